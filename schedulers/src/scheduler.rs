@@ -1,0 +1,172 @@
+//! The [`Scheduler`] trait: order inside one queue, and what a policy is told.
+
+/// A task, as a policy sees it: a small dense index and a generation that tells reuses of the index apart.
+///
+/// [`slot`](TaskId::slot) counts up from zero and is reused after a task has finished, so a policy may keep per-task
+/// data in a `Vec` indexed by it. Two tasks never have equal ids at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId {
+    slot: u32,
+    generation: u32,
+}
+
+impl TaskId {
+    /// Makes an id from its two halves. Executors and tests call this; policies get ids handed to them.
+    #[inline]
+    pub const fn new(slot: u32, generation: u32) -> Self {
+        Self { slot, generation }
+    }
+
+    /// The dense index, usable as an index into a `Vec`. Reused by later tasks.
+    #[inline]
+    pub const fn slot(self) -> usize {
+        self.slot as usize
+    }
+
+    /// Which use of the slot this is.
+    #[inline]
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+impl core::fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "task {}.{}", self.slot, self.generation)
+    }
+}
+
+/// The group that a task belongs to: a tenant, a client, a request.
+///
+/// A task that was spawned without a group is a group of its own, so a policy that orders by group need not tell the
+/// two apart. Ids are small dense integers, reused after [`Scheduler::group_closed`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(u32);
+
+impl GroupId {
+    /// Makes an id from an index. Executors and tests call this; policies get ids handed to them.
+    #[inline]
+    pub const fn new(index: u32) -> Self {
+        Self(index)
+    }
+
+    /// The dense index, usable as an index into a `Vec`.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl core::fmt::Debug for GroupId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "group {}", self.0)
+    }
+}
+
+/// A task and its group: what a policy is told of the thing it orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// The task.
+    pub id: TaskId,
+    /// The group it belongs to, its own where it was spawned without one.
+    pub group: GroupId,
+}
+
+/// Why a task became ready.
+///
+/// A policy that credits sleepers must not credit a task that merely yielded: one that yields all the time would
+/// otherwise starve the rest (sched_ext issue 3471 and glommio issue 431 are this fault).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ready {
+    /// It is new and was never polled.
+    Spawned,
+    /// It had returned `Pending` and was woken afterwards.
+    Woken,
+    /// It was woken while it was being polled, by itself or by what it awaited.
+    Yielded,
+}
+
+/// Order inside one queue.
+///
+/// A scheduler is a plain data structure. It is told when a task becomes ready, asked which ready task to poll next,
+/// and told afterwards what service that poll took. It holds no futures, wakers, threads or clocks, and needs no
+/// `unsafe`.
+///
+/// # The calls it gets
+///
+/// For each poll, in this order:
+///
+/// 1. [`pop`](Scheduler::pop) gives a task; the executor polls it.
+/// 2. [`served`](Scheduler::served) tells how long the poll took, if [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE).
+/// 3. [`push`](Scheduler::push) for each task of this queue that became ready meanwhile, in that order; the polled task
+///    itself comes last, with [`Ready::Yielded`], if it was woken while it ran.
+/// 4. [`finished`](Scheduler::finished), if the task completed, was cancelled or panicked. A task may also finish
+///    without having been polled.
+///
+/// # What it owes
+///
+/// Each id pushed is popped exactly once, and nothing is popped that was not pushed. An executor checks this: a policy
+/// that loses, repeats or invents tasks, or panics, is taken out of service and reported, and its tasks go on in FIFO
+/// order. `clockworker_schedulers::laws` (feature `laws`) checks the same, and bounded waiting, in a policy's own tests.
+///
+/// # Example
+///
+/// Last in, first out, in full:
+///
+/// ```
+/// use clockworker_schedulers::{Ready, Scheduler, Task, TaskId};
+///
+/// #[derive(Default)]
+/// struct Lifo(Vec<TaskId>);
+///
+/// impl Scheduler for Lifo {
+///     const NEEDS_SERVICE: bool = false; // so no clock is read on its behalf
+///
+///     fn push(&mut self, task: Task, _why: Ready) {
+///         self.0.push(task.id);
+///     }
+///
+///     fn pop(&mut self) -> Option<TaskId> {
+///         self.0.pop()
+///     }
+/// }
+/// ```
+///
+/// (It starves the task at the bottom, which the `laws` kit would say.)
+pub trait Scheduler {
+    /// Whether [`served`](Scheduler::served) is to be called. Where this is `false`, the executor reads no clock on the
+    /// policy's behalf.
+    const NEEDS_SERVICE: bool = true;
+
+    /// `task` became ready, for the reason `why`. It is not in the scheduler at present.
+    fn push(&mut self, task: Task, why: Ready);
+
+    /// Takes out the task to poll next; `None` if and only if no task is ready.
+    fn pop(&mut self) -> Option<TaskId>;
+
+    /// A hint: the task that would be popped after `ahead` more pops if nothing changed, where that is cheap to say.
+    ///
+    /// The executor fetches that task's memory early, which pays when tasks are too many for the cache. A wrong answer
+    /// costs a few nanoseconds, `None` nothing.
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let _ = ahead;
+        None
+    }
+
+    /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.
+    fn served(&mut self, task: Task, service_ns: u64) {
+        let _ = (task, service_ns);
+    }
+
+    /// `task` will never be pushed again, and is not in the scheduler at present. Its slot may be reused from now on.
+    fn finished(&mut self, task: Task) {
+        let _ = task;
+    }
+
+    /// The last task of `group` has finished and no handle to the group is left. Its index may be reused from now on,
+    /// by a group that has nothing to do with this one.
+    fn group_closed(&mut self, group: GroupId) {
+        let _ = group;
+    }
+}
