@@ -78,7 +78,7 @@ pub struct Las {
 }
 
 /// What groups are ordered by: attained service, then the sequence number of the foremost ready task.
-type Rank = (u64, u64);
+type Rank = u128;
 
 #[derive(Clone, Copy)]
 struct Group {
@@ -175,7 +175,7 @@ impl Las {
     fn rank(&self, index: u32) -> Option<Rank> {
         let group = self.groups[index as usize];
         let link = self.links.get(group.head as usize)?;
-        Some((group.attained, link.seq))
+        Some(Rank::from(group.attained) << 64 | Rank::from(link.seq))
     }
 
     /// Sets the group that was popped from last right in the heap.

@@ -98,10 +98,12 @@ pub enum Ready {
 ///
 /// 1. [`pop`](Scheduler::pop) gives a task; the executor polls it.
 /// 2. [`served`](Scheduler::served) tells how long the poll took, if [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE).
-/// 3. [`push`](Scheduler::push) for each task of this queue that became ready meanwhile, in that order; the polled task
+/// 3. [`finished`](Scheduler::finished), if the task completed, was cancelled or panicked; then
+///    [`group_closed`](Scheduler::group_closed), if that was the last of its group.
+/// 4. [`push`](Scheduler::push) for each task of this queue that became ready meanwhile, in that order; the polled task
 ///    itself comes last, with [`Ready::Yielded`], if it was woken while it ran.
-/// 4. [`finished`](Scheduler::finished), if the task completed, was cancelled or panicked. A task may also finish
-///    without having been polled.
+///
+/// A task may also finish without having been polled.
 ///
 /// # What it owes
 ///
