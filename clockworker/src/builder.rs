@@ -1,0 +1,175 @@
+//! Options of an executor, validated before anything is built.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use clockworker_schedulers::{RunnableFifo, Scheduler};
+
+use crate::clock::{Clock, ManualClock};
+use crate::core::{Core, HostLimits};
+use crate::executor::Executor;
+use crate::queue::{QueueError, QueueOptions};
+
+/// How long the executor runs before its host may do its I/O, unless told otherwise: 200 µs.
+pub const DEFAULT_HOST_BUDGET: Duration = Duration::from_micros(200);
+
+/// How many polls the executor does before its host may do its I/O, unless told otherwise.
+///
+/// Time is what counts ([`DEFAULT_HOST_BUDGET`]); this is the bound where a clock stands still.
+pub const DEFAULT_POLL_CAP: u32 = 8_192;
+
+/// The name of the queue that every executor begins with.
+pub const DEFAULT_QUEUE: &str = "default";
+
+/// Builds an [`Executor`]. From [`Executor::builder`].
+///
+/// # Example
+///
+/// ```
+/// use clockworker::{Executor, schedulers::Qlas};
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), clockworker::BuildError> {
+/// let ex = Executor::builder()
+///     .scheduler(Qlas::new()) // of the default queue
+///     .host_budget(Duration::from_micros(100))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a builder does nothing until `build`"]
+pub struct Builder<S = RunnableFifo> {
+    options: QueueOptions<S>,
+    host_budget: Duration,
+    poll_cap: u32,
+    clock: Option<ManualClock>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self {
+            options: QueueOptions::default(),
+            host_budget: DEFAULT_HOST_BUDGET,
+            poll_cap: DEFAULT_POLL_CAP,
+            clock: None,
+        }
+    }
+}
+
+impl<S: Scheduler + 'static> Builder<S> {
+    /// The scheduler of the default queue. [`RunnableFifo`] unless told otherwise.
+    pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> Builder<T> {
+        let Builder { options, host_budget, poll_cap, clock } = self;
+        Builder { options: options.scheduler(scheduler), host_budget, poll_cap, clock }
+    }
+
+    /// The share of the default queue, see [`QueueBuilder::share`](crate::QueueBuilder::share). 1 unless told
+    /// otherwise.
+    pub fn share(mut self, share: u32) -> Self {
+        self.options.share = share;
+        self
+    }
+
+    /// The request of the default queue, see [`QueueBuilder::request`](crate::QueueBuilder::request).
+    pub fn request(mut self, request: Duration) -> Self {
+        self.options.request = request;
+        self
+    }
+
+    /// How long tasks may run before the executor goes back to its host, so that I/O and timers of the host are
+    /// served. [`DEFAULT_HOST_BUDGET`] unless told otherwise.
+    ///
+    /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no
+    /// time, the clock is read at least every 32 polls, so when polls suddenly take long it may be 32 of them, once.)
+    /// Zero means after every such look at the clock.
+    pub fn host_budget(mut self, budget: Duration) -> Self {
+        self.host_budget = budget;
+        self
+    }
+
+    /// How many polls the executor may do before it goes back to its host. [`DEFAULT_POLL_CAP`] unless told otherwise.
+    pub fn poll_cap(mut self, polls: u32) -> Self {
+        self.poll_cap = polls;
+        self
+    }
+
+    /// Runs the executor on a clock that stands still until it is told to advance, for exact tests.
+    pub fn clock(mut self, clock: ManualClock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Builds the executor, owned by the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// If an option is out of range: a poll cap of zero, a share or a request that
+    /// [`QueueBuilder::create`](crate::QueueBuilder::create) would refuse.
+    pub fn build(self) -> Result<Executor, BuildError> {
+        if self.poll_cap == 0 {
+            return Err(BuildError { kind: Kind::PollCap });
+        }
+        let budget_ns = u64::try_from(self.host_budget.as_nanos()).unwrap_or(u64::MAX);
+        let limits = HostLimits { budget_ns, poll_cap: self.poll_cap };
+        let clock = self.clock.map_or_else(Clock::system, Clock::Manual);
+        let core = Core::new(clock, limits);
+        let default = self.options.create(&core, DEFAULT_QUEUE);
+        default
+            .map(|default| Executor::from_parts(core, default))
+            .map_err(|error| BuildError { kind: Kind::Queue(error) })
+    }
+}
+
+impl<S> fmt::Debug for Builder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("options", &self.options)
+            .field("host_budget", &self.host_budget)
+            .field("poll_cap", &self.poll_cap)
+            .field("clock", &self.clock)
+            .finish()
+    }
+}
+
+/// Why an executor could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    PollCap,
+    Queue(QueueError),
+}
+
+impl BuildError {
+    /// Whether the poll cap was zero.
+    pub fn is_poll_cap(&self) -> bool {
+        self.kind == Kind::PollCap
+    }
+
+    /// What was wrong with the options of the default queue, if that was it.
+    pub fn queue_error(&self) -> Option<&QueueError> {
+        match &self.kind {
+            Kind::Queue(error) => Some(error),
+            Kind::PollCap => None,
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::PollCap => f.write_str("the poll cap must be at least 1"),
+            Kind::Queue(error) => write!(f, "default queue: {error}"),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.queue_error().map(|error| error as _)
+    }
+}

@@ -1,0 +1,213 @@
+//! The executor: a thin handle over its core.
+
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::builder::Builder;
+use crate::context;
+use crate::core::Core;
+use crate::handle::Handle;
+use crate::host::{self, RunUntil};
+use crate::queue::{Queue, QueueBuilder};
+use crate::shutdown::{self, ShutdownReport};
+use crate::stats::ExecutorStats;
+use crate::task::JoinHandle;
+
+/// A single-threaded executor of `!Send` tasks in several queues.
+///
+/// It is owned by the thread that made it. It is not a runtime: it runs inside a host ([`run_until`](Executor::run_until)
+/// is a future for tokio, monoio, smol or any other) which does I/O and timers, or alone
+/// ([`block_on`](Executor::block_on)).
+///
+/// **Dropping it** drops every task's future, on this thread, before it returns; join handles that are still awaited
+/// somewhere give a [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it
+/// and do nothing then.
+///
+/// # Example
+///
+/// ```
+/// use clockworker::Executor;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ex = Executor::new();
+/// let background = ex.queue("background").share(1).create()?;
+/// let answer = ex.block_on(async {
+///     background.spawn(async { /* something that may take long */ });
+///     clockworker::spawn_local(async { 42 }).await
+/// })?;
+/// assert_eq!(answer, 42);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Executor {
+    core: Rc<Core>,
+    default: Queue,
+}
+
+impl Executor {
+    /// An executor with one queue, named [`DEFAULT_QUEUE`](crate::DEFAULT_QUEUE), in order of becoming runnable.
+    pub fn new() -> Self {
+        match Self::builder().build() {
+            Ok(executor) => executor,
+            Err(error) => unreachable!("the defaults are in range: {error}"),
+        }
+    }
+
+    /// Options, for an executor that is not the default one.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(crate) fn from_parts(core: Rc<Core>, default: Queue) -> Self {
+        Self { core, default }
+    }
+
+    /// Begins a new queue of that name: [`create`](QueueBuilder::create) makes it, at any time, also from inside a task.
+    pub fn queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
+        QueueBuilder::new(&self.core, name)
+    }
+
+    /// The queue that the executor began with.
+    pub fn default_queue(&self) -> &Queue {
+        &self.default
+    }
+
+    /// Spawns a task on the default queue. See [`Queue::spawn`].
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.default.spawn(future)
+    }
+
+    /// Runs tasks until `future` is done, inside any host that polls the result.
+    ///
+    /// `future` itself belongs to no queue: it is polled first, and whenever it was woken, at once after the poll under
+    /// way. It need not be `Send` nor `'static`. What it spawns with [`spawn_local`](crate::spawn_local) goes to the
+    /// default queue. Tasks that are not finished when it is done stay, and go on in the next run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the run midway drops `future` but no task: the next run goes on.
+    ///
+    /// # Panics
+    ///
+    /// When polled while the executor is being run already: inside one of its own tasks, or beside another run that was
+    /// polled before and is not dropped. A panic of `future` is passed on; a panic of a task is not, it goes to the
+    /// task's [`JoinHandle`].
+    pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
+        RunUntil::new(&self.core, future)
+    }
+
+    /// Runs tasks until `future` is done, without a host: this thread sleeps when there is nothing to do.
+    ///
+    /// There are no timers and no I/O here; wakes come from other threads or from tasks. See
+    /// [`run_until`](Executor::run_until) for the rest.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_until`](Executor::run_until).
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        host::block_on(self.run_until(future))
+    }
+
+    /// A handle for other threads.
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.core.shared.clone())
+    }
+
+    /// Stops the executor: it takes no more tasks, runs those it has until they are finished or `deadline` is, then
+    /// cancels what is left, and says how many there were of each.
+    ///
+    /// `deadline` is any future, usually a timer of the host (`tokio::time::sleep(…)`): `std::future::pending` waits for
+    /// all tasks, `std::future::ready(())` for none. Afterwards spawns are refused, on this and on other threads.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped midway, the executor takes no more tasks, and those it has go on in the next run or shutdown.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_until`](Executor::run_until).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// ex.spawn(async {});
+    /// ex.spawn(std::future::pending::<()>());
+    /// let yields = async { for _ in 0..10 { clockworker::yield_now().await } };
+    /// let report = ex.block_on_shutdown(yields);
+    /// assert_eq!((report.completed, report.cancelled), (1, 1));
+    /// ```
+    pub async fn shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
+        shutdown::run(&self.core, deadline).await
+    }
+
+    /// [`shutdown`](Executor::shutdown) without a host.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_until`](Executor::run_until).
+    pub fn block_on_shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
+        host::block_on(self.shutdown(deadline))
+    }
+
+    /// What the executor has done so far.
+    pub fn stats(&self) -> ExecutorStats {
+        self.core.stats()
+    }
+}
+
+/// Spawns a task beside the calling one: on the same queue, in the same group. Called inside
+/// [`run_until`](Executor::run_until) but outside a task, on the default queue.
+///
+/// # Panics
+///
+/// Outside an executor's run.
+///
+/// # Example
+///
+/// ```
+/// let ex = clockworker::Executor::new();
+/// let answer = ex.block_on(async { clockworker::spawn_local(async { 42 }).await });
+/// assert_eq!(answer.unwrap(), 42);
+/// ```
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match context::current() {
+        Some(core) => core.spawn_beside_current(future),
+        None => panic!(
+            "`clockworker::spawn_local` called outside an executor: call it inside `run_until` or `block_on`, or spawn \
+             through `Executor::spawn`, `Queue::spawn` or a `Handle`"
+        ),
+    }
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        // What the futures drop may try to spawn, and is to be told why it cannot.
+        let _entered = context::enter(&self.core);
+        self.core.tear_down();
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stats = self.stats();
+        let queues: Vec<&str> = stats.queues.iter().map(|queue| queue.name.as_str()).collect();
+        f.debug_struct("Executor").field("queues", &queues).field("live", &stats.live).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,90 @@
+//! Spawning from other threads.
+
+use std::fmt;
+use std::future::Future;
+
+use crate::builder::DEFAULT_QUEUE;
+use crate::shared::{QueueKey, Refusal};
+use crate::task::{JoinHandle, Place, Refused, SharedRef, refuse, spawn_remote};
+
+/// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
+///
+/// What is sent is a `Send` closure; the future it makes need not be `Send`, since it is made, polled and dropped on the
+/// executor's thread. **Dropping a handle does nothing**, and a handle does not keep the executor alive.
+///
+/// # Example
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// let ex = clockworker::Executor::new();
+/// let handle = ex.handle();
+/// let thread = std::thread::spawn(move || {
+///     handle.spawn(|| async {
+///         let not_send = Rc::new(6);
+///         clockworker::yield_now().await;
+///         *not_send * 7
+///     })
+/// });
+/// let task = thread.join().unwrap();
+/// assert_eq!(ex.block_on(task).unwrap(), 42);
+/// ```
+#[derive(Clone)]
+pub struct Handle {
+    shared: SharedRef,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: SharedRef) -> Self {
+        Self { shared }
+    }
+
+    /// Spawns a task on the default queue.
+    ///
+    /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped
+    /// here, and the join handle gives an error that says so.
+    pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        self.spawn_on(DEFAULT_QUEUE, make)
+    }
+
+    /// Spawns a task on the queue of that name.
+    ///
+    /// As [`spawn`](Handle::spawn); the join handle gives an error also if no open queue has the name.
+    pub fn spawn_on<M, F>(&self, queue: &str, make: M) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        match self.shared.find(queue) {
+            Ok(Some(QueueKey { index, generation })) => {
+                let place = Place { queue: index, slot: Place::NO_SLOT, generation };
+                spawn_remote(&self.shared, place, make)
+            }
+            Ok(None) => refuse(&self.shared, Refused::NoSuchQueue),
+            Err(Refusal::ShutDown) => refuse(&self.shared, Refused::ShutDown),
+            Err(Refusal::Dropped) => refuse(&self.shared, Refused::ExecutorDropped),
+        }
+    }
+
+    /// Whether an open queue has that name. By the time of a spawn it may have been closed.
+    pub fn has_queue(&self, name: &str) -> bool {
+        matches!(self.shared.find(name), Ok(Some(_)))
+    }
+
+    /// Whether the executor takes no more tasks: it was shut down or dropped.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.find(DEFAULT_QUEUE).is_err()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("stopped", &self.is_stopped()).finish()
+    }
+}

@@ -1,0 +1,247 @@
+//! The host's side: `run_until` as a future, when to go back to the host, and how to wait without one.
+//!
+//! The executor runs inside the host's poll of [`RunUntil`]. It goes back to the host
+//!
+//! * when nothing is runnable: it parks the [inbox](crate::inbox) and returns `Pending`; the next wake, from wherever it
+//!   comes, wakes the host once;
+//! * when the host must run (its time budget is up, there were as many polls as may be, or the host's own cooperative
+//!   budget is used up): it wakes the host itself and returns `Pending`, so the host does its I/O and polls again.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use crate::context;
+use crate::core::Core;
+use crate::slice::SliceEnd;
+use crate::task::SharedRef;
+
+/// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
+#[must_use = "futures do nothing unless polled"]
+pub struct RunUntil<'a, F> {
+    core: &'a Rc<Core>,
+    /// None once dropped.
+    future: Option<Pin<Box<F>>>,
+    /// Whether this future is the executor's driver.
+    drives: bool,
+}
+
+impl<'a, F: Future> RunUntil<'a, F> {
+    pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
+        Self { core, future: Some(Box::pin(future)), drives: false }
+    }
+
+    /// Claims the executor. Only one future may drive it at a time.
+    #[track_caller]
+    pub(crate) fn claim(&mut self) {
+        if !self.drives {
+            let taken = self.core.driven.replace(true);
+            assert!(!taken, "{ALREADY_DRIVEN}");
+            self.drives = true;
+            self.core.main.set_woken();
+        }
+    }
+
+    /// Polls the future being run, if it was woken.
+    fn poll_main(&mut self) -> Poll<F::Output> {
+        match &mut self.future {
+            Some(future) if self.core.main.take_woken() => {
+                future.as_mut().poll(&mut Context::from_waker(&self.core.main_waker))
+            }
+            _ => Poll::Pending,
+        }
+    }
+
+    /// One turn on the host's thread: until the future is done, nothing is left to do, or the host must run.
+    fn turn(&mut self, host: &Waker) -> Poll<F::Output> {
+        let core = self.core;
+        core.begin_turn();
+        loop {
+            if let Poll::Ready(output) = self.poll_main() {
+                return Poll::Ready(output);
+            }
+            if core.has_arrivals() {
+                core.admit_arrivals();
+            }
+            match core.run_slice() {
+                // What was dropped at admission woke somebody.
+                None if core.has_arrivals() => {}
+                None if core.main.is_woken() => {
+                    // It woke itself, and there is nobody to alternate with but the host.
+                    core.yield_to_host(host);
+                    return Poll::Pending;
+                }
+                None if self.park(host) => return Poll::Pending,
+                Some(SliceEnd::HostBudget | SliceEnd::PollCap) => {
+                    core.yield_to_host(host);
+                    return Poll::Pending;
+                }
+                Some(_) if core.is_host_due() => {
+                    core.yield_to_host(host);
+                    return Poll::Pending;
+                }
+                None | Some(_) => {}
+            }
+        }
+    }
+
+    /// Arranges for the host to be woken. False if something has come meanwhile.
+    fn park(&self, host: &Waker) -> bool {
+        let inbox = &self.core.shared.inbox;
+        if !inbox.park(host) {
+            return false;
+        }
+        if self.core.main.is_woken() {
+            inbox.unpark();
+            return false;
+        }
+        true
+    }
+}
+
+const ALREADY_DRIVEN: &str = "this executor is being run already: `run_until`, `block_on` and `shutdown` cannot be used \
+     inside one of its own tasks, or while another of them is under way (await a `JoinHandle` instead, or spawn)";
+
+impl<F: Future> Future for RunUntil<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = &mut *self;
+        this.claim();
+        this.core.shared.inbox.unpark();
+        let _entered = context::enter(this.core);
+        this.turn(cx.waker())
+    }
+}
+
+impl<F> Drop for RunUntil<'_, F> {
+    fn drop(&mut self) {
+        let _driver = self.drives.then(|| Released(self.core));
+        // What the future drops may spawn.
+        let _entered = context::enter(self.core);
+        self.future = None;
+    }
+}
+
+/// Lets another driver in when dropped, also if the future's drop panics.
+struct Released<'a>(&'a Core);
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.0.shared.inbox.unpark();
+        self.0.driven.set(false);
+    }
+}
+
+impl<F> fmt::Debug for RunUntil<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunUntil").field("drives", &self.drives).finish_non_exhaustive()
+    }
+}
+
+/// The waker of the future being run: a flag, so that it is polled only when it was woken, and soon then.
+///
+/// An executor has one for all its runs. A waker kept from an earlier run costs the present one a poll, no more.
+#[derive(Debug)]
+pub(crate) struct MainWaker {
+    woken: AtomicBool,
+    shared: SharedRef,
+}
+
+impl MainWaker {
+    pub(crate) fn new(shared: &SharedRef) -> Arc<Self> {
+        Arc::new(Self { woken: AtomicBool::new(false), shared: shared.clone() })
+    }
+
+    /// A new future is to be polled.
+    fn set_woken(&self) {
+        // Ordering: Relaxed, this is the thread that looks.
+        self.woken.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_woken(&self) -> bool {
+        // Ordering: SeqCst for the pact with parking, see `Inbox::wake_parked_host`; a plain load on x86.
+        self.woken.load(Ordering::SeqCst)
+    }
+
+    fn take_woken(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `wake_by_ref`: what was written before the wake is seen by the
+        // poll that follows. The read-modify-write is what makes that hold for coalesced wakes too.
+        self.is_woken() && self.woken.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Wake for MainWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Ordering: SeqCst for the pact with parking, see `Inbox::wake_parked_host`.
+        if !self.woken.swap(true, Ordering::SeqCst) {
+            self.shared.inbox.wake_parked_host();
+        }
+    }
+}
+
+/// Whether the host's cooperative budget is used up.
+///
+/// tokio gives each poll of one of its tasks 128 units for use of its resources; once they are gone, every tokio
+/// resource of every task in here returns `Pending`. So back to tokio for a fresh budget.
+#[inline]
+pub(crate) fn is_budget_spent() -> bool {
+    #[cfg(feature = "tokio")]
+    return !tokio::task::coop::has_budget_remaining();
+    #[cfg(not(feature = "tokio"))]
+    false
+}
+
+/// Polls a future to the end on this thread, which sleeps in between.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let parker = Arc::new(Parker { woken: AtomicBool::new(false), thread: thread::current() });
+    let waker = Waker::from(Arc::clone(&parker));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        parker.wait();
+    }
+}
+
+/// Puts a thread to sleep until it is woken.
+struct Parker {
+    woken: AtomicBool,
+    thread: Thread,
+}
+
+impl Parker {
+    fn wait(&self) {
+        // Ordering: Acquire pairs with the Release in `wake_by_ref`.
+        while !self.woken.swap(false, Ordering::Acquire) {
+            // May return for no reason, hence the loop.
+            thread::park();
+        }
+    }
+}
+
+impl Wake for Parker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `wait`. `unpark` gives its token
+        // after the flag, so a wait that misses the flag finds the token.
+        if !self.woken.swap(true, Ordering::Release) {
+            self.thread.unpark();
+        }
+    }
+}

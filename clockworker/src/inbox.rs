@@ -1,0 +1,176 @@
+//! The inbox: what other threads have for the executor, and how they reach its host.
+//!
+//! Wakes, aborts and spawns from other threads are tasks pushed onto an intrusive stack: one compare-and-swap each, no
+//! lock, no allocation, and no moment at which the consumer would have to wait for a producer, since a push is complete
+//! with its one successful swap. The owner takes the whole stack at once and turns it round, so tasks come out in the
+//! order they went in.
+//!
+//! The same word says what the host is doing, so a pusher learns in its one swap whether somebody has to be woken, and
+//! the host is woken once per park. `head` is
+//!
+//! | Value | Meaning |
+//! |---|---|
+//! | null | empty, and the host is awake or will look again |
+//! | `PARKED` | empty, and the host waits for its waker |
+//! | `CLOSED` | the executor is gone: pushes fail |
+//! | a header | the task pushed last; its `next` leads to the one before |
+//!
+//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps null for `PARKED`. A
+//! push before that makes the swap fail; a push after it sees `PARKED` and wakes.
+
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::task::Waker;
+
+use futures_util::task::AtomicWaker;
+
+use crate::task::{Arrival, Arrivals, Header, Link, received};
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    head: AtomicPtr<Header>,
+    /// The waker of the task that `run_until` runs in.
+    host: AtomicWaker,
+}
+
+/// Neither is ever the address of a header: those are aligned.
+const PARKED: *mut Header = ptr::without_provenance_mut(1);
+const CLOSED: *mut Header = ptr::without_provenance_mut(2);
+
+impl Inbox {
+    pub(crate) fn new() -> Self {
+        Self { head: AtomicPtr::new(ptr::null_mut()), host: AtomicWaker::new() }
+    }
+
+    /// Pushes a task, and wakes the host if it is parked. Gives the link back if the executor is gone.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the link's `next` field (it set `NOTIFIED`), and keeps the cell alive during the call.
+    pub(crate) unsafe fn push(&self, link: Link) -> Result<(), Link> {
+        // Ordering: Relaxed, the value is only compared, and the swap below checks it.
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            if head == CLOSED {
+                return Err(link);
+            }
+            // SAFETY: the caller's promise, until the swap succeeds.
+            unsafe { link.set_next(if head == PARKED { None } else { Link::from_ptr(head) }) };
+            // Ordering: Release publishes `next` to the Acquire in `take_all`. SeqCst for the pact with `park`; see
+            // `wake_parked_host`.
+            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => head = now,
+            }
+        }
+        if head == PARKED {
+            self.host.wake();
+        }
+        Ok(())
+    }
+
+    /// Whether a task waits here.
+    #[inline]
+    pub(crate) fn has_mail(&self) -> bool {
+        // Ordering: Relaxed, a hint; a push that is missed now is seen at the next look, or wakes the parked host.
+        self.head.load(Ordering::Relaxed).addr() > CLOSED.addr()
+    }
+
+    /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
+    pub(crate) fn take_all(&self, _owner: &Arrivals) -> Batch {
+        if self.has_mail() { self.swap_out(ptr::null_mut()) } else { Batch::default() }
+    }
+
+    /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now, so that a push
+    /// that is refused knows it. `_owner` proves that this is the owner thread.
+    pub(crate) fn close(&self, _owner: &Arrivals) -> Batch {
+        let left = self.swap_out(CLOSED);
+        drop(self.host.take());
+        left
+    }
+
+    fn swap_out(&self, new: *mut Header) -> Batch {
+        // Ordering: Acquire pairs with the Release of every push in the stack: each push is a read-modify-write, so
+        // they form one release sequence. Release orders the closing before what a failed push does next.
+        let head = self.head.swap(new, Ordering::AcqRel);
+        let head = if head == PARKED || head == CLOSED { None } else { Link::from_ptr(head) };
+        Batch::first_pushed_first(head)
+    }
+
+    /// Says that the host is about to sleep and wants `waker` to be woken for anything that comes. False if something
+    /// has come already.
+    pub(crate) fn park(&self, waker: &Waker) -> bool {
+        self.host.register(waker);
+        // Ordering: SeqCst, see `wake_parked_host`. Release also publishes the registration to whoever sees `PARKED`.
+        let parked = self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::SeqCst, Ordering::Relaxed);
+        parked.is_ok()
+    }
+
+    /// Says that the host is awake. Its waker is not woken any more.
+    pub(crate) fn unpark(&self) {
+        // Ordering: Relaxed, nothing is published: the owner only takes its own mark back.
+        if self.head.load(Ordering::Relaxed) != PARKED {
+            return;
+        }
+        let _ = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Wakes the host if it is parked. For whoever has something for the executor that is not a task in the inbox: a
+    /// wake on the owner thread while the host sleeps, or a woken `run_until` future.
+    ///
+    /// Ordering: the caller has published its news by a SeqCst operation, or on the owner thread itself. The host
+    /// parks (SeqCst) and then looks for news (SeqCst). Of the two, one comes first in the single total order: either
+    /// this call sees `PARKED`, or the host sees the news.
+    #[inline]
+    pub(crate) fn wake_parked_host(&self) {
+        if self.head.load(Ordering::SeqCst) == PARKED {
+            self.wake_host();
+        }
+    }
+
+    #[cold]
+    fn wake_host(&self) {
+        // Ordering: SeqCst as above; the winner of the swap is the one who wakes.
+        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::SeqCst, Ordering::Relaxed);
+        if awake.is_ok() {
+            self.host.wake();
+        }
+    }
+}
+
+/// Tasks taken out of the inbox, first pushed first. Owner thread only.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    next: Option<Link>,
+    _owner_thread: PhantomData<*mut ()>,
+}
+
+impl Batch {
+    /// Turns the stack round.
+    fn first_pushed_first(mut newest: Option<Link>) -> Self {
+        let mut oldest = None;
+        while let Some(link) = newest {
+            // SAFETY: the link is in the stack just taken out: its cell is alive, as the record's reference stays while
+            // it is linked, and its `next` is the owner's until the task is taken (`State::take`).
+            newest = unsafe { link.next() };
+            // SAFETY: as above.
+            unsafe { link.set_next(oldest) };
+            oldest = Some(link);
+        }
+        Batch { next: oldest, _owner_thread: PhantomData }
+    }
+}
+
+impl Iterator for Batch {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        let link = self.next?;
+        // SAFETY: as in `first_pushed_first`.
+        self.next = unsafe { link.next() };
+        // SAFETY: the link came out of the inbox, which its executor's owner emptied, and `next` has been read.
+        Some(unsafe { received(link) })
+    }
+}

@@ -1,0 +1,422 @@
+//! A queue's own state: the records of its tasks, its groups, its scheduler, its counters.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use clockworker_schedulers::{GroupId, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use slab::Slab;
+
+use crate::core::Core;
+use crate::policy::{Policy, PolicyFault};
+use crate::shared::QueueKey;
+use crate::slice::{self, SliceEnd};
+use crate::stats::Counters;
+use crate::task::{Cause, Finish, LiveTask, Place};
+
+/// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
+pub(crate) const MAX_TASKS: usize = 1 << 30;
+
+/// A queue. The handles are in [`queue`](crate::queue).
+pub(crate) struct Lane {
+    pub(crate) name: Box<str>,
+    pub(crate) key: QueueKey,
+    /// Its id between queues; the same number as `key.index`.
+    pub(crate) id: QueueId,
+    pub(crate) records: RefCell<Records>,
+    policy: Box<dyn AnyPolicy>,
+    /// Tasks in the scheduler and not aborted.
+    pub(crate) ready: Cell<usize>,
+    /// Tasks that have not finished.
+    pub(crate) live: Cell<usize>,
+    /// Whether EEVDF counts it as runnable.
+    pub(crate) runnable: Cell<bool>,
+    pub(crate) closed: Cell<bool>,
+    /// Closed, empty and forgotten: its id may be another queue's.
+    pub(crate) retired: Cell<bool>,
+    pub(crate) share: Cell<Share>,
+    pub(crate) request_ns: Cell<u64>,
+    pub(crate) counters: Counters,
+    pub(crate) fault: Cell<Option<PolicyFault>>,
+}
+
+/// The records of a queue's tasks, by slot, and its groups.
+#[derive(Default)]
+pub(crate) struct Records {
+    tasks: Slab<Record>,
+    generation: u32,
+    groups: Groups,
+}
+
+struct Record {
+    /// None while the task is being polled, and once it was aborted in the scheduler.
+    task: Option<LiveTask>,
+    generation: u32,
+    group: GroupIndex,
+    /// Whether the scheduler has it.
+    ready: bool,
+}
+
+/// A group's index among the groups of its queue; [`NO_GROUP`] for none. (An `Option` would make a record 32 bytes
+/// instead of 24, and they are many.)
+pub(crate) type GroupIndex = u32;
+
+/// See [`GroupIndex`].
+pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX;
+
+#[derive(Default)]
+struct Groups {
+    by_key: HashMap<u64, GroupIndex>,
+    slots: Slab<GroupSlot>,
+}
+
+struct GroupSlot {
+    key: u64,
+    /// Handles and unfinished tasks.
+    holders: usize,
+}
+
+/// A task that left its record, and what its scheduler has to hear of it.
+#[must_use]
+pub(crate) struct Left {
+    pub(crate) task: Task,
+    pub(crate) group_closed: bool,
+}
+
+/// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
+#[inline]
+fn group_of(slot: u32, group: GroupIndex) -> GroupId {
+    GroupId::new(if group == NO_GROUP { 2 * slot } else { 2 * group + 1 })
+}
+
+impl Records {
+    /// Adds the record of a task that is ready; `make` makes the task. The group counts a holder more.
+    fn insert(&mut self, queue: u32, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) -> Task {
+        let entry = self.tasks.vacant_entry();
+        self.generation = self.generation.wrapping_add(1);
+        let place = Place { queue, slot: entry.key() as u32, generation: self.generation };
+        let record = Record { task: Some(make(place)), generation: place.generation, group, ready: true };
+        let task = record.as_task(place.slot);
+        entry.insert(record);
+        self.groups.retain(group);
+        task
+    }
+
+    fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {
+        self.tasks.get_mut(slot).filter(|record| record.generation == generation)
+    }
+
+    /// Marks a woken task as ready. None if it is not there any more, or ready already.
+    fn make_ready(&mut self, place: Place) -> Option<Task> {
+        let record = self.get_mut(place.slot as usize, place.generation).filter(|record| !record.ready)?;
+        record.ready = true;
+        Some(record.as_task(place.slot))
+    }
+
+    /// Takes the task that a scheduler gave out, to poll it.
+    #[inline]
+    pub(crate) fn take_ready(&mut self, id: TaskId) -> Popped {
+        match self.get_mut(id.slot(), id.generation()) {
+            Some(record) if record.ready => {
+                record.ready = false;
+                let task = record.as_task(id.slot() as u32);
+                match record.task.take() {
+                    Some(live) => Popped::Task { live, task, group: record.group },
+                    None => Popped::Aborted(self.remove(task)),
+                }
+            }
+            Some(_) => Popped::Fault(PolicyFault::Repeated),
+            None => Popped::Fault(PolicyFault::Invented),
+        }
+    }
+
+    /// Fetches the memory of a task that will be polled soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: TaskId) {
+        if let Some(live) = self.tasks.get(id.slot()).and_then(|record| record.task.as_ref()) {
+            live.prefetch();
+        }
+    }
+
+    /// Puts a polled task back.
+    #[inline]
+    pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) {
+        // The record is there: nobody removes one whose task is being polled.
+        if let Some(record) = self.get_mut(id.slot(), id.generation()) {
+            record.task = Some(live);
+            record.ready = ready;
+        }
+    }
+
+    /// Frees the record of a finished task.
+    pub(crate) fn remove(&mut self, task: Task) -> Left {
+        let record = self.tasks.remove(task.id.slot());
+        let group_closed = record.group == NO_GROUP || self.groups.release(record.group);
+        Left { task, group_closed }
+    }
+
+    /// Takes an aborted task out of its record.
+    fn take_aborted(&mut self, place: Place) -> Option<Aborted> {
+        let record = self.get_mut(place.slot as usize, place.generation)?;
+        let live = record.task.take()?;
+        Some(Aborted { live, task: record.as_task(place.slot), group: record.group, ready: record.ready })
+    }
+
+    /// Empties the records.
+    fn take_all(&mut self) -> Vec<LiveTask> {
+        self.groups = Groups::default();
+        self.tasks.drain().filter_map(|record| record.task).collect()
+    }
+
+    /// The ready tasks in order of slot, for a scheduler that takes over.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = Task> + '_ {
+        self.tasks.iter().filter(|(_, record)| record.ready).map(|(slot, record)| record.as_task(slot as u32))
+    }
+
+    /// How many of them are not aborted.
+    fn ready_to_run(&self) -> usize {
+        self.tasks.iter().filter(|(_, record)| record.ready && record.task.is_some()).count()
+    }
+
+    /// A group's index, by the user's key; counts a holder.
+    pub(crate) fn open_group(&mut self, key: u64) -> GroupIndex {
+        self.groups.open(key)
+    }
+
+    /// One more handle to a group.
+    pub(crate) fn retain_group(&mut self, index: GroupIndex) {
+        self.groups.retain(index);
+    }
+
+    /// One handle to a group less; the group as its scheduler knows it, if that was the last holder.
+    pub(crate) fn release_group(&mut self, index: GroupIndex) -> Option<GroupId> {
+        self.groups.release(index).then(|| group_of(0, index))
+    }
+}
+
+impl Record {
+    #[inline]
+    fn as_task(&self, slot: u32) -> Task {
+        Task { id: TaskId::new(slot, self.generation), group: group_of(slot, self.group) }
+    }
+}
+
+impl Groups {
+    fn open(&mut self, key: u64) -> GroupIndex {
+        if let Some(&index) = self.by_key.get(&key) {
+            self.retain(index);
+            return index;
+        }
+        let index = self.slots.insert(GroupSlot { key, holders: 1 }) as GroupIndex;
+        self.by_key.insert(key, index);
+        index
+    }
+
+    fn retain(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.holders += 1;
+        }
+    }
+
+    /// True if that was the last holder. (After an executor was torn down there are handles to groups that are gone.)
+    fn release(&mut self, index: GroupIndex) -> bool {
+        let Some(slot) = self.slots.get_mut(index as usize) else { return false };
+        slot.holders -= 1;
+        if slot.holders > 0 {
+            return false;
+        }
+        let slot = self.slots.remove(index as usize);
+        self.by_key.remove(&slot.key);
+        true
+    }
+}
+
+/// A task whose future is to be dropped.
+pub(crate) struct Aborted {
+    pub(crate) live: LiveTask,
+    pub(crate) group: GroupIndex,
+    task: Task,
+    /// The scheduler has it: its record stays until it is popped.
+    ready: bool,
+}
+
+/// What a scheduler's choice turns out to be.
+pub(crate) enum Popped {
+    Task {
+        live: LiveTask,
+        task: Task,
+        group: GroupIndex,
+    },
+    /// It was aborted while it was ready, and its record has just gone.
+    Aborted(Left),
+    Fault(PolicyFault),
+}
+
+/// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
+trait AnyPolicy {
+    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
+    fn left(&self, left: &Left) -> Result<(), PolicyFault>;
+    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
+    fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault>;
+    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
+    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
+}
+
+impl<S: Scheduler + 'static> AnyPolicy for RefCell<Policy<S>> {
+    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
+        guarded(|| self.borrow_mut().push(task, why))
+    }
+
+    fn left(&self, left: &Left) -> Result<(), PolicyFault> {
+        guarded(|| self.borrow_mut().left(left))
+    }
+
+    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
+        guarded(|| self.borrow_mut().group_closed(group))
+    }
+
+    fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
+        guarded(|| slice::run(self, lane, core)).and_then(|end| end)
+    }
+
+    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>> {
+        self.borrow_mut().replace(ready).map(|old| Box::new(old) as Box<dyn Any>)
+    }
+}
+
+/// Calls a user's scheduler. All its state is behind the `RefCell`, whose borrow a panic releases.
+fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
+        crate::panics::drop_quietly(payload);
+        PolicyFault::Panicked
+    })
+}
+
+impl Lane {
+    pub(crate) fn new<S: Scheduler + 'static>(
+        name: Box<str>,
+        key: QueueKey,
+        id: QueueId,
+        share: Share,
+        request_ns: u64,
+        scheduler: S,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            name,
+            key,
+            id,
+            records: RefCell::default(),
+            policy: Box::new(RefCell::new(Policy::new(scheduler))),
+            ready: Cell::new(0),
+            live: Cell::new(0),
+            runnable: Cell::new(false),
+            closed: Cell::new(false),
+            retired: Cell::new(false),
+            share: Cell::new(share),
+            request_ns: Cell::new(request_ns),
+            counters: Counters::default(),
+            fault: Cell::new(None),
+        })
+    }
+
+    /// Adds a task, which `make` makes, and hands it to the scheduler.
+    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) {
+        let task = self.records.borrow_mut().insert(self.key.index, group, make);
+        self.live.set(self.live.get() + 1);
+        self.counters.spawned.add(1);
+        self.push(task, Ready::Spawned);
+    }
+
+    /// A task of this queue was woken: hands it to the scheduler. False if it was ready already, or is gone.
+    pub(crate) fn make_ready(&self, place: Place) -> bool {
+        let woken = self.records.borrow_mut().make_ready(place);
+        woken.map(|task| self.push(task, Ready::Woken)).is_some()
+    }
+
+    fn push(&self, task: Task, why: Ready) {
+        self.ready.set(self.ready.get() + 1);
+        self.check(self.policy.push(task, why));
+    }
+
+    /// Takes an aborted task out. Its record stays.
+    pub(crate) fn take_aborted(&self, place: Place) -> Option<Aborted> {
+        let aborted = self.records.borrow_mut().take_aborted(place)?;
+        if aborted.ready {
+            self.ready.set(self.ready.get() - 1);
+        }
+        Some(aborted)
+    }
+
+    /// Drops the future of an aborted task, with no borrow held, and closes its books.
+    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) {
+        let Aborted { live, task, ready, group: _ } = aborted;
+        let finish = live.cancel(cause);
+        // The record goes after the future, whose drop may spawn into its group.
+        if !ready {
+            let left = self.records.borrow_mut().remove(task);
+            self.check(self.policy.left(&left));
+        }
+        self.count(finish);
+    }
+
+    /// One task less, for the accounts.
+    pub(crate) fn count(&self, finish: Finish) {
+        self.live.set(self.live.get() - 1);
+        self.counters.finished(finish);
+    }
+
+    /// Lets the scheduler run tasks until the slice ends.
+    pub(crate) fn run_slice(&self, core: &Core) -> SliceEnd {
+        match self.policy.run_slice(self, core) {
+            Ok(end) => end,
+            Err(fault) => {
+                self.check(Err(fault));
+                SliceEnd::PolicyFault
+            }
+        }
+    }
+
+    /// The last handle to a group may be gone.
+    pub(crate) fn release_group(&self, index: GroupIndex) {
+        let closed = self.records.borrow_mut().release_group(index);
+        if let Some(group) = closed {
+            self.check(self.policy.group_closed(group));
+        }
+    }
+
+    /// Takes a faulty scheduler out of service and reports it. Its tasks go on in FIFO order.
+    fn check(&self, result: Result<(), PolicyFault>) {
+        let Err(fault) = result else { return };
+        if self.fault.get().is_none() {
+            self.fault.set(Some(fault));
+        }
+        let old = {
+            let records = self.records.borrow();
+            // Counted anew, so that whatever a scheduler did, its successor begins with true books.
+            self.ready.set(records.ready_to_run());
+            self.policy.replace(&mut records.ready())
+        };
+        // The scheduler's own drop is user code.
+        crate::panics::drop_quietly(old);
+    }
+
+    /// Cancels every task. Those that are being polled are not in their records, so this is for between polls.
+    pub(crate) fn cancel_all(&self, cause: Cause) {
+        let tasks = self.records.borrow_mut().take_all();
+        self.ready.set(0);
+        for task in tasks {
+            let finish = task.cancel(cause);
+            self.count(finish);
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // The scheduler's own drop is user code, and this may be inside the run loop.
+        let nothing = Box::new(RefCell::new(Policy::new(RunnableFifo::new())));
+        crate::panics::drop_quietly(std::mem::replace(&mut self.policy, nothing));
+    }
+}

@@ -1,0 +1,92 @@
+//! A single-threaded async executor: `!Send` tasks in several queues on one thread.
+//!
+//! Two levels decide what runs next:
+//!
+//! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. The queue that is owed service and has
+//!    the earliest virtual deadline gets the next slice.
+//! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: order of becoming runnable
+//!    ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival ([`ArrivalFifo`](schedulers::ArrivalFifo)), least
+//!    attained service ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), or your own.
+//!
+//! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host (tokio,
+//! monoio, smol or any other), which keeps doing those, or alone.
+//!
+//! ```
+//! use clockworker::{Executor, schedulers::Qlas};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ex = Executor::new(); // one queue, RunnableFifo
+//! let foreground = ex.queue("foreground").share(9).create()?;
+//! let background = ex.queue("background").share(1).scheduler(Qlas::new()).create()?;
+//!
+//! // `run_until` is a future for any host; `block_on` needs none.
+//! ex.block_on(async {
+//!     let tenant = background.group(7);
+//!     tenant.spawn(async { /* compaction, in the background, on behalf of tenant 7 */ });
+//!     let answer = foreground.spawn(async { 42 }).await?;
+//!     assert_eq!(answer, 42);
+//!     clockworker::spawn_local(async { /* beside the calling task */ });
+//!     Ok::<_, clockworker::JoinError>(())
+//! })?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Hosts
+//!
+//! | Host | How | Note |
+//! |---|---|---|
+//! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | turn on the feature `tokio` |
+//! | tokio `multi_thread` | the same: `block_on` keeps to its thread | turn on the feature `tokio` |
+//! | monoio | `rt.block_on(ex.run_until(…))` | wakes from other threads need monoio's feature `sync` |
+//! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
+//! | none | [`Executor::block_on`] | no timers, no I/O |
+//!
+//! # Cooperation
+//!
+//! A poll cannot be cut short. Slices, shares and the host's turns are exact to one poll, so keep polls short: split
+//! long computations with [`yield_if_due`], which costs a few nanoseconds when nothing is due.
+//!
+//! # Features
+//!
+//! * `tokio`: watches tokio's cooperative budget, so that no task's use of tokio resources stalls its neighbours. For
+//!   executors that run inside tokio.
+
+#![deny(unsafe_code)]
+
+// In the order in which a task meets them.
+mod builder;
+mod clock;
+mod context;
+mod core;
+mod executor;
+mod handle;
+mod host;
+#[allow(unsafe_code, reason = "intrusive links of the task cell")]
+mod inbox;
+mod lane;
+mod panics;
+mod policy;
+mod queue;
+mod shared;
+mod shutdown;
+mod slice;
+mod stats;
+#[allow(unsafe_code, reason = "the task cell")]
+mod task;
+mod yield_now;
+
+/// The policies, re-exported: everything needed to choose a scheduler or write one.
+pub use clockworker_schedulers as schedulers;
+
+pub use builder::{BuildError, Builder, DEFAULT_HOST_BUDGET, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
+pub use clock::ManualClock;
+pub use executor::{Executor, spawn_local};
+pub use handle::Handle;
+pub use host::RunUntil;
+pub use policy::PolicyFault;
+pub use queue::{DEFAULT_REQUEST, Group, Queue, QueueBuilder, QueueError};
+pub use shutdown::ShutdownReport;
+pub use stats::{ExecutorStats, QueueStats};
+pub use task::{AbortHandle, Id, JoinError, JoinHandle};
+pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

@@ -1,0 +1,99 @@
+//! What an executor's tasks, handles and other threads share.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+
+use crate::inbox::Inbox;
+use crate::task::{Arrivals, Credits, OwnerCell};
+
+/// Lives as long as the last cell, handle or executor that needs it; see [`SharedRef`](crate::task::SharedRef).
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The owner thread's way in.
+    local: OwnerCell<Local>,
+    /// Everybody else's.
+    pub(crate) inbox: Inbox,
+    names: Mutex<Names>,
+}
+
+/// What only the owner thread reaches.
+#[derive(Debug, Default)]
+pub(crate) struct Local {
+    pub(crate) arrivals: Arrivals,
+    pub(crate) credits: Credits,
+}
+
+/// Names of queues, for spawns from other threads. The lock is never taken by a wake.
+#[derive(Debug, Default)]
+struct Names {
+    queues: HashMap<Box<str>, QueueKey>,
+    refused: Option<Refusal>,
+}
+
+/// A queue, told apart from earlier ones with the same index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueKey {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+/// Why no queue takes any more tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    ShutDown,
+    Dropped,
+}
+
+impl Shared {
+    /// Makes the calling thread the owner.
+    pub(crate) fn new() -> Self {
+        Self { local: OwnerCell::new(Local::default()), inbox: Inbox::new(), names: Mutex::default() }
+    }
+
+    /// The owner thread's part, if this is the owner thread.
+    #[inline]
+    pub(crate) fn local(&self) -> Option<&Local> {
+        self.local.get()
+    }
+
+    /// The arrivals list, if this is the owner thread.
+    #[inline]
+    pub(crate) fn arrivals(&self) -> Option<&Arrivals> {
+        self.local().map(|local| &local.arrivals)
+    }
+
+    fn names(&self) -> MutexGuard<'_, Names> {
+        // Nothing that could panic runs under this lock, and its data are whole at every step.
+        self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Makes a queue known to other threads. False if the name is taken.
+    pub(crate) fn add_name(&self, name: &str, key: QueueKey) -> bool {
+        let queues = &mut self.names().queues;
+        if queues.contains_key(name) {
+            return false;
+        }
+        queues.insert(name.into(), key);
+        true
+    }
+
+    pub(crate) fn remove_name(&self, name: &str) {
+        self.names().queues.remove(name);
+    }
+
+    /// The queue of that name.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Refusal> {
+        let names = self.names();
+        match names.refused {
+            Some(refusal) => Err(refusal),
+            None => Ok(names.queues.get(name).copied()),
+        }
+    }
+
+    /// Says that no queue takes any more tasks.
+    pub(crate) fn refuse(&self, refusal: Refusal) {
+        let mut names = self.names();
+        names.refused = Some(refusal);
+        names.queues.clear();
+    }
+}

@@ -1,0 +1,246 @@
+//! The typed cell: header, then the future and later its output, in one allocation.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use super::header::{Header, Link, Phase, Place, VTable};
+use super::live::unlink;
+use super::state::State;
+use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
+use crate::panics::drop_quietly;
+
+/// A task. `repr(C)` puts the header first, so that a pointer to the cell is a pointer to its header.
+#[repr(C)]
+struct Cell<F: Future> {
+    header: Header,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+/// What a task is now.
+enum Stage<F: Future> {
+    /// A future, pinned: it is polled and dropped in place, and never moved.
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Empty,
+}
+
+/// Makes a task on the owner thread.
+pub(crate) fn spawn_here<F>(shared: SharedRef, place: Place, future: F) -> (LiveTask, JoinHandle<F::Output>)
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
+    // The caller hands it to its scheduler.
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, place, Stage::Future(future));
+    // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
+    let task = unsafe { LiveTask::from_raw(header) };
+    // SAFETY: this is the other one, with the claim to the output.
+    (task, unsafe { JoinHandle::from_raw(header) })
+}
+
+/// Makes a task on any thread and pushes it into the inbox; its future is made of `make` on the owner thread.
+///
+/// The task is refused with the error its handle will give if the executor is gone. Then `make` is dropped here.
+pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, place: Place, make: M) -> JoinHandle<F::Output>
+where
+    M: FnOnce() -> F + Send + 'static,
+    F: Future + 'static,
+    F::Output: Send + 'static,
+{
+    debug_assert_eq!(place.slot, Place::NO_SLOT);
+    let future = async move { make().await };
+    let state = State::spawned_notified();
+    let header = Cell::allocate(state, shared.clone(), Phase::Parked, place, Stage::Future(future));
+    // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
+    let handle = unsafe { JoinHandle::from_raw(header) };
+    // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
+    if let Err(link) = unsafe { shared.inbox.push(Link::new(header)) } {
+        // SAFETY: nobody else has seen the task, so the record's reference is this call's. The future was never polled:
+        // all it holds is `make`, which is `Send` and may be dropped here.
+        unsafe { LiveTask::from_raw(link.header()) }.cancel(Cause::Refused(Refused::ExecutorDropped));
+        // SAFETY: `NOTIFIED` was set, so completion counted the link that the inbox has just refused.
+        unsafe { unlink(link) };
+    }
+    handle
+}
+
+/// Makes the handle of a task that there will not be: complete, with an error that says why.
+pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused) -> JoinHandle<T> {
+    let place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
+    let nothing = Stage::<std::future::Pending<T>>::Empty;
+    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, place, nothing);
+    // SAFETY: nobody else has the cell.
+    unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) };
+    // SAFETY: `State::refused` counts one reference, the handle's, and the output is stored.
+    unsafe { JoinHandle::from_raw(header) }
+}
+
+impl<F> Cell<F>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    const VTABLE: &'static VTable = &VTable {
+        poll: Self::poll,
+        cancel: Self::cancel,
+        take_output: Self::take_output,
+        drop_output: Self::drop_output,
+        free: Self::free,
+    };
+
+    fn allocate(
+        state: State,
+        shared: SharedRef,
+        phase: Phase,
+        place: Place,
+        stage: Stage<F>,
+    ) -> NonNull<Header> {
+        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, place);
+        let cell = Box::new(Cell { header, stage: UnsafeCell::new(stage) });
+        NonNull::from(Box::leak(cell)).cast()
+    }
+
+    /// The stage of a cell.
+    ///
+    /// # Safety
+    ///
+    /// `header` begins a live `Cell<F>`, and the caller holds its stage exclusively for as long as it uses the result.
+    unsafe fn stage<'a>(header: NonNull<Header>) -> &'a mut Stage<F> {
+        let cell = header.cast::<Self>();
+        // SAFETY: the caller's promise. Only the stage is borrowed mutably, never the header beside it.
+        let stage = unsafe { &raw const (*cell.as_ptr()).stage };
+        // SAFETY: as above.
+        unsafe { &mut *UnsafeCell::raw_get(stage) }
+    }
+
+    unsafe fn poll(header: NonNull<Header>, cx: &mut Context<'_>) -> Option<Finish> {
+        // SAFETY: the owner thread holds the stage while the task is not complete, and `LiveTask::run` does not
+        // re-enter.
+        let stage = unsafe { Self::stage(header) };
+        let polled = catch_unwind(AssertUnwindSafe(|| match stage {
+            // SAFETY: the future is pinned: it lives in the cell's allocation and is dropped in place there.
+            Stage::Future(future) => unsafe { Pin::new_unchecked(future) }.poll(cx),
+            Stage::Output(_) | Stage::Empty => Poll::Pending,
+        }));
+        match polled {
+            Ok(Poll::Pending) => None,
+            // SAFETY: as above; nothing uses `stage` any more.
+            Ok(Poll::Ready(output)) => Some(unsafe { Self::store(header, Ok(output)) }),
+            // SAFETY: as above.
+            Err(payload) => Some(unsafe { Self::store_panic(header, payload) }),
+        }
+    }
+
+    unsafe fn cancel(header: NonNull<Header>, cause: Cause) -> Finish {
+        // SAFETY: the cell is alive.
+        let id = unsafe { header.as_ref() }.id;
+        // SAFETY: the caller holds the stage.
+        unsafe { Self::store(header, Err(JoinError::cancelled(id, cause))) }
+    }
+
+    unsafe fn store_panic(header: NonNull<Header>, payload: Box<dyn Any + Send>) -> Finish {
+        // SAFETY: the cell is alive.
+        let id = unsafe { header.as_ref() }.id;
+        // SAFETY: the caller holds the stage.
+        unsafe { Self::store(header, Err(JoinError::panicked(id, payload))) }
+    }
+
+    /// Replaces the future by `result`, or by a panic error if the future's drop panics. Of two panics the first stays.
+    ///
+    /// # Safety
+    ///
+    /// As for [`stage`](Self::stage).
+    unsafe fn store(header: NonNull<Header>, result: Result<F::Output, JoinError>) -> Finish {
+        // SAFETY: the caller's promise.
+        let dropped = unsafe { Self::clear(header) };
+        let result = match (dropped, result) {
+            (Ok(()), result) => result,
+            (Err(second), Err(first)) if first.is_panic() => {
+                drop_quietly(second);
+                Err(first)
+            }
+            (Err(payload), result) => {
+                drop_quietly(result);
+                // SAFETY: the cell is alive.
+                Err(JoinError::panicked(unsafe { header.as_ref() }.id, payload))
+            }
+        };
+        let finish = Finish::of(&result);
+        // SAFETY: the caller's promise. The stage is empty, so nothing is overwritten.
+        *unsafe { Self::stage(header) } = Stage::Output(result);
+        finish
+    }
+
+    /// Drops what the stage holds, in place, and leaves it empty.
+    ///
+    /// # Safety
+    ///
+    /// As for [`stage`](Self::stage).
+    unsafe fn clear(header: NonNull<Header>) -> Result<(), Box<dyn Any + Send>> {
+        // SAFETY: the caller's promise.
+        let stage: *mut Stage<F> = unsafe { Self::stage(header) };
+        if !std::mem::needs_drop::<Stage<F>>() {
+            // SAFETY: as below; there is nothing to drop.
+            unsafe { stage.write(Stage::Empty) };
+            return Ok(());
+        }
+        // SAFETY: the stage is initialised. It is written below whatever happens, so it is not dropped twice. A pinned
+        // future is dropped in place, as pinning asks.
+        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { stage.drop_in_place() }));
+        // SAFETY: the stage's memory is the caller's, and holds nothing that is still to be dropped.
+        unsafe { stage.write(Stage::Empty) };
+        dropped
+    }
+
+    unsafe fn take_output(header: NonNull<Header>, to: *mut ()) {
+        // SAFETY: the caller holds the stage, which the table's contract asks for.
+        let stage = unsafe { Self::stage(header) };
+        if let Stage::Output(output) = std::mem::replace(stage, Stage::Empty) {
+            // SAFETY: `to` is what the table's contract says.
+            unsafe { *to.cast::<Option<Result<F::Output, JoinError>>>() = Some(output) };
+        }
+    }
+
+    unsafe fn drop_output(header: NonNull<Header>) {
+        // SAFETY: the caller holds the stage.
+        if let Err(payload) = unsafe { Self::clear(header) } {
+            // Nobody is left to tell: the join handle is gone.
+            drop_quietly(payload);
+        }
+    }
+
+    unsafe fn free(header: NonNull<Header>) {
+        // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
+        // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
+        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+    }
+}
+
+impl Finish {
+    fn of<T>(result: &Result<T, JoinError>) -> Self {
+        match result {
+            Ok(_) => Finish::Completed,
+            Err(error) if error.is_panic() => Finish::Panicked,
+            Err(_) => Finish::Cancelled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory per task is a promise: what a task costs beside its future and output. LocalSet's cells begin at 128.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_small_task_fits_in_88_bytes() {
+        assert_eq!(size_of::<Header>(), 72);
+        assert_eq!(size_of::<Cell<std::future::Ready<()>>>(), 88);
+    }
+}

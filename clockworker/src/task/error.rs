@@ -1,0 +1,166 @@
+//! Why a task gave no output.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::sync::Mutex;
+
+use super::Id;
+
+/// Why a task did not finish with an output: it was cancelled, or it panicked.
+///
+/// What [`JoinHandle`](crate::JoinHandle) resolves to in place of the output.
+pub struct JoinError(
+    /// Boxed because every cell has room for an error, and most never need it.
+    Box<Inner>,
+);
+
+struct Inner {
+    id: Id,
+    repr: Repr,
+}
+
+enum Repr {
+    Cancelled(Cause),
+    /// The lock is never taken: `Mutex` is here because it makes a `Send` payload `Sync`.
+    Panicked(Mutex<Box<dyn Any + Send>>),
+}
+
+/// What cancelled a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// `abort` was called.
+    Aborted,
+    /// The executor was shut down before the task finished.
+    ShutDown,
+    /// The executor was dropped before the task finished.
+    ExecutorDropped,
+    /// It was never taken in.
+    Refused(Refused),
+}
+
+/// Why a task was refused when it was spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    QueueClosed,
+    /// The queue holds as many tasks as a queue can.
+    QueueFull,
+    NoSuchQueue,
+    ShutDown,
+    ExecutorDropped,
+}
+
+impl JoinError {
+    pub(crate) fn cancelled(id: Id, cause: Cause) -> Self {
+        Self(Box::new(Inner { id, repr: Repr::Cancelled(cause) }))
+    }
+
+    pub(crate) fn panicked(id: Id, payload: Box<dyn Any + Send>) -> Self {
+        Self(Box::new(Inner { id, repr: Repr::Panicked(Mutex::new(payload)) }))
+    }
+
+    /// Whether the task was cancelled: aborted, left over at shutdown, or refused by a closed queue or a stopped
+    /// executor. [`Display`](fmt::Display) says which.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.0.repr, Repr::Cancelled(_))
+    }
+
+    /// Whether the task was refused when it was spawned, because its queue was closed or unknown or its executor had
+    /// stopped. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
+    pub fn is_refused(&self) -> bool {
+        matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
+    }
+
+    /// Whether the task panicked, in its poll or when its future was dropped.
+    pub fn is_panic(&self) -> bool {
+        matches!(self.0.repr, Repr::Panicked(_))
+    }
+
+    /// The panic's payload, for [`resume_unwind`](std::panic::resume_unwind).
+    ///
+    /// # Panics
+    ///
+    /// If the task did not panic; see [`try_into_panic`](JoinError::try_into_panic).
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        match self.try_into_panic() {
+            Ok(payload) => payload,
+            Err(error) => panic!("`JoinError::into_panic` on a task that did not panic: {error}"),
+        }
+    }
+
+    /// The panic's payload, or this error back if the task did not panic.
+    ///
+    /// # Errors
+    ///
+    /// `self`, if [`is_panic`](JoinError::is_panic) is false.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
+        let Inner { id, repr } = *self.0;
+        match repr {
+            Repr::Panicked(payload) => {
+                Ok(payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+            }
+            repr => Err(Self(Box::new(Inner { id, repr }))),
+        }
+    }
+
+    /// Which task.
+    pub fn id(&self) -> Id {
+        self.0.id
+    }
+
+    /// The panic's message, where it is text.
+    fn message(&self) -> Option<String> {
+        let Repr::Panicked(payload) = &self.0.repr else { return None };
+        let payload = payload.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let text = payload.downcast_ref::<&'static str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned())
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Aborted => "was aborted",
+            Cause::ShutDown => "was cancelled: its executor was shut down",
+            Cause::ExecutorDropped => "was cancelled: its executor was dropped",
+            Cause::Refused(Refused::QueueClosed) => "was refused: its queue is closed",
+            Cause::Refused(Refused::QueueFull) => "was refused: its queue is full",
+            Cause::Refused(Refused::NoSuchQueue) => "was refused: there is no queue of that name",
+            Cause::Refused(Refused::ShutDown) => "was refused: its executor was shut down",
+            Cause::Refused(Refused::ExecutorDropped) => "was refused: its executor was dropped",
+        })
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.repr {
+            Repr::Cancelled(cause) => write!(f, "task {} {cause}", self.0.id),
+            Repr::Panicked(_) => match self.message() {
+                Some(message) => write!(f, "task {} panicked with message {message:?}", self.0.id),
+                None => write!(f, "task {} panicked", self.0.id),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.repr {
+            Repr::Cancelled(cause) => write!(f, "JoinError::Cancelled({:?}, {cause:?})", self.0.id),
+            Repr::Panicked(_) => match self.message() {
+                Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.0.id),
+                None => write!(f, "JoinError::Panic({:?}, ...)", self.0.id),
+            },
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> io::Error {
+        io::Error::other(error)
+    }
+}

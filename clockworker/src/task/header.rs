@@ -1,0 +1,218 @@
+//! What every cell begins with, whatever its future is.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+use std::task::{Context, Waker};
+
+use super::state::{Notify, State};
+use super::{Cause, Finish, Id, SharedRef};
+
+/// The untyped part of a cell. See [`task`](super) for who may touch which field.
+pub(crate) struct Header {
+    pub(super) state: State,
+    pub(super) vtable: &'static VTable,
+    /// Where wakes go. Keeps inbox and owner id alive as long as the cell.
+    pub(super) shared: SharedRef,
+    pub(super) id: Id,
+    pub(super) owned: Owned,
+    /// The inbox link. Belongs to whoever set `NOTIFIED`.
+    next: Cell<Option<Link>>,
+    pub(super) join_waker: UnsafeCell<Option<Waker>>,
+}
+
+/// The fields of the owner thread, and one more byte that fits beside them.
+pub(super) struct Owned {
+    pub(super) phase: Cell<Phase>,
+    pub(super) place: Cell<Place>,
+    /// After completion: how many lists still point here.
+    pub(super) links: Cell<u8>,
+    /// The join handle's own, not the owner thread's: whether it has read the output.
+    pub(super) output_taken: Cell<bool>,
+}
+
+/// Where a task is, as its owner thread sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Waiting for a wake.
+    Parked,
+    /// Woken on the owner thread; in the arrivals list.
+    Arriving,
+    /// In its queue's scheduler.
+    Ready,
+    /// Being polled.
+    Running,
+    /// Being polled, and woken meanwhile on the owner thread.
+    RunningWoken,
+    /// Complete.
+    Done,
+}
+
+/// Where the record of a task is: queue, slot and generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) queue: u32,
+    /// [`Place::NO_SLOT`] in a task from another thread that the owner has not seen yet.
+    pub(crate) slot: u32,
+    /// Of the slot; where there is none yet, of the queue.
+    pub(crate) generation: u32,
+}
+
+impl Place {
+    pub(crate) const NO_SLOT: u32 = u32::MAX;
+}
+
+/// The operations that depend on the future's type.
+///
+/// Every function takes the header of a live cell of that type.
+pub(super) struct VTable {
+    /// Polls the future; stores the output once there is one. Owner thread, not complete, not re-entrant.
+    pub(super) poll: unsafe fn(NonNull<Header>, &mut Context<'_>) -> Option<Finish>,
+    /// Drops the future and stores a cancelled error. Owner thread (or a future never polled, made of `Send` parts),
+    /// not complete, not running.
+    pub(super) cancel: unsafe fn(NonNull<Header>, Cause) -> Finish,
+    /// Moves the output to `*mut Option<Result<T, JoinError>>`. Holder of the stage only.
+    pub(super) take_output: unsafe fn(NonNull<Header>, *mut ()),
+    /// Drops the output, if it is still there. Holder of the stage only.
+    pub(super) drop_output: unsafe fn(NonNull<Header>),
+    /// Frees the cell. Last reference only.
+    pub(super) free: unsafe fn(NonNull<Header>),
+}
+
+impl Header {
+    pub(super) fn new(
+        state: State,
+        vtable: &'static VTable,
+        shared: SharedRef,
+        id: Id,
+        phase: Phase,
+        place: Place,
+    ) -> Self {
+        let owned = Owned {
+            phase: Cell::new(phase),
+            place: Cell::new(place),
+            links: Cell::new(0),
+            output_taken: Cell::new(false),
+        };
+        Self { state, vtable, shared, id, owned, next: Cell::new(None), join_waker: UnsafeCell::new(None) }
+    }
+}
+
+/// A pointer to a cell's header, as lists hold it. It counts for nothing: the protocol in [`task`](super) keeps the cell
+/// alive while a list points at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link(NonNull<Header>);
+
+// SAFETY: a link is an address. Following it is unsafe, and the callers say what they rely on.
+unsafe impl Send for Link {}
+
+impl Link {
+    pub(super) fn new(header: NonNull<Header>) -> Self {
+        Self(header)
+    }
+
+    pub(super) fn header(self) -> NonNull<Header> {
+        self.0
+    }
+
+    pub(crate) fn as_ptr(self) -> *mut Header {
+        self.0.as_ptr()
+    }
+
+    /// The link of a pointer that [`as_ptr`](Link::as_ptr) gave, none for null.
+    pub(crate) fn from_ptr(ptr: *mut Header) -> Option<Self> {
+        NonNull::new(ptr).map(Self)
+    }
+
+    /// The task behind this one in the inbox.
+    ///
+    /// # Safety
+    ///
+    /// The cell is alive and the caller owns its `next` field.
+    pub(crate) unsafe fn next(self) -> Option<Link> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.next.get()
+    }
+
+    /// Sets the task behind this one in the inbox.
+    ///
+    /// # Safety
+    ///
+    /// The cell is alive and the caller owns its `next` field.
+    pub(crate) unsafe fn set_next(self, next: Option<Link>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.next.set(next);
+    }
+}
+
+/// Wakes the task.
+///
+/// # Safety
+///
+/// The caller holds a reference to the cell, or the cell is being polled by the caller's caller.
+#[inline]
+pub(super) unsafe fn notify(header: NonNull<Header>) {
+    // SAFETY: the cell is alive, by the caller's promise.
+    let task = unsafe { header.as_ref() };
+    let Some(local) = task.shared.local() else {
+        if task.state.notify() == Notify::Submit {
+            // SAFETY: the cell is alive, and this call set `NOTIFIED`.
+            unsafe { submit(header) };
+        }
+        return;
+    };
+    match task.owned.phase.get() {
+        Phase::Parked => {
+            task.owned.phase.set(Phase::Arriving);
+            local.arrivals.push(Link(header));
+            task.shared.inbox.wake_parked_host();
+        }
+        Phase::Running => task.owned.phase.set(Phase::RunningWoken),
+        Phase::Arriving | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
+    }
+}
+
+/// Asks for the task's future to be dropped.
+///
+/// # Safety
+///
+/// The caller holds a reference to the cell.
+pub(super) unsafe fn abort(header: NonNull<Header>) {
+    // SAFETY: the cell is alive, by the caller's promise.
+    if unsafe { header.as_ref() }.state.abort() == Notify::Submit {
+        // SAFETY: the cell is alive, and this call set `NOTIFIED`.
+        unsafe { submit(header) };
+    }
+}
+
+/// Pushes a task into the inbox.
+///
+/// # Safety
+///
+/// The caller holds a reference to the cell and is the one who set `NOTIFIED`.
+unsafe fn submit(header: NonNull<Header>) {
+    // SAFETY: the cell is alive. It stays so during the push, although the owner may complete the task at once, because
+    // the caller's reference is not the record's.
+    let shared = &unsafe { header.as_ref() }.shared;
+    // SAFETY: the caller set `NOTIFIED`, so `next` is its own.
+    if unsafe { shared.inbox.push(Link(header)) }.is_err() {
+        // SAFETY: a closed inbox means that every task was completed. This one was complete or completed after
+        // `NOTIFIED` was set, so its record's reference was left to the inbox, which this call stands in for.
+        unsafe { release(header) };
+    }
+}
+
+/// Gives up a reference; frees the cell if it was the last.
+///
+/// # Safety
+///
+/// The caller owns a reference, and does not use the cell afterwards.
+#[inline]
+pub(super) unsafe fn release(header: NonNull<Header>) {
+    // SAFETY: the cell is alive, by the caller's reference.
+    if unsafe { header.as_ref() }.state.release() {
+        // SAFETY: as above.
+        let free = unsafe { header.as_ref() }.vtable.free;
+        // SAFETY: this was the last reference.
+        unsafe { free(header) };
+    }
+}

@@ -1,0 +1,182 @@
+//! The join handle: a future of a task's output.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+use super::header::{Header, abort, release};
+use super::state::LeaveJoin;
+use super::{AbortHandle, Id, JoinError};
+use crate::panics::drop_quietly;
+
+/// Awaits the output of a spawned task.
+///
+/// Resolves to the task's output, or to a [`JoinError`] if the task panicked or was cancelled. It always resolves: also
+/// when the executor is shut down or dropped before the task is finished.
+///
+/// **Dropping it detaches the task**, which goes on without anybody to read its output. Use
+/// [`abort`](JoinHandle::abort) to stop it.
+///
+/// A handle is `Send` if the output is: it may be awaited on any thread, under any executor.
+///
+/// # Cancel safety
+///
+/// Awaiting `&mut handle` is cancel safe: no output is lost if the await is dropped.
+///
+/// # Panics
+///
+/// When polled again after it has given the output.
+///
+/// # Example
+///
+/// ```
+/// let ex = clockworker::Executor::new();
+/// let answer = ex.block_on(async {
+///     let task = clockworker::spawn_local(async { 6 * 7 });
+///     task.await
+/// });
+/// assert_eq!(answer.unwrap(), 42);
+/// ```
+pub struct JoinHandle<T> {
+    /// A reference, and the output's side of the cell.
+    header: NonNull<Header>,
+    _output: PhantomData<T>,
+}
+
+// SAFETY: of the cell's data a handle reaches the output only, which is why `T: Send`. The rest it reaches is atomic, or
+// handed over by the protocol in `task`. The future, which may not be `Send`, is never touched by a handle.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: `&JoinHandle` gives access to atomics only.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    /// # Safety
+    ///
+    /// The caller owns a reference to a cell whose output is a `Result<T, JoinError>`, made with a claim to that
+    /// output, and gives both up to the handle.
+    pub(super) unsafe fn from_raw(header: NonNull<Header>) -> Self {
+        Self { header, _output: PhantomData }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the handle's reference keeps the cell alive.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// Asks for the task to be cancelled, from any thread. Its future is dropped on the executor's thread, within one
+    /// tick (before any other task is polled there, if the executor is between polls).
+    ///
+    /// Awaiting the handle then gives a [cancelled](JoinError::is_cancelled) error, unless the task had finished.
+    /// Aborting a finished or aborted task does nothing.
+    pub fn abort(&self) {
+        // SAFETY: the handle holds a reference.
+        unsafe { abort(self.header) };
+    }
+
+    /// A handle that can only abort, for somebody else to keep.
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.header().state.retain();
+        // SAFETY: `retain` counted the reference that goes to the new handle.
+        unsafe { AbortHandle::from_raw(self.header) }
+    }
+
+    /// Whether the task has completed, panicked or been cancelled. After [`abort`](JoinHandle::abort) this stays false
+    /// until the future was dropped.
+    pub fn is_finished(&self) -> bool {
+        self.header().state.is_complete()
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.header().id
+    }
+
+    /// Takes the output of a complete task.
+    fn take(&self) -> Result<T, JoinError> {
+        let mut output: Option<Result<T, JoinError>> = None;
+        // SAFETY: the task is complete, so the stage is this handle's. `output` is of the type that the cell stores.
+        unsafe { (self.header().vtable.take_output)(self.header, (&raw mut output).cast()) };
+        self.header().owned.output_taken.set(true);
+        match output {
+            Some(output) => output,
+            None => panic!("`JoinHandle` polled after completion"),
+        }
+    }
+
+    /// Registers the waker to be woken at completion. True if the task completed meanwhile.
+    fn register(task: &Header, waker: &Waker) -> bool {
+        if task.state.has_join_waker() && !task.state.unset_join_waker() {
+            return true;
+        }
+        // SAFETY: `JOIN_WAKER` is clear, and was cleared before completion, so the slot is the handle's.
+        let slot = unsafe { &mut *task.join_waker.get() };
+        if !slot.as_ref().is_some_and(|current| current.will_wake(waker)) {
+            // Foreign code: a panic in it leaves the slot empty and the flag clear.
+            drop_quietly(slot.take());
+            *slot = Some(waker.clone());
+        }
+        if task.state.set_join_waker() {
+            return false;
+        }
+        // The task completed first and did not see the waker, so the slot is still the handle's.
+        drop_quietly(slot.take());
+        true
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let task = self.header();
+        if task.state.is_complete() || Self::register(task, cx.waker()) {
+            Poll::Ready(self.take())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// Gives up the claim to the output of a task that is not complete. False if it has completed.
+    fn detach(&self) -> bool {
+        loop {
+            match self.header().state.leave_join() {
+                LeaveJoin::Done => return true,
+                LeaveJoin::Complete => return false,
+                LeaveJoin::DropWaker => {
+                    // SAFETY: the handle has just taken the slot back.
+                    drop_quietly(unsafe { (*self.header().join_waker.get()).take() });
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if !self.header().state.is_complete() && self.detach() {
+            return;
+        }
+        if !self.header().owned.output_taken.get() {
+            // SAFETY: the task is complete and this handle's claim to the output stands, so the stage is its.
+            unsafe { (self.header().vtable.drop_output)(self.header) };
+        }
+        // SAFETY: the handle's own reference, which ends here.
+        unsafe { release(self.header) };
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.id()).field("finished", &self.is_finished()).finish()
+    }
+}

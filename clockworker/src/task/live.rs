@@ -1,0 +1,240 @@
+//! The owner thread's view of a task: poll it, cancel it, take it off the lists.
+
+use std::marker::PhantomData;
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::task::{Context, Waker};
+
+use super::header::{Header, Link, Phase, Place, release};
+use super::state::Taken;
+use super::{Cause, waker};
+use crate::panics::drop_quietly;
+
+/// The record's reference to a task that is not complete. Owner thread only.
+///
+/// Dropping it cancels the task, so that no path through the executor can leave a join handle waiting for ever.
+pub(crate) struct LiveTask {
+    header: NonNull<Header>,
+    /// Not `Send`: its methods run user code and touch the owner's fields.
+    _owner_thread: PhantomData<*mut ()>,
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finish {
+    Completed,
+    Cancelled,
+    Panicked,
+}
+
+/// What became of a task in a poll.
+pub(crate) enum Ran {
+    /// It waits for a wake.
+    Pending(LiveTask),
+    /// It was woken while it ran, on this thread: it is ready again.
+    Yielded(LiveTask),
+    Finished(Finish),
+}
+
+/// What a task that stood in a list turns out to need.
+pub(crate) enum Arrival {
+    /// Its record's scheduler is to be told.
+    Ready(Place),
+    /// It was aborted: drop its future now.
+    Aborted(Place),
+    /// It came from another thread and needs a record.
+    New(LiveTask, Place),
+    /// Nothing: it is ready already, or complete.
+    Nothing,
+}
+
+impl LiveTask {
+    /// # Safety
+    ///
+    /// The caller owns a reference to the cell and gives it up to the result. The task is not complete. This is its
+    /// owner thread, or its future was never polled and is made of `Send` parts.
+    pub(super) unsafe fn from_raw(header: NonNull<Header>) -> Self {
+        Self { header, _owner_thread: PhantomData }
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: this reference keeps the cell alive.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// Tells the task where its record is, and that it is in its queue's scheduler.
+    pub(crate) fn settle_in(&self, place: Place) {
+        self.header().owned.place.set(place);
+        self.header().owned.phase.set(Phase::Ready);
+    }
+
+    /// Begins to load the cell's first cache lines: the header and, unless it is large, the future.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        for line in 0..2 {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let address = self.header.as_ptr().cast::<i8>().wrapping_add(64 * line);
+            // SAFETY: a prefetch reads nothing that the program could see, and does not fault on any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+        }
+    }
+
+    /// Whether the task was aborted before its record was made.
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.header().state.is_aborted()
+    }
+
+    /// Polls the task. User code runs here; nothing unwinds out of it.
+    ///
+    /// Whether it was aborted is not asked: an abort comes through the inbox, which was emptied after the last poll. One
+    /// that has come since is delivered after this one.
+    #[inline]
+    pub(crate) fn run(self) -> Ran {
+        let header = self.header();
+        header.owned.phase.set(Phase::Running);
+        // SAFETY: this reference outlives the poll.
+        let waker = unsafe { waker::lend(self.header) };
+        let mut cx = Context::from_waker(&waker);
+        // SAFETY: this is the owner thread and the task is not complete. Nobody else can be polling it: that takes its
+        // `LiveTask`, which is here.
+        match unsafe { (header.vtable.poll)(self.header, &mut cx) } {
+            Some(finish) => {
+                self.complete();
+                Ran::Finished(finish)
+            }
+            None if header.owned.phase.get() == Phase::RunningWoken => {
+                header.owned.phase.set(Phase::Ready);
+                Ran::Yielded(self)
+            }
+            None => {
+                header.owned.phase.set(Phase::Parked);
+                Ran::Pending(self)
+            }
+        }
+    }
+
+    /// Drops the task's future and completes it with a cancelled error. User code runs here; nothing unwinds out of it.
+    pub(crate) fn cancel(self, cause: Cause) -> Finish {
+        let header = self.header();
+        // SAFETY: this is the owner thread, or the future was never polled (`from_raw`). The task is not complete and
+        // not running: both take its `LiveTask`, which is here.
+        let finish = unsafe { (header.vtable.cancel)(self.header, cause) };
+        self.complete();
+        finish
+    }
+
+    /// The output is stored: hand it over, and give up the record's reference or leave that to the lists.
+    fn complete(self) {
+        let pointer = self.header;
+        forget(self);
+        // SAFETY: the reference just forgotten is still counted.
+        let header = unsafe { pointer.as_ref() };
+        let listed = header.owned.phase.replace(Phase::Done) == Phase::Arriving;
+        let completed = header.state.complete(listed);
+        if completed.released {
+            return;
+        }
+        if completed.drop_output {
+            // SAFETY: no join handle is left, so the stage is the completer's.
+            unsafe { (header.vtable.drop_output)(pointer) };
+        }
+        if completed.wake_joiner {
+            // SAFETY: `COMPLETE` was set on top of `JOIN_WAKER`, so the slot is the completer's.
+            let joiner = unsafe { (*header.join_waker.get()).take() };
+            wake_quietly(joiner);
+        }
+        match u8::from(listed) + u8::from(completed.in_inbox) {
+            // SAFETY: no list points at the cell, so the record's reference may go.
+            0 => unsafe { release(pointer) },
+            links => header.owned.links.set(links),
+        }
+    }
+}
+
+/// Wakes and drops a waker. It is foreign code: a panic in either must not reach the run loop.
+fn wake_quietly(waker: Option<Waker>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.as_ref().map(Waker::wake_by_ref))) {
+        drop_quietly(payload);
+    }
+    drop_quietly(waker);
+}
+
+impl Drop for LiveTask {
+    fn drop(&mut self) {
+        // SAFETY: this reference is given up to the new one, which `cancel` consumes.
+        let again = unsafe { LiveTask::from_raw(self.header) };
+        let _ = again.cancel(Cause::ExecutorDropped);
+    }
+}
+
+impl std::fmt::Debug for LiveTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("LiveTask").field(&self.header().id).finish()
+    }
+}
+
+/// Takes a link off the arrivals list.
+///
+/// # Safety
+///
+/// The link was put there by a wake of one of this executor's tasks, and this is its owner thread.
+#[inline]
+pub(super) unsafe fn arrived(link: Link) -> Arrival {
+    // SAFETY: the record's reference keeps the cell alive while the arrivals list points at it.
+    let task = unsafe { link.header().as_ref() };
+    if task.owned.phase.get() == Phase::Done {
+        // SAFETY: the link just taken off is one of those that `complete` counted.
+        unsafe { unlink(link) };
+        return Arrival::Nothing;
+    }
+    task.owned.phase.set(Phase::Ready);
+    Arrival::Ready(task.owned.place.get())
+}
+
+/// Takes a link out of the inbox.
+///
+/// # Safety
+///
+/// The link was pushed into this executor's inbox, its `next` was read, and this is the owner thread.
+pub(crate) unsafe fn received(link: Link) -> Arrival {
+    // SAFETY: the record's reference keeps the cell alive while the inbox points at it.
+    let task = unsafe { link.header().as_ref() };
+    let place = task.owned.place.get();
+    let taken = task.state.take();
+    if taken == Taken::Complete {
+        // SAFETY: the link just taken off is one of those that `complete` counted.
+        unsafe { unlink(link) };
+        return Arrival::Nothing;
+    }
+    if place.slot == Place::NO_SLOT {
+        // SAFETY: the record's reference of a task from another thread comes with its first push. This is the owner
+        // thread, and the task is not complete.
+        return Arrival::New(unsafe { LiveTask::from_raw(link.header()) }, place);
+    }
+    match (taken, task.owned.phase.get()) {
+        (Taken::Aborted, _) => Arrival::Aborted(place),
+        (_, Phase::Parked) => {
+            task.owned.phase.set(Phase::Ready);
+            Arrival::Ready(place)
+        }
+        _ => Arrival::Nothing,
+    }
+}
+
+/// One list less points at a complete task.
+///
+/// # Safety
+///
+/// The task is complete, and the caller has taken it off a list that `LiveTask::complete` counted.
+pub(super) unsafe fn unlink(link: Link) {
+    // SAFETY: the record's reference is held until the last link is gone.
+    let links = unsafe { link.header().as_ref() }.owned.links.get() - 1;
+    // SAFETY: as above.
+    unsafe { link.header().as_ref() }.owned.links.set(links);
+    if links == 0 {
+        // SAFETY: the record's reference was left to the last link.
+        unsafe { release(link.header()) };
+    }
+}

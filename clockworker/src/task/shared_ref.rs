@@ -1,0 +1,164 @@
+//! A counted reference to what an executor's tasks share.
+//!
+//! An `Arc` whose owner thread counts without atomics: it takes references from the shared count in blocks, as *credits*,
+//! hands one to each task it makes and takes them back from the tasks it frees. Other threads count one by one. A spawn
+//! and its end are thereby two atomic read-modify-writes cheaper.
+
+use std::cell::Cell;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use crate::shared::Shared;
+
+/// References taken from the shared count at once.
+const BLOCK: usize = 1 << 10;
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(crate) struct SharedRef(NonNull<Counted>);
+
+#[derive(Debug)]
+struct Counted {
+    /// References given out, credits included.
+    count: AtomicUsize,
+    shared: Shared,
+}
+
+/// References that the owner thread has in hand. They keep the count above zero as any reference does.
+#[derive(Debug, Default)]
+pub(crate) struct Credits {
+    in_hand: Cell<usize>,
+    /// From the end of the executor on the owner thread counts like any other.
+    closed: Cell<bool>,
+}
+
+// SAFETY: as for `Arc<Shared>`: `Shared` is `Send + Sync`, which the function below checks, and the count is atomic.
+unsafe impl Send for SharedRef {}
+// SAFETY: as above.
+unsafe impl Sync for SharedRef {}
+
+const _: fn() = || {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Shared>();
+};
+
+impl SharedRef {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Counted { count: AtomicUsize::new(1), shared }))))
+    }
+
+    fn counted(&self) -> &Counted {
+        // SAFETY: this reference is counted, so the allocation lives.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Gives the owner thread's credits back. For the end of the executor.
+    pub(crate) fn close_credits(&self) {
+        if let Some(local) = self.local() {
+            local.credits.closed.set(true);
+            let left = local.credits.in_hand.take();
+            self.give_back(left);
+        }
+    }
+
+    /// Counts `n` references less. They must not be the last ones.
+    fn give_back(&self, n: usize) {
+        // Ordering: Release as for any reference given up, see `drop`.
+        let before = self.counted().count.fetch_sub(n, Ordering::Release);
+        debug_assert!(before > n, "the caller's own reference is left");
+    }
+
+    /// Takes `n` references.
+    fn take(&self, n: usize) {
+        // Ordering: Relaxed, the caller holds a reference already, as in `Arc`.
+        let before = self.counted().count.fetch_add(n, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // As in `Arc`: there is no way to go on safely.
+            std::process::abort();
+        }
+    }
+}
+
+impl Deref for SharedRef {
+    type Target = Shared;
+
+    #[inline]
+    fn deref(&self) -> &Shared {
+        &self.counted().shared
+    }
+}
+
+impl Clone for SharedRef {
+    #[inline]
+    fn clone(&self) -> Self {
+        match self.local() {
+            Some(local) if !local.credits.closed.get() => {
+                if local.credits.in_hand.get() == 0 {
+                    self.take(BLOCK);
+                    local.credits.in_hand.set(BLOCK);
+                }
+                local.credits.in_hand.set(local.credits.in_hand.get() - 1);
+            }
+            _ => self.take(1),
+        }
+        Self(self.0)
+    }
+}
+
+impl Drop for SharedRef {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(local) = self.local()
+            && !local.credits.closed.get()
+        {
+            let in_hand = local.credits.in_hand.get() + 1;
+            local.credits.in_hand.set(in_hand);
+            if in_hand > 2 * BLOCK {
+                local.credits.in_hand.set(in_hand - BLOCK);
+                self.give_back(BLOCK);
+            }
+            return;
+        }
+        // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after everybody's.
+        if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: the last reference is gone, so nobody can reach the allocation, which `new` leaked from a box.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(shared: &SharedRef) -> usize {
+        shared.counted().count.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn the_owner_counts_in_blocks_and_gives_all_back() {
+        let shared = SharedRef::new(Shared::new());
+        let many: Vec<SharedRef> = (0..5 * BLOCK).map(|_| shared.clone()).collect();
+        assert_eq!(count(&shared), 1 + 5 * BLOCK);
+        drop(many);
+        assert!(count(&shared) <= 1 + 2 * BLOCK);
+        shared.close_credits();
+        assert_eq!(count(&shared), 1);
+        let after = shared.clone();
+        assert_eq!(count(&shared), 2);
+        drop(after);
+        assert_eq!(count(&shared), 1);
+    }
+
+    #[test]
+    fn references_may_be_dropped_on_other_threads() {
+        let shared = SharedRef::new(Shared::new());
+        let moved: Vec<SharedRef> = (0..10).map(|_| shared.clone()).collect();
+        let thread = std::thread::spawn(move || drop(moved));
+        thread.join().unwrap();
+        shared.close_credits();
+        assert_eq!(count(&shared), 1);
+    }
+}

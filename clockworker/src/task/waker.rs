@@ -1,0 +1,54 @@
+//! The waker: a counted reference to a cell whose only power is to notify.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+use super::header::{Header, notify, release};
+
+/// One table for all tasks, in a `static`: `Waker::will_wake` compares its address, and promoted constants may be
+/// duplicated between codegen units (rust-lang/rust#121622).
+static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
+
+/// A waker lent to a poll: it owns no reference, and is not dropped.
+///
+/// # Safety
+///
+/// The cell outlives the result.
+#[inline]
+pub(super) unsafe fn lend(header: NonNull<Header>) -> ManuallyDrop<Waker> {
+    let raw = RawWaker::new(header.as_ptr().cast::<()>().cast_const(), &VTABLE);
+    // SAFETY: the table's functions keep `RawWaker`'s contract. The reference that dropping would release is not owned,
+    // so the waker is never dropped.
+    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+}
+
+fn header(data: *const ()) -> NonNull<Header> {
+    match NonNull::new(data.cast_mut().cast::<Header>()) {
+        Some(header) => header,
+        None => unreachable!("wakers are made of non-null pointers"),
+    }
+}
+
+unsafe fn clone(data: *const ()) -> RawWaker {
+    // SAFETY: the cell is alive, since the waker being cloned owns a reference or was lent by a poll under way.
+    unsafe { header(data).as_ref() }.state.retain();
+    RawWaker::new(data, &VTABLE)
+}
+
+unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker owns a reference.
+    unsafe { notify(header(data)) };
+    // SAFETY: `wake` consumes the waker, and with it the reference.
+    unsafe { release(header(data)) };
+}
+
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: the waker owns a reference or was lent by a poll under way.
+    unsafe { notify(header(data)) };
+}
+
+unsafe fn drop_waker(data: *const ()) {
+    // SAFETY: the waker owns a reference, which ends here.
+    unsafe { release(header(data)) };
+}
