@@ -1,0 +1,28 @@
+//! Polls and spawns beside LocalSet's, for development: `cargo bench -p clockworker-benches`.
+//!
+//! Criterion measures the arms one after the other, so that a drifting machine shows up as a difference
+//! between them. What is to be quoted comes from `clockworker-benches compare`.
+
+use std::time::Duration;
+
+use clockworker_benches::compare::overhead::{Arm, Shape};
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    measure(&mut criterion, "self-waking polls", Shape::new(1_000, 1_000));
+    measure(&mut criterion, "spawn and join", Shape::new(10_000, 0));
+    criterion.final_summary();
+}
+
+fn measure(criterion: &mut Criterion, name: &str, shape: Shape) {
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(shape.polls()));
+    for arm in Arm::ALL.into_iter().filter(|&arm| arm != Arm::LocalSetAgain) {
+        group.bench_function(BenchmarkId::new(arm.key(), shape), |bencher| {
+            bencher.iter_custom(|samples| (0..samples).map(|_| arm.sample(shape)).sum::<Duration>());
+        });
+    }
+    group.finish();
+}

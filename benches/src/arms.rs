@@ -1,0 +1,160 @@
+//! The executors under test, behind one trait, so that every workload is written once.
+//!
+//! This is the only file that knows clockworker's API and the only one that knows LocalSet's.
+
+use std::fmt;
+use std::future::Future;
+
+use clockworker::schedulers::{Las, Qlas};
+use clockworker::{Executor, Queue};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+
+/// A single-threaded executor under test.
+///
+/// It has lanes, numbered from 0, which are what it can tell apart: queues, for clockworker; for LocalSet
+/// every number is the same lane.
+pub trait Contender: 'static {
+    /// Waits for a task; fails if the task panicked or was cancelled.
+    type Handle: Future<Output = Result<(), Self::Lost>> + 'static;
+    /// Why a task has no result.
+    type Lost: fmt::Debug;
+
+    /// Spawns a task. To be called inside [`Contender::run_until`].
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
+
+    /// Runs `root`, and the tasks while it is not ready.
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
+}
+
+/// A fresh host of the kind that every arm runs in: tokio's current-thread runtime, both of its drivers on.
+///
+/// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs
+/// there.
+pub fn host() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
+}
+
+/// tokio's LocalSet, the baseline.
+#[derive(Debug, Default)]
+pub struct Baseline(LocalSet);
+
+impl Contender for Baseline {
+    type Handle = tokio::task::JoinHandle<()>;
+    type Lost = tokio::task::JoinError;
+
+    /// Through the free function, not through `LocalSet::spawn_local`, which also wakes the set each time.
+    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        tokio::task::spawn_local(task)
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        self.0.run_until(root)
+    }
+}
+
+/// Clockworker with its default queue only; every lane is that queue.
+#[derive(Debug)]
+pub struct OneQueue(Executor);
+
+impl OneQueue {
+    /// With the default policy, RunnableFifo.
+    pub fn runnable_fifo() -> Self {
+        OneQueue(Executor::new())
+    }
+
+    /// With quantised least attained service.
+    pub fn qlas() -> Self {
+        OneQueue(Executor::builder().scheduler(Qlas::new()).build().expect("the defaults are valid"))
+    }
+
+    /// With least attained service.
+    pub fn las() -> Self {
+        OneQueue(Executor::builder().scheduler(Las::new()).build().expect("the defaults are valid"))
+    }
+}
+
+impl Contender for OneQueue {
+    type Handle = clockworker::JoinHandle<()>;
+    type Lost = clockworker::JoinError;
+
+    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        self.0.spawn(task)
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        self.0.run_until(root)
+    }
+}
+
+/// Clockworker with two queues, each a RunnableFifo; even lanes are the first, odd lanes the second.
+#[derive(Debug)]
+pub struct TwoQueues {
+    executor: Executor,
+    queues: [Queue; 2],
+}
+
+impl TwoQueues {
+    /// Two queues with these names and shares.
+    pub fn new(queues: [(&str, u32); 2]) -> Self {
+        let executor = Executor::new();
+        let create =
+            |(name, share)| executor.queue(name).share(share).create().expect("name and share are valid");
+        let queues = queues.map(create);
+        TwoQueues { executor, queues }
+    }
+
+    /// Two queues with the same share.
+    pub fn alike() -> Self {
+        TwoQueues::new([("even", 1), ("odd", 1)])
+    }
+}
+
+impl Contender for TwoQueues {
+    type Handle = clockworker::JoinHandle<()>;
+    type Lost = clockworker::JoinError;
+
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        self.queues[lane % 2].spawn(task)
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        self.executor.run_until(root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use crate::workload::self_waking::SelfWaking;
+
+    fn runs_every_task(contender: impl Contender) {
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        host().block_on(contender.run_until(async {
+            let tasks = (0..100).map(|number| {
+                let seen = seen.clone();
+                contender.spawn(number, async move {
+                    SelfWaking::new(3).await;
+                    seen.borrow_mut().push(number);
+                })
+            });
+            for handle in tasks.collect::<Vec<_>>() {
+                handle.await.expect("no task fails");
+            }
+        }));
+        seen.borrow_mut().sort_unstable();
+        assert!(seen.borrow().iter().copied().eq(0..100));
+    }
+
+    #[test]
+    fn every_arm_runs_every_task_to_its_end() {
+        runs_every_task(Baseline::default());
+        runs_every_task(OneQueue::runnable_fifo());
+        runs_every_task(OneQueue::qlas());
+        runs_every_task(OneQueue::las());
+        runs_every_task(TwoQueues::alike());
+    }
+}

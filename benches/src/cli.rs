@@ -1,0 +1,175 @@
+//! The command line: what can be asked for, and one clear line when what is asked for makes no sense.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Parsed {
+    /// Run the comparison.
+    Compare(Options),
+    /// Show a help or version text.
+    Help(Help),
+    /// Nothing: the request makes no sense.
+    Wrong(Failure),
+}
+
+/// A text for the user that is not an error message.
+#[derive(Debug)]
+pub struct Help {
+    /// The text, with its line ends.
+    pub text: String,
+    /// Whether it was asked for (standard output, status 0) or is shown for want of a subcommand (standard
+    /// error, 2).
+    pub asked_for: bool,
+}
+
+/// Measures clockworker against tokio's LocalSet.
+#[derive(Debug, Parser)]
+#[command(name = "clockworker-benches", version)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compare the executor with LocalSet: what a poll costs, and foreground latency beside background work
+    Compare(Options),
+}
+
+/// What to compare, and how long.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// A run of seconds through the same code: shows that everything works, measures nothing
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Rounds of the overhead scenario, however long they take [default: 40, or fewer if 35 s are over]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub rounds: Option<u32>,
+
+    /// Repetitions of the background scenario, 24 s each [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: Option<u32>,
+
+    /// Where every random choice starts: the order of the arms, arrivals, resampling
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Run this scenario only; may be given more than once [default: all]
+    #[arg(long = "scenario", value_name = "NAME", value_enum)]
+    pub scenarios: Vec<Scenario>,
+}
+
+impl Options {
+    /// Whether `scenario` is to be run.
+    pub fn wants(&self, scenario: Scenario) -> bool {
+        self.scenarios.is_empty() || self.scenarios.contains(&scenario)
+    }
+}
+
+/// One of the two comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Scenario {
+    /// What a poll costs, beside LocalSet
+    Overhead,
+    /// What foreground latency costs beside background work
+    Background,
+}
+
+impl Scenario {
+    /// Every scenario, in the order in which they run.
+    pub const ALL: [Scenario; 2] = [Scenario::Overhead, Scenario::Background];
+}
+
+/// Reads the command line, the program's name first.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
+    match Line::try_parse_from(arguments) {
+        Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
+        Err(error) => explain(&error),
+    }
+}
+
+fn explain(error: &clap::Error) -> Parsed {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Help(Help { text, asked_for: true }),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Parsed::Help(Help { text, asked_for: false }),
+        _ => Parsed::Wrong(Failure::request(condensed(&text))),
+    }
+}
+
+/// What is wrong, from one of clap's messages, without the advice that follows it. The user's own words may
+/// be in it, so the advice is looked for from the end.
+fn condensed(message: &str) -> String {
+    let mut problem = message.strip_prefix("error: ").unwrap_or(message).trim_end();
+    for advice in ["\n\nFor more information", "\n\nUsage: ", "\n\n  tip: "] {
+        problem = problem.rfind(advice).map_or(problem, |start| &problem[..start]);
+    }
+    format!("{problem} (see --help)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Parsed {
+        parse(line.split(' ').map(OsString::from))
+    }
+
+    fn complaint(line: &str) -> String {
+        match parse_line(line) {
+            Parsed::Wrong(failure) => failure.to_string(),
+            other => panic!("'{line}' was taken as {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let line = "program compare --quick --json out.json --rounds 7 --seed 9 --scenario background";
+        let Parsed::Compare(options) = parse_line(line) else { panic!("not taken") };
+        assert!(options.quick);
+        assert_eq!(options.json, Some(PathBuf::from("out.json")));
+        assert_eq!((options.rounds, options.repetitions, options.seed), (Some(7), None, 9));
+        assert!(options.wants(Scenario::Background) && !options.wants(Scenario::Overhead));
+    }
+
+    #[test]
+    fn no_scenario_means_all() {
+        let Parsed::Compare(options) = parse_line("program compare") else { panic!("not taken") };
+        assert!(Scenario::ALL.into_iter().all(|scenario| options.wants(scenario)));
+    }
+
+    #[test]
+    fn an_unknown_scenario_is_told_which_there_are() {
+        let line = complaint("program compare --scenario overheads");
+        assert_eq!(
+            line,
+            "invalid value 'overheads' for '--scenario <NAME>' [possible values: overhead, background] (see --help)"
+        );
+    }
+
+    #[test]
+    fn bad_numbers_are_refused() {
+        for rounds in ["0", "1", "x", "1.5", "-3", "99999999999999999999"] {
+            assert!(
+                complaint(&format!("program compare --rounds={rounds}")).contains("--rounds"),
+                "{rounds}"
+            );
+        }
+        assert!(complaint("program compare --seed eleven").contains("'eleven'"));
+    }
+}

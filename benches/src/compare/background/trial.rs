@@ -1,0 +1,250 @@
+//! One repetition of the scenario: the same load for every arm, each on threads of its own.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::arms::{Baseline, Contender, TwoQueues, host};
+use crate::compare::background::Arm;
+use crate::compare::background::foreground::{self, DRAIN_LIMIT, Times};
+use crate::compare::background::generator::{Generator, Sent};
+use crate::compare::background::loops::Loops;
+use crate::failure::Failure;
+use crate::pinning::{Pinning, Side};
+use crate::stopwatch::Wait;
+use crate::workload::arrivals::{self, Arrival};
+
+/// The two queues of clockworker's arm, by lane, with their shares.
+const QUEUES: [(&str, u32); 2] = [("foreground", 9), ("background", 1)];
+
+/// How much longer than the drain limit an arm may take before it is declared stuck.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long one arm runs in one repetition, the draining left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// Arrivals in this time from the start are served and not counted.
+    pub warm_up: Duration,
+    /// The time after that.
+    pub counted: Duration,
+}
+
+impl Timing {
+    fn whole(self) -> Duration {
+        self.warm_up + self.counted
+    }
+}
+
+/// One repetition: a schedule, the same for every arm.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    schedule: Arc<[Arrival]>,
+    timing: Timing,
+    pinning: &'a Pinning,
+}
+
+/// What one arm did in one repetition. Only arrivals after the warm-up are in it, in their order.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Intended arrival until the start of the first poll, in nanoseconds; `None` for a task never polled.
+    pub queueing_delays: Vec<Option<u64>>,
+    /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not
+    /// end.
+    pub total_latencies: Vec<Option<u64>>,
+    /// Intended arrival until the generator sent it, in nanoseconds.
+    pub lateness: Vec<u64>,
+    /// Background iterations per second.
+    pub background_rate: f64,
+    /// The CPU time of foreground tasks that ended between the warm-up and the end of the schedule, as a part
+    /// of that time.
+    pub foreground_cpu: f64,
+}
+
+impl<'a> Trial<'a> {
+    /// Draws the schedule of a repetition.
+    pub fn draw(seed: u64, repetition: u32, timing: Timing, pinning: &'a Pinning) -> Self {
+        let schedule = arrivals::draw(seed, u64::from(repetition), timing.whole()).into();
+        Trial { schedule, timing, pinning }
+    }
+
+    /// The CPU time of all foreground tasks over the length of the schedule.
+    pub fn offered_load(&self) -> f64 {
+        let cpu: Duration = self.schedule.iter().map(Arrival::cpu).sum();
+        cpu.as_secs_f64() / self.timing.whole().as_secs_f64()
+    }
+
+    /// Runs one arm. The calling thread generates the load.
+    ///
+    /// # Errors
+    ///
+    /// If the arm does not come to an end long after its drain limit, or panics.
+    pub fn run(&self, arm: Arm) -> Result<Outcome, Failure> {
+        let background = Loops::default();
+        let (outbox, inbox) = unbounded_channel();
+        let (report, reported) = sync_channel(1);
+        let threads = self.start(arm, inbox, report, &background);
+        let sent = self.generator(&background).run(outbox);
+        let times = reported.recv_timeout(DRAIN_LIMIT + PATIENCE);
+        background.stop();
+        let stuck = || Failure::run(format!("the arm '{}' did not come to an end", arm.title()));
+        let times = times.map_err(|_| stuck())?;
+        threads.into_iter().try_for_each(JoinHandle::join).map_err(|_| stuck())?;
+        Ok(self.evaluate(&sent, &times))
+    }
+
+    fn generator<'b>(&'b self, background: &'b Loops) -> Generator<'b> {
+        Generator {
+            schedule: &self.schedule,
+            warm_up: self.timing.warm_up,
+            end: self.timing.whole(),
+            background,
+            wait: if self.pinning.apart() { Wait::SleepThenSpin } else { Wait::Sleep },
+        }
+    }
+
+    fn start(
+        &self,
+        arm: Arm,
+        inbox: UnboundedReceiver<usize>,
+        report: SyncSender<Vec<Times>>,
+        background: &Loops,
+    ) -> Vec<JoinHandle<()>> {
+        let beside = matches!(arm, Arm::LocalSet | Arm::Clockworker).then(|| background.clone());
+        let server = Server { schedule: self.schedule.clone(), inbox, beside, report };
+        match arm {
+            Arm::ForegroundOnly | Arm::LocalSet => vec![self.measured(|| server.run(Baseline::default()))],
+            Arm::Clockworker => vec![self.measured(|| server.run(TwoQueues::new(QUEUES)))],
+            Arm::TwoRuntimes => {
+                let alone = background.clone();
+                vec![
+                    self.measured(move || run_alone(&alone)),
+                    self.measured(|| server.run(Baseline::default())),
+                ]
+            }
+        }
+    }
+
+    fn measured(&self, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+        let pinning = self.pinning.clone();
+        thread::spawn(move || {
+            pinning.pin(Side::Measured);
+            run();
+        })
+    }
+
+    fn evaluate(&self, sent: &Sent, times: &[Times]) -> Outcome {
+        let warm = self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up);
+        let counted = || self.schedule.iter().zip(times).skip(warm);
+        let since_arrival =
+            |arrival: &Arrival, end: Option<Instant>| end.map(|end| nanos(end - (sent.start + arrival.at)));
+        Outcome {
+            queueing_delays: counted()
+                .map(|(arrival, times)| since_arrival(arrival, times.started))
+                .collect(),
+            total_latencies: counted()
+                .map(|(arrival, times)| since_arrival(arrival, times.completed))
+                .collect(),
+            lateness: sent.lateness[warm..].iter().copied().map(nanos).collect(),
+            background_rate: sent.background_rate,
+            foreground_cpu: self.foreground_cpu(sent.start, times),
+        }
+    }
+
+    fn foreground_cpu(&self, start: Instant, times: &[Times]) -> f64 {
+        let counted = start + self.timing.warm_up..start + self.timing.whole();
+        let tasks = self.schedule.iter().zip(times);
+        let ended = tasks.filter(|(_, times)| times.completed.is_some_and(|end| counted.contains(&end)));
+        let cpu: Duration = ended.map(|(arrival, _)| arrival.cpu()).sum();
+        cpu.as_secs_f64() / self.timing.counted.as_secs_f64()
+    }
+}
+
+/// What the thread of the executor under test needs.
+struct Server {
+    schedule: Arc<[Arrival]>,
+    inbox: UnboundedReceiver<usize>,
+    beside: Option<Loops>,
+    report: SyncSender<Vec<Times>>,
+}
+
+impl Server {
+    /// Serves the foreground, with the background beside it if there is one, and reports when all is over and
+    /// dropped.
+    fn run(self, contender: impl Contender) {
+        let Server { schedule, inbox, beside, report } = self;
+        let contender = Rc::new(contender);
+        let host = host();
+        let times = host.block_on(contender.run_until(async {
+            // Endless loops are not awaited: they are dropped with their executor.
+            let _handles = beside.map(|background| background.spawn(&*contender));
+            foreground::serve(&contender, schedule, inbox).await
+        }));
+        drop((contender, host));
+        // If nobody is listening the arm has been given up.
+        let _ = report.send(times);
+    }
+}
+
+/// Runs the background on a thread, runtime and LocalSet of its own until it is stopped.
+fn run_alone(background: &Loops) {
+    let contender = Baseline::default();
+    host().block_on(contender.run_until(async {
+        for handle in background.spawn(&contender) {
+            handle.await.expect("a background task does not fail");
+        }
+    }));
+}
+
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stopwatch::now;
+
+    const TIMING: Timing = Timing { warm_up: Duration::from_millis(10), counted: Duration::from_millis(40) };
+
+    #[test]
+    fn every_arm_serves_every_arrival() {
+        let pinning = Pinning::detect();
+        let trial = Trial::draw(1, 0, TIMING, &pinning);
+        let warm = trial.schedule.iter().filter(|arrival| arrival.at < TIMING.warm_up).count();
+        for arm in Arm::ALL {
+            let outcome = trial.run(arm).unwrap();
+            assert_eq!(outcome.total_latencies.len(), trial.schedule.len() - warm);
+            assert_eq!(outcome.lateness.len(), trial.schedule.len() - warm);
+            assert!(arm.has_background() || outcome.background_rate == 0.0);
+            let pairs = outcome.queueing_delays.iter().zip(&outcome.total_latencies);
+            assert!(pairs.into_iter().all(|(delay, total)| delay.unwrap() < total.unwrap()), "{arm:?}");
+        }
+    }
+
+    #[test]
+    fn latencies_count_from_the_intended_arrival() {
+        let pinning = Pinning::detect();
+        let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
+        let trial = Trial {
+            schedule: [arrival(5), arrival(10), arrival(20)].into(),
+            timing: TIMING,
+            pinning: &pinning,
+        };
+        let start = now();
+        let at = |millis| Some(start + Duration::from_millis(millis));
+        let sent = Sent { start, lateness: vec![Duration::from_millis(1); 3], background_rate: 7.0 };
+        let times = [
+            Times { started: at(6), completed: at(7) },
+            Times { started: at(13), completed: at(18) },
+            Times { started: at(26), completed: None },
+        ];
+        let outcome = trial.evaluate(&sent, &times);
+        assert_eq!(outcome.queueing_delays, [Some(3_000_000), Some(6_000_000)]);
+        assert_eq!(outcome.total_latencies, [Some(8_000_000), None]);
+        assert_eq!(outcome.lateness, [1_000_000; 2]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Latencies, gathered in an HDR histogram of three digits.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// What a task without an end counts as: longer than any task that has ended can have taken.
+pub const WORST: Duration = Duration::from_secs(60);
+
+/// A collection of latencies.
+#[derive(Clone, Debug)]
+pub struct Latencies(Histogram<u64>);
+
+/// The latencies within which half, nine tenths and 99 of 100 tasks stay, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    /// Half of the tasks take no longer.
+    pub p50: u64,
+    /// Nine of ten tasks take no longer.
+    pub p90: u64,
+    /// 99 of 100 tasks take no longer.
+    pub p99: u64,
+}
+
+impl Latencies {
+    /// Gathers `nanos`; `None` counts as [`WORST`].
+    pub fn gather(nanos: impl IntoIterator<Item = Option<u64>>) -> Self {
+        let mut latencies = Latencies::default();
+        latencies.extend(nanos);
+        latencies
+    }
+
+    /// Adds all of `others`.
+    pub fn merge(&mut self, others: &Latencies) {
+        self.0.add(&others.0).expect("all have the same bounds");
+    }
+
+    /// Their percentiles; zero if there are none.
+    pub fn percentiles(&self) -> Percentiles {
+        let at = |part| self.0.value_at_quantile(part);
+        Percentiles { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
+    }
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        let longest = WORST.as_nanos() as u64;
+        Latencies(Histogram::new_with_bounds(1, longest, 3).expect("the bounds are in order"))
+    }
+}
+
+impl Extend<Option<u64>> for Latencies {
+    fn extend<I: IntoIterator<Item = Option<u64>>>(&mut self, nanos: I) {
+        let worst = WORST.as_nanos() as u64;
+        for nanos in nanos {
+            self.0.saturating_record(nanos.unwrap_or(worst));
+        }
+    }
+}
+
+/// Whether a percentile is a task that never ended, and not a time that was measured.
+pub fn is_worst(nanos: u64) -> bool {
+    nanos >= WORST.as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_known_data_to_three_digits() {
+        let latencies = Latencies::gather((1..=1_000).map(|micros| Some(micros * 1_000)));
+        let Percentiles { p50, p90, p99 } = latencies.percentiles();
+        for (found, exact) in [(p50, 500_000.0), (p90, 900_000.0), (p99, 990_000.0)] {
+            assert!((found as f64 / exact - 1.0).abs() < 0.001, "{found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn tasks_without_an_end_are_the_worst_and_never_left_out() {
+        let latencies = Latencies::gather((0..100).map(|task| (task >= 2).then_some(1_000)));
+        let Percentiles { p50, p90, p99 } = latencies.percentiles();
+        assert!(p50 < 1_010 && p90 < 1_010);
+        assert!(is_worst(p99), "{p99}");
+        assert!(!is_worst(p50));
+    }
+
+    #[test]
+    fn merging_is_as_if_all_had_been_gathered_at_once() {
+        let mut first = Latencies::gather((1..500).map(Some));
+        first.merge(&Latencies::gather((500..1_000).map(Some)));
+        assert_eq!(first.percentiles(), Latencies::gather((1..1_000).map(Some)).percentiles());
+    }
+
+    #[test]
+    fn nothing_gathered_is_no_reason_to_stop() {
+        assert_eq!(Latencies::default().percentiles(), Percentiles::default());
+    }
+}

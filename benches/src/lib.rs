@@ -1,0 +1,33 @@
+//! What clockworker costs and what it buys, measured against tokio's [`LocalSet`](tokio::task::LocalSet).
+//!
+//! The program is `clockworker-benches compare`; this library is its parts, in the order in which a run meets
+//! them: the command line, the scenarios with their workloads and arms, the statistics, and the report in its
+//! three forms (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
+
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod failure;
+
+pub mod compare;
+
+pub mod arms;
+pub mod workload;
+
+pub mod pinning;
+pub mod progress;
+pub mod random;
+pub mod stopwatch;
+
+pub mod latencies;
+pub mod stats;
+
+pub mod conclusions;
+pub mod facts;
+pub mod report;
+
+pub mod json;
+pub mod numbers;
+pub mod table;
+pub mod terminal;
+pub mod text;

@@ -1,0 +1,67 @@
+//! Numbers as people read them.
+
+use crate::latencies::is_worst;
+use crate::stats::Estimate;
+
+/// A whole number, in groups of three digits.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A ratio, to two places or, if it is small, to three.
+pub fn ratio(value: f64) -> String {
+    if value < 0.1 { format!("{value:.3}") } else { format!("{value:.2}") }
+}
+
+/// The two ends of an interval.
+pub fn interval(estimate: &Estimate) -> String {
+    format!("{} – {}", ratio(estimate.low), ratio(estimate.high))
+}
+
+/// Nanoseconds as milliseconds, or the news that there was no end to wait for.
+pub fn millis(nanos: u64) -> String {
+    if is_worst(nanos) { "never".to_owned() } else { format!("{:.2}", nanos as f64 / 1e6) }
+}
+
+/// Nanoseconds as microseconds.
+pub fn micros(nanos: u64) -> String {
+    grouped((nanos as f64 / 1e3).round() as u64)
+}
+
+/// A part of a whole, in percent.
+pub fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_in_threes() {
+        let texts = [0, 12, 999, 1_000, 50_000, 1_234_567].map(grouped);
+        assert_eq!(texts, ["0", "12", "999", "1,000", "50,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn ratios_keep_two_digits_that_count() {
+        assert_eq!([0.014, 0.449, 12.0].map(ratio), ["0.014", "0.45", "12.00"]);
+        assert_eq!(interval(&Estimate { median: 1.0, low: 0.9, high: 1.25 }), "0.90 – 1.25");
+    }
+
+    #[test]
+    fn a_latency_without_an_end_is_not_shown_as_a_time() {
+        assert_eq!(millis(1_234_567), "1.23");
+        assert_eq!(millis(u64::MAX), "never");
+        assert_eq!([61_400, 2_838_600].map(micros), ["61", "2,839"]);
+        assert_eq!(percent(0.604), "60 %");
+    }
+}

@@ -1,0 +1,124 @@
+//! Threads on cores: what is measured on one, what drives it on another.
+
+/// Which core each side of a measurement runs on, or why it runs anywhere.
+#[derive(Clone, Debug)]
+pub struct Pinning {
+    cores: Result<Cores, String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cores {
+    measured: usize,
+    load: usize,
+}
+
+/// A side of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The executors under test.
+    Measured,
+    /// The load generator, the progress bar and whatever else is not being measured.
+    Load,
+}
+
+impl Pinning {
+    /// Looks at which cores this process may use and tries to pin a thread to one of them.
+    ///
+    /// The measured side gets the last core, because interrupts and housekeeping tend to sit on the first.
+    pub fn detect() -> Self {
+        let cores = allowed_cores().and_then(|allowed| match *allowed.as_slice() {
+            [load, .., measured] => Ok(Cores { measured, load }),
+            _ => Err("this process may use one core only".to_owned()),
+        });
+        let cores = cores.and_then(|cores| tried(cores.measured).map(|()| cores));
+        Pinning { cores }
+    }
+
+    /// Moves the calling thread, and threads it starts from now on, to the core of `side`. Does nothing where
+    /// pinning is impossible, which [`Pinning::describe`] says.
+    pub fn pin(&self, side: Side) {
+        if let Ok(cores) = &self.cores {
+            let core = if side == Side::Measured { cores.measured } else { cores.load };
+            // It worked once, in `detect`; were it to fail now, the run would only be noisier.
+            let _ = pin_to(core);
+        }
+    }
+
+    /// Whether the load generator has a core that it need not share with what is measured.
+    pub fn apart(&self) -> bool {
+        self.cores.is_ok()
+    }
+
+    /// What was done, for the facts beside the tables.
+    pub fn describe(&self) -> String {
+        match &self.cores {
+            Ok(Cores { measured, load }) => {
+                format!("measured threads on core {measured}, load generator on core {load}")
+            }
+            Err(reason) => format!("none: {reason}"),
+        }
+    }
+}
+
+/// Pins a scratch thread, so that a refusal is known before anything is measured.
+fn tried(core: usize) -> Result<(), String> {
+    std::thread::spawn(move || pin_to(core))
+        .join()
+        .unwrap_or_else(|_| Err("the trial thread panicked".to_owned()))
+}
+
+#[cfg(target_os = "linux")]
+fn allowed_cores() -> Result<Vec<usize>, String> {
+    use rustix::thread::{CpuSet, sched_getaffinity};
+
+    let allowed =
+        sched_getaffinity(None).map_err(|error| format!("the allowed cores are unknown: {error}"))?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect())
+}
+
+#[cfg(target_os = "linux")]
+fn pin_to(core: usize) -> Result<(), String> {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+
+    let mut only = CpuSet::new();
+    only.set(core);
+    sched_setaffinity(None, &only).map_err(|error| format!("pinning to core {core} is refused: {error}"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allowed_cores() -> Result<Vec<usize>, String> {
+    Err("this system has no way to pin a thread".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin_to(_core: usize) -> Result<(), String> {
+    Err("this system has no way to pin a thread".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_core_is_no_reason_to_stop() {
+        let pinning = Pinning { cores: Err("this process may use one core only".to_owned()) };
+        pinning.pin(Side::Measured);
+        assert!(!pinning.apart());
+        assert_eq!(pinning.describe(), "none: this process may use one core only");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pinned_thread_is_allowed_on_its_core_only() {
+        let pinning = Pinning::detect();
+        let Ok(cores) = &pinning.cores else { return };
+        for (side, core) in [(Side::Measured, cores.measured), (Side::Load, cores.load)] {
+            let pinning = pinning.clone();
+            let allowed = std::thread::spawn(move || {
+                pinning.pin(side);
+                allowed_cores()
+            });
+            assert_eq!(allowed.join().unwrap(), Ok(vec![core]));
+        }
+    }
+}

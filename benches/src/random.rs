@@ -1,0 +1,128 @@
+//! Random choices that a seed repeats: the same on every machine and with every version of every library.
+//!
+//! Only the generator comes from a crate (ChaCha, a published cipher). How its numbers become ranges,
+//! exponential gaps and orders is written out here, because the distributions of the `rand` crates may change
+//! between their versions.
+
+use std::time::Duration;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// What a sequence of random numbers is for: each purpose has its own, so that none shifts another.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose {
+    /// The order of the arms.
+    Order = 1,
+    /// Arrivals of foreground tasks and the work in each.
+    Arrivals = 2,
+    /// The bootstrap's resampling.
+    Resampling = 3,
+}
+
+/// A sequence of random numbers.
+#[derive(Debug)]
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    /// The sequence of `seed` for one purpose; `part` tells apart several of the same purpose.
+    pub fn new(seed: u64, purpose: Purpose, part: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&(purpose as u64).to_le_bytes());
+        key[16..24].copy_from_slice(&part.to_le_bytes());
+        Random(ChaCha8Rng::from_seed(key))
+    }
+
+    /// A number below `bound`, each equally likely (to within `bound / 2^64`).
+    pub fn below(&mut self, bound: u64) -> u64 {
+        let scaled = u128::from(self.0.next_u64()) * u128::from(bound);
+        (scaled >> 64) as u64
+    }
+
+    /// A duration from `shortest` to `longest`, to the nanosecond, both included.
+    pub fn between(&mut self, shortest: Duration, longest: Duration) -> Duration {
+        let span = (longest - shortest).as_nanos() as u64;
+        shortest + Duration::from_nanos(self.below(span + 1))
+    }
+
+    /// The gap to the next event of a Poisson process with one event per `mean`.
+    pub fn gap(&mut self, mean: Duration) -> Duration {
+        let unit = (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        mean.mul_f64(-(1.0 - unit).ln())
+    }
+
+    /// Puts `items` in a random order, every order equally likely.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            items.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(seed: u64) -> Random {
+        Random::new(seed, Purpose::Order, 0)
+    }
+
+    #[test]
+    fn a_seed_means_these_numbers_for_ever() {
+        let mut random = random(1);
+        let numbers: Vec<u64> = (0..4).map(|_| random.below(1_000)).collect();
+        assert_eq!(numbers, [235, 829, 492, 351]);
+    }
+
+    #[test]
+    fn seeds_purposes_and_parts_differ() {
+        let first = |mut random: Random| random.below(u64::MAX);
+        let numbers = [
+            first(Random::new(1, Purpose::Order, 0)),
+            first(Random::new(2, Purpose::Order, 0)),
+            first(Random::new(1, Purpose::Arrivals, 0)),
+            first(Random::new(1, Purpose::Order, 1)),
+        ];
+        for (index, number) in numbers.iter().enumerate() {
+            assert!(!numbers[..index].contains(number));
+        }
+    }
+
+    #[test]
+    fn ranges_include_both_ends_and_nothing_else() {
+        let mut random = random(3);
+        let (shortest, longest) = (Duration::from_nanos(5), Duration::from_nanos(7));
+        let mut seen = [0; 8];
+        for _ in 0..1_000 {
+            seen[random.between(shortest, longest).as_nanos() as usize] += 1;
+        }
+        assert_eq!(seen[..5], [0; 5]);
+        assert!(seen[5..].iter().all(|&count| count > 250));
+    }
+
+    #[test]
+    fn gaps_have_the_mean_and_the_spread_of_a_poisson_process() {
+        let mut random = random(4);
+        let gaps: Vec<f64> =
+            (0..100_000).map(|_| random.gap(Duration::from_millis(1)).as_secs_f64() * 1e3).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((mean - 1.0).abs() < 0.02, "mean {mean}");
+        assert!((variance - 1.0).abs() < 0.05, "variance {variance}");
+    }
+
+    #[test]
+    fn shuffling_keeps_everything_and_reaches_every_order() {
+        let mut random = random(5);
+        let mut orders = std::collections::BTreeMap::new();
+        for _ in 0..6_000 {
+            let mut items = [1, 2, 3];
+            random.shuffle(&mut items);
+            *orders.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(orders.len(), 6);
+        assert!(orders.values().all(|&count| (850..1_150).contains(&count)), "{orders:?}");
+    }
+}

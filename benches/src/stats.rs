@@ -1,0 +1,171 @@
+//! The statistics of the report: medians of paired ratios, and how sure of them one can be.
+
+use serde::Serialize;
+
+use crate::random::Random;
+
+/// Resamples per interval: enough that the ends of the interval do not move in the digits printed.
+pub const RESAMPLES: usize = 5_000;
+
+/// A value with the interval in which it lies, either by a confidence level or as the range of what was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The value itself.
+    pub median: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+/// The middle value, or the mean of the two in the middle.
+///
+/// # Panics
+///
+/// If there are no samples.
+pub fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    median_of(&mut sorted)
+}
+
+/// The median with its 95 % percentile bootstrap interval.
+///
+/// Samples are drawn with replacement, as many as there are, [`RESAMPLES`] times; the interval holds the
+/// middle 95 % of the medians of those draws. It says how far the median would move if the same rounds had
+/// fallen differently; it says nothing about what changes from one build or machine to the next.
+///
+/// # Panics
+///
+/// If there are no samples.
+pub fn bootstrap_median(samples: &[f64], random: &mut Random) -> Estimate {
+    let mut draw = vec![0.0; samples.len()];
+    let mut medians: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            draw.fill_with(|| samples[random.below(samples.len() as u64) as usize]);
+            median_of(&mut draw)
+        })
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    Estimate { median: median(samples), low: quantile(&medians, 0.025), high: quantile(&medians, 0.975) }
+}
+
+/// The median with the smallest and the largest sample: for a handful of repetitions, where a bootstrap would
+/// only dress up the same two ends.
+///
+/// # Panics
+///
+/// If there are no samples.
+pub fn median_and_range(samples: &[f64]) -> Estimate {
+    let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Estimate { median: median(samples), low, high }
+}
+
+/// Each sample over the one at the same place in `baseline`.
+pub fn paired_ratios(samples: &[f64], baseline: &[f64]) -> Vec<f64> {
+    assert_eq!(samples.len(), baseline.len(), "every sample has its pair");
+    samples.iter().zip(baseline).map(|(sample, pair)| sample / pair).collect()
+}
+
+fn median_of(samples: &mut [f64]) -> f64 {
+    assert!(!samples.is_empty(), "a median needs a sample");
+    samples.sort_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    if samples.len() % 2 == 1 { samples[middle] } else { f64::midpoint(samples[middle - 1], samples[middle]) }
+}
+
+/// The value below which the fraction `part` of `sorted` lies, linear between neighbours.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let position = part * (sorted.len() - 1) as f64;
+    let below = sorted[position.floor() as usize];
+    let above = sorted[position.ceil() as usize];
+    below + (above - below) * position.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Purpose;
+
+    fn random(seed: u64) -> Random {
+        Random::new(seed, Purpose::Resampling, 0)
+    }
+
+    #[test]
+    fn medians_of_known_data() {
+        assert_eq!(median(&[3.0]), 3.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 100.0]), 3.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a median needs a sample")]
+    fn there_is_no_median_of_nothing() {
+        median(&[]);
+    }
+
+    #[test]
+    fn quantiles_of_known_data() {
+        let sorted = [0.0, 10.0, 20.0, 30.0, 40.0];
+        assert_eq!(quantile(&sorted, 0.0), 0.0);
+        assert_eq!(quantile(&sorted, 0.5), 20.0);
+        assert_eq!(quantile(&sorted, 0.625), 25.0);
+        assert_eq!(quantile(&sorted, 1.0), 40.0);
+    }
+
+    #[test]
+    fn ratios_are_taken_pair_by_pair() {
+        assert_eq!(paired_ratios(&[1.0, 6.0], &[2.0, 3.0]), [0.5, 2.0]);
+    }
+
+    #[test]
+    fn the_interval_contains_the_median_and_stays_within_the_data() {
+        let samples: Vec<f64> = (1..=31).map(f64::from).collect();
+        let estimate = bootstrap_median(&samples, &mut random(1));
+        assert_eq!(estimate.median, 16.0);
+        assert!(estimate.low < 16.0 && 16.0 < estimate.high, "{estimate:?}");
+        // The exact sign-test interval of 31 ordered samples is the 10th to the 22nd.
+        assert!((8.0..=12.0).contains(&estimate.low), "{estimate:?}");
+        assert!((20.0..=24.0).contains(&estimate.high), "{estimate:?}");
+    }
+
+    #[test]
+    fn equal_samples_leave_no_doubt() {
+        let estimate = bootstrap_median(&[0.5; 9], &mut random(1));
+        assert_eq!(estimate, Estimate { median: 0.5, low: 0.5, high: 0.5 });
+    }
+
+    #[test]
+    fn one_wild_sample_does_not_move_the_median() {
+        let mut samples = vec![1.0; 19];
+        samples.push(1_000.0);
+        let estimate = bootstrap_median(&samples, &mut random(1));
+        assert_eq!((estimate.median, estimate.high), (1.0, 1.0));
+    }
+
+    #[test]
+    fn a_seed_repeats_the_interval() {
+        let samples: Vec<f64> = (0..20).map(|n| f64::from(n * n)).collect();
+        let first = bootstrap_median(&samples, &mut random(7));
+        assert_eq!(first, bootstrap_median(&samples, &mut random(7)));
+    }
+
+    #[test]
+    fn about_95_of_100_intervals_contain_the_true_median() {
+        let mut data = random(11);
+        let hits = (0..60)
+            .filter(|&trial| {
+                let samples: Vec<f64> = (0..30).map(|_| data.below(1_000_001) as f64).collect();
+                let estimate = bootstrap_median(&samples, &mut random(trial));
+                (estimate.low..=estimate.high).contains(&500_000.0)
+            })
+            .count();
+        assert!((51..=60).contains(&hits), "{hits} of 60");
+    }
+
+    #[test]
+    fn a_handful_of_repetitions_is_shown_as_its_range() {
+        let estimate = median_and_range(&[1.2, 0.9, 1.0]);
+        assert_eq!(estimate, Estimate { median: 1.0, low: 0.9, high: 1.2 });
+    }
+}

@@ -1,0 +1,73 @@
+//! Time: the only place in this crate that reads a clock or sleeps.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a program that measures reads the clock and paces its load by it"
+)]
+
+use std::hint;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long before its time a waiting thread stops sleeping and spins, to be on time to the microsecond.
+///
+/// Linux wakes a sleeper about 60 µs late (50 µs of timer slack and a context switch); this leaves it twice
+/// that.
+const SPIN_FOR_LAST: Duration = Duration::from_micros(150);
+
+/// The time on the monotonic clock, which is one clock for all threads.
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// Measures one stretch of time.
+#[derive(Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Self {
+        Stopwatch(now())
+    }
+
+    /// The time since the start.
+    pub fn elapsed(&self) -> Duration {
+        now() - self.0
+    }
+}
+
+/// How a thread waits for a point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Sleeps until shortly before, then spins: exact, and right only for a thread with a core to itself.
+    SleepThenSpin,
+    /// Sleeps only: some tens of microseconds late, and leaves the core to others.
+    Sleep,
+}
+
+/// Blocks this thread until `moment`; returns at once if it has passed.
+pub fn wait_until(moment: Instant, how: Wait) {
+    let spin_for = if how == Wait::SleepThenSpin { SPIN_FOR_LAST } else { Duration::ZERO };
+    let left = moment.saturating_duration_since(now());
+    if left > spin_for {
+        thread::sleep(left - spin_for);
+    }
+    while now() < moment {
+        hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_never_ends_early() {
+        for how in [Wait::Sleep, Wait::SleepThenSpin] {
+            let moment = now() + Duration::from_millis(1);
+            wait_until(moment, how);
+            assert!(now() >= moment);
+            wait_until(moment, how);
+        }
+    }
+}

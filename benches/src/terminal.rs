@@ -1,0 +1,48 @@
+//! Standard output and standard error.
+
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+use crate::cli::Help;
+use crate::failure::Failure;
+use crate::report::Report;
+use crate::text;
+
+/// Says what went wrong, in one line on standard error.
+pub fn complain(failure: &Failure) -> ExitCode {
+    // If standard error is closed the status alone must do.
+    let _ = writeln!(io::stderr(), "error: {failure}");
+    ExitCode::from(failure.status())
+}
+
+/// Shows a help text.
+pub fn show_help(help: &Help) -> ExitCode {
+    if !help.asked_for {
+        let _ = io::stderr().write_all(help.text.as_bytes());
+        return ExitCode::from(2);
+    }
+    match unless_closed(io::stdout().write_all(help.text.as_bytes())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&Failure::stdout(&error)),
+    }
+}
+
+/// Prints the report on standard output.
+///
+/// # Errors
+///
+/// If it cannot be written. A reader that has gone away, as `head` does, is no error.
+pub fn print(report: &Report) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = text::write(report, &mut out).and_then(|()| out.flush());
+    // Nothing is left in the buffer, or nobody is left to read it.
+    drop(out.into_parts());
+    unless_closed(written).map_err(|error| Failure::stdout(&error))
+}
+
+fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,5 @@
+//! What the tasks do: the same futures for every arm.
+
+pub mod arrivals;
+pub mod self_waking;
+pub mod spin;

@@ -1,0 +1,100 @@
+//! Foreground tasks, drawn before the run: when each arrives and what it does.
+
+use std::time::Duration;
+
+use crate::random::{Purpose, Random};
+
+/// The mean time between two arrivals: 1,000 a second.
+pub const MEAN_GAP: Duration = Duration::from_millis(1);
+
+/// Segments of CPU work in a task, at least and at most.
+const SEGMENTS: (u64, u64) = (1, 3);
+
+/// A segment's CPU time and a pause's length are both drawn from this range.
+const SHORTEST: Duration = Duration::from_micros(100);
+const LONGEST: Duration = Duration::from_micros(500);
+
+/// One foreground task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it arrives, from the start of the schedule: the moment all of its times count from.
+    pub at: Duration,
+    /// What it does, in order.
+    pub segments: Vec<Segment>,
+}
+
+impl Arrival {
+    /// The CPU time it takes in all.
+    pub fn cpu(&self) -> Duration {
+        self.segments.iter().map(|segment| segment.cpu).sum()
+    }
+}
+
+/// A stretch of work, and the pause before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// How long to sleep first; zero before the first segment.
+    pub pause: Duration,
+    /// How much CPU time to use up then.
+    pub cpu: Duration,
+}
+
+/// The arrivals of a Poisson process over `length`, the same for the same seed and part.
+pub fn draw(seed: u64, part: u64, length: Duration) -> Vec<Arrival> {
+    let mut random = Random::new(seed, Purpose::Arrivals, part);
+    let mut arrivals = Vec::new();
+    let mut at = random.gap(MEAN_GAP);
+    while at < length {
+        arrivals.push(Arrival { at, segments: draw_segments(&mut random) });
+        at += random.gap(MEAN_GAP);
+    }
+    arrivals
+}
+
+fn draw_segments(random: &mut Random) -> Vec<Segment> {
+    let (fewest, most) = SEGMENTS;
+    let count = fewest + random.below(most - fewest + 1);
+    let mut segment = |index| Segment {
+        pause: if index == 0 { Duration::ZERO } else { random.between(SHORTEST, LONGEST) },
+        cpu: random.between(SHORTEST, LONGEST),
+    };
+    (0..count).map(&mut segment).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn a_seed_and_a_part_repeat_the_schedule() {
+        assert_eq!(draw(1, 0, LENGTH), draw(1, 0, LENGTH));
+        assert_ne!(draw(1, 0, LENGTH), draw(2, 0, LENGTH));
+        assert_ne!(draw(1, 0, LENGTH), draw(1, 1, LENGTH));
+    }
+
+    #[test]
+    fn arrivals_come_in_order_at_the_rate() {
+        let arrivals = draw(1, 0, LENGTH);
+        assert!(arrivals.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        assert!(arrivals.iter().all(|arrival| arrival.at < LENGTH));
+        // A Poisson count of mean 100,000 has a standard deviation of 316.
+        assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
+    }
+
+    #[test]
+    fn tasks_are_one_to_three_segments_within_the_bounds() {
+        let arrivals = draw(1, 0, LENGTH);
+        let range = SHORTEST..=LONGEST;
+        for arrival in &arrivals {
+            assert!((1..=3).contains(&arrival.segments.len()));
+            assert!(arrival.segments[0].pause.is_zero());
+            assert!(arrival.segments.iter().all(|segment| range.contains(&segment.cpu)));
+            assert!(arrival.segments[1..].iter().all(|segment| range.contains(&segment.pause)));
+        }
+        let cpu: Duration = arrivals.iter().map(Arrival::cpu).sum();
+        let load = cpu.as_secs_f64() / LENGTH.as_secs_f64();
+        assert!((0.58..0.62).contains(&load), "two segments of 300 µs each millisecond, found {load}");
+    }
+}

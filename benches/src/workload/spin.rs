@@ -1,0 +1,72 @@
+//! Work: a given amount of CPU time, used up.
+//!
+//! The amount is counted on the thread's own CPU clock. The two other ways of doing it were turned down:
+//!
+//! - *Until N µs have passed on the wall clock* counts time in which the thread did not run as work done.
+//!   With two threads on one core each would finish its segments while the other has the core, and the arm
+//!   would look as if it had twice the CPU.
+//! - *A number of loops calibrated before the run* is the same work in every arm, but how long it takes moves
+//!   with the clock frequency and with the neighbours on a shared machine. The load is 60 % before the
+//!   background joins, where a tenth more work per segment doubles the queues: drift between arms would swamp
+//!   what is compared.
+//!
+//! With CPU time the load offered is the same in all arms to within the overshoot of one step, below 1 µs of
+//! 100 µs or more. What it hides is work made slower by cold caches after a switch; these segments touch no
+//! memory, so there is nothing to hide.
+
+use std::hint;
+use std::time::Duration;
+
+/// Rounds of integer work between two looks at the clock: about half a microsecond, as reading the CPU clock
+/// is a system call of a quarter of one.
+const ROUNDS_PER_STEP: u32 = 300;
+
+/// Keeps this thread's core busy until the thread has used up `amount` of CPU time.
+pub fn burn(amount: Duration) {
+    let end = cpu_time() + amount;
+    let mut state = amount.as_nanos() as u64;
+    while cpu_time() < end {
+        for _ in 0..ROUNDS_PER_STEP {
+            state = hint::black_box(state ^ (state >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+    hint::black_box(state);
+}
+
+/// The clock that [`burn`] goes by, for the facts beside the tables.
+pub fn clock() -> &'static str {
+    if cfg!(unix) { "thread CPU time" } else { "wall time (this system has no thread CPU clock)" }
+}
+
+#[cfg(unix)]
+fn cpu_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// On other systems time goes by the wall clock, from the first call on.
+#[cfg(not(unix))]
+fn cpu_time() -> Duration {
+    use crate::stopwatch::Stopwatch;
+    use std::sync::LazyLock;
+
+    static SINCE_FIRST_CALL: LazyLock<Stopwatch> = LazyLock::new(Stopwatch::start);
+    SINCE_FIRST_CALL.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_least_the_amount_is_used_up() {
+        for micros in [0, 1, 100, 1_000] {
+            let amount = Duration::from_micros(micros);
+            let before = cpu_time();
+            burn(amount);
+            assert!(cpu_time() - before >= amount);
+        }
+    }
+}

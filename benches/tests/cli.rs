@@ -1,0 +1,243 @@
+//! The program from outside: what it prints, what it writes, how it refuses.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const OVERHEAD_ARMS: [&str; 6] =
+    ["local_set", "local_set_again", "runnable_fifo_one_queue", "runnable_fifo_two_queues", "qlas", "las"];
+const BACKGROUND_ARMS: [&str; 4] = ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"];
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
+    command.args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    program(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("the program prints UTF-8")
+}
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn assert_refused(output: &Output, wanted: &str) {
+    let line = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(line.starts_with("error: ") && line.ends_with('\n'), "{line}");
+    assert!(line.contains(wanted), "{line} does not say {wanted}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_quick_run_prints_both_tables_and_writes_the_file() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("result.json");
+    let output = run(&["compare", "--quick", "--seed", "7", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "no progress bar where there is no terminal");
+
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
+    for wanted in ["× LocalSet", "RunnableFifo, two queues", "QLAS", "queueing", "two runtimes", "seed 7"] {
+        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
+    }
+    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
+
+    assert_eq!(names_in(directory.path()), ["result.json"]);
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(!written.contains(env!("CARGO_MANIFEST_DIR")) && !written.contains("result.json"));
+    check_json(&serde_json::from_str(&written).unwrap());
+}
+
+fn check_json(report: &Value) {
+    assert_eq!(report["schema"], "clockworker-compare");
+    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["note"], "quick: not a measurement");
+    assert_eq!(report["arguments"]["quick"], true);
+    assert_eq!(report["arguments"]["seed"], 7);
+    assert_eq!(report["arguments"]["scenarios"], serde_json::json!(["overhead", "background"]));
+    for fact in ["date", "cpu", "cores", "kernel", "clock_source", "pinning", "rustc", "tokio", "revision"] {
+        assert!(!report["facts"][fact].is_null(), "{fact}");
+    }
+    assert_eq!(report["conclusions"].as_array().unwrap().len(), 6);
+    check_overhead(&report["overhead"]);
+    check_background(&report["background"]);
+}
+
+fn check_overhead(overhead: &Value) {
+    let shapes = overhead["shapes"].as_array().unwrap();
+    assert_eq!(shapes.len(), 4);
+    for shape in shapes {
+        assert_eq!(keys(&shape["arms"]), OVERHEAD_ARMS);
+        for arm in shape["arms"].as_array().unwrap() {
+            assert_eq!(arm["samples_ns"].as_array().unwrap().len(), 3);
+            assert!(arm["ns_per_poll"].as_f64().unwrap() > 0.0);
+            let ratio = &arm["ratio"];
+            let [low, median, high] = ["low", "median", "high"].map(|field| ratio[field].as_f64());
+            assert_eq!(ratio.is_null(), arm["arm"] == "local_set");
+            assert!(low <= median && median <= high, "{ratio}");
+        }
+    }
+}
+
+fn check_background(background: &Value) {
+    assert_eq!(keys(&background["arms"]), BACKGROUND_ARMS);
+    let arms = background["arms"].as_array().unwrap();
+    let offered = &arms[0]["offered"];
+    for arm in arms {
+        assert_eq!(&arm["offered"], offered, "every arm gets the same schedule");
+        let repetition = &arm["repetitions"][0];
+        assert_eq!(
+            repetition["total_latencies_ns"].as_array().unwrap().len() as u64,
+            offered.as_u64().unwrap()
+        );
+        for field in ["queueing_delay", "total_latency"] {
+            let [p50, p90, p99] = ["p50", "p90", "p99"].map(|part| arm[field][part].as_u64().unwrap());
+            assert!(p50 <= p90 && p90 <= p99);
+        }
+        assert_eq!(arm["background_rate"].is_null(), arm["arm"] == "local_set_foreground_only");
+    }
+}
+
+fn keys(arms: &Value) -> Vec<&str> {
+    arms.as_array().unwrap().iter().map(|arm| arm["arm"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn one_scenario_is_one_table() {
+    let output = run(&["compare", "--quick", "--scenario", "overhead", "--rounds", "2"]);
+    assert!(output.status.success());
+    let printed = text(&output.stdout);
+    assert!(printed.contains("× LocalSet") && !printed.contains("queueing"), "{printed}");
+}
+
+#[test]
+fn nonsense_is_refused_in_one_line() {
+    for (arguments, wanted) in [
+        (&["compare", "--scenario", "latency"][..], "possible values: overhead, background"),
+        (&["compare", "--rounds", "many"], "'many'"),
+        (&["compare", "--rounds", "0"], "'0'"),
+        (&["compare", "--rounds=-4"], "'-4'"),
+        (&["compare", "--repetitions", "1e3"], "'1e3'"),
+        (&["compare", "--seed", "18446744073709551616"], "'18446744073709551616'"),
+        (&["compare", "--seed"], "--seed"),
+        (&["compare", "--no-such-option"], "--no-such-option"),
+        (&["compare", "overhead"], "'overhead'"),
+        (&["compare", "--quick", "--quick"], "--quick"),
+        (&["compare", "--scenario", "two\n\nlines"], "two lines"),
+        (&["contrast"], "'contrast'"),
+    ] {
+        assert_refused(&run(arguments), wanted);
+    }
+}
+
+#[test]
+fn a_refused_request_leaves_no_file() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("result.json");
+    let output = run(&["compare", "--json", file.to_str().unwrap(), "--scenario", "nothing"]);
+    assert_refused(&output, "'nothing'");
+    assert!(names_in(directory.path()).is_empty());
+}
+
+#[test]
+fn an_unwritable_file_is_refused_before_the_run() {
+    let directory = TempDir::new().unwrap();
+    let missing = directory.path().join("missing").join("result.json");
+    let output = run(&["compare", "--json", missing.to_str().unwrap()]);
+    assert_refused(&output, "result.json': No such file");
+    assert!(!text(&output.stderr).contains(".clockworker-compare"), "drafts are no business of the user");
+    assert_refused(&run(&["compare", "--json", directory.path().to_str().unwrap()]), "is a directory");
+    assert_refused(&run(&["compare", "--json", ""]), "--json");
+    assert!(names_in(directory.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_not_replaced_by_a_file() {
+    use std::os::unix::fs::FileTypeExt;
+
+    assert_refused(&run(&["compare", "--json", "/dev/null"]), "not a regular file");
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_goes_on_leading_to_the_file() {
+    let directory = TempDir::new().unwrap();
+    let (target, link) = (directory.path().join("target.json"), directory.path().join("link.json"));
+    fs::write(&target, "old").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let arguments = ["compare", "--quick", "--scenario", "overhead", "--json", link.to_str().unwrap()];
+    assert!(run(&arguments).status.success());
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&target).unwrap().starts_with('{'));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_the_old_file_and_nothing_else() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("result.json");
+    fs::write(&file, "old").unwrap();
+    let arguments = ["compare", "--rounds", "100000", "--json", file.to_str().unwrap()];
+    let mut child = program(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Interrupts are handled before there is a draft beside the file.
+    while names_in(directory.path()).len() < 2 {
+        std::thread::yield_now();
+    }
+    interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(names_in(directory.path()), ["result.json"]);
+}
+
+#[cfg(unix)]
+fn interrupt(process: u32) {
+    let process = rustix::process::Pid::from_raw(process as i32).unwrap();
+    let _ = rustix::process::kill_process(process, rustix::process::Signal::INT);
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (arguments, wanted) in [
+        (&["--help"][..], "compare"),
+        (&["compare", "--help"], "--quick"),
+        (&["--version"], "clockworker-benches "),
+    ] {
+        let output = run(arguments);
+        assert!(output.status.success());
+        assert!(output.stderr.is_empty());
+        assert!(text(&output.stdout).contains(wanted));
+    }
+}
+
+#[test]
+fn no_subcommand_is_answered_with_help() {
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("Usage: clockworker-benches"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let arguments = ["compare", "--quick", "--scenario", "overhead"];
+    let mut child = program(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut complaints = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    assert_eq!(complaints, "");
+    assert!(child.wait().unwrap().success());
+}
