@@ -51,7 +51,10 @@ impl<'a, F: Future> RunUntil<'a, F> {
     fn poll_main(&mut self) -> Poll<F::Output> {
         match &mut self.future {
             Some(future) if self.core.main.take_woken() => {
-                future.as_mut().poll(&mut Context::from_waker(&self.core.main_waker))
+                let polled = future.as_mut().poll(&mut Context::from_waker(&self.core.main_waker));
+                // The time it took is no queue's.
+                self.core.read_clock();
+                polled
             }
             _ => Poll::Pending,
         }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use clockworker_schedulers::{GroupId, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
 use slab::Slab;
 
-use crate::core::Core;
+use crate::core::{Core, QueuePlace};
 use crate::policy::{Policy, PolicyFault};
 use crate::shared::QueueKey;
 use crate::slice::{self, SliceEnd};
@@ -295,14 +295,8 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
 }
 
 impl Lane {
-    pub(crate) fn new<S: Scheduler + 'static>(
-        name: Box<str>,
-        key: QueueKey,
-        id: QueueId,
-        share: Share,
-        request_ns: u64,
-        scheduler: S,
-    ) -> Rc<Self> {
+    pub(crate) fn new<S: Scheduler + 'static>(name: Box<str>, place: QueuePlace, scheduler: S) -> Rc<Self> {
+        let QueuePlace { id, key, share, request_ns } = place;
         Rc::new(Self {
             name,
             key,

@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops user data, and swallows a panic of its destructor.
+/// Drops user data, and swallows a panic of its destructor, and one of the destructor of that panic's payload.
 pub(crate) fn drop_quietly<T>(value: T) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // A payload whose own drop panics in turn would go on for ever: leak it.
-        std::mem::forget(payload);
+    let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) else { return };
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // This could go on for ever: leak it.
+        std::mem::forget(again);
     }
 }

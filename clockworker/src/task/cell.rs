@@ -54,7 +54,7 @@ where
     F::Output: Send + 'static,
 {
     debug_assert_eq!(place.slot, Place::NO_SLOT);
-    let future = async move { make().await };
+    let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
     let header = Cell::allocate(state, shared.clone(), Phase::Parked, place, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
@@ -68,6 +68,37 @@ where
         unsafe { unlink(link) };
     }
     handle
+}
+
+/// The future of a task from another thread: made on the owner thread, in the first poll.
+///
+/// (Written out, because an `async` block leaks the output if the future in it panics in its drop.)
+enum Remote<M, F> {
+    Make(Option<M>),
+    Future(F),
+}
+
+impl<M, F> Future for Remote<M, F>
+where
+    M: FnOnce() -> F,
+    F: Future,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: `Future` is pinned with its enum: nothing moves it out, and it is dropped in place. `Make` is not pinned.
+        let this = unsafe { self.get_unchecked_mut() };
+        if let Remote::Make(make) = this {
+            // Taken before it is called: if it panics, it is not called again.
+            let Some(make) = make.take() else { return Poll::Pending };
+            *this = Remote::Future(make());
+        }
+        match this {
+            // SAFETY: as above.
+            Remote::Future(future) => unsafe { Pin::new_unchecked(future) }.poll(cx),
+            Remote::Make(_) => Poll::Pending,
+        }
+    }
 }
 
 /// Makes the handle of a task that there will not be: complete, with an error that says why.

@@ -1,0 +1,133 @@
+//! The executor's state, and what it decides between slices. Owner thread only.
+//!
+//! One state, several files: each holds the part of `Core` that its name says.
+
+mod admission;
+mod books;
+mod ending;
+mod queues;
+mod slices;
+mod spawning;
+
+pub(crate) use queues::QueuePlace;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Waker;
+
+use clockworker_schedulers::{Eevdf, QueueId};
+
+use crate::clock::Clock;
+use crate::host::MainWaker;
+use crate::lane::{GroupIndex, Lane, NO_GROUP};
+use crate::shared::{Refusal, Shared};
+use crate::stats::{Counter, Counters};
+use crate::task::SharedRef;
+
+/// How long an executor may keep its host waiting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostLimits {
+    pub(crate) budget_ns: u64,
+    pub(crate) poll_cap: u32,
+}
+
+/// See the [module docs](self).
+pub(crate) struct Core {
+    pub(crate) shared: SharedRef,
+    clock: Clock,
+    limits: HostLimits,
+    /// By `QueueKey::index`. None where a queue was closed and is gone.
+    lanes: RefCell<Vec<Option<Rc<Lane>>>>,
+    /// Where tasks go that are spawned outside a task: the first queue created.
+    default_lane: OnceCell<Rc<Lane>>,
+    eevdf: RefCell<Eevdf>,
+    generation: Cell<u32>,
+    refused: Cell<Option<Refusal>>,
+
+    /// The last clock reading. Never goes back.
+    now: Cell<u64>,
+    /// Up to when the running queue's service is charged.
+    charged_until: Cell<u64>,
+    /// The queue whose slice it is.
+    running: Cell<Option<QueueId>>,
+    /// The task that is being polled, for what it spawns.
+    current: Cell<Current>,
+    /// A queue woke up that is to be served before the running one.
+    preempted: Cell<bool>,
+    /// More than one queue is runnable.
+    contended: Cell<bool>,
+    /// When the running slice's grant ends, while queues contend.
+    slice_deadline: Cell<u64>,
+    /// When the host must run.
+    host_deadline: Cell<u64>,
+    /// Polls left until the host must run.
+    polls_left: Cell<u32>,
+    /// How many polls to do between clock readings, where none is needed after each.
+    pub(crate) stride: Cell<u64>,
+
+    /// Whether somebody drives the executor.
+    pub(crate) driven: Cell<bool>,
+    /// The flag of the future that is being run, and its waker.
+    pub(crate) main: Arc<MainWaker>,
+    pub(crate) main_waker: Waker,
+    /// Woken when no task is left, for a shutdown.
+    drained: RefCell<Option<Waker>>,
+    pub(crate) host_polls: Counter,
+    host_yields: Counter,
+    /// The sums over queues that are gone.
+    retired: Counters,
+}
+
+/// What a task passes on to the tasks it spawns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Current {
+    queue: u32,
+    group: GroupIndex,
+}
+
+impl Current {
+    /// No task is being polled.
+    const NONE: Current = Current { queue: u32::MAX, group: NO_GROUP };
+}
+
+impl Core {
+    pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
+        let now = clock.now();
+        let shared = SharedRef::new(Shared::new());
+        let main = MainWaker::new(&shared);
+        Rc::new(Self {
+            shared,
+            clock,
+            limits,
+            lanes: RefCell::default(),
+            default_lane: OnceCell::new(),
+            eevdf: RefCell::new(Eevdf::new()),
+            generation: Cell::new(0),
+            refused: Cell::new(None),
+            now: Cell::new(now),
+            charged_until: Cell::new(now),
+            running: Cell::new(None),
+            current: Cell::new(Current::NONE),
+            preempted: Cell::new(false),
+            contended: Cell::new(false),
+            slice_deadline: Cell::new(u64::MAX),
+            host_deadline: Cell::new(u64::MAX),
+            polls_left: Cell::new(0),
+            stride: Cell::new(1),
+            driven: Cell::new(false),
+            main_waker: Waker::from(Arc::clone(&main)),
+            main,
+            drained: RefCell::new(None),
+            host_polls: Counter::default(),
+            host_yields: Counter::default(),
+            retired: Counters::default(),
+        })
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.shared.close_credits();
+    }
+}

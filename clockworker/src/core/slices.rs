@@ -1,0 +1,161 @@
+//! Slice by slice: which queue, until when, and what it is charged.
+
+use std::rc::Rc;
+use std::task::Waker;
+
+use super::{Core, Current};
+use crate::lane::{GroupIndex, Lane};
+use crate::slice::SliceEnd;
+use crate::task::Arrivals;
+
+impl Core {
+    /// Begins a turn of the executor on its host's thread.
+    pub(crate) fn begin_turn(&self) {
+        self.host_polls.add(1);
+        let now = self.read_clock();
+        self.host_deadline.set(now.saturating_add(self.limits.budget_ns));
+        self.polls_left.set(self.limits.poll_cap);
+    }
+
+    /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
+    pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
+        let lane = self.pick()?;
+        self.running.set(Some(lane.id));
+        self.preempted.set(false);
+        self.charged_until.set(self.now.get());
+        self.grant_rest();
+        let end = lane.run_slice(self);
+        self.current.set(Current::NONE);
+        self.end_slice(&lane, end);
+        Some(end)
+    }
+
+    pub(super) fn pick(&self) -> Option<Rc<Lane>> {
+        let picked = self.eevdf.borrow_mut().pick()?;
+        self.lane(picked.index() as u32)
+    }
+
+    /// Charges what the slice took, and books how it ended.
+    pub(super) fn end_slice(&self, lane: &Lane, end: SliceEnd) {
+        self.charge_up_to_now();
+        let now = self.now.get();
+        self.running.set(None);
+        lane.counters.slices.add(1);
+        match end {
+            SliceEnd::Preempted => lane.counters.preemptions.add(1),
+            SliceEnd::Spent => {
+                let over = now.saturating_sub(self.slice_deadline.get());
+                lane.counters.overruns.add(u64::from(over > 0));
+                lane.counters.overrun_ns.add(over);
+            }
+            _ => {}
+        }
+        if lane.ready.get() == 0 {
+            lane.runnable.set(false);
+            let mut eevdf = self.eevdf.borrow_mut();
+            eevdf.sleep(lane.id);
+            self.contended.set(eevdf.runnable() > 1);
+        }
+        self.after_finish(lane);
+    }
+
+    /// Grants the running queue what is left of its request.
+    pub(super) fn grant_rest(&self) {
+        if let Some(running) = self.running.get() {
+            let left = self.eevdf.borrow().left_ns(running);
+            self.slice_deadline.set(self.now.get().saturating_add(left));
+        }
+    }
+
+    /// Charges the running queue for the time since it was last charged.
+    pub(super) fn charge_up_to_now(&self) {
+        let Some(running) = self.running.get() else { return };
+        let now = self.read_clock();
+        let service = now - self.charged_until.replace(now);
+        if let Some(lane) = self.lane(running.index() as u32) {
+            lane.counters.busy_ns.add(service);
+        }
+        self.eevdf.borrow_mut().charge(running, service);
+    }
+
+    /// Some task of the queue may have finished: is the queue done, or the executor?
+    pub(super) fn after_finish(&self, lane: &Lane) {
+        self.retire_if_done(lane);
+        if self.drained.borrow().is_some() && self.live() == 0 {
+            let waker = self.drained.borrow_mut().take();
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// The last clock reading.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Reads the clock. A clock that went backwards stands still until it has caught up.
+    #[inline]
+    pub(crate) fn read_clock(&self) -> u64 {
+        let now = self.clock.now().max(self.now.get());
+        self.now.set(now);
+        now
+    }
+
+    #[inline]
+    pub(crate) fn contended(&self) -> bool {
+        self.contended.get()
+    }
+
+    #[inline]
+    pub(crate) fn is_preempted(&self) -> bool {
+        self.preempted.get()
+    }
+
+    /// Counts a poll; false if the host must run.
+    #[inline]
+    pub(crate) fn count_poll(&self) -> bool {
+        let left = self.polls_left.get().saturating_sub(1);
+        self.polls_left.set(left);
+        left > 0
+    }
+
+    /// Whether the host or another queue is due at `now`.
+    #[inline]
+    pub(crate) fn time_is_up(&self, now: u64) -> Option<SliceEnd> {
+        if now >= self.host_deadline.get() {
+            return Some(SliceEnd::HostBudget);
+        }
+        (self.contended.get() && now >= self.slice_deadline.get()).then_some(SliceEnd::Spent)
+    }
+
+    /// Whether the host must run, between slices.
+    pub(crate) fn is_host_due(&self) -> bool {
+        self.polls_left.get() == 0 || self.now.get() >= self.host_deadline.get()
+    }
+
+    /// Notes which task is polled next.
+    #[inline]
+    pub(crate) fn enter_task(&self, lane: &Lane, group: GroupIndex) {
+        self.current.set(Current { queue: lane.key.index, group });
+    }
+
+    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or something came
+    /// that may be to be served first. Looks, but does not admit: no other task's future is dropped inside a poll.
+    pub(crate) fn should_yield(&self) -> bool {
+        let current = self.current.get();
+        if current == Current::NONE {
+            return false;
+        }
+        if self.preempted.get() || self.main.is_woken() || self.shared.inbox.has_mail() {
+            return true;
+        }
+        let other_queue = |arrivals: &Arrivals| arrivals.any_of_other_queue(current.queue);
+        self.shared.arrivals().is_some_and(other_queue) || self.time_is_up(self.read_clock()).is_some()
+    }
+
+    /// Goes back to the host although there is work left.
+    pub(crate) fn yield_to_host(&self, host: &Waker) {
+        self.host_yields.add(1);
+        host.wake_by_ref();
+    }
+}

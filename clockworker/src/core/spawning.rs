@@ -1,0 +1,59 @@
+//! Spawning on the owner thread.
+
+use std::future::Future;
+
+use super::{Core, Current};
+use crate::lane::{GroupIndex, Lane, MAX_TASKS, NO_GROUP};
+use crate::shared::Refusal;
+use crate::task::{JoinHandle, Refused, refuse, spawn_here};
+
+impl Core {
+    /// Spawns a task on the owner thread.
+    pub(crate) fn spawn<F>(&self, lane: &Lane, group: GroupIndex, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        if let Some(why) = self.refusal(lane) {
+            return refuse(&self.shared, why);
+        }
+        // Tasks woken before this one was spawned come first.
+        if self.has_woken() {
+            self.admit_woken();
+        }
+        let mut handle = None;
+        lane.spawn(group, |place| {
+            let (task, join) = spawn_here(self.shared.clone(), place, future);
+            handle = Some(join);
+            task
+        });
+        self.after_ready(lane);
+        self.shared.inbox.wake_parked_host();
+        handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed))
+    }
+
+    pub(super) fn refusal(&self, lane: &Lane) -> Option<Refused> {
+        match self.refused.get() {
+            Some(Refusal::ShutDown) => Some(Refused::ShutDown),
+            Some(Refusal::Dropped) => Some(Refused::ExecutorDropped),
+            None if lane.closed.get() => Some(Refused::QueueClosed),
+            None => (lane.live.get() >= MAX_TASKS).then_some(Refused::QueueFull),
+        }
+    }
+
+    /// Spawns where the task that is being polled belongs; in the default queue if none is.
+    pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let (lane, group) = match self.current.get() {
+            Current::NONE => (self.default_lane.get().cloned(), NO_GROUP),
+            Current { queue, group } => (self.lane(queue), group),
+        };
+        match lane {
+            Some(lane) => self.spawn(&lane, group, future),
+            None => refuse(&self.shared, Refused::QueueClosed),
+        }
+    }
+}
