@@ -192,13 +192,14 @@ impl Timing {
     /// Whether the slice is over.
     #[inline]
     fn end(&self, core: &Core) -> Option<SliceEnd> {
+        let capped = !core.count_poll();
         if core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken() && (self.last - self.started >= SAMPLE_NS || self.polls >= MAIN_PATIENCE) {
             return Some(SliceEnd::MainWoken);
         }
-        if !core.count_poll() {
+        if capped {
             return Some(SliceEnd::PollCap);
         }
         if host::is_budget_spent() {

@@ -99,9 +99,14 @@ impl Core {
         self.charge_up_to_now();
         let mut eevdf = self.eevdf.borrow_mut();
         eevdf.wake(lane.id);
-        self.contended.set(eevdf.runnable() > 1);
+        let contended = self.contended.replace(eevdf.runnable() > 1);
         drop(eevdf);
-        self.grant_rest();
+        if contended {
+            self.shorten_grant();
+        } else {
+            // The running queue was alone until now: its turn begins here.
+            self.grant_rest();
+        }
         let Some(running) = self.running.get() else { return };
         if self.eevdf.borrow().preempts(lane.id, running) {
             self.preempted.set(true);

@@ -77,7 +77,7 @@ impl Core {
         eevdf.set_share(lane.id, share);
         eevdf.set_request(lane.id, request_ns);
         drop(eevdf);
-        self.grant_rest();
+        self.shorten_grant();
         true
     }
 

@@ -59,12 +59,20 @@ impl Core {
         self.after_finish(lane);
     }
 
-    /// Grants the running queue what is left of its request.
+    /// Grants the running queue what is left of its request, from now on.
     pub(super) fn grant_rest(&self) {
         if let Some(running) = self.running.get() {
             let left = self.eevdf.borrow().left_ns(running);
             self.slice_deadline.set(self.now.get().saturating_add(left));
         }
+    }
+
+    /// After a charge in the middle of a slice: the grant may have become shorter, but not longer. (A charge that serves
+    /// the request begins the next one, which is for the next turn.)
+    pub(super) fn shorten_grant(&self) {
+        let granted = self.slice_deadline.get();
+        self.grant_rest();
+        self.slice_deadline.set(self.slice_deadline.get().min(granted));
     }
 
     /// Charges the running queue for the time since it was last charged.
