@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
 use crate::shared::{QueueKey, Refusal};
@@ -42,7 +43,8 @@ impl Handle {
     /// Spawns a task on the default queue.
     ///
     /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped
-    /// here, and the join handle gives an error that says so.
+    /// here, and the join handle gives an error that says so. (A spawn that races with the end of a shutdown may be
+    /// answered only when the executor is run once more or dropped.)
     pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -82,6 +84,10 @@ impl Handle {
         self.shared.find(DEFAULT_QUEUE).is_err()
     }
 }
+
+// What a panic could leave half done is behind locks and atomics, each whole at every step.
+impl UnwindSafe for Handle {}
+impl RefUnwindSafe for Handle {}
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
