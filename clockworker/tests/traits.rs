@@ -1,0 +1,90 @@
+//! Which types may cross threads, at compile time.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
+use std::task::Waker;
+
+use clockworker::{
+    AbortHandle, BuildError, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle, ManualClock,
+    PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport, YieldNow,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+// A join handle goes where its output may go.
+assert_impl_all!(JoinHandle<u32>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Debug);
+assert_impl_all!(JoinHandle<Cell<u32>>: Send, Sync);
+assert_not_impl_any!(JoinHandle<Rc<u32>>: Send, Sync);
+assert_not_impl_any!(JoinHandle<*mut u32>: Send, Sync);
+assert_not_impl_any!(JoinHandle<std::sync::MutexGuard<'static, u32>>: Send, Sync);
+assert_impl_all!(JoinHandle<Rc<u32>>: Unpin, UnwindSafe, RefUnwindSafe);
+assert_impl_all!(JoinHandle<std::marker::PhantomPinned>: Unpin);
+assert_impl_all!(JoinHandle<&'static mut Cell<u32>>: UnwindSafe, RefUnwindSafe);
+// Two awaiters of one output there cannot be.
+assert_not_impl_any!(JoinHandle<u32>: Clone);
+
+// For every thread.
+assert_impl_all!(Handle: Send, Sync, Clone, Unpin, Debug);
+assert_impl_all!(AbortHandle: Send, Sync, Clone, Unpin, UnwindSafe, RefUnwindSafe, Debug);
+assert_impl_all!(JoinError: Send, Sync, Error, Display, Unpin);
+assert_impl_all!(Id: Send, Sync, Copy, Hash, Ord, Debug, Display, UnwindSafe);
+assert_impl_all!(Waker: Send, Sync);
+assert_impl_all!(BuildError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
+assert_impl_all!(QueueError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
+assert_impl_all!(PolicyFault: Send, Sync, Error, Copy, Hash);
+assert_impl_all!(ExecutorStats: Send, Sync, Clone, PartialEq);
+assert_impl_all!(QueueStats: Send, Sync, Clone, PartialEq);
+assert_impl_all!(ShutdownReport: Send, Sync, Copy, PartialEq, Display);
+assert_impl_all!(ManualClock: Send, Sync, Clone, Debug);
+assert_impl_all!(YieldNow: Send, Sync, Unpin);
+
+// For the owner's thread.
+assert_not_impl_any!(Executor: Send, Sync);
+assert_not_impl_any!(Queue: Send, Sync);
+assert_not_impl_any!(Group: Send, Sync);
+assert_not_impl_any!(QueueBuilder<'static>: Send, Sync);
+assert_not_impl_any!(RunUntil<'static, std::future::Ready<()>>: Send, Sync);
+assert_impl_all!(Executor: Debug, Default);
+assert_impl_all!(Queue: Clone, Debug);
+assert_impl_all!(Group: Clone, Debug);
+
+/// The futures of `run_until` are polled by hosts that want them `Unpin`, whatever is run.
+#[test]
+fn a_run_is_unpin_whatever_it_runs() {
+    fn unpin<T: Unpin>(_: T) {}
+    let ex = Executor::new();
+    let pinned = std::marker::PhantomPinned;
+    unpin(ex.run_until(async move {
+        let _pinned = pinned;
+        clockworker::yield_now().await;
+    }));
+}
+
+#[test]
+fn an_id_is_unlike_every_other_and_reads_as_a_number() {
+    let ex = Executor::new();
+    let mut ids: Vec<Id> = (0..5_000).map(|_| ex.spawn(async {}).id()).collect();
+    let handle = ex.handle();
+    let more = std::thread::spawn(move || Vec::from_iter((0..5_000).map(|_| handle.spawn(|| async {}).id())));
+    ids.extend(more.join().unwrap());
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 10_000);
+    assert!(ids[0].to_string().parse::<u64>().is_ok());
+}
+
+#[test]
+fn handles_show_their_task() {
+    let ex = Executor::new();
+    let task = ex.spawn(async {});
+    let id = task.id();
+    let abort = task.abort_handle();
+    assert_eq!(abort.id(), id);
+    assert_eq!(format!("{task:?}"), format!("JoinHandle {{ id: {id:?}, finished: false }}"));
+    assert_eq!(format!("{abort:?}"), format!("AbortHandle {{ id: {id:?}, finished: false }}"));
+    ex.block_on(task).unwrap();
+    assert_eq!(format!("{abort:?}"), format!("AbortHandle {{ id: {id:?}, finished: true }}"));
+}
