@@ -1,4 +1,4 @@
-//! One heap for the whole crate: a 4-ary min-heap over dense ids that knows where each id is.
+//! The heap under [`Eevdf`](crate::Eevdf): a 4-ary min-heap over dense ids that knows where each id is.
 //!
 //! Four children per node halve the depth of a binary heap, and four 32-byte entries share two cache lines, so a sift
 //! misses the cache less often than it compares.
@@ -126,7 +126,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     /// Moves the hole at `at` down until `entry` fits into it.
     fn sift_down(&mut self, mut at: usize, entry: (K, u32)) {
         while let Some(child) = self.least_child(at) {
-            if is_less(entry, self.entries[child]) {
+            if entry < self.entries[child] {
                 break;
             }
             self.set(at, self.entries[child]);
@@ -140,10 +140,10 @@ impl<K: Ord + Copy> IndexedHeap<K> {
     fn least_child(&self, at: usize) -> Option<usize> {
         let first = at * ARITY + 1;
         if let Some(children) = self.entries.get(first..first + ARITY) {
-            // Which child is least is random, so a branch would be mispredicted at every other node.
-            let left = usize::from(is_less(children[1], children[0]));
-            let right = 2 + usize::from(is_less(children[3], children[2]));
-            let right_is_least = usize::from(is_less(children[right], children[left]));
+            // Computed, not branched to: which child is least is random, and would be mispredicted at every other node.
+            let left = usize::from(children[1] < children[0]);
+            let right = 2 + usize::from(children[3] < children[2]);
+            let right_is_least = usize::from(children[right] < children[left]);
             return Some(first + left + (right - left) * right_is_least);
         }
         (first..self.entries.len()).min_by_key(|&child| self.entries[child])
@@ -154,12 +154,6 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.entries[at] = entry;
         self.positions[entry.1 as usize] = at as u32;
     }
-}
-
-/// Whether `a` is above `b`: by key, then by id. Without a branch, for keys that compare without one.
-#[inline(always)]
-fn is_less<K: Ord + Copy>(a: (K, u32), b: (K, u32)) -> bool {
-    (a.0 < b.0) | ((a.0 == b.0) & (a.1 < b.1))
 }
 
 #[cfg(test)]

@@ -4,12 +4,17 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::bitmap::Bitmap;
-use crate::heap::IndexedHeap;
+use crate::buckets::{BUCKETS, Buckets};
 use crate::turn::Turn;
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 
 /// Says in a list that there is no next slot.
 const END: u32 = u32::MAX;
+
+/// log2 of the default resolution: 1,024 ns.
+const DEFAULT_RESOLUTION_BITS: u32 = 10;
+
+const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 
 /// The group that has received the least service goes first, also called foreground-background (FB).
 ///
@@ -25,13 +30,25 @@ const END: u32 = u32::MAX;
 ///
 /// # Order
 ///
-/// Least attained service of the group, in nanoseconds; between groups with the same, the one whose foremost ready task
-/// became ready first; inside a group, the order of becoming ready.
+/// Least attained service of the group first, to within a resolution: 1,024 ns
+/// ([`with_resolution`](Las::with_resolution)) or 1/64 of what was attained, whichever is more. Attained service is
+/// counted to the nanosecond, and groups are ordered by the *bucket* it falls into. A bucket is one resolution wide below
+/// 128 resolutions; from there on each power of two has 64 of equal width. A clock could not tell more apart: each poll
+/// adds an error of some ten nanoseconds to what its group has attained.
+///
+/// Groups in the same bucket take turns. To the tail of its bucket goes a group
+///
+/// - when the first of its tasks becomes ready;
+/// - when a task of it was popped and others are ready;
+/// - when the service of that poll takes it to another bucket while others are ready.
+///
+/// Inside a group, the order of becoming ready.
 ///
 /// # Cost
 ///
-/// O(log G) with *G* groups that have ready tasks; O(1) while the group that ran is still the least. Nothing is hashed,
-/// and nothing allocated once the tables have grown.
+/// O(1): the lowest bucket in use takes two `trailing_zeros`. (A fair turn looks the next group up in a bitmap, and reads
+/// at worst a word for each 4,096 group indices.) Nothing is hashed, and nothing allocated once the tables have grown:
+/// 32 bytes for each group, 8 for each task, and at most 8 for each of 3,136 buckets (3,776 at the finest resolution).
 ///
 /// # Starvation
 ///
@@ -50,35 +67,31 @@ const END: u32 = u32::MAX;
 /// las.push(task(0), Ready::Spawned);
 /// las.push(task(1), Ready::Spawned);
 /// assert_eq!(las.pop(), Some(task(0).id));
-/// las.served(task(0), 500);
+/// las.served(task(0), 5_000);
 /// las.push(task(0), Ready::Yielded);
 /// assert_eq!(las.pop(), Some(task(1).id)); // it has received nothing yet
-/// las.served(task(1), 300);
+/// las.served(task(1), 3_000);
 /// las.push(task(1), Ready::Yielded);
-/// assert_eq!(las.pop(), Some(task(1).id)); // 300 ns against 500
+/// assert_eq!(las.pop(), Some(task(1).id)); // 3 µs against 5
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Las {
-    groups: Vec<Group>,
+    /// The groups; those that have ready tasks are in the bucket of their attained service.
+    groups: Buckets<Group>,
     /// Links between the ready tasks of each group, by slot.
     links: Vec<Link>,
-    /// Groups that have ready tasks, by service and by when their foremost task became ready; and `ran`.
-    heap: IndexedHeap<Rank>,
-    /// The groups in `heap`, for finding the next by index.
+    /// log2 of the resolution.
+    resolution_bits: u32,
+    /// The groups that have ready tasks, for finding the next by index; and `emptied`.
     inside: Bitmap,
-    /// The group popped from last: its key in `heap` is out of date, and it may have no ready tasks. Setting it right
-    /// waits for the next pop, so that a task which yields costs one sift and not a removal and an insertion.
-    ran: Option<u32>,
-    /// Number of the next task to become ready.
-    next_seq: u64,
+    /// The group popped from last, where that left it without ready tasks: `inside` forgets it at the next pop, unless
+    /// it has some again by then, as it has if the task yielded.
+    emptied: Option<u32>,
     /// The group that the last fair turn went to.
     cursor: u32,
     turn: Turn,
     ready: usize,
 }
-
-/// What groups are ordered by: attained service, then the sequence number of the foremost ready task.
-type Rank = u128;
 
 #[derive(Clone, Copy)]
 struct Group {
@@ -92,24 +105,66 @@ struct Group {
 /// A place in a group's list. Only meaningful while the slot's task is in one.
 #[derive(Clone, Copy)]
 struct Link {
-    seq: u64,
     next: u32,
     /// To make the task's id from the slot again.
     generation: u32,
 }
 
-impl Group {
-    const NEW: Self = Self { attained: 0, head: END, tail: END };
+impl Default for Group {
+    fn default() -> Self {
+        Self { attained: 0, head: END, tail: END }
+    }
 }
 
 impl Link {
-    const UNUSED: Self = Self { seq: 0, next: END, generation: 0 };
+    const UNUSED: Self = Self { next: END, generation: 0 };
+}
+
+impl Default for Las {
+    /// As [`Las::new`].
+    fn default() -> Self {
+        Self {
+            groups: Buckets::default(),
+            links: Vec::new(),
+            resolution_bits: DEFAULT_RESOLUTION_BITS,
+            inside: Bitmap::default(),
+            emptied: None,
+            cursor: 0,
+            turn: Turn::default(),
+            ready: 0,
+        }
+    }
+}
+
+/// The bucket of a group that has attained `ns`. Never a lower one for more.
+///
+/// Log-linear, as in an HDR histogram: by the seven leading bits of `ns` in units of the resolution, which makes one
+/// bucket for each unit below 128, and 64 for each power of two from there on.
+#[inline]
+const fn bucket(ns: u64, resolution_bits: u32) -> u32 {
+    let units = ns >> resolution_bits;
+    let dropped = (units | 64).ilog2() - 6;
+    64 * dropped + (units >> dropped) as u32
 }
 
 impl Las {
-    /// Makes an empty one with a fair turn every 32nd pop.
+    /// Makes an empty one with a resolution of 1,024 ns and a fair turn every 32nd pop.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes an empty one with a resolution of `ns` nanoseconds (see [Order](Las#order)), rounded down to a power of
+    /// two, and up to 1.
+    ///
+    /// Coarser means fewer changes of turn between groups that run side by side. Finer than the clock means to go by its
+    /// errors.
+    pub fn with_resolution(ns: u64) -> Self {
+        Self { resolution_bits: ns.max(1).ilog2(), ..Self::default() }
+    }
+
+    /// The resolution in nanoseconds: how finely groups that have attained less than 128 times as much are told apart.
+    pub const fn resolution_ns(&self) -> u64 {
+        1 << self.resolution_bits
     }
 
     /// Makes every `pops`th pop a fair turn. A smaller number shortens the longest wait and dilutes the order.
@@ -124,75 +179,69 @@ impl Las {
         Self { turn: Turn::never(), ..self }
     }
 
-    /// The service that `group` has attained, in nanoseconds.
+    /// The service that `group` has attained, in nanoseconds. Exact, whatever the resolution.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.groups.get(group.index()).map_or(0, |group| group.attained)
+        self.groups.get(group.index() as u32).map_or(0, |group| group.attained)
     }
 
+    /// Puts a group that has ready tasks and is in no bucket at the tail of its own.
     #[inline]
-    fn group_mut(&mut self, group: GroupId) -> &mut Group {
-        let index = group.index();
-        if index >= self.groups.len() {
-            self.groups.resize(index + 1, Group::NEW);
-        }
-        &mut self.groups[index]
+    fn link(&mut self, index: u32, attained: u64) {
+        self.groups.push_back(bucket(attained, self.resolution_bits), index);
     }
 
-    /// Puts a task at the end of its group's list and says whether it is alone there.
-    #[inline]
-    fn append(&mut self, task: Task) -> bool {
-        let slot = task.id.slot();
-        if slot >= self.links.len() {
-            self.links.resize(slot + 1, Link::UNUSED);
-        }
-        self.links[slot] = Link { seq: self.next_seq, next: END, generation: task.id.generation() };
-        self.next_seq += 1;
-        let group = self.group_mut(task.group);
-        let last = core::mem::replace(&mut group.tail, slot as u32);
-        if last == END {
-            group.head = slot as u32;
-        } else {
-            self.links[last as usize].next = slot as u32;
-        }
-        last == END
+    /// Moves a group that is in a bucket to the tail of its own.
+    fn relink(&mut self, index: u32, attained: u64) {
+        self.groups.unlink(index);
+        self.link(index, attained);
     }
 
-    /// Takes the first task off a group's list.
+    /// Moves a group to the bucket of what it has attained, if it is in another.
     #[inline]
-    fn take_first(&mut self, index: u32) -> Option<TaskId> {
-        let group = &mut self.groups[index as usize];
+    fn follow(&mut self, index: u32, attained: u64) {
+        let Some(old) = self.groups.bucket_of(index) else { return };
+        if old != bucket(attained, self.resolution_bits) {
+            self.relink(index, attained);
+        }
+    }
+
+    /// The link of a slot.
+    #[inline]
+    fn link_mut(&mut self, slot: u32) -> &mut Link {
+        let index = slot as usize;
+        if index >= self.links.len() {
+            self.grow_links(index);
+        }
+        &mut self.links[index]
+    }
+
+    #[cold]
+    fn grow_links(&mut self, index: usize) {
+        self.links.resize(index + 1, Link::UNUSED);
+    }
+
+    /// Takes the first task off a group's list, and the group out of its bucket or to the tail.
+    #[inline]
+    fn take_from(&mut self, index: u32) -> Option<TaskId> {
+        let group = self.groups.get_mut(index);
         let slot = group.head;
         let link = *self.links.get(slot as usize)?;
         group.head = link.next;
         if link.next == END {
             group.tail = END;
+            self.groups.unlink(index);
+            self.emptied = Some(index);
+        } else {
+            let attained = group.attained;
+            self.relink(index, attained);
         }
         Some(TaskId::new(slot, link.generation))
     }
 
-    /// Where a group belongs in the heap; `None` if it has no ready tasks.
-    #[inline]
-    fn rank(&self, index: u32) -> Option<Rank> {
-        let group = self.groups[index as usize];
-        let link = self.links.get(group.head as usize)?;
-        Some(Rank::from(group.attained) << 64 | Rank::from(link.seq))
-    }
-
-    /// Sets the group that was popped from last right in the heap.
-    #[inline]
-    fn settle(&mut self) {
-        let Some(index) = self.ran.take() else { return };
-        if let Some(rank) = self.rank(index) {
-            self.heap.update(index, rank);
-        } else {
-            self.heap.remove(index);
-            self.inside.clear(index);
-        }
-    }
-
+    /// The group to pop from: the first of the lowest bucket, or on a fair turn the next by index.
     #[inline]
     fn next_group(&mut self) -> Option<u32> {
-        let (_, least) = self.heap.peek()?;
+        let least = self.groups.first()?;
         if !self.turn.is_fair() {
             return Some(least);
         }
@@ -202,50 +251,69 @@ impl Las {
 }
 
 impl Scheduler for Las {
+    #[inline]
     fn push(&mut self, task: Task, _why: Ready) {
+        let (slot, index) = (task.id.slot() as u32, task.group.index() as u32);
         self.ready += 1;
-        let first = self.append(task);
-        let index = task.group.index() as u32;
-        if !first || self.ran == Some(index) {
-            return; // its place is kept by an earlier task, or is set right at the next pop
+        *self.link_mut(slot) = Link { next: END, generation: task.id.generation() };
+        let group = self.groups.get_mut(index);
+        let last = core::mem::replace(&mut group.tail, slot);
+        if last != END {
+            self.links[last as usize].next = slot;
+            return; // the group is in its bucket for an earlier task
         }
-        if let Some(rank) = self.rank(index) {
-            self.heap.push(rank, index);
+        group.head = slot;
+        let attained = group.attained;
+        self.link(index, attained);
+        if self.emptied == Some(index) {
+            self.emptied = None;
+        } else {
             self.inside.set(index);
         }
     }
 
+    #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        self.settle();
+        if let Some(index) = self.emptied.take() {
+            self.inside.clear(index);
+        }
         let index = self.next_group()?;
-        self.ran = Some(index);
-        self.ready -= 1;
-        self.take_first(index)
+        self.ready = self.ready.saturating_sub(1);
+        self.take_from(index)
+    }
+
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        // Right unless one of the groups before it has more ready tasks, or a fair turn comes between.
+        let slot = self.groups.behind_first(ahead)?.head;
+        let link = self.links.get(slot as usize)?;
+        Some(TaskId::new(slot, link.generation))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
-        let group = self.group_mut(task.group);
-        group.attained = group.attained.saturating_add(service_ns);
         let index = task.group.index() as u32;
-        if self.ran == Some(index) {
-            return;
-        }
-        // Service that was not announced by a pop: the group's place changes now.
-        if let Some(rank) = self.rank(index) {
-            self.heap.update(index, rank);
-        }
+        let group = self.groups.get_mut(index);
+        group.attained = group.attained.saturating_add(service_ns);
+        let attained = group.attained;
+        self.follow(index, attained);
     }
 
     fn group_closed(&mut self, group: GroupId) {
-        if let Some(group) = self.groups.get_mut(group.index()) {
-            group.attained = 0;
+        let index = group.index() as u32;
+        if self.groups.get(index).is_some() {
+            self.groups.get_mut(index).attained = 0;
+            self.follow(index, 0);
         }
     }
 }
 
 impl fmt::Debug for Las {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Las").field("ready", &self.ready).field("turn", &self.turn).finish_non_exhaustive()
+        f.debug_struct("Las")
+            .field("resolution_ns", &self.resolution_ns())
+            .field("ready", &self.ready)
+            .field("turn", &self.turn)
+            .finish_non_exhaustive()
     }
 }

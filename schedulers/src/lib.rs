@@ -17,13 +17,12 @@
 //! |---|---|---|---|---|
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
 //! | [`ArrivalFifo`] | of being spawned | O(log *R*) | no | 2·*N*·*L* |
-//! | [`Las`] | least attained service first | O(log *G*), O(1) if still the least | yes | *N*·*G*·(tasks ahead in the group + 1) |
+//! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //!
 //! Which one? [`RunnableFifo`] unless there is a reason. [`Qlas`] where a few long tasks or greedy tenants keep many short
-//! ones waiting. [`Las`] where sizes have a heavy tail and nothing else will do: it is dearer and, where sizes come in
-//! two kinds, much worse for the long ones. [`ArrivalFifo`] where tasks are of like size and finishing begun work comes
-//! first.
+//! ones waiting. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
+//! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first.
 //!
 //! # Your own policy
 //!
@@ -89,6 +88,7 @@ mod vtime;
 
 mod arrival_fifo;
 mod bitmap;
+mod buckets;
 mod las;
 mod qlas;
 mod runnable_fifo;

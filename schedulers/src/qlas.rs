@@ -16,9 +16,9 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// Quantised LAS: the group that has received the least service goes first, to within a power of two, and in FIFO order
 /// within it.
 ///
-/// Like [`Las`](crate::Las) it favours short work without being told sizes, but at O(1), and without LAS's weakness:
-/// LAS lets groups of equal service take turns, so many long tasks of like size all finish late, at the end. Here a task
-/// goes on until it leaves its level. On a bimodal load (99.5 % of 10 µs, 0.5 % of 10 ms, at 95 % utilisation) the mean
+/// Like [`Las`](crate::Las) it favours short work without being told sizes, but without its weakness: LAS lets groups of
+/// equal service take turns, so many long tasks of like size all finish late, at the end. Here a task goes on until it
+/// leaves its level. On a bimodal load (99.5 % of 10 µs, 0.5 % of 10 ms, at 95 % utilisation) the mean
 /// response time in theory is 14.6 times the mean service, against 149 for LAS, 20 for processor sharing and 1,323 for
 /// FIFO. The structure is Kleinrock's multilevel processor sharing with FCFS levels (*Queueing Systems* II, 4.7); Aalo's
 /// D-CLAS (Chowdhury and Stoica, SIGCOMM 2015) uses it for network flows.
@@ -220,6 +220,12 @@ impl Scheduler for Qlas {
                 level = self.next_level(fair);
             }
         }
+    }
+
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let lowest = self.levels.get(self.filled.trailing_zeros() as usize)?;
+        lowest.get(ahead).map(|task| task.id)
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! Every policy under the laws, with its documented order and its documented bound.
 
+use core::cell::RefCell;
 use core::num::NonZeroU32;
+use std::collections::{BTreeMap, HashMap};
 
 use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
 use clockworker_schedulers::{ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
@@ -42,13 +44,83 @@ fn arrival_fifo() {
     });
 }
 
+/// Which task `Las` is to pop, from its documentation alone.
+struct LasModel {
+    resolution_ns: u64,
+    /// Each such pop is a fair turn; 0 for none.
+    every: u64,
+    /// Number of the last task to become ready.
+    newest: u64,
+    /// When each group was last popped from: after which task became ready, and the number of the pop.
+    popped: HashMap<GroupId, (u64, u64)>,
+    /// The group of the last fair turn.
+    cursor: usize,
+}
+
+impl LasModel {
+    fn new(resolution_ns: u64, every: u64) -> Self {
+        Self { resolution_ns, every, newest: 0, popped: HashMap::new(), cursor: 0 }
+    }
+
+    /// What the bucket begins with: the seven leading bits, but no finer than the resolution.
+    fn bucket(&self, attained_ns: u64) -> u64 {
+        let width = (1_u64 << attained_ns.max(1).ilog2() >> 6).max(self.resolution_ns);
+        attained_ns / width * width
+    }
+
+    /// When a group came to the tail of its bucket: at its last pop, or when its foremost task became ready after that.
+    fn at_tail(&self, foremost: &Candidate) -> (u64, u64) {
+        let popped = self.popped.get(&foremost.group).copied().unwrap_or_default();
+        popped.max((foremost.became_ready, 0))
+    }
+
+    fn expected(&mut self, moment: &Moment<'_>) -> Candidate {
+        let mut foremost = BTreeMap::<usize, Candidate>::new();
+        for task in moment.ready {
+            let first = foremost.entry(task.group.index()).or_insert(*task);
+            if task.became_ready < first.became_ready {
+                *first = *task;
+            }
+        }
+        if self.every > 0 && moment.pops.is_multiple_of(self.every) {
+            let next = foremost.range(self.cursor + 1..).chain(&foremost).next();
+            self.cursor = *next.unwrap().0;
+            return *next.unwrap().1;
+        }
+        *foremost.values().min_by_key(|task| (self.bucket(task.attained_ns), self.at_tail(task))).unwrap()
+    }
+
+    fn allows(&mut self, moment: &Moment<'_>) -> bool {
+        if moment.pops == 1 {
+            *self = Self::new(self.resolution_ns, self.every); // another load, a fresh policy
+        }
+        let newest = moment.ready.iter().map(|task| task.became_ready).max();
+        self.newest = self.newest.max(newest.unwrap());
+        let expected = self.expected(moment);
+        self.popped.insert(expected.group, (self.newest, moment.pops));
+        moment.popped == expected
+    }
+}
+
+/// The law that each pop be the one that the model expects.
+fn las_order(resolution_ns: u64, every: u64) -> impl Fn(&Moment<'_>) -> bool {
+    let model = RefCell::new(LasModel::new(resolution_ns, every));
+    move |moment| model.borrow_mut().allows(moment)
+}
+
 #[test]
 fn las() {
     obeys("Las", || {
         Laws::new(Las::new)
-            .order(|moment| fair(moment) || least(moment, |task| (task.attained_ns, task.became_ready)))
+            .order(las_order(1_024, 32))
             // At most all the ready tasks are ahead in its own group.
             .waits_at_most(|crowd| 32 * (crowd.groups * crowd.ready) as u64)
+    });
+    obeys("Las to the nanosecond", || {
+        Laws::new(|| Las::with_resolution(1)).steps(4_000).order(las_order(1, 32))
+    });
+    obeys("Las to the second", || {
+        Laws::new(|| Las::with_resolution(1 << 30)).steps(4_000).order(las_order(1 << 30, 32))
     });
 }
 
@@ -75,10 +147,7 @@ fn strict_orders_have_no_exceptions() {
             .order(|moment| least(moment, |task| task.arrival))
     });
     obeys("strict Las", || {
-        Laws::new(|| Las::new().strict())
-            .may_starve()
-            .steps(4_000)
-            .order(|moment| least(moment, |task| (task.attained_ns, task.became_ready)))
+        Laws::new(|| Las::new().strict()).may_starve().steps(4_000).order(las_order(1_024, 0))
     });
     obeys("strict Qlas", || {
         Laws::new(|| Qlas::new().strict())
@@ -99,6 +168,7 @@ fn fair_turns_all_the_time_keep_every_other_law() {
     obeys("Las, always fair", || {
         Laws::new(move || Las::new().fair_every(always))
             .steps(4_000)
+            .order(las_order(1_024, 1))
             .waits_at_most(|crowd| (crowd.groups * crowd.ready) as u64)
     });
     obeys("Qlas, always fair", || {
@@ -138,7 +208,6 @@ impl Scheduler for Grudging {
 
 #[test]
 fn service_that_outlives_its_group_is_caught() {
-    let laws = Laws::new(Grudging::default)
-        .order(|moment| fair(moment) || least(moment, |task| (task.attained_ns, task.became_ready)));
+    let laws = Laws::new(Grudging::default).order(las_order(1_024, 32));
     assert_eq!(laws.check().unwrap_err().law(), Law::Order);
 }

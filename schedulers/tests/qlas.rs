@@ -171,6 +171,18 @@ fn a_task_waits_no_longer_than_the_bound() {
 }
 
 #[test]
+fn peek_looks_ahead_in_the_lowest_level() {
+    let mut qlas = strict();
+    assert_eq!(qlas.peek(0), None);
+    qlas.served(task(9), 16); // level 1
+    spawn(&mut qlas, [task(4), task(9), task(2)]);
+    let ahead = |qlas: &Qlas| (0..3).map(|ahead| qlas.peek(ahead).map(|id| id.slot())).collect::<Vec<_>>();
+    assert_eq!(ahead(&qlas), [Some(4), Some(2), None]);
+    assert_eq!((qlas.pop(), qlas.pop()), (Some(task(4).id), Some(task(2).id)));
+    assert_eq!(ahead(&qlas), [Some(9), None, None]);
+}
+
+#[test]
 fn debug_shows_levels_and_not_tasks() {
     let mut qlas = strict();
     qlas.served(task(0), 100);
