@@ -59,7 +59,7 @@ pub struct QueueStats {
     pub share: u32,
     /// The service it asks for per turn.
     pub request: Duration,
-    /// Tasks ready to be polled now. Tasks spawned or woken since the last poll are not counted yet.
+    /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: usize,

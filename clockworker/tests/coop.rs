@@ -1,0 +1,209 @@
+//! tokio's cooperative budget: all tasks inside one host poll share 128 units, and once they are gone every tokio
+//! resource of every task says that it is not ready. The executor must notice, and go back for more.
+
+#![cfg(feature = "tokio")]
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clockworker::{Executor, yield_now};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::task::LocalSet;
+
+const TASKS: usize = 10_000;
+
+fn current_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn multi_thread() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// An executor that would never go back to its host for time's sake or for the number of polls: only the budget is left.
+fn patient() -> Rc<Executor> {
+    Rc::new(Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX).build().unwrap())
+}
+
+/// Runs `body` on an executor in each place that tokio offers for one.
+fn on_each_host<F: Future<Output = ()> + 'static>(body: impl Fn(Rc<Executor>) -> F) {
+    for rt in [current_thread(), multi_thread()] {
+        let ex = patient();
+        rt.block_on(ex.run_until(body(Rc::clone(&ex))));
+        // Inside a LocalSet, as the future that it runs.
+        let ex = patient();
+        LocalSet::new().block_on(&rt, ex.run_until(body(Rc::clone(&ex))));
+        // And as one of its tasks. A LocalSet polls its tasks up to 61 times before it lets its runtime go on, and where
+        // that is current_thread, wakes for want of budget are only delivered there. So not a patient one.
+        let ex = Rc::new(Executor::new());
+        let future = body(Rc::clone(&ex));
+        let local = LocalSet::new();
+        let task = local.spawn_local(async move { ex.run_until(future).await });
+        local.block_on(&rt, task).unwrap();
+    }
+}
+
+#[test]
+fn ten_thousand_tasks_send_on_one_channel() {
+    on_each_host(|ex| async move {
+        let (sender, mut receiver) = mpsc::channel(7);
+        for i in 0..TASKS {
+            let sender = sender.clone();
+            ex.spawn(async move { sender.send(i).await.unwrap() });
+        }
+        drop(sender);
+        let receiver = ex.spawn(async move {
+            let mut seen = vec![false; TASKS];
+            while let Some(i) = receiver.recv().await {
+                assert!(!std::mem::replace(&mut seen[i], true), "{i} came twice");
+            }
+            seen.into_iter().filter(|seen| *seen).count()
+        });
+        assert_eq!(receiver.await.unwrap(), TASKS);
+    });
+}
+
+#[test]
+fn ten_thousand_tasks_lock_one_mutex() {
+    on_each_host(|ex| async move {
+        let count = Arc::new(Mutex::new(0));
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                ex.spawn(async move {
+                    let mut count = count.lock().await;
+                    let before = *count;
+                    yield_now().await;
+                    *count = before + 1;
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*count.lock().await, TASKS);
+    });
+}
+
+#[test]
+fn ten_thousand_tasks_share_three_permits() {
+    on_each_host(|ex| async move {
+        let permits = Arc::new(Semaphore::new(3));
+        let (inside, most) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|_| {
+                let (permits, inside, most) = (Arc::clone(&permits), Rc::clone(&inside), Rc::clone(&most));
+                ex.spawn(async move {
+                    let _permit = permits.acquire().await.unwrap();
+                    inside.set(inside.get() + 1);
+                    most.set(inside.get().max(most.get()));
+                    yield_now().await;
+                    inside.set(inside.get() - 1);
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(most.get(), 3);
+        assert_eq!(permits.available_permits(), 3);
+    });
+}
+
+/// Messages that are there before anybody asks for them.
+fn full_channel(messages: usize) -> mpsc::UnboundedReceiver<usize> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    (0..messages).for_each(|i| sender.send(i).unwrap());
+    receiver
+}
+
+/// A task whose channel is always ready is stopped by tokio's budget every 128 messages. Its neighbours are polled as
+/// often, whether they use tokio or not.
+#[test]
+fn a_task_that_drains_a_full_channel_does_not_stall_its_neighbours() {
+    const MESSAGES: usize = 128 * 200;
+    on_each_host(|ex| async move {
+        let done = Rc::new(Cell::new(false));
+        let yielder = ex.spawn({
+            let done = Rc::clone(&done);
+            async move {
+                let mut polls = 0;
+                while !done.get() {
+                    polls += 1;
+                    yield_now().await;
+                }
+                polls
+            }
+        });
+        let received = Rc::new(Cell::new(0_usize));
+        let neighbour = ex.spawn({
+            let (mut receiver, received) = (full_channel(MESSAGES), Rc::clone(&received));
+            async move {
+                while receiver.recv().await.is_some() {
+                    received.set(received.get() + 1);
+                }
+            }
+        });
+        let drainer = ex.spawn({
+            let (mut receiver, received) = (full_channel(MESSAGES), Rc::clone(&received));
+            async move {
+                for _ in 0..MESSAGES {
+                    receiver.recv().await.unwrap();
+                }
+                done.set(true);
+                received.get()
+            }
+        });
+        let neighbours = drainer.await.unwrap();
+        // They take turns at the budget: the neighbour has had as many, give or take two budgets.
+        assert!(neighbours.abs_diff(MESSAGES) <= 256, "{neighbours} of {MESSAGES}");
+        let polls = yielder.await.unwrap();
+        assert!(polls >= MESSAGES / 128, "{polls} polls");
+        neighbour.await.unwrap();
+    });
+}
+
+/// The same between queues: the budget that one queue uses up is not another's.
+#[test]
+fn a_queue_that_drains_a_full_channel_does_not_stall_another_queue() {
+    const MESSAGES: usize = 128 * 200;
+    on_each_host(|ex| async move {
+        let other = ex.queue("other").create().unwrap();
+        let received = Rc::new(Cell::new(0_usize));
+        let neighbour = other.spawn({
+            let (mut receiver, received) = (full_channel(MESSAGES), Rc::clone(&received));
+            async move {
+                while receiver.recv().await.is_some() {
+                    received.set(received.get() + 1);
+                    yield_now().await;
+                }
+            }
+        });
+        let mut receiver = full_channel(MESSAGES);
+        ex.spawn(async move { while receiver.recv().await.is_some() {} }).await.unwrap();
+        neighbour.await.unwrap();
+        assert_eq!(received.get(), MESSAGES);
+    });
+}
+
+/// The executor goes back to its host as often as the budget is used up, and no oftener: each time it is a host yield.
+#[test]
+fn a_budget_used_up_is_a_host_yield() {
+    const MESSAGES: usize = 128 * 50;
+    let ex = patient();
+    let mut receiver = full_channel(MESSAGES);
+    let drainer = ex.spawn(async move {
+        for _ in 0..MESSAGES {
+            receiver.recv().await.unwrap();
+        }
+    });
+    current_thread().block_on(ex.run_until(drainer)).unwrap();
+    let stats = ex.stats();
+    // The last of the fifty budgets is just enough.
+    assert_eq!(stats.host_yields, 49, "{stats:?}");
+    assert_eq!(stats.host_polls, 50, "{stats:?}");
+    assert_eq!(stats.polls, 50, "{stats:?}");
+}
