@@ -1,0 +1,124 @@
+//! Runs every example to its end and looks at what it prints, so that none rots.
+//!
+//! `cargo test -p clockworker-examples` builds the examples before it runs this. (With `--test run_all` it does not: build
+//! them with `--examples` then.)
+
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the example prints.
+fn output(name: &str) -> String {
+    let test = std::env::current_exe().unwrap();
+    // This is `target/debug/deps/run_all-…`, and that `target/debug/examples/NAME`.
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let output = Command::new(&program).output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{name}: {}\n{stdout}\n{stderr}", output.status);
+    assert_eq!(stderr, "", "{name}");
+    stdout.into_owned()
+}
+
+#[test]
+fn hello() {
+    assert_eq!(output("hello"), "hello, world\n");
+}
+
+#[test]
+fn tokio_host() {
+    assert_eq!(output("tokio_host"), "one -> ONE\ntwo -> TWO\nthree -> THREE\n");
+}
+
+#[test]
+fn smol_host() {
+    assert_eq!(output("smol_host"), "sent ping, got ping\n");
+}
+
+#[test]
+fn monoio_host() {
+    let expected = if cfg!(target_os = "linux") {
+        "sent ping, got ping\n"
+    } else {
+        "monoio's io_uring driver is for Linux\n"
+    };
+    assert_eq!(output("monoio_host"), expected);
+}
+
+/// The shares depend on the machine, a little; that both queues were served does not.
+#[test]
+fn two_queues() {
+    let output = output("two_queues");
+    let lines: Vec<&str> = output.lines().collect();
+    let [_, foreground, background, _, reshared] = lines[..] else { panic!("{output}") };
+    assert!(foreground.starts_with("foreground       9"), "{output}");
+    assert!(background.starts_with("background       1"), "{output}");
+    assert!(reshared.starts_with("at shares of 9 and 9 the background has "), "{output}");
+}
+
+#[test]
+fn tenants() {
+    let expected = "\
+finished at    modest tenant   greedy tenant
+RunnableFifo          1.25ms         20.05ms
+Las                    110µs         20.05ms
+Qlas                   120µs         20.05ms
+";
+    assert_eq!(output("tenants"), expected);
+}
+
+#[test]
+fn own_scheduler() {
+    let expected = "short  is done at 1.15ms\nmedium is done at 1.55ms\nlong   is done at 5.55ms\n";
+    assert_eq!(output("own_scheduler"), expected);
+}
+
+#[test]
+fn spawn_from_threads() {
+    assert_eq!(output("spawn_from_threads"), "sum: 55\nsum: 210\nsum: 465\nlate: refused\n");
+}
+
+#[test]
+fn long_computation() {
+    let output = output("long_computation");
+    assert!(output.starts_with("17984 primes below 200000\ncomputed in "), "{output}");
+    assert!(!output.contains("computed in 1 polls"), "it has never yielded: {output}");
+}
+
+#[test]
+fn shutdown() {
+    let output = output("shutdown");
+    let lines: Vec<&str> = output.lines().collect();
+    let [.., hangs, report, late] = lines[..] else { panic!("{output}") };
+    assert_eq!(hangs, "one that hangs is closed");
+    // On a machine that stops for a fifth of a second the slower ones are cancelled too.
+    assert!(
+        report.starts_with("deadline passed: ") && report.ends_with(" cancelled, 0 panicked"),
+        "{report}"
+    );
+    assert_eq!(output.matches(" is closed\n").count(), 3, "{output}");
+    assert_eq!(late, "late: refused");
+}
+
+/// Each program is in the index, and has a test here.
+#[test]
+fn the_index_is_complete() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let tests = include_str!("run_all.rs");
+    let mut programs = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(index.contains(&format!("[{name}.rs]({name}.rs)")), "README.md does not list {name}");
+        assert!(index.contains(&format!("--example {name}`")), "README.md does not say how to run {name}");
+        assert!(tests.contains(&format!("output(\"{name}\")")), "nothing here runs {name}");
+        programs += 1;
+    }
+    assert_eq!(programs, index.lines().filter(|line| line.contains("cargo run")).count());
+}
