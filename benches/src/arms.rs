@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, Queue};
@@ -94,19 +95,32 @@ pub struct TwoQueues {
     queues: [Queue; 2],
 }
 
+/// How a queue is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSetup {
+    /// Its name.
+    pub name: &'static str,
+    /// Its share.
+    pub share: u32,
+    /// The service it asks for per turn.
+    pub request: Duration,
+}
+
 impl TwoQueues {
-    /// Two queues with these names and shares.
-    pub fn new(queues: [(&str, u32); 2]) -> Self {
+    /// Two queues, set up so.
+    pub fn new(queues: [QueueSetup; 2]) -> Self {
         let executor = Executor::new();
-        let create =
-            |(name, share)| executor.queue(name).share(share).create().expect("name and share are valid");
+        let create = |QueueSetup { name, share, request }| {
+            executor.queue(name).share(share).request(request).create().expect("the setup is valid")
+        };
         let queues = queues.map(create);
         TwoQueues { executor, queues }
     }
 
     /// Two queues with the same share.
     pub fn alike() -> Self {
-        TwoQueues::new([("even", 1), ("odd", 1)])
+        let request = clockworker::DEFAULT_REQUEST;
+        TwoQueues::new(["even", "odd"].map(|name| QueueSetup { name, share: 1, request }))
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Arguments {
     pub scenarios: Vec<Scenario>,
     /// Overhead rounds asked for; `null` for as many as usual.
     pub rounds: Option<u32>,
+    /// The share of clockworker's foreground queue, where the background's is 1.
+    pub foreground_share: u32,
     /// Background repetitions asked for; `null` for as many as usual.
     pub repetitions: Option<u32>,
     /// The seed of every random choice.
@@ -56,6 +58,7 @@ impl Arguments {
             scenarios: Scenario::ALL.into_iter().filter(|&scenario| options.wants(scenario)).collect(),
             rounds: options.rounds,
             repetitions: options.repetitions,
+            foreground_share: options.foreground_share,
             seed: options.seed,
         }
     }
@@ -123,6 +126,8 @@ pub struct BackgroundReport {
     pub drain_limit_s: f64,
     /// The foreground's CPU time as a part of one core's.
     pub offered_load: f64,
+    /// The share of clockworker's foreground queue, where the background's is 1.
+    pub foreground_share: u32,
     /// By arm.
     pub arms: Vec<BackgroundArm>,
 }

@@ -39,7 +39,7 @@ fn write_background(report: &BackgroundReport, out: &mut impl Write) -> io::Resu
     let load = percent(report.offered_load);
     let (repetitions, counted) = (report.repetitions(), report.counted_s);
     write!(out, "Foreground beside background: 1,000 arrivals a second offer {load} of a core; ")?;
-    writeln!(out, "{repetitions} × {counted} s")?;
+    writeln!(out, "{repetitions} × {counted} s; clockworker's shares {}:1", report.foreground_share)?;
     writeln!(out, "{}\n", table::background(report))
 }
 

@@ -102,12 +102,12 @@ pub fn run(options: &Options, pinning: &Pinning) -> Result<BackgroundReport, Fai
     let mut repetitions = Repetitions::default();
     let mut offered_loads = Vec::new();
     for number in 0..count {
-        let trial = Trial::draw(options.seed, number, timing, pinning);
+        let trial = Trial::draw(options, number, timing, pinning);
         offered_loads.push(trial.offered_load());
         run_trial(&trial, &mut order, &progress, &mut repetitions)?;
     }
     progress.finish();
-    Ok(report(timing, stats::median(&offered_loads), repetitions))
+    Ok(report(timing, options.foreground_share, stats::median(&offered_loads), repetitions))
 }
 
 fn run_trial(
@@ -142,7 +142,12 @@ impl From<Outcome> for Repetition {
     }
 }
 
-fn report(timing: Timing, offered_load: f64, repetitions: Repetitions) -> BackgroundReport {
+fn report(
+    timing: Timing,
+    foreground_share: u32,
+    offered_load: f64,
+    repetitions: Repetitions,
+) -> BackgroundReport {
     let [alone, shared, ..] = &repetitions;
     let best_p99 = p99s(alone);
     let usual_rate = rates(shared);
@@ -158,6 +163,7 @@ fn report(timing: Timing, offered_load: f64, repetitions: Repetitions) -> Backgr
         counted_s: timing.counted.as_secs_f64(),
         drain_limit_s: foreground::DRAIN_LIMIT.as_secs_f64(),
         offered_load,
+        foreground_share,
         arms: arms.map(|((arm, repetitions), compared)| report_arm(arm, repetitions, compared)).collect(),
     }
 }
@@ -228,7 +234,7 @@ mod tests {
             vec![repetition(100, 200.0), repetition(200, 200.0), repetition(150, 100.0)],
             vec![repetition(200, 400.0), repetition(400, 200.0), repetition(200, 400.0)],
         ];
-        let report = report(TIMING, 0.6, repetitions);
+        let report = report(TIMING, 6, 0.6, repetitions);
         let [alone, shared, clockworker, two] = report.arms.as_slice() else { panic!("four arms") };
         assert_eq!(
             (alone.total_p99_ratio, alone.background_rate, alone.background_ratio),

@@ -8,18 +8,27 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::arms::{Baseline, Contender, TwoQueues, host};
+use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
+use crate::cli::Options;
 use crate::compare::background::Arm;
 use crate::compare::background::foreground::{self, DRAIN_LIMIT, Times};
 use crate::compare::background::generator::{Generator, Sent};
-use crate::compare::background::loops::Loops;
+use crate::compare::background::loops::{self, Loops};
 use crate::failure::Failure;
 use crate::pinning::{Pinning, Side};
 use crate::stopwatch::Wait;
 use crate::workload::arrivals::{self, Arrival};
 
-/// The two queues of clockworker's arm, by lane, with their shares.
-const QUEUES: [(&str, u32); 2] = [("foreground", 9), ("background", 1)];
+/// The two queues of clockworker's arm, by lane.
+///
+/// The background asks for one of its loops at a time, so that when its turn comes among foreground work, that waits for
+/// one poll and not for a few.
+fn queues(foreground_share: u32) -> [QueueSetup; 2] {
+    [
+        QueueSetup { name: "foreground", share: foreground_share, request: clockworker::DEFAULT_REQUEST },
+        QueueSetup { name: "background", share: 1, request: loops::CPU },
+    ]
+}
 
 /// How much longer than the drain limit an arm may take before it is declared stuck.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,6 +52,7 @@ impl Timing {
 #[derive(Debug)]
 pub struct Trial<'a> {
     schedule: Arc<[Arrival]>,
+    foreground_share: u32,
     timing: Timing,
     pinning: &'a Pinning,
 }
@@ -66,9 +76,9 @@ pub struct Outcome {
 
 impl<'a> Trial<'a> {
     /// Draws the schedule of a repetition.
-    pub fn draw(seed: u64, repetition: u32, timing: Timing, pinning: &'a Pinning) -> Self {
-        let schedule = arrivals::draw(seed, u64::from(repetition), timing.whole()).into();
-        Trial { schedule, timing, pinning }
+    pub fn draw(options: &Options, repetition: u32, timing: Timing, pinning: &'a Pinning) -> Self {
+        let schedule = arrivals::draw(options.seed, u64::from(repetition), timing.whole()).into();
+        Trial { schedule, foreground_share: options.foreground_share, timing, pinning }
     }
 
     /// The CPU time of all foreground tasks over the length of the schedule.
@@ -115,9 +125,10 @@ impl<'a> Trial<'a> {
     ) -> Vec<JoinHandle<()>> {
         let beside = matches!(arm, Arm::LocalSet | Arm::Clockworker).then(|| background.clone());
         let server = Server { schedule: self.schedule.clone(), inbox, beside, report };
+        let queues = queues(self.foreground_share);
         match arm {
             Arm::ForegroundOnly | Arm::LocalSet => vec![self.measured(|| server.run(Baseline::default()))],
-            Arm::Clockworker => vec![self.measured(|| server.run(TwoQueues::new(QUEUES)))],
+            Arm::Clockworker => vec![self.measured(move || server.run(TwoQueues::new(queues)))],
             Arm::TwoRuntimes => {
                 let alone = background.clone();
                 vec![
@@ -206,14 +217,23 @@ fn nanos(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli;
     use crate::stopwatch::now;
 
     const TIMING: Timing = Timing { warm_up: Duration::from_millis(10), counted: Duration::from_millis(40) };
 
+    fn options() -> Options {
+        let line = ["clockworker-benches", "compare"].map(Into::into);
+        match cli::parse(line) {
+            cli::Parsed::Compare(options) => options,
+            other => panic!("no comparison: {other:?}"),
+        }
+    }
+
     #[test]
     fn every_arm_serves_every_arrival() {
         let pinning = Pinning::detect();
-        let trial = Trial::draw(1, 0, TIMING, &pinning);
+        let trial = Trial::draw(&options(), 0, TIMING, &pinning);
         let warm = trial.schedule.iter().filter(|arrival| arrival.at < TIMING.warm_up).count();
         for arm in Arm::ALL {
             let outcome = trial.run(arm).unwrap();
@@ -231,6 +251,7 @@ mod tests {
         let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
         let trial = Trial {
             schedule: [arrival(5), arrival(10), arrival(20)].into(),
+            foreground_share: 6,
             timing: TIMING,
             pinning: &pinning,
         };
