@@ -65,7 +65,7 @@ pub struct Options {
     pub repetitions: Option<u32>,
 
     /// The share of clockworker's foreground queue in the background scenario; the background's is 1
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub foreground_share: u32,
 
     /// Where every random choice starts: the order of the arms, arrivals, resampling

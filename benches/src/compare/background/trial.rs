@@ -251,7 +251,7 @@ mod tests {
         let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
         let trial = Trial {
             schedule: [arrival(5), arrival(10), arrival(20)].into(),
-            foreground_share: 6,
+            foreground_share: 8,
             timing: TIMING,
             pinning: &pinning,
         };
