@@ -64,8 +64,8 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: Option<u32>,
 
-    /// The share of clockworker's foreground queue in the background scenario; the background's is 1
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// The share of clockworker's foreground queue in the background scenario; the background's is 2
+    #[arg(long, value_name = "N", default_value_t = 13, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub foreground_share: u32,
 
     /// Where every random choice starts: the order of the arms, arrivals, resampling

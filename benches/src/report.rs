@@ -42,7 +42,7 @@ pub struct Arguments {
     pub scenarios: Vec<Scenario>,
     /// Overhead rounds asked for; `null` for as many as usual.
     pub rounds: Option<u32>,
-    /// The share of clockworker's foreground queue, where the background's is 1.
+    /// The share of clockworker's foreground queue, where the background's is 2.
     pub foreground_share: u32,
     /// Background repetitions asked for; `null` for as many as usual.
     pub repetitions: Option<u32>,
@@ -126,7 +126,7 @@ pub struct BackgroundReport {
     pub drain_limit_s: f64,
     /// The foreground's CPU time as a part of one core's.
     pub offered_load: f64,
-    /// The share of clockworker's foreground queue, where the background's is 1.
+    /// The share of clockworker's foreground queue, where the background's is 2.
     pub foreground_share: u32,
     /// By arm.
     pub arms: Vec<BackgroundArm>,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::compare::background::trial::BACKGROUND_SHARE;
 use crate::numbers::{micros, percent};
 use crate::report::{BackgroundArm, BackgroundReport, OverheadReport, Report};
 use crate::table;
@@ -39,7 +40,11 @@ fn write_background(report: &BackgroundReport, out: &mut impl Write) -> io::Resu
     let load = percent(report.offered_load);
     let (repetitions, counted) = (report.repetitions(), report.counted_s);
     write!(out, "Foreground beside background: 1,000 arrivals a second offer {load} of a core; ")?;
-    writeln!(out, "{repetitions} × {counted} s; clockworker's shares {}:1", report.foreground_share)?;
+    writeln!(
+        out,
+        "{repetitions} × {counted} s; clockworker's shares {}:{}",
+        report.foreground_share, BACKGROUND_SHARE
+    )?;
     writeln!(out, "{}\n", table::background(report))
 }
 

@@ -234,7 +234,7 @@ mod tests {
             vec![repetition(100, 200.0), repetition(200, 200.0), repetition(150, 100.0)],
             vec![repetition(200, 400.0), repetition(400, 200.0), repetition(200, 400.0)],
         ];
-        let report = report(TIMING, 8, 0.6, repetitions);
+        let report = report(TIMING, 13, 0.6, repetitions);
         let [alone, shared, clockworker, two] = report.arms.as_slice() else { panic!("four arms") };
         assert_eq!(
             (alone.total_p99_ratio, alone.background_rate, alone.background_ratio),

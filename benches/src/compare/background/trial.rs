@@ -19,6 +19,9 @@ use crate::pinning::{Pinning, Side};
 use crate::stopwatch::Wait;
 use crate::workload::arrivals::{self, Arrival};
 
+/// The share of the background queue.
+pub const BACKGROUND_SHARE: u32 = 2;
+
 /// The two queues of clockworker's arm, by lane.
 ///
 /// The background asks for one of its loops at a time, so that when its turn comes among foreground work, that waits for
@@ -26,7 +29,7 @@ use crate::workload::arrivals::{self, Arrival};
 fn queues(foreground_share: u32) -> [QueueSetup; 2] {
     [
         QueueSetup { name: "foreground", share: foreground_share, request: clockworker::DEFAULT_REQUEST },
-        QueueSetup { name: "background", share: 1, request: loops::CPU },
+        QueueSetup { name: "background", share: BACKGROUND_SHARE, request: loops::CPU },
     ]
 }
 
@@ -251,7 +254,7 @@ mod tests {
         let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
         let trial = Trial {
             schedule: [arrival(5), arrival(10), arrival(20)].into(),
-            foreground_share: 8,
+            foreground_share: 13,
             timing: TIMING,
             pinning: &pinning,
         };
