@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use super::header::{Header, Link, Phase, Place, VTable};
 use super::live::unlink;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef, id};
 use crate::panics::drop_quietly;
 
 /// A task. `repr(C)` puts the header first, so that a pointer to the cell is a pointer to its header.
@@ -150,7 +150,20 @@ where
         unsafe { &mut *UnsafeCell::raw_get(stage) }
     }
 
+    /// Makes the task the current one, for user code that asks.
+    ///
+    /// # Safety
+    ///
+    /// The cell is alive.
+    #[inline]
+    unsafe fn enter(header: NonNull<Header>) -> id::Entered {
+        // SAFETY: the caller's promise.
+        unsafe { header.as_ref() }.id.enter()
+    }
+
     unsafe fn poll(header: NonNull<Header>, cx: &mut Context<'_>) -> Option<Finish> {
+        // SAFETY: the caller's reference keeps the cell alive.
+        let _entered = unsafe { Self::enter(header) };
         // SAFETY: the owner thread holds the stage while the task is not complete, and `LiveTask::run` does not
         // re-enter.
         let stage = unsafe { Self::stage(header) };
@@ -169,6 +182,8 @@ where
     }
 
     unsafe fn cancel(header: NonNull<Header>, cause: Cause) -> Finish {
+        // SAFETY: the caller's reference keeps the cell alive.
+        let _entered = unsafe { Self::enter(header) };
         // SAFETY: the cell is alive.
         let id = unsafe { header.as_ref() }.id;
         // SAFETY: the caller holds the stage.
@@ -239,6 +254,8 @@ where
     }
 
     unsafe fn drop_output(header: NonNull<Header>) {
+        // SAFETY: the caller's reference keeps the cell alive.
+        let _entered = unsafe { Self::enter(header) };
         // SAFETY: the caller holds the stage.
         if let Err(payload) = unsafe { Self::clear(header) } {
             // Nobody is left to tell: the join handle is gone.

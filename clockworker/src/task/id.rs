@@ -15,7 +15,36 @@ const BLOCK: u64 = 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 
+thread_local! {
+    /// The task whose future or output is being polled or dropped on this thread.
+    static CURRENT: Cell<Option<Id>> = const { Cell::new(None) };
+}
+
 impl Id {
+    /// The id of the task that runs: whose future is being polled or dropped on this thread, or whose output is being
+    /// dropped. None outside tasks, and in the future given to [`run_until`](crate::Executor::run_until).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::Id;
+    ///
+    /// let ex = clockworker::Executor::new();
+    /// let task = ex.spawn(async { Id::current() });
+    /// let id = task.id();
+    /// assert_eq!(ex.block_on(task).unwrap(), Some(id));
+    /// assert_eq!(Id::current(), None);
+    /// ```
+    pub fn current() -> Option<Id> {
+        CURRENT.get()
+    }
+
+    /// Makes this task the current one until the guard is dropped.
+    #[inline]
+    pub(super) fn enter(self) -> Entered {
+        Entered { outer: CURRENT.replace(Some(self)) }
+    }
+
     /// An id nobody has.
     pub(crate) fn next() -> Self {
         thread_local! {
@@ -30,6 +59,18 @@ impl Id {
             range.set((next + 1, left - 1));
             Id(NonZeroU64::new(next).unwrap_or(NonZeroU64::MIN))
         })
+    }
+}
+
+/// Restores which task was current before.
+pub(super) struct Entered {
+    outer: Option<Id>,
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        CURRENT.set(self.outer);
     }
 }
 
