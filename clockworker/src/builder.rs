@@ -10,6 +10,7 @@ use crate::clock::{Clock, ManualClock};
 use crate::core::{Core, HostLimits};
 use crate::executor::Executor;
 use crate::queue::{QueueError, QueueOptions};
+use crate::unhandled_panic::UnhandledPanic;
 
 /// How long the executor runs before its host may do its I/O, unless told otherwise: 200 µs.
 pub const DEFAULT_HOST_BUDGET: Duration = Duration::from_micros(200);
@@ -43,6 +44,7 @@ pub struct Builder<S = RunnableFifo> {
     options: QueueOptions<S>,
     host_budget: Duration,
     poll_cap: u32,
+    unhandled_panic: UnhandledPanic,
     clock: Option<ManualClock>,
 }
 
@@ -52,6 +54,7 @@ impl Builder {
             options: QueueOptions::default(),
             host_budget: DEFAULT_HOST_BUDGET,
             poll_cap: DEFAULT_POLL_CAP,
+            unhandled_panic: UnhandledPanic::default(),
             clock: None,
         }
     }
@@ -60,8 +63,8 @@ impl Builder {
 impl<S: Scheduler + 'static> Builder<S> {
     /// The scheduler of the default queue. [`RunnableFifo`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> Builder<T> {
-        let Builder { options, host_budget, poll_cap, clock } = self;
-        Builder { options: options.scheduler(scheduler), host_budget, poll_cap, clock }
+        let Builder { options, host_budget, poll_cap, unhandled_panic, clock } = self;
+        Builder { options: options.scheduler(scheduler), host_budget, poll_cap, unhandled_panic, clock }
     }
 
     /// The share of the default queue, see [`QueueBuilder::share`](crate::QueueBuilder::share). 1 unless told
@@ -94,6 +97,22 @@ impl<S: Scheduler + 'static> Builder<S> {
         self
     }
 
+    /// What to do when a task panics. [`UnhandledPanic::Ignore`] unless told otherwise.
+    ///
+    /// # Example
+    ///
+    /// ```should_panic
+    /// use clockworker::{Executor, UnhandledPanic};
+    ///
+    /// let ex = Executor::builder().unhandled_panic(UnhandledPanic::ShutdownRuntime).build().unwrap();
+    /// ex.spawn(async { panic!("nobody awaits this task") });
+    /// ex.block_on(std::future::pending::<()>()); // panics, instead of waiting for ever
+    /// ```
+    pub fn unhandled_panic(mut self, behavior: UnhandledPanic) -> Self {
+        self.unhandled_panic = behavior;
+        self
+    }
+
     /// Runs the executor on a clock that stands still until it is told to advance, for exact tests.
     pub fn clock(mut self, clock: ManualClock) -> Self {
         self.clock = Some(clock);
@@ -114,6 +133,7 @@ impl<S: Scheduler + 'static> Builder<S> {
         let limits = HostLimits { budget_ns, poll_cap: self.poll_cap };
         let clock = self.clock.map_or_else(Clock::system, Clock::Manual);
         let core = Core::new(clock, limits);
+        core.unhandled_panic.set(self.unhandled_panic);
         let default = self.options.create(&core, DEFAULT_QUEUE);
         default
             .map(|default| Executor::from_parts(core, default))
@@ -127,6 +147,7 @@ impl<S> fmt::Debug for Builder<S> {
             .field("options", &self.options)
             .field("host_budget", &self.host_budget)
             .field("poll_cap", &self.poll_cap)
+            .field("unhandled_panic", &self.unhandled_panic)
             .field("clock", &self.clock)
             .finish()
     }

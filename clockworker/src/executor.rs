@@ -1,7 +1,7 @@
 //! The executor: a thin handle over its core.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::rc::Rc;
 
 use crate::builder::Builder;
@@ -113,6 +113,49 @@ impl Executor {
         host::block_on(self.run_until(future))
     }
 
+    /// Makes this executor the one that [`spawn_local`](crate::spawn_local) spawns on, on this thread, until the guard is
+    /// dropped. Inside [`run_until`](Executor::run_until) it is that anyway.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let guard = ex.enter();
+    /// let task = clockworker::spawn_local(async { 42 });
+    /// drop(guard);
+    /// assert_eq!(ex.block_on(task).unwrap(), 42);
+    /// ```
+    pub fn enter(&self) -> EnterGuard {
+        EnterGuard { _entered: context::enter(&self.core) }
+    }
+
+    /// Waits until no task is left. New ones may be spawned meanwhile and are waited for too;
+    /// [`shutdown`](Executor::shutdown) refuses them.
+    ///
+    /// Something must run the executor, usually `ex.run_until(ex.drained())`. A task that waits for it inside the same
+    /// executor waits for itself, for ever.
+    ///
+    /// # Cancel safety
+    ///
+    /// It changes nothing, so it may be dropped at any time.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let task = ex.spawn(async { clockworker::yield_now().await });
+    /// ex.block_on(ex.drained());
+    /// assert!(task.is_finished());
+    /// ```
+    pub async fn drained(&self) {
+        poll_fn(|cx| self.core.poll_drained(cx)).await;
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn core(&self) -> &Rc<Core> {
+        &self.core
+    }
+
     /// A handle for other threads.
     pub fn handle(&self) -> Handle {
         Handle::new(self.core.shared.clone())
@@ -159,6 +202,20 @@ impl Executor {
     /// What the executor has done so far.
     pub fn stats(&self) -> ExecutorStats {
         self.core.stats()
+    }
+}
+
+/// Makes an executor the current one until it is dropped. From [`Executor::enter`].
+///
+/// Guards are dropped in the reverse order of their making; each restores what was current before it.
+#[must_use = "dropping the guard at once leaves the executor again"]
+pub struct EnterGuard {
+    _entered: context::Entered,
+}
+
+impl fmt::Debug for EnterGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterGuard").finish_non_exhaustive()
     }
 }
 

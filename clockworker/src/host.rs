@@ -59,53 +59,58 @@ impl<'a, F: Future> RunUntil<'a, F> {
             _ => Poll::Pending,
         }
     }
+}
 
-    /// One turn on the host's thread: until the future is done, nothing is left to do, or the host must run.
-    fn turn(&mut self, host: &Waker) -> Poll<F::Output> {
-        let core = self.core;
-        core.begin_turn();
-        loop {
-            if let Poll::Ready(output) = self.poll_main() {
-                return Poll::Ready(output);
-            }
-            if core.has_arrivals() {
-                core.admit_arrivals();
-            }
-            match core.run_slice() {
-                // What was dropped at admission woke somebody.
-                None if core.has_arrivals() => {}
-                None if core.main.is_woken() => {
-                    // It woke itself, and there is nobody to alternate with but the host.
-                    core.yield_to_host(host);
-                    return Poll::Pending;
-                }
-                None if self.park(host) => return Poll::Pending,
-                Some(SliceEnd::HostBudget | SliceEnd::PollCap) => {
-                    core.yield_to_host(host);
-                    return Poll::Pending;
-                }
-                Some(_) if core.is_host_due() => {
-                    core.yield_to_host(host);
-                    return Poll::Pending;
-                }
-                None | Some(_) => {}
-            }
+/// One turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
+///
+/// `poll_main` polls the future being run, if it was woken. It is asked often.
+pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
+    core.begin_turn();
+    loop {
+        if let Poll::Ready(output) = poll_main() {
+            return Poll::Ready(output);
         }
-    }
-
-    /// Arranges for the host to be woken. False if something has come meanwhile.
-    fn park(&self, host: &Waker) -> bool {
-        let inbox = &self.core.shared.inbox;
-        if !inbox.park(host) {
-            return false;
+        if core.has_arrivals() {
+            core.admit_arrivals();
         }
-        if self.core.main.is_woken() {
-            inbox.unpark();
-            return false;
+        match core.run_slice() {
+            // What was dropped at admission woke somebody.
+            None if core.has_arrivals() => {}
+            None if core.main.is_woken() => {
+                // It woke itself, and there is nobody to alternate with but the host.
+                core.yield_to_host(host);
+                return Poll::Pending;
+            }
+            None if park(core, host) => return Poll::Pending,
+            // Whoever asked for this turn looks, and panics.
+            Some(_) if core.has_failed() => return Poll::Pending,
+            Some(SliceEnd::HostBudget | SliceEnd::PollCap) => {
+                core.yield_to_host(host);
+                return Poll::Pending;
+            }
+            Some(_) if core.is_host_due() => {
+                core.yield_to_host(host);
+                return Poll::Pending;
+            }
+            None | Some(_) => {}
         }
-        true
     }
 }
+
+/// Arranges for the host to be woken. False if something has come meanwhile.
+fn park(core: &Core, host: &Waker) -> bool {
+    let inbox = &core.shared.inbox;
+    if !inbox.park(host) {
+        return false;
+    }
+    if core.main.is_woken() {
+        inbox.unpark();
+        return false;
+    }
+    true
+}
+
+const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
 
 const ALREADY_DRIVEN: &str = "this executor is being run already: `run_until`, `block_on` and `shutdown` cannot be used \
      inside one of its own tasks, or while another of them is under way (await a `JoinHandle` instead, or spawn)";
@@ -117,8 +122,11 @@ impl<F: Future> Future for RunUntil<'_, F> {
         let this = &mut *self;
         this.claim();
         this.core.shared.inbox.unpark();
-        let _entered = context::enter(this.core);
-        this.turn(cx.waker())
+        let core = this.core;
+        let _entered = context::enter(core);
+        let polled = turn(core, cx.waker(), || this.poll_main());
+        assert!(!core.has_failed(), "{FAILED}");
+        polled
     }
 }
 
@@ -138,6 +146,7 @@ impl Drop for Released<'_> {
     fn drop(&mut self) {
         self.0.shared.inbox.unpark();
         self.0.driven.set(false);
+        self.0.rouse_runs();
     }
 }
 
@@ -173,7 +182,7 @@ impl MainWaker {
         self.woken.load(Ordering::SeqCst)
     }
 
-    fn take_woken(&self) -> bool {
+    pub(crate) fn take_woken(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `wake_by_ref`: what was written before the wake is seen by the
         // poll that follows. The read-modify-write is what makes that hold for coalesced wakes too.
         self.is_woken() && self.woken.swap(false, Ordering::AcqRel)

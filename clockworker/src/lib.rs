@@ -58,6 +58,8 @@
 // In the order in which a task meets them.
 mod builder;
 mod clock;
+#[cfg(feature = "tokio")]
+pub mod compat;
 mod context;
 mod core;
 mod executor;
@@ -65,6 +67,7 @@ mod handle;
 mod host;
 #[allow(unsafe_code, reason = "intrusive links of the task cell")]
 mod inbox;
+mod join_set;
 mod lane;
 mod panics;
 mod policy;
@@ -75,6 +78,7 @@ mod slice;
 mod stats;
 #[allow(unsafe_code, reason = "the task cell")]
 mod task;
+mod unhandled_panic;
 mod yield_now;
 
 /// The policies, re-exported: everything needed to choose a scheduler or write one.
@@ -82,12 +86,14 @@ pub use clockworker_schedulers as schedulers;
 
 pub use builder::{BuildError, Builder, DEFAULT_HOST_BUDGET, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use clock::ManualClock;
-pub use executor::{Executor, spawn_local};
+pub use executor::{EnterGuard, Executor, spawn_local};
 pub use handle::Handle;
 pub use host::RunUntil;
+pub use join_set::{JoinSet, SpawnLocal};
 pub use policy::PolicyFault;
 pub use queue::{DEFAULT_REQUEST, Group, Queue, QueueBuilder, QueueError};
 pub use shutdown::ShutdownReport;
 pub use stats::{ExecutorStats, QueueStats};
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
+pub use unhandled_panic::UnhandledPanic;
 pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

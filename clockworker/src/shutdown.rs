@@ -52,11 +52,10 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let drained = poll_fn(|cx| {
         // What other threads spawned before the refusal is there and has to be told.
         core.admit_arrivals();
-        if core.live() == 0 {
-            return Poll::Ready(true);
+        match core.poll_drained(cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }
-        core.on_drained(cx.waker());
-        deadline.as_mut().poll(cx).map(|_| false)
     });
     let mut run = RunUntil::new(core, drained);
     // Before anything is refused: a shutdown that cannot be must leave the executor as it is.

@@ -12,7 +12,7 @@ use crate::core::Core;
 use crate::host;
 use crate::lane::{GroupIndex, Lane, Popped, Records};
 use crate::policy::{Policy, PolicyFault};
-use crate::task::{LiveTask, Ran};
+use crate::task::{Finish, LiveTask, Ran};
 
 /// Why a slice ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(crate) fn run<S: Scheduler>(
         lane.counters.polls.add(1);
         let service_ns = timing.after_poll(core, S::NEEDS_SERVICE);
         let mut borrows = (policy.borrow_mut(), lane.records.borrow_mut());
-        let yielded = settle(&mut borrows.0, &mut borrows.1, lane, task, ran, service_ns);
+        let yielded = settle(&mut borrows.0, &mut borrows.1, (lane, core), task, ran, service_ns);
         if core.has_arrivals() {
             drop(borrows);
             core.admit_arrivals();
@@ -125,7 +125,7 @@ fn choose<S: Scheduler>(
 fn settle<S: Scheduler>(
     policy: &mut Policy<S>,
     records: &mut Records,
-    lane: &Lane,
+    (lane, core): (&Lane, &Core),
     task: Task,
     ran: Ran,
     service_ns: u64,
@@ -145,6 +145,9 @@ fn settle<S: Scheduler>(
         Ran::Finished(finish) => {
             let left = records.remove(task);
             lane.count(finish);
+            if finish == Finish::Panicked {
+                core.task_panicked();
+            }
             policy.served(task, service_ns);
             policy.left(&left);
             false

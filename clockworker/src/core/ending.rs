@@ -1,10 +1,11 @@
 //! The end: taking no more tasks, cancelling what there is, dropping it all.
 
-use std::task::Waker;
+use std::task::{Context, Poll};
 
 use super::Core;
 use crate::shared::Refusal;
 use crate::task::Cause;
+use crate::unhandled_panic::UnhandledPanic;
 
 impl Core {
     /// Tasks that have not finished. Those from other threads that were not admitted yet are not counted.
@@ -12,11 +13,48 @@ impl Core {
         self.lanes.borrow().iter().flatten().map(|lane| lane.live.get()).sum()
     }
 
-    /// Has `waker` woken once no task is left.
-    pub(crate) fn on_drained(&self, waker: &Waker) {
-        let waker = waker.clone();
-        let old = self.drained.replace(Some(waker));
-        drop(old);
+    /// Ready once no task is left, and none is on its way from another thread.
+    pub(crate) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.shared.inbox.has_mail() {
+            // Admission is not for here, which may be inside a poll.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if self.live() == 0 {
+            return Poll::Ready(());
+        }
+        if !self.drained.borrow().iter().any(|waker| waker.will_wake(cx.waker())) {
+            let waker = cx.waker().clone();
+            self.drained.borrow_mut().push(waker);
+        }
+        Poll::Pending
+    }
+
+    /// Wakes whoever waits for the last task to finish, if it has.
+    pub(super) fn after_last_finish(&self) {
+        if self.drained.borrow().is_empty() || self.live() > 0 {
+            return;
+        }
+        for waker in self.drained.take() {
+            waker.wake();
+        }
+    }
+
+    /// A task panicked in a poll: if that is to end everything, no other is polled.
+    pub(crate) fn task_panicked(&self) {
+        if self.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime {
+            self.failed.set(true);
+            self.preempted.set(true);
+        }
+    }
+
+    /// Whether a task panicked where that ends everything. Then there are no tasks left, and no new ones.
+    pub(crate) fn has_failed(&self) -> bool {
+        if self.failed.get() && self.refused.get().is_none() {
+            self.refuse(Refusal::ShutDown);
+            self.cancel_all(Cause::ShutDown);
+        }
+        self.failed.get()
     }
 
     /// Takes no more tasks.

@@ -19,11 +19,14 @@ use std::task::Waker;
 use clockworker_schedulers::{Eevdf, QueueId};
 
 use crate::clock::Clock;
+#[cfg(feature = "tokio")]
+use crate::compat::RunWaker;
 use crate::host::MainWaker;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::{Refusal, Shared};
 use crate::stats::{Counter, Counters};
 use crate::task::SharedRef;
+use crate::unhandled_panic::UnhandledPanic;
 
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +71,17 @@ pub(crate) struct Core {
 
     /// Whether somebody drives the executor.
     pub(crate) driven: Cell<bool>,
+    /// Runs that may be several at once.
+    #[cfg(feature = "tokio")]
+    pub(crate) runs: RefCell<Vec<Arc<RunWaker>>>,
     /// The flag of the future that is being run, and its waker.
     pub(crate) main: Arc<MainWaker>,
     pub(crate) main_waker: Waker,
-    /// Woken when no task is left, for a shutdown.
-    drained: RefCell<Option<Waker>>,
+    /// Woken when no task is left.
+    drained: RefCell<Vec<Waker>>,
+    pub(crate) unhandled_panic: Cell<UnhandledPanic>,
+    /// A task panicked where that ends everything.
+    failed: Cell<bool>,
     pub(crate) host_polls: Counter,
     host_yields: Counter,
     /// The sums over queues that are gone.
@@ -116,13 +125,28 @@ impl Core {
             polls_left: Cell::new(0),
             stride: Cell::new(1),
             driven: Cell::new(false),
+            #[cfg(feature = "tokio")]
+            runs: RefCell::default(),
             main_waker: Waker::from(Arc::clone(&main)),
             main,
-            drained: RefCell::new(None),
+            drained: RefCell::default(),
+            unhandled_panic: Cell::default(),
+            failed: Cell::new(false),
             host_polls: Counter::default(),
             host_yields: Counter::default(),
             retired: Counters::default(),
         })
+    }
+}
+
+impl Core {
+    /// A driver is gone: one of the runs that rode along may take over.
+    pub(crate) fn rouse_runs(&self) {
+        #[cfg(feature = "tokio")]
+        {
+            let runs: Vec<_> = self.runs.borrow().clone();
+            runs.iter().for_each(|run| run.rouse());
+        }
     }
 }
 

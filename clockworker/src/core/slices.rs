@@ -89,10 +89,7 @@ impl Core {
     /// Some task of the queue may have finished: is the queue done, or the executor?
     pub(super) fn after_finish(&self, lane: &Lane) {
         self.retire_if_done(lane);
-        if self.drained.borrow().is_some() && self.live() == 0 {
-            let waker = self.drained.borrow_mut().take();
-            waker.into_iter().for_each(Waker::wake);
-        }
+        self.after_last_finish();
     }
 
     /// The last clock reading.
