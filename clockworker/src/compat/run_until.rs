@@ -1,0 +1,196 @@
+//! Several runs of one executor at once.
+//!
+//! An [`Executor`](crate::Executor) has one driver at a time, and says so if there is a second. A `LocalSet` may have
+//! several `run_until` under way, beside each other or one inside a task of another, so here it is decided anew at each
+//! poll: whoever is polled while nobody else is at it **drives**, that is, takes a turn of the executor; otherwise it
+//! **rides**: its future is polled, and that is all. Three things keep every wake:
+//!
+//! * Each run's future has a waker of its own, which reaches the host of that run, whoever drives.
+//! * What arrives for the executor wakes the host of the run that drove last.
+//! * A run that ends wakes the hosts of all others, so one of them drives on.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::task::AtomicWaker;
+
+use crate::context;
+use crate::core::Core;
+use crate::host::{self, MainWaker};
+
+/// Runs a set's tasks until a future is done. From [`LocalSet::run_until`](super::LocalSet::run_until).
+#[must_use = "futures do nothing unless polled"]
+pub struct RunUntil<'a, F> {
+    core: &'a Rc<Core>,
+    /// None once done or dropped.
+    future: Option<Pin<Box<F>>>,
+    run: Run,
+}
+
+impl<'a, F: Future> RunUntil<'a, F> {
+    pub(super) fn new(core: &'a Rc<Core>, future: F) -> Self {
+        Self { core, future: Some(Box::pin(future)), run: Run::new(core) }
+    }
+}
+
+impl<F: Future> Future for RunUntil<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let Self { core, future, run } = &mut *self;
+        let Some(polled) = future else { panic!("`RunUntil` polled after completion") };
+        let polled = run.poll(core, cx, |cx| polled.as_mut().poll(cx));
+        if polled.is_ready() {
+            self.end();
+        }
+        polled
+    }
+}
+
+impl<F> RunUntil<'_, F> {
+    /// Drops the future where what it drops may spawn.
+    fn end(&mut self) {
+        let _entered = context::enter(self.core);
+        self.future = None;
+    }
+}
+
+impl<F> Drop for RunUntil<'_, F> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<F> fmt::Debug for RunUntil<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunUntil").field("done", &self.future.is_none()).finish_non_exhaustive()
+    }
+}
+
+/// One run: a future's place among those that the executor is run for.
+pub(super) struct Run {
+    core: Rc<Core>,
+    woken: Arc<RunWaker>,
+    waker: Waker,
+}
+
+impl Run {
+    pub(super) fn new(core: &Rc<Core>) -> Self {
+        let woken = Arc::new(RunWaker {
+            woken: AtomicBool::new(true),
+            host: AtomicWaker::new(),
+            main: Arc::clone(&core.main),
+        });
+        core.runs.borrow_mut().push(Arc::clone(&woken));
+        Self { core: Rc::clone(core), waker: Waker::from(Arc::clone(&woken)), woken }
+    }
+
+    /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
+    pub(super) fn poll<T>(
+        &mut self,
+        core: &Rc<Core>,
+        cx: &mut Context<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        // It is awake: no need to wake it for what comes during the poll.
+        drop(self.woken.host.take());
+        let _entered = context::enter(core);
+        let mut poll_if_woken = || match self.woken.take() {
+            true => poll(&mut Context::from_waker(&self.waker)),
+            false => Poll::Pending,
+        };
+        let polled = match Wheel::take(core) {
+            Some(_wheel) => host::turn(core, cx.waker(), || {
+                // Before the look at this run's own flag: a wake in between sets both again.
+                core.main.take_woken();
+                poll_if_woken()
+            }),
+            None => poll_if_woken(),
+        };
+        assert!(!core.has_failed(), "{FAILED}");
+        if polled.is_pending() {
+            self.woken.wait(cx.waker());
+        }
+        polled
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // If it was this run's host that would be woken for what comes, it is another's from now on.
+        self.core.shared.inbox.wake_parked_host();
+        self.core.runs.borrow_mut().retain(|run| !Arc::ptr_eq(run, &self.woken));
+        self.core.rouse_runs();
+    }
+}
+
+const FAILED: &str = "a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic";
+
+/// The right to drive, for one poll.
+struct Wheel<'a>(&'a Core);
+
+impl<'a> Wheel<'a> {
+    fn take(core: &'a Core) -> Option<Self> {
+        if core.driven.replace(true) {
+            return None;
+        }
+        core.shared.inbox.unpark();
+        Some(Wheel(core))
+    }
+}
+
+impl Drop for Wheel<'_> {
+    fn drop(&mut self) {
+        self.0.driven.set(false);
+    }
+}
+
+/// The waker of a run's future.
+#[derive(Debug)]
+pub(crate) struct RunWaker {
+    woken: AtomicBool,
+    /// The waker of the task that the run is polled in, while it is not.
+    host: AtomicWaker,
+    /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
+    main: Arc<MainWaker>,
+}
+
+impl RunWaker {
+    fn take(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `wake_by_ref`, as in `MainWaker::take_woken`.
+        self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::AcqRel)
+    }
+
+    /// Has `host` woken when the future is, or was already.
+    fn wait(&self, host: &Waker) {
+        self.host.register(host);
+        // Ordering: SeqCst, as in `wake_by_ref`: either it finds the host registered, or this finds the flag.
+        if self.woken.load(Ordering::SeqCst) {
+            self.host.wake();
+        }
+    }
+
+    /// Has the run polled, its future not.
+    pub(crate) fn rouse(&self) {
+        self.host.wake();
+    }
+}
+
+impl Wake for RunWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`; SeqCst for `wait`.
+        if !self.woken.swap(true, Ordering::SeqCst) {
+            self.main.wake_by_ref();
+            self.host.wake();
+        }
+    }
+}
