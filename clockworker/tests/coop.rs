@@ -1,11 +1,19 @@
 //! tokio's cooperative budget: all tasks inside one host poll share 128 units, and once they are gone every tokio
 //! resource of every task says that it is not ready. The executor must notice, and go back for more.
+//!
+//! The bound on waiting, with N tasks in a queue in order of becoming runnable: from the moment it is woken, a task is
+//! polled before N others are. And no poll begins without budget, as the executor goes back to its host after the poll
+//! that used up the last of it: a task that uses one tokio resource per poll is never polled in vain.
 
 #![cfg(feature = "tokio")]
 
 use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use clockworker::{Executor, yield_now};
@@ -26,6 +34,65 @@ fn multi_thread() -> Runtime {
 /// An executor that would never go back to its host for time's sake or for the number of polls: only the budget is left.
 fn patient() -> Rc<Executor> {
     Rc::new(Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX).build().unwrap())
+}
+
+/// What the tasks of a test had to wait for.
+#[derive(Clone, Default)]
+struct Watch {
+    /// Polls of all tasks.
+    polls: Arc<AtomicU64>,
+    /// The most polls of others between a wake of a task and its poll.
+    longest_wait: Rc<Cell<u64>>,
+    /// The most polls that a task needed.
+    most_polls: Rc<Cell<u64>>,
+}
+
+/// Notes at which poll a task was woken.
+struct Mark {
+    polls: Arc<AtomicU64>,
+    woken_at: AtomicU64,
+    task: Waker,
+}
+
+impl Mark {
+    const NOT: u64 = u64::MAX;
+}
+
+impl Wake for Mark {
+    fn wake(self: Arc<Self>) {
+        let now = self.polls.load(Ordering::SeqCst);
+        let _ = self.woken_at.compare_exchange(Self::NOT, now, Ordering::SeqCst, Ordering::SeqCst);
+        self.task.wake_by_ref();
+    }
+}
+
+impl Watch {
+    async fn over<F: Future>(self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let (mut mark, mut own_polls) = (None, 0);
+        let spawned_at = self.polls.load(Ordering::SeqCst);
+        let output = poll_fn(|cx| {
+            let now = self.polls.fetch_add(1, Ordering::SeqCst);
+            own_polls += 1;
+            let mark = mark.get_or_insert_with(|| {
+                let (polls, task) = (Arc::clone(&self.polls), cx.waker().clone());
+                Arc::new(Mark { polls, woken_at: AtomicU64::new(spawned_at), task })
+            });
+            let woken_at = mark.woken_at.swap(Mark::NOT, Ordering::SeqCst);
+            assert_ne!(woken_at, Mark::NOT, "a poll without a wake");
+            self.longest_wait.set(self.longest_wait.get().max(now - woken_at));
+            future.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(mark))))
+        });
+        let output = output.await;
+        self.most_polls.set(self.most_polls.get().max(own_polls));
+        output
+    }
+
+    fn assert_bounds(&self, tasks: usize, most_polls: u64) {
+        let (longest, most) = (self.longest_wait.get(), self.most_polls.get());
+        assert!(longest <= tasks as u64, "{longest} polls of others after a wake, with {tasks} tasks");
+        assert!(most <= most_polls, "{most} polls of one task, not {most_polls}");
+    }
 }
 
 /// Runs `body` on an executor in each place that tokio offers for one.
@@ -50,9 +117,10 @@ fn on_each_host<F: Future<Output = ()> + 'static>(body: impl Fn(Rc<Executor>) ->
 fn ten_thousand_tasks_send_on_one_channel() {
     on_each_host(|ex| async move {
         let (sender, mut receiver) = mpsc::channel(7);
+        let watch = Watch::default();
         for i in 0..TASKS {
             let sender = sender.clone();
-            ex.spawn(async move { sender.send(i).await.unwrap() });
+            ex.spawn(watch.clone().over(async move { sender.send(i).await.unwrap() }));
         }
         drop(sender);
         let receiver = ex.spawn(async move {
@@ -63,6 +131,8 @@ fn ten_thousand_tasks_send_on_one_channel() {
             seen.into_iter().filter(|seen| *seen).count()
         });
         assert_eq!(receiver.await.unwrap(), TASKS);
+        // Once to get in line, once when it is its turn, never in vain.
+        watch.assert_bounds(TASKS + 1, 2);
     });
 }
 
@@ -70,20 +140,23 @@ fn ten_thousand_tasks_send_on_one_channel() {
 fn ten_thousand_tasks_lock_one_mutex() {
     on_each_host(|ex| async move {
         let count = Arc::new(Mutex::new(0));
+        let watch = Watch::default();
         let tasks: Vec<_> = (0..TASKS)
             .map(|_| {
                 let count = Arc::clone(&count);
-                ex.spawn(async move {
+                ex.spawn(watch.clone().over(async move {
                     let mut count = count.lock().await;
                     let before = *count;
                     yield_now().await;
                     *count = before + 1;
-                })
+                }))
             })
             .collect();
         for task in tasks {
             task.await.unwrap();
         }
+        // As above, and once for the yield.
+        watch.assert_bounds(TASKS, 3);
         assert_eq!(*count.lock().await, TASKS);
     });
 }
