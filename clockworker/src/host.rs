@@ -4,8 +4,8 @@
 //!
 //! * when nothing is runnable: it parks the [inbox](crate::inbox) and returns `Pending`; the next wake, from wherever it
 //!   comes, wakes the host once;
-//! * when the host must run (its time budget is up, there were as many polls as may be, or the host's own cooperative
-//!   budget is used up): it wakes the host itself and returns `Pending`, so the host does its I/O and polls again.
+//! * when the host must run (its time budget is up, or there were as many polls as may be): it wakes the host itself and
+//!   returns `Pending`, so the host does its I/O and polls again.
 
 use std::fmt;
 use std::future::Future;
@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use crate::budget::Spent;
 use crate::context;
 use crate::core::Core;
 use crate::slice::SliceEnd;
@@ -51,10 +52,7 @@ impl<'a, F: Future> RunUntil<'a, F> {
     fn poll_main(&mut self) -> Poll<F::Output> {
         match &mut self.future {
             Some(future) if self.core.main.take_woken() => {
-                let polled = future.as_mut().poll(&mut Context::from_waker(&self.core.main_waker));
-                // The time it took is no queue's.
-                self.core.read_clock();
-                polled
+                poll_in_turn(self.core, &self.core.main_waker, |cx| future.as_mut().poll(cx))
             }
             _ => Poll::Pending,
         }
@@ -65,7 +63,7 @@ impl<'a, F: Future> RunUntil<'a, F> {
 ///
 /// `poll_main` polls the future being run, if it was woken. It is asked often.
 pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
-    core.begin_turn();
+    let _turn = Turn::begin(core);
     loop {
         if let Poll::Ready(output) = poll_main() {
             return Poll::Ready(output);
@@ -94,6 +92,39 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
             }
             None | Some(_) => {}
         }
+    }
+}
+
+/// Polls the future being run, in a turn and between slices.
+pub(crate) fn poll_in_turn<T>(
+    core: &Core,
+    waker: &Waker,
+    poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+) -> Poll<T> {
+    let polled = poll(&mut Context::from_waker(waker));
+    // The time it took is no queue's.
+    core.read_clock();
+    if core.budget.after_poll() != Spent::No {
+        // It was cut short, and takes turns with the tasks.
+        waker.wake_by_ref();
+    }
+    polled
+}
+
+/// A turn under way.
+struct Turn<'a>(&'a Core);
+
+impl<'a> Turn<'a> {
+    fn begin(core: &'a Core) -> Self {
+        core.begin_turn();
+        core.budget.keep();
+        Turn(core)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.budget.give_back();
     }
 }
 
@@ -200,18 +231,6 @@ impl Wake for MainWaker {
             self.shared.inbox.wake_parked_host();
         }
     }
-}
-
-/// Whether the host's cooperative budget is used up.
-///
-/// tokio gives each poll of one of its tasks 128 units for use of its resources; once they are gone, every tokio
-/// resource of every task in here returns `Pending`. So back to tokio for a fresh budget.
-#[inline]
-pub(crate) fn is_budget_spent() -> bool {
-    #[cfg(feature = "tokio")]
-    return !tokio::task::coop::has_budget_remaining();
-    #[cfg(not(feature = "tokio"))]
-    false
 }
 
 /// Polls a future to the end on this thread, which sleeps in between.

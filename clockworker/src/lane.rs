@@ -140,6 +140,15 @@ impl Records {
         }
     }
 
+    /// Wakes a task whose poll was cut short.
+    #[cold]
+    pub(crate) fn rouse(&self, id: TaskId) {
+        let record = self.tasks.get(id.slot()).filter(|record| record.generation == id.generation());
+        if let Some(live) = record.and_then(|record| record.task.as_ref()) {
+            live.rouse();
+        }
+    }
+
     /// Puts a polled task back.
     #[inline]
     pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) {

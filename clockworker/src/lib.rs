@@ -38,7 +38,7 @@
 //! |---|---|---|
 //! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | turn on the feature `tokio` |
 //! | tokio `multi_thread` | the same: `block_on` keeps to its thread | turn on the feature `tokio` |
-//! | tokio `LocalSet` | `run_until` in a `spawn_local` task | turn on the feature `tokio`; a task held up by tokio's budget may wait for 61 turns (12 ms) while others are ready, as tokio delivers such wakes only after a `LocalSet` tick: prefer `block_on` |
+//! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | turn on the feature `tokio` |
 //! | monoio | `rt.block_on(ex.run_until(…))` | wakes from other threads need monoio's feature `sync`; monoio 0.2.4 serves sockets but fires no timers while a task is always ready (monoio issue 370) |
 //! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
 //! | none | [`Executor::block_on`] | no timers, no I/O |
@@ -50,12 +50,13 @@
 //!
 //! # Features
 //!
-//! * `tokio`: watches tokio's cooperative budget, so that no task's use of tokio resources stalls its neighbours. For
-//!   executors that run inside tokio.
+//! * `tokio`: for executors that run inside tokio. Watches tokio's cooperative budget, so that no task's use of tokio
+//!   resources stalls its neighbours; and [`compat`], a drop-in for tokio's `LocalSet`.
 
 #![deny(unsafe_code)]
 
 // In the order in which a task meets them.
+mod budget;
 mod builder;
 mod clock;
 #[cfg(feature = "tokio")]

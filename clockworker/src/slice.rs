@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use clockworker_schedulers::{Ready, Scheduler, Task};
 
+use crate::budget::Spent;
 use crate::core::Core;
-use crate::host;
 use crate::lane::{GroupIndex, Lane, Popped, Records};
 use crate::policy::{Policy, PolicyFault};
 use crate::task::{Finish, LiveTask, Ran};
@@ -70,6 +70,10 @@ pub(crate) fn run<S: Scheduler>(
         let service_ns = timing.after_poll(core, S::NEEDS_SERVICE);
         let mut borrows = (policy.borrow_mut(), lane.records.borrow_mut());
         let yielded = settle(&mut borrows.0, &mut borrows.1, (lane, core), task, ran, service_ns);
+        let spent = core.budget.after_poll();
+        if spent != Spent::No {
+            borrows.1.rouse(task.id);
+        }
         if core.has_arrivals() {
             drop(borrows);
             core.admit_arrivals();
@@ -82,7 +86,7 @@ pub(crate) fn run<S: Scheduler>(
         if yielded {
             borrows.0.push(task, Ready::Yielded);
         }
-        if let Some(end) = timing.end(core) {
+        if let Some(end) = timing.end(core, spent) {
             return Ok(end);
         }
         next = choose(&mut borrows.0, &mut borrows.1, lane)?;
@@ -194,7 +198,7 @@ impl Timing {
 
     /// Whether the slice is over.
     #[inline]
-    fn end(&self, core: &Core) -> Option<SliceEnd> {
+    fn end(&self, core: &Core, spent: Spent) -> Option<SliceEnd> {
         let capped = !core.count_poll();
         if core.is_preempted() {
             return Some(SliceEnd::Preempted);
@@ -205,7 +209,7 @@ impl Timing {
         if capped {
             return Some(SliceEnd::PollCap);
         }
-        if host::is_budget_spent() {
+        if spent == Spent::ForGood {
             return Some(SliceEnd::HostBudget);
         }
         core.time_is_up(self.last)

@@ -1,9 +1,9 @@
 //! tokio's cooperative budget: all tasks inside one host poll share 128 units, and once they are gone every tokio
-//! resource of every task says that it is not ready. The executor must notice, and go back for more.
+//! resource of every task says that it is not ready. The executor must notice, and renew them.
 //!
 //! The bound on waiting, with N tasks in a queue in order of becoming runnable: from the moment it is woken, a task is
-//! polled before N others are. And no poll begins without budget, as the executor goes back to its host after the poll
-//! that used up the last of it: a task that uses one tokio resource per poll is never polled in vain.
+//! polled before N others are. And no poll begins without budget, as it is renewed after the poll that used up the last
+//! of it: a task that uses one tokio resource per poll is never polled in vain.
 
 #![cfg(feature = "tokio")]
 
@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use clockworker::{Executor, yield_now};
@@ -31,7 +31,7 @@ fn multi_thread() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-/// An executor that would never go back to its host for time's sake or for the number of polls: only the budget is left.
+/// An executor that never goes back to its host for time's sake or for the number of polls: the host is of no help.
 fn patient() -> Rc<Executor> {
     Rc::new(Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX).build().unwrap())
 }
@@ -103,9 +103,8 @@ fn on_each_host<F: Future<Output = ()> + 'static>(body: impl Fn(Rc<Executor>) ->
         // Inside a LocalSet, as the future that it runs.
         let ex = patient();
         LocalSet::new().block_on(&rt, ex.run_until(body(Rc::clone(&ex))));
-        // And as one of its tasks. A LocalSet polls its tasks up to 61 times before it lets its runtime go on, and where
-        // that is current_thread, wakes for want of budget are only delivered there. So not a patient one.
-        let ex = Rc::new(Executor::new());
+        // And as one of its tasks.
+        let ex = patient();
         let future = body(Rc::clone(&ex));
         let local = LocalSet::new();
         let task = local.spawn_local(async move { ex.run_until(future).await });
@@ -262,10 +261,10 @@ fn a_queue_that_drains_a_full_channel_does_not_stall_another_queue() {
     });
 }
 
-/// The executor goes back to its host as often as the budget is used up, and no oftener: each time it is a host yield.
+/// The executor renews the budget itself: no turn of the host is needed, and a poll per budget.
 #[test]
-fn a_budget_used_up_is_a_host_yield() {
-    const MESSAGES: usize = 128 * 50;
+fn a_budget_used_up_needs_no_turn_of_the_host() {
+    const MESSAGES: usize = 127 * 50;
     let ex = patient();
     let mut receiver = full_channel(MESSAGES);
     let drainer = ex.spawn(async move {
@@ -275,8 +274,60 @@ fn a_budget_used_up_is_a_host_yield() {
     });
     current_thread().block_on(ex.run_until(drainer)).unwrap();
     let stats = ex.stats();
-    // The last of the fifty budgets is just enough.
-    assert_eq!(stats.host_yields, 49, "{stats:?}");
-    assert_eq!(stats.host_polls, 50, "{stats:?}");
-    assert_eq!(stats.polls, 50, "{stats:?}");
+    // One unit of 128 keeps the others.
+    assert_eq!((stats.polls, stats.host_polls, stats.host_yields), (50, 1, 0), "{stats:?}");
+}
+
+/// What the tasks use up is not taken from whoever polls the executor.
+#[test]
+fn the_host_keeps_its_budget() {
+    /// How many units are left to the caller.
+    async fn left() -> usize {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        (0..1_000).for_each(|i| sender.send(i).unwrap());
+        let mut left = 0;
+        poll_fn(|cx| {
+            while receiver.poll_recv(cx).is_ready() {
+                left += 1;
+            }
+            Poll::Ready(())
+        })
+        .await;
+        left
+    }
+    current_thread().block_on(async {
+        // In a poll of its own, since the measuring spends it.
+        tokio::task::yield_now().await;
+        let before = left().await;
+        tokio::task::yield_now().await;
+        let ex = patient();
+        let mut receiver = full_channel(1_000);
+        let drainer = ex.spawn(async move { while receiver.recv().await.is_some() {} });
+        let mut run = pin!(ex.run_until(std::future::pending::<()>()));
+        let polled = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+        assert!(polled.is_pending() && drainer.is_finished());
+        assert_eq!(left().await, before);
+    });
+}
+
+/// The future given to `run_until` is cut short too, and takes turns with the tasks then.
+#[test]
+fn a_main_future_that_drains_a_full_channel_does_not_stall_the_tasks() {
+    const MESSAGES: usize = 127 * 50;
+    on_each_host(|ex| async move {
+        let polls = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&polls);
+        let yielder = ex.spawn(async move {
+            loop {
+                counted.set(counted.get() + 1);
+                yield_now().await;
+            }
+        });
+        let mut receiver = full_channel(MESSAGES);
+        for _ in 0..MESSAGES {
+            receiver.recv().await.unwrap();
+        }
+        assert!(polls.get() >= 50, "{} polls", polls.get());
+        yielder.abort();
+    });
 }

@@ -100,17 +100,15 @@ impl Run {
         // It is awake: no need to wake it for what comes during the poll.
         drop(self.woken.host.take());
         let _entered = context::enter(core);
-        let mut poll_if_woken = || match self.woken.take() {
-            true => poll(&mut Context::from_waker(&self.waker)),
-            false => Poll::Pending,
-        };
+        let (waker, woken) = (&self.waker, &self.woken);
         let polled = match Wheel::take(core) {
             Some(_wheel) => host::turn(core, cx.waker(), || {
                 // Before the look at this run's own flag: a wake in between sets both again.
                 core.main.take_woken();
-                poll_if_woken()
+                if woken.take() { host::poll_in_turn(core, waker, &mut poll) } else { Poll::Pending }
             }),
-            None => poll_if_woken(),
+            None if woken.take() => poll(&mut Context::from_waker(waker)),
+            None => Poll::Pending,
         };
         assert!(!core.has_failed(), "{FAILED}");
         if polled.is_pending() {

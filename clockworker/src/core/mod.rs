@@ -18,6 +18,7 @@ use std::task::Waker;
 
 use clockworker_schedulers::{Eevdf, QueueId};
 
+use crate::budget::TurnBudget;
 use crate::clock::Clock;
 #[cfg(feature = "tokio")]
 use crate::compat::RunWaker;
@@ -66,6 +67,8 @@ pub(crate) struct Core {
     host_deadline: Cell<u64>,
     /// Polls left until the host must run.
     polls_left: Cell<u32>,
+    /// The host's cooperative budget, kept for the turn.
+    pub(crate) budget: TurnBudget,
     /// How many polls to do between clock readings, where none is needed after each.
     pub(crate) stride: Cell<u64>,
 
@@ -123,6 +126,7 @@ impl Core {
             slice_deadline: Cell::new(u64::MAX),
             host_deadline: Cell::new(u64::MAX),
             polls_left: Cell::new(0),
+            budget: TurnBudget::default(),
             stride: Cell::new(1),
             driven: Cell::new(false),
             #[cfg(feature = "tokio")]

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::task::{Context, Waker};
 
-use super::header::{Header, Link, Phase, Place, release};
+use super::header::{Header, Link, Phase, Place, notify, release};
 use super::state::Taken;
 use super::{Cause, waker};
 use crate::panics::drop_quietly;
@@ -79,6 +79,12 @@ impl LiveTask {
             // SAFETY: a prefetch reads nothing that the program could see, and does not fault on any address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
         }
+    }
+
+    /// Wakes the task.
+    pub(crate) fn rouse(&self) {
+        // SAFETY: this holds a reference to the cell.
+        unsafe { notify(self.header) };
     }
 
     /// Whether the task was aborted before its record was made.

@@ -1,0 +1,82 @@
+//! The host's cooperative budget.
+//!
+//! tokio gives each poll of one of its own tasks 128 units for the use of its resources. Once they are gone, every tokio
+//! resource says that it is not ready, and has the task woken later, so that a task whose channel is always full lets
+//! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
+//! that drains a channel would stall all others until the host polls the executor again.
+//!
+//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and gives it back whenever it is found
+//! spent. The task that spent it was cut short, and its wake may be long in coming (tokio delivers it when its scheduler
+//! comes round, a `LocalSet` after 61 polls), so it is made ready again at once, behind the others.
+//!
+//! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
+
+#[cfg(feature = "tokio")]
+use std::cell::Cell;
+#[cfg(feature = "tokio")]
+use std::task::{Context, Poll, Waker};
+
+#[cfg(feature = "tokio")]
+use tokio::task::coop::{RestoreOnPending, has_budget_remaining, poll_proceed};
+
+/// The budget of a turn. Dropping it puts back what the host has given.
+#[derive(Default)]
+pub(crate) struct TurnBudget {
+    /// None if there was none to begin with.
+    #[cfg(feature = "tokio")]
+    kept: Cell<Option<RestoreOnPending>>,
+}
+
+/// What was found after a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "only tokio has a budget"))]
+pub(crate) enum Spent {
+    /// There is some left.
+    No,
+    /// It was spent, and has been renewed.
+    Renewed,
+    /// It is spent, and there was none when the turn began: only the host can help.
+    ForGood,
+}
+
+#[cfg(feature = "tokio")]
+impl TurnBudget {
+    /// Keeps the budget that the host has given for this turn.
+    pub(crate) fn keep(&self) {
+        // Without budget tokio has the waker woken. That is for whoever is polled in vain.
+        self.kept.set(match poll_proceed(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(kept) => Some(kept),
+            Poll::Pending => None,
+        });
+    }
+
+    /// Ends the turn: the host has what it had.
+    pub(crate) fn give_back(&self) {
+        drop(self.kept.take());
+    }
+
+    /// Whether the budget was spent, and renews it then.
+    #[inline]
+    pub(crate) fn after_poll(&self) -> Spent {
+        if has_budget_remaining() { Spent::No } else { self.renew() }
+    }
+
+    #[cold]
+    fn renew(&self) -> Spent {
+        self.give_back();
+        self.keep();
+        if has_budget_remaining() { Spent::Renewed } else { Spent::ForGood }
+    }
+}
+
+#[cfg(not(feature = "tokio"))]
+impl TurnBudget {
+    pub(crate) fn keep(&self) {}
+
+    pub(crate) fn give_back(&self) {}
+
+    #[inline]
+    pub(crate) fn after_poll(&self) -> Spent {
+        Spent::No
+    }
+}
