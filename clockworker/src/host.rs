@@ -20,7 +20,7 @@ use crate::budget::Spent;
 use crate::context;
 use crate::core::Core;
 use crate::slice::SliceEnd;
-use crate::task::SharedRef;
+use crate::task::{EnteredId, Id, SharedRef};
 
 /// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
 #[must_use = "futures do nothing unless polled"]
@@ -101,7 +101,9 @@ pub(crate) fn poll_in_turn<T>(
     waker: &Waker,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
+    let in_no_task = Id::enter_none();
     let polled = poll(&mut Context::from_waker(waker));
+    drop(in_no_task);
     // The time it took is no queue's.
     core.read_clock();
     if core.budget.after_poll() != Spent::No {
@@ -112,19 +114,23 @@ pub(crate) fn poll_in_turn<T>(
 }
 
 /// A turn under way.
-struct Turn<'a>(&'a Core);
+struct Turn<'a> {
+    core: &'a Core,
+    /// The executor may be run inside a task of another one.
+    _outer_task: EnteredId,
+}
 
 impl<'a> Turn<'a> {
     fn begin(core: &'a Core) -> Self {
         core.begin_turn();
         core.budget.keep();
-        Turn(core)
+        Turn { core, _outer_task: Id::enter_none() }
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.budget.give_back();
+        self.core.budget.give_back();
     }
 }
 

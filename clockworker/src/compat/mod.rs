@@ -23,7 +23,7 @@
 //! ```
 //!
 //! From here the way on is short: [`LocalSet::executor`] gives the executor, whose queues divide the thread between
-//! foreground and background. What differs from tokio's types, and why, is in `docs/MIGRATION.md`.
+//! foreground and background. What differs from tokio's types, and why, is in the guide `docs/MIGRATION.md`.
 
 mod local_set;
 mod run_until;
@@ -55,3 +55,8 @@ pub fn id() -> Id {
 pub fn try_id() -> Option<Id> {
     Id::current()
 }
+
+/// The guide's programs are tested with the docs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/MIGRATION.md")]
+struct MigrationGuide;

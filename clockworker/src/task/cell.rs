@@ -9,9 +9,10 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use super::header::{Header, Link, Phase, Place, VTable};
+use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef, id};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
 use crate::panics::drop_quietly;
 
 /// A task. `repr(C)` puts the header first, so that a pointer to the cell is a pointer to its header.
@@ -155,15 +156,14 @@ where
     /// # Safety
     ///
     /// The cell is alive.
-    #[inline]
-    unsafe fn enter(header: NonNull<Header>) -> id::Entered {
+    unsafe fn enter(header: NonNull<Header>) -> EnteredId {
         // SAFETY: the caller's promise.
         unsafe { header.as_ref() }.id.enter()
     }
 
     unsafe fn poll(header: NonNull<Header>, cx: &mut Context<'_>) -> Option<Finish> {
         // SAFETY: the caller's reference keeps the cell alive.
-        let _entered = unsafe { Self::enter(header) };
+        unsafe { header.as_ref() }.id.make_current();
         // SAFETY: the owner thread holds the stage while the task is not complete, and `LiveTask::run` does not
         // re-enter.
         let stage = unsafe { Self::stage(header) };

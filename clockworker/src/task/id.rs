@@ -39,10 +39,20 @@ impl Id {
         CURRENT.get()
     }
 
-    /// Makes this task the current one until the guard is dropped.
+    /// Makes this task the current one, in a turn of its executor.
     #[inline]
-    pub(super) fn enter(self) -> Entered {
-        Entered { outer: CURRENT.replace(Some(self)) }
+    pub(super) fn make_current(self) {
+        CURRENT.set(Some(self));
+    }
+
+    /// Makes this task the current one until the guard is dropped.
+    pub(super) fn enter(self) -> EnteredId {
+        EnteredId { outer: CURRENT.replace(Some(self)) }
+    }
+
+    /// Makes no task the current one until the guard is dropped. For a turn, whose polls leave their ids behind.
+    pub(crate) fn enter_none() -> EnteredId {
+        EnteredId { outer: CURRENT.take() }
     }
 
     /// An id nobody has.
@@ -63,12 +73,11 @@ impl Id {
 }
 
 /// Restores which task was current before.
-pub(super) struct Entered {
+pub(crate) struct EnteredId {
     outer: Option<Id>,
 }
 
-impl Drop for Entered {
-    #[inline]
+impl Drop for EnteredId {
     fn drop(&mut self) {
         CURRENT.set(self.outer);
     }
