@@ -9,8 +9,9 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use clockworker::{
-    AbortHandle, BuildError, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle, ManualClock,
-    PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport, YieldNow,
+    AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle,
+    JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport,
+    YieldNow,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -26,10 +27,16 @@ assert_impl_all!(JoinHandle<&'static mut Cell<u32>>: UnwindSafe, RefUnwindSafe);
 // Two awaiters of one output there cannot be.
 assert_not_impl_any!(JoinHandle<u32>: Clone);
 
+// And a set of them where theirs may.
+assert_impl_all!(JoinSet<u32>: Send, Sync, Unpin, Debug, Default);
+assert_impl_all!(JoinSet<Cell<u32>>: Send, Sync, Unpin);
+assert_impl_all!(JoinSet<Rc<u32>>: Unpin);
+assert_not_impl_any!(JoinSet<Rc<u32>>: Send, Sync);
+
 // For every thread.
 assert_impl_all!(Handle: Send, Sync, Clone, Unpin, Debug);
 assert_impl_all!(AbortHandle: Send, Sync, Clone, Unpin, UnwindSafe, RefUnwindSafe, Debug);
-assert_impl_all!(JoinError: Send, Sync, Error, Display, Unpin);
+assert_impl_all!(JoinError: Send, Sync, Error, Display, Debug, Unpin, UnwindSafe, RefUnwindSafe, Into<std::io::Error>);
 assert_impl_all!(Id: Send, Sync, Copy, Hash, Ord, Debug, Display, UnwindSafe);
 assert_impl_all!(Waker: Send, Sync);
 assert_impl_all!(BuildError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
@@ -47,9 +54,30 @@ assert_not_impl_any!(Queue: Send, Sync);
 assert_not_impl_any!(Group: Send, Sync);
 assert_not_impl_any!(QueueBuilder<'static>: Send, Sync);
 assert_not_impl_any!(RunUntil<'static, std::future::Ready<()>>: Send, Sync);
+assert_not_impl_any!(EnterGuard: Send, Sync);
 assert_impl_all!(Executor: Debug, Default);
 assert_impl_all!(Queue: Clone, Debug);
 assert_impl_all!(Group: Clone, Debug);
+
+#[cfg(feature = "tokio")]
+mod compat {
+    use clockworker::compat::{LocalSet, RunUntil};
+
+    use super::*;
+
+    assert_not_impl_any!(LocalSet: Send, Sync);
+    assert_impl_all!(LocalSet: Unpin, Debug, Default, Future<Output = ()>);
+    assert_not_impl_any!(RunUntil<'static, std::future::Ready<()>>: Send, Sync);
+
+    /// What tokio's set of the same tasks gives for `Send` and `Sync`.
+    #[test]
+    fn the_futures_of_a_join_set_go_where_its_outputs_may() {
+        fn send<T: Send + Sync>(_: T) {}
+        let mut set = JoinSet::<Cell<u32>>::new();
+        send(set.join_next());
+        send(set.shutdown());
+    }
+}
 
 /// The futures of `run_until` are polled by hosts that want them `Unpin`, whatever is run.
 #[test]
