@@ -70,6 +70,8 @@ mod host;
 mod inbox;
 mod join_set;
 mod lane;
+#[cfg(all(feature = "monoio", target_os = "linux"))]
+pub mod monoio;
 mod panics;
 mod policy;
 mod queue;

@@ -5,12 +5,13 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use clockworker::{Executor, Queue, yield_now};
+use clockworker::{Executor, ManualClock, Queue, yield_now};
 use futures::channel::oneshot;
 
 /// What a host has for its tasks.
@@ -98,6 +99,129 @@ async fn timers_beside_computation<I: Io>(ex: Rc<Executor>) {
         }
     })
     .await;
+}
+
+/// Timers and sockets at the same time, in both queues and in the future given to `run_until`, beside computation in both.
+async fn timers_and_sockets_beside_computation<I: Io>(ex: Rc<Executor>) {
+    async fn sleeps<I: Io>(times: u32) {
+        for _ in 0..times {
+            I::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    beside_computation(&ex, async |queues| {
+        let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(50))).collect();
+        let sleepers: Vec<_> = queues.iter().map(|queue| queue.spawn(sleeps::<I>(10))).collect();
+        futures::join!(I::echo(10), sleeps::<I>(3));
+        for task in echoes.into_iter().chain(sleepers) {
+            task.await.unwrap();
+        }
+    })
+    .await;
+}
+
+/// The same with turns of at most 16 polls: that the host has its turn as often as was asked for.
+async fn the_host_has_its_turns<I: Io>(ex: Rc<Executor>) {
+    timers_and_sockets_beside_computation::<I>(Rc::clone(&ex)).await;
+    let stats = ex.stats();
+    assert!(stats.polls <= 16 * stats.host_polls, "{} polls in {} turns", stats.polls, stats.host_polls);
+}
+
+/// How late a timer may be, told without a wall clock.
+///
+/// A task computes, in one poll, until the timer's deadline is past by the host's own clock. From then on the timer is due,
+/// and the executor has not been back to its host since. So the host fires it when this turn is over: not later, and
+/// not only when the executor has nothing left to do. In the next turn
+///
+/// * the future given to `run_until` is polled first of all;
+/// * a task must wait for the tasks before it and the other queues, as anybody. By the executor's clock, which moves on
+///   by 10 µs at each poll that computes, and stands still else: its queue has a fifth of the CPU. Before it there are
+///   at most the four tasks that compute, 40 µs. EEVDF lets a queue fall back by, or have been ahead of its share by, no
+///   more than a request (100 µs) and a poll: 220 µs. So it takes (40 + 220) × 5 = 1300 µs at most, and before that what
+///   is left of the turn in which the timer came due, 200 µs and a poll. The queue with four fifths is served sooner.
+async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: ManualClock) {
+    const POLL: Duration = Duration::from_micros(10);
+    const LATEST: Duration = Duration::from_micros(1_300 + 200 + 10);
+
+    /// When it was seen that the timer is due: by the executor's clock, and in which turn.
+    type Seen = Rc<Cell<Option<(Duration, u64)>>>;
+
+    /// Sleeps, and has one of the tasks that compute watch for the deadline.
+    async fn watched_sleep<I: Io>(watched: Rc<Cell<Option<Instant>>>, seen: &Seen) -> (Duration, u64) {
+        let time = Duration::from_millis(1);
+        loop {
+            let mut sleep = pin!(I::sleep(time));
+            // The first poll sets the timer, and the clock is read after that. Hosts have timers of a millisecond, and
+            // round up.
+            if futures::poll!(sleep.as_mut()).is_pending() {
+                #[allow(
+                    clippy::disallowed_methods,
+                    reason = "the host's clock, to know when its timer is due"
+                )]
+                watched.set(Some(Instant::now() + time + Duration::from_millis(1)));
+                sleep.await;
+                if let Some(seen) = seen.take() {
+                    return seen;
+                }
+            }
+            // The operating system has stopped this thread for a millisecond, before anybody could watch. Once more.
+            watched.set(None);
+        }
+    }
+
+    let requests = Duration::from_micros(100);
+    let queues = [
+        ex.queue("background").request(requests).create().unwrap(),
+        ex.queue("foreground").share(4).request(requests).create().unwrap(),
+    ];
+    let stop = Rc::new(Cell::new(false));
+    let watched = Rc::new(Cell::new(None::<Instant>));
+    let seen = Seen::default();
+    let mut computing = Vec::new();
+    for queue in &queues {
+        for _ in 0..4 {
+            let (ex, clock, stop) = (Rc::downgrade(&ex), clock.clone(), Rc::clone(&stop));
+            let (watched, seen) = (Rc::clone(&watched), Rc::clone(&seen));
+            computing.push(queue.spawn(async move {
+                while !stop.get() {
+                    if let Some(deadline) = watched.take() {
+                        #[allow(
+                            clippy::disallowed_methods,
+                            reason = "computes until the host's timer is due"
+                        )]
+                        while Instant::now() < deadline {
+                            std::hint::spin_loop();
+                        }
+                        let turn = ex.upgrade().expect("it runs").stats().host_polls;
+                        seen.set(Some((clock.now(), turn)));
+                    }
+                    clock.advance(POLL);
+                    yield_now().await;
+                }
+            }));
+        }
+    }
+    let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(200))).collect();
+    for _ in 0..5 {
+        let (_, turn) = watched_sleep::<I>(Rc::clone(&watched), &seen).await;
+        assert_eq!(ex.stats().host_polls, turn + 1, "the turn in which it was polled");
+        for queue in &queues {
+            let (watched, seen, clock) = (Rc::clone(&watched), Rc::clone(&seen), clock.clone());
+            let sleeper = queue.spawn(async move {
+                let (due, _) = watched_sleep::<I>(watched, &seen).await;
+                clock.now() - due
+            });
+            let late = sleeper.await.unwrap();
+            assert!(late <= LATEST, "late by {late:?} of computation, in {}", queue.name());
+        }
+    }
+    for task in echoes {
+        task.await.unwrap();
+    }
+    stop.set(true);
+    for task in computing {
+        task.await.unwrap();
+    }
 }
 
 /// A thread that answers each question once it was asked.
@@ -277,6 +401,32 @@ macro_rules! timers_fire_beside_computation {
         fn timers_beside_computation_with_small_turns() {
             $run(super::small_turns(), super::timers_beside_computation::<$io>);
         }
+
+        #[test]
+        fn timers_and_sockets_beside_computation() {
+            $run(Default::default(), super::timers_and_sockets_beside_computation::<$io>);
+        }
+
+        #[test]
+        fn the_host_has_its_turns() {
+            $run(super::small_turns(), super::the_host_has_its_turns::<$io>);
+        }
+    };
+}
+
+/// For hosts that themselves look at their timers, on the executor's thread, after each of its turns. The others have
+/// theirs fired by another thread (tokio's `multi_thread` runtime by its workers; async-io, which is under smol, by
+/// whichever thread has its reactor just then), and when the operating system runs that one is nobody's promise; or after
+/// up to 61 turns (tokio's `LocalSet`).
+macro_rules! timers_fire_after_the_turn {
+    ($run:ident, $io:ty) => {
+        #[test]
+        fn timers_fire_after_the_turn() {
+            thread_local!(static CLOCK: clockworker::ManualClock = clockworker::ManualClock::new());
+            let clock = CLOCK.with(Clone::clone);
+            let ex = Executor::builder().clock(clock).build().unwrap();
+            $run(Rc::new(ex), |ex| super::timers_fire_after_the_turn::<$io>(ex, CLOCK.with(Clone::clone)));
+        }
     };
 }
 
@@ -324,6 +474,7 @@ mod tokio_current_thread {
 
     every_host_can!(run, super::TokioIo);
     timers_fire_beside_computation!(run, super::TokioIo);
+    timers_fire_after_the_turn!(run, super::TokioIo);
 }
 
 fn multi_thread() -> tokio::runtime::Runtime {
@@ -492,115 +643,65 @@ impl Io for MonoioIo {
     }
 }
 
-/// monoio 0.2 looks at its sockets although a task is ready, but at its timers only when none is (monoio issue 370): beside
-/// a task that wakes itself all the time, as a busy executor does, no timer fires. So here the executor's wakes of itself
-/// go through the driver: a byte written to a pair of sockets and read again, which leaves monoio nothing to do but to
-/// wait for it, and to look at its timers on the way.
-#[cfg(target_os = "linux")]
-mod through_the_driver {
-    use std::pin::pin;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::task::{Context, Poll, Wake, Waker};
-
-    use super::*;
-
-    /// Passes wakes on, but for those during a poll.
-    struct Held {
-        polling: AtomicBool,
-        woken: AtomicBool,
-        task: Waker,
-    }
-
-    impl Wake for Held {
-        fn wake(self: Arc<Self>) {
-            // Ordering: SeqCst, both sides set theirs and look at the other's.
-            self.woken.store(true, Ordering::SeqCst);
-            if !self.polling.load(Ordering::SeqCst) {
-                self.task.wake_by_ref();
-            }
-        }
-    }
-
-    pub(super) async fn run<F: Future>(future: F) -> F::Output {
-        use monoio::io::{AsyncReadRentExt, AsyncWriteRentExt};
-
-        let (mut one, mut other) = monoio::net::UnixStream::pair().unwrap();
-        let mut future = pin!(future);
-        let task = std::future::poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-        let held = Arc::new(Held { polling: AtomicBool::new(false), woken: AtomicBool::new(true), task });
-        let waker = Waker::from(Arc::clone(&held));
-        loop {
-            let polled = std::future::poll_fn(|_| {
-                if !held.woken.swap(false, Ordering::SeqCst) {
-                    return Poll::Pending;
-                }
-                held.polling.store(true, Ordering::SeqCst);
-                let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
-                held.polling.store(false, Ordering::SeqCst);
-                match polled {
-                    Poll::Pending if !held.woken.load(Ordering::SeqCst) => Poll::Pending,
-                    polled => Poll::Ready(polled),
-                }
-            });
-            if let Poll::Ready(output) = polled.await {
-                return output;
-            }
-            // Reading first, as the legacy driver reads what is there already without waiting for an event.
-            let (read, written) = futures::join!(other.read_exact(vec![0]), one.write_all(vec![0]));
-            read.0.and(written.0).unwrap();
-        }
-    }
-}
-
+/// As it comes: beside a busy executor monoio serves its sockets, but fires no timers (monoio issue 370). So the tests of
+/// those are below.
 #[cfg(target_os = "linux")]
 mod monoio_legacy {
     use super::*;
 
-    fn host() -> monoio::Runtime<monoio::time::TimeDriver<monoio::LegacyDriver>> {
-        monoio::RuntimeBuilder::<monoio::LegacyDriver>::new().enable_timer().build().unwrap()
-    }
-
     fn run<F: Future<Output = ()> + 'static>(ex: Rc<Executor>, body: fn(Rc<Executor>) -> F) {
-        host().block_on(ex.run_until(body(Rc::clone(&ex))));
-    }
-
-    fn run_through_the_driver<F: Future<Output = ()> + 'static>(
-        ex: Rc<Executor>,
-        body: fn(Rc<Executor>) -> F,
-    ) {
-        host().block_on(through_the_driver::run(ex.run_until(body(Rc::clone(&ex)))));
+        let mut host = monoio::RuntimeBuilder::<monoio::LegacyDriver>::new().enable_timer().build().unwrap();
+        host.block_on(ex.run_until(body(Rc::clone(&ex))));
     }
 
     every_host_can!(run, super::MonoioIo);
-    timers_fire_beside_computation!(run_through_the_driver, super::MonoioIo);
 }
 
 #[cfg(target_os = "linux")]
 mod monoio_io_uring {
     use super::*;
 
-    /// Where the kernel has no io_uring for us (containers often forbid it) there is nothing to test.
-    fn host() -> Option<monoio::Runtime<monoio::time::TimeDriver<monoio::IoUringDriver>>> {
-        let build = || monoio::RuntimeBuilder::<monoio::IoUringDriver>::new().enable_timer().build().unwrap();
-        monoio::utils::detect_uring().then(build)
-    }
-
     fn run<F: Future<Output = ()> + 'static>(ex: Rc<Executor>, body: fn(Rc<Executor>) -> F) {
-        if let Some(mut host) = host() {
+        if let Some(mut host) = io_uring() {
             host.block_on(ex.run_until(body(Rc::clone(&ex))));
         }
     }
 
-    fn run_through_the_driver<F: Future<Output = ()> + 'static>(
-        ex: Rc<Executor>,
-        body: fn(Rc<Executor>) -> F,
-    ) {
-        if let Some(mut host) = host() {
-            host.block_on(through_the_driver::run(ex.run_until(body(Rc::clone(&ex)))));
+    every_host_can!(run, super::MonoioIo);
+}
+
+/// Where the kernel has no io_uring for us (containers often forbid it) there is nothing to test.
+#[cfg(target_os = "linux")]
+fn io_uring() -> Option<monoio::Runtime<monoio::time::TimeDriver<monoio::IoUringDriver>>> {
+    let build = || monoio::RuntimeBuilder::<monoio::IoUringDriver>::new().enable_timer().build().unwrap();
+    monoio::utils::detect_uring().then(build)
+}
+
+#[cfg(all(target_os = "linux", feature = "monoio"))]
+mod monoio_legacy_with_timers {
+    use super::*;
+
+    fn run<F: Future<Output = ()> + 'static>(ex: Rc<Executor>, body: fn(Rc<Executor>) -> F) {
+        let mut host = monoio::RuntimeBuilder::<monoio::LegacyDriver>::new().enable_timer().build().unwrap();
+        host.block_on(clockworker::monoio::with_timers(ex.run_until(body(Rc::clone(&ex))))).unwrap();
+    }
+
+    every_host_can!(run, super::MonoioIo);
+    timers_fire_beside_computation!(run, super::MonoioIo);
+    timers_fire_after_the_turn!(run, super::MonoioIo);
+}
+
+#[cfg(all(target_os = "linux", feature = "monoio"))]
+mod monoio_io_uring_with_timers {
+    use super::*;
+
+    fn run<F: Future<Output = ()> + 'static>(ex: Rc<Executor>, body: fn(Rc<Executor>) -> F) {
+        if let Some(mut host) = io_uring() {
+            host.block_on(clockworker::monoio::with_timers(ex.run_until(body(Rc::clone(&ex))))).unwrap();
         }
     }
 
     every_host_can!(run, super::MonoioIo);
-    timers_fire_beside_computation!(run_through_the_driver, super::MonoioIo);
+    timers_fire_beside_computation!(run, super::MonoioIo);
+    timers_fire_after_the_turn!(run, super::MonoioIo);
 }
