@@ -39,7 +39,7 @@
 //! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | turn on the feature `tokio` |
 //! | tokio `multi_thread` | the same: `block_on` keeps to its thread | turn on the feature `tokio` |
 //! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | turn on the feature `tokio` |
-//! | monoio | `rt.block_on(ex.run_until(…))` | wakes from other threads need monoio's feature `sync`; monoio 0.2.4 serves sockets but fires no timers while a task is always ready (monoio issue 370) |
+//! | monoio (io_uring, legacy) | `rt.block_on(clockworker::monoio::with_timers(ex.run_until(…)))` | turn on the feature `monoio`. Without `with_timers`, monoio 0.2.4 serves its sockets beside a busy executor, but fires no timers (monoio issue 370) and runs no other task; and without monoio's own feature `sync`, which the feature `monoio` turns on, not even its sockets |
 //! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
 //! | none | [`Executor::block_on`] | no timers, no I/O |
 //!
@@ -52,6 +52,7 @@
 //!
 //! * `tokio`: for executors that run inside tokio. Watches tokio's cooperative budget, so that no task's use of tokio
 //!   resources stalls its neighbours; and [`compat`], a drop-in for tokio's `LocalSet`.
+//! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 
 #![deny(unsafe_code)]
 
