@@ -6,27 +6,37 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
-use std::time::Duration;
+use std::io;
 
 use clockworker::Executor;
+use clockworker_examples::{lateness, saturate};
 use smol::io::{AsyncReadExt, AsyncWriteExt};
-use smol::net::unix::UnixStream;
+use smol::net::{TcpListener, TcpStream};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ex = Executor::new();
     smol::block_on(ex.run_until(async {
-        let (mut here, mut there) = UnixStream::pair()?;
-        let echo = ex.spawn(async move {
-            let mut message = [0; 4];
-            there.read_exact(&mut message).await?;
-            smol::Timer::after(Duration::from_millis(1)).await;
-            there.write_all(&message).await
-        });
-        here.write_all(b"ping").await?;
+        let foreground = saturate(&ex)?;
+
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let server = foreground.spawn(echo(listener));
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(b"ping").await?;
         let mut answer = [0; 4];
-        here.read_exact(&mut answer).await?;
-        echo.await??; // the task's fate, and then its output
+        stream.read_exact(&mut answer).await?;
+        server.await??; // the task's fate, and then its output
         println!("sent ping, got {}", String::from_utf8_lossy(&answer));
+
+        let late = lateness(&foreground, smol::Timer::after).await?;
+        println!("timers on smol are late by {late}");
         Ok(())
     }))
+}
+
+async fn echo(listener: TcpListener) -> io::Result<()> {
+    let (mut stream, _) = listener.accept().await?;
+    let mut message = [0; 4];
+    stream.read_exact(&mut message).await?;
+    stream.write_all(&message).await
 }

@@ -7,9 +7,9 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
-use std::time::Duration;
 
 use clockworker::Executor;
+use clockworker_examples::{lateness, saturate};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -21,18 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve_and_ask(ex: &Executor) -> Result<(), Box<dyn Error>> {
+    // Computation does not keep tokio from its sockets and timers: the executor goes back to it every 200 µs.
+    let foreground = saturate(ex)?;
+
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    let server = ex.spawn(serve(listener));
-
-    // Computation in between does not keep tokio from its sockets and timers: the executor goes back to it every 200 µs.
-    let busy = ex.spawn(async {
-        for x in 0_u64.. {
-            std::hint::black_box(x * x);
-            clockworker::yield_now().await;
-        }
-    });
-
+    foreground.spawn(serve(listener));
     for question in ["one", "two", "three"] {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(question.as_bytes()).await?;
@@ -40,10 +34,10 @@ async fn serve_and_ask(ex: &Executor) -> Result<(), Box<dyn Error>> {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await?;
         println!("{question} -> {answer}");
-        tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    busy.abort();
-    server.abort();
+
+    let late = lateness(&foreground, tokio::time::sleep).await?;
+    println!("timers on tokio are late by {late}");
     Ok(())
 }
 

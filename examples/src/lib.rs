@@ -1,4 +1,87 @@
-//! Short programs, one question each. They are in the files beside this crate's `README.md`, which lists them; the crate
-//! itself is empty.
+//! Short programs, one question each. They are in the files beside this crate's `README.md`, which lists them.
+//!
+//! Here is what the host examples share: tasks that leave no CPU time over, and how late timers are beside them.
 
 #![forbid(unsafe_code)]
+
+use std::fmt;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use clockworker::{Executor, JoinError, Queue, QueueError};
+
+/// Spawns four tasks in each of two queues that compute for ever, some microseconds at a time. Returns the queue that has
+/// four fifths of the CPU.
+///
+/// # Errors
+///
+/// If there are queues of these names already.
+pub fn saturate(ex: &Executor) -> Result<Queue, QueueError> {
+    let background = ex.queue("background").create()?;
+    let foreground = ex.queue("foreground").share(4).create()?;
+    for queue in [&background, &foreground] {
+        for _ in 0..4 {
+            queue.spawn(async {
+                let mut x = 1_u64;
+                loop {
+                    for _ in 0..2_000 {
+                        x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+                    }
+                    clockworker::yield_now().await;
+                }
+            });
+        }
+    }
+    Ok(foreground)
+}
+
+/// Measures how late 200 timers of a millisecond are, in a task of `queue` and in the calling future at the same time.
+///
+/// # Errors
+///
+/// If the task panics.
+pub async fn lateness<S: Future + 'static>(
+    queue: &Queue,
+    sleep: impl Fn(Duration) -> S + Clone + 'static,
+) -> Result<Lateness, JoinError> {
+    let task = queue.spawn(measure(sleep.clone()));
+    let main = measure(sleep).await;
+    Ok(Lateness { task: task.await?, main })
+}
+
+#[allow(clippy::disallowed_methods, reason = "this measures")]
+async fn measure<S: Future>(sleep: impl Fn(Duration) -> S) -> Sorted {
+    let time = Duration::from_millis(1);
+    let mut late = Vec::new();
+    for _ in 0..200 {
+        let start = Instant::now();
+        sleep(time).await;
+        late.push(start.elapsed().saturating_sub(time));
+    }
+    late.sort_unstable();
+    Sorted(late)
+}
+
+/// How late timers were. From [`lateness`].
+#[derive(Debug)]
+pub struct Lateness {
+    task: Sorted,
+    main: Sorted,
+}
+
+#[derive(Debug)]
+struct Sorted(Vec<Duration>);
+
+impl fmt::Display for Sorted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, most] =
+            [self.0.len() / 2, self.0.len() - 1].map(|index| self.0[index].as_secs_f64() * 1e3);
+        write!(f, "{median:.2} ms (median), {most:.2} ms (most)")
+    }
+}
+
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in a task, {} in run_until", self.task, self.main)
+    }
+}
