@@ -179,9 +179,9 @@ impl Gate {
         if let Poll::Ready(output) = future.poll(&mut Context::from_waker(waker)) {
             return Poll::Ready(Turn::Done(output));
         }
-        // Ordering: Relaxed, nothing is published: a waker that finds IDLE only tells monoio, and one that came before makes
-        // this fail, and is paired with when the future is polled for it.
-        match self.state.compare_exchange(POLLING, IDLE, Ordering::Relaxed, Ordering::Relaxed) {
+        // Ordering: Release publishes the host's registration to the Acquire of the wake that finds IDLE. A wake that came
+        // before makes this fail, and is paired with when the future is polled for it.
+        match self.state.compare_exchange(POLLING, IDLE, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => Poll::Pending,
             Err(_) => Poll::Ready(Turn::WorkLeft),
         }
@@ -195,9 +195,8 @@ impl Wake for Gate {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // Ordering: Release pairs with the Acquire in `poll`; that it is a read-modify-write continues the release
-        // sequences of earlier wakes.
-        if self.state.swap(WOKEN, Ordering::Release) == IDLE {
-            // Registered at the latest before the poll that ended in IDLE.
+        // sequences of earlier wakes. Acquire pairs with the Release of IDLE: the host registered before that poll.
+        if self.state.swap(WOKEN, Ordering::AcqRel) == IDLE {
             self.host.wake();
         }
     }
