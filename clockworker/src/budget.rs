@@ -27,18 +27,6 @@ pub(crate) struct TurnBudget {
     kept: Cell<Option<RestoreOnPending>>,
 }
 
-/// What was found after a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "only tokio has a budget"))]
-pub(crate) enum Spent {
-    /// There is some left.
-    No,
-    /// It was spent, and has been renewed.
-    Renewed,
-    /// It is spent, and there was none when the turn began: only the host can help.
-    ForGood,
-}
-
 #[cfg(feature = "tokio")]
 impl TurnBudget {
     /// Keeps the budget that the host has given for this turn.
@@ -55,17 +43,17 @@ impl TurnBudget {
         drop(self.kept.take());
     }
 
-    /// Whether the budget was spent, and renews it then.
+    /// Whether the last poll has spent the budget.
     #[inline]
-    pub(crate) fn after_poll(&self) -> Spent {
-        if has_budget_remaining() { Spent::No } else { self.renew() }
+    pub(crate) fn is_spent(&self) -> bool {
+        !has_budget_remaining()
     }
 
-    #[cold]
-    fn renew(&self) -> Spent {
+    /// Renews a budget that was spent. False if there was none to begin with: then only the host can help.
+    pub(crate) fn renew(&self) -> bool {
         self.give_back();
         self.keep();
-        if has_budget_remaining() { Spent::Renewed } else { Spent::ForGood }
+        has_budget_remaining()
     }
 }
 
@@ -76,7 +64,11 @@ impl TurnBudget {
     pub(crate) fn give_back(&self) {}
 
     #[inline]
-    pub(crate) fn after_poll(&self) -> Spent {
-        Spent::No
+    pub(crate) fn is_spent(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn renew(&self) -> bool {
+        true
     }
 }

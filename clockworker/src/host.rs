@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use crate::budget::Spent;
 use crate::context;
 use crate::core::Core;
 use crate::slice::SliceEnd;
@@ -106,8 +105,9 @@ pub(crate) fn poll_in_turn<T>(
     drop(in_no_task);
     // The time it took is no queue's.
     core.read_clock();
-    if core.budget.after_poll() != Spent::No {
+    if core.budget.is_spent() {
         // It was cut short, and takes turns with the tasks.
+        core.budget.renew();
         waker.wake_by_ref();
     }
     polled

@@ -85,6 +85,17 @@ pub(crate) struct Left {
     pub(crate) group_closed: bool,
 }
 
+impl Left {
+    /// Tells a scheduler.
+    #[inline]
+    pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
+        scheduler.finished(self.task);
+        if self.group_closed {
+            scheduler.group_closed(self.task.group);
+        }
+    }
+}
+
 /// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
 #[inline]
 fn group_of(slot: u32, group: GroupIndex) -> GroupId {
@@ -121,10 +132,9 @@ impl Records {
         match self.get_mut(id.slot(), id.generation()) {
             Some(record) if record.ready => {
                 record.ready = false;
-                let task = record.as_task(id.slot() as u32);
                 match record.task.take() {
-                    Some(live) => Popped::Task { live, task, group: record.group },
-                    None => Popped::Aborted(self.remove(task)),
+                    Some(live) => Popped::Task { live, group: record.group },
+                    None => Popped::Aborted(self.remove(id)),
                 }
             }
             Some(_) => Popped::Fault(PolicyFault::Repeated),
@@ -149,19 +159,20 @@ impl Records {
         }
     }
 
-    /// Puts a polled task back.
+    /// Puts a polled task back: the task as its scheduler knows it. (None never happens: nobody removes the record of a
+    /// task that is being polled.)
     #[inline]
-    pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) {
-        // The record is there: nobody removes one whose task is being polled.
-        if let Some(record) = self.get_mut(id.slot(), id.generation()) {
-            record.task = Some(live);
-            record.ready = ready;
-        }
+    pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) -> Option<Task> {
+        let record = self.get_mut(id.slot(), id.generation())?;
+        record.task = Some(live);
+        record.ready = ready;
+        Some(record.as_task(id.slot() as u32))
     }
 
     /// Frees the record of a finished task.
-    pub(crate) fn remove(&mut self, task: Task) -> Left {
-        let record = self.tasks.remove(task.id.slot());
+    pub(crate) fn remove(&mut self, id: TaskId) -> Left {
+        let record = self.tasks.remove(id.slot());
+        let task = record.as_task(id.slot() as u32);
         let group_closed = record.group == NO_GROUP || self.groups.release(record.group);
         Left { task, group_closed }
     }
@@ -255,7 +266,6 @@ pub(crate) struct Aborted {
 pub(crate) enum Popped {
     Task {
         live: LiveTask,
-        task: Task,
         group: GroupIndex,
     },
     /// It was aborted while it was ready, and its record has just gone.
@@ -273,29 +283,35 @@ trait AnyPolicy {
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
 
-impl<S: Scheduler + 'static> AnyPolicy for RefCell<Policy<S>> {
+impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
-        guarded(|| self.borrow_mut().push(task, why))
+        guarded(|| Policy::push(self, task, why))
     }
 
     fn left(&self, left: &Left) -> Result<(), PolicyFault> {
-        guarded(|| self.borrow_mut().left(left))
+        guarded(|| Policy::left(self, left))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
-        guarded(|| self.borrow_mut().group_closed(group))
+        guarded(|| Policy::group_closed(self, group))
     }
 
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
-        guarded(|| slice::run(self, lane, core)).and_then(|end| end)
+        // Not in the condition, whose borrow would last for the whole slice.
+        let in_service = self.chosen.borrow().is_some();
+        let run = || match in_service {
+            true => slice::run(&self.chosen, lane, core),
+            false => slice::run(&self.successor, lane, core),
+        };
+        guarded(run).and_then(|end| end)
     }
 
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>> {
-        self.borrow_mut().replace(ready).map(|old| Box::new(old) as Box<dyn Any>)
+        Policy::replace(self, ready).map(|old| Box::new(old) as Box<dyn Any>)
     }
 }
 
-/// Calls a user's scheduler. All its state is behind the `RefCell`, whose borrow a panic releases.
+/// Calls a user's scheduler. All its state is behind a `RefCell`, whose borrow a panic releases.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         crate::panics::drop_quietly(payload);
@@ -311,7 +327,7 @@ impl Lane {
             key,
             id,
             records: RefCell::default(),
-            policy: Box::new(RefCell::new(Policy::new(scheduler))),
+            policy: Box::new(Policy::new(scheduler)),
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
@@ -343,6 +359,11 @@ impl Lane {
         self.check(self.policy.push(task, why));
     }
 
+    /// Pushes a task that yielded and is counted as ready already.
+    pub(crate) fn push_again(&self, task: Task) {
+        self.check(self.policy.push(task, Ready::Yielded));
+    }
+
     /// Takes an aborted task out. Its record stays.
     pub(crate) fn take_aborted(&self, place: Place) -> Option<Aborted> {
         let aborted = self.records.borrow_mut().take_aborted(place)?;
@@ -358,7 +379,7 @@ impl Lane {
         let finish = live.cancel(cause);
         // The record goes after the future, whose drop may spawn into its group.
         if !ready {
-            let left = self.records.borrow_mut().remove(task);
+            let left = self.records.borrow_mut().remove(task.id);
             self.check(self.policy.left(&left));
         }
         self.count(finish);
@@ -419,7 +440,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // The scheduler's own drop is user code, and this may be inside the run loop.
-        let nothing = Box::new(RefCell::new(Policy::new(RunnableFifo::new())));
+        let nothing = Box::new(Policy::new(RunnableFifo::new()));
         crate::panics::drop_quietly(std::mem::replace(&mut self.policy, nothing));
     }
 }

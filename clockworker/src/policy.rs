@@ -1,8 +1,9 @@
 //! A user's scheduler, and what replaces it when it breaks its contract.
 
+use std::cell::RefCell;
 use std::fmt;
 
-use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use crate::lane::Left;
 
@@ -34,74 +35,53 @@ impl fmt::Display for PolicyFault {
 
 impl std::error::Error for PolicyFault {}
 
-/// A scheduler in service, or FIFO in its place.
+/// Where a scheduler sits while it is in service.
+///
+/// The hot loop borrows one between polls. It is empty once the scheduler was taken out of service, which may happen
+/// during a poll.
+pub(crate) type Seat<S> = RefCell<Option<S>>;
+
+/// A scheduler in service, or FIFO in its place. One of the two seats is taken.
 #[derive(Debug)]
-pub(crate) enum Policy<S> {
-    InService(S),
-    Replaced(RunnableFifo),
+pub(crate) struct Policy<S> {
+    pub(crate) chosen: Seat<S>,
+    pub(crate) successor: Seat<RunnableFifo>,
 }
 
 impl<S: Scheduler> Policy<S> {
     pub(crate) fn new(scheduler: S) -> Self {
-        Policy::InService(scheduler)
+        Policy { chosen: RefCell::new(Some(scheduler)), successor: RefCell::new(None) }
     }
 
-    #[inline]
-    pub(crate) fn push(&mut self, task: Task, why: Ready) {
-        match self {
-            Policy::InService(scheduler) => scheduler.push(task, why),
-            Policy::Replaced(fifo) => fifo.push(task, why),
+    pub(crate) fn push(&self, task: Task, why: Ready) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            scheduler.push(task, why);
+        } else if let Some(fifo) = &mut *self.successor.borrow_mut() {
+            fifo.push(task, why);
         }
     }
 
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<TaskId> {
-        match self {
-            Policy::InService(scheduler) => scheduler.pop(),
-            Policy::Replaced(fifo) => fifo.pop(),
+    /// A task will not be ready any more. (To FIFO that is nothing.)
+    pub(crate) fn left(&self, left: &Left) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            left.tell(scheduler);
         }
     }
 
-    #[inline]
-    pub(crate) fn peek(&self, ahead: usize) -> Option<TaskId> {
-        match self {
-            Policy::InService(scheduler) => scheduler.peek(ahead),
-            Policy::Replaced(fifo) => fifo.peek(ahead),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn served(&mut self, task: Task, service_ns: u64) {
-        if let (true, Policy::InService(scheduler)) = (S::NEEDS_SERVICE, self) {
-            scheduler.served(task, service_ns);
-        }
-    }
-
-    pub(crate) fn left(&mut self, left: &Left) {
-        if let Policy::InService(scheduler) = self {
-            scheduler.finished(left.task);
-            if left.group_closed {
-                scheduler.group_closed(left.task.group);
-            }
-        }
-    }
-
-    pub(crate) fn group_closed(&mut self, group: GroupId) {
-        if let Policy::InService(scheduler) = self {
+    pub(crate) fn group_closed(&self, group: GroupId) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             scheduler.group_closed(group);
         }
     }
 
     /// Puts FIFO in the scheduler's place, with the tasks that are ready. The old scheduler, if it was in service, is
     /// for the caller to drop.
-    pub(crate) fn replace(&mut self, ready: &mut dyn Iterator<Item = Task>) -> Option<S> {
+    pub(crate) fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<S> {
         let mut fifo = RunnableFifo::new();
         for task in ready {
             fifo.push(task, Ready::Woken);
         }
-        match std::mem::replace(self, Policy::Replaced(fifo)) {
-            Policy::InService(scheduler) => Some(scheduler),
-            Policy::Replaced(_) => None,
-        }
+        self.successor.replace(Some(fifo));
+        self.chosen.take()
     }
 }

@@ -4,14 +4,11 @@
 //! task. No borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task
 //! and choose the next.
 
-use std::cell::RefCell;
+use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
-use clockworker_schedulers::{Ready, Scheduler, Task};
-
-use crate::budget::Spent;
 use crate::core::Core;
 use crate::lane::{GroupIndex, Lane, Popped, Records};
-use crate::policy::{Policy, PolicyFault};
+use crate::policy::{PolicyFault, Seat};
 use crate::task::{Finish, LiveTask, Ran};
 
 /// Why a slice ended.
@@ -50,46 +47,49 @@ const PREFETCH_AHEAD: usize = 4;
 /// A task that the scheduler chose.
 struct Chosen {
     live: LiveTask,
-    task: Task,
+    id: TaskId,
     group: GroupIndex,
 }
 
-/// Runs one slice of `lane`, within the grant that `core` holds.
-pub(crate) fn run<S: Scheduler>(
-    policy: &RefCell<Policy<S>>,
-    lane: &Lane,
-    core: &Core,
-) -> Result<SliceEnd, PolicyFault> {
-    let fault = lane.fault.get();
+/// Runs one slice of `lane`, whose scheduler has this seat, within the grant that `core` holds.
+pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
+    let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
     let mut timing = Timing::start(core);
-    let mut next = choose(&mut policy.borrow_mut(), &mut lane.records.borrow_mut(), lane)?;
-    while let Some(Chosen { live, task, group }) = next {
+    let mut next = match &mut *seat.borrow_mut() {
+        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane)?,
+        None => None,
+    };
+    while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
         let ran = live.run();
-        lane.counters.polls.add(1);
-        let service_ns = timing.after_poll(core, S::NEEDS_SERVICE);
-        let mut borrows = (policy.borrow_mut(), lane.records.borrow_mut());
-        let yielded = settle(&mut borrows.0, &mut borrows.1, (lane, core), task, ran, service_ns);
-        let spent = core.budget.after_poll();
-        if spent != Spent::No {
-            borrows.1.rouse(task.id);
+        let service_ns = timing.after_poll(S::NEEDS_SERVICE);
+        let mut borrows = (seat.borrow_mut(), lane.records.borrow_mut());
+        let Some(policy) = borrows.0.as_mut() else {
+            drop(borrows);
+            settle_with_successor(lane, core, id, ran);
+            return Ok(SliceEnd::PolicyFault);
+        };
+        let yielded = settle(policy, &mut borrows.1, (lane, core), id, ran, service_ns);
+        if core.budget.is_spent() {
+            borrows.1.rouse(id);
+            timing.renew_budget();
         }
-        if core.has_arrivals() {
+        if !arrivals.is_empty() || core.shared.inbox.has_mail() {
             drop(borrows);
             core.admit_arrivals();
-            if lane.fault.get() != fault {
-                // Its successor has every ready task, this one included.
-                return Ok(SliceEnd::PolicyFault);
-            }
-            borrows = (policy.borrow_mut(), lane.records.borrow_mut());
+            borrows = (seat.borrow_mut(), lane.records.borrow_mut());
         }
-        if yielded {
-            borrows.0.push(task, Ready::Yielded);
+        let Some(policy) = borrows.0.as_mut() else {
+            // Its successor has every ready task, this one included.
+            return Ok(SliceEnd::PolicyFault);
+        };
+        if let Some(task) = yielded {
+            policy.push(task, Ready::Yielded);
         }
-        if let Some(end) = timing.end(core, spent) {
+        if let Some(end) = timing.end() {
             return Ok(end);
         }
-        next = choose(&mut borrows.0, &mut borrows.1, lane)?;
+        next = choose(policy, &mut borrows.1, lane)?;
     }
     Ok(SliceEnd::Drained)
 }
@@ -97,7 +97,7 @@ pub(crate) fn run<S: Scheduler>(
 /// Asks the scheduler for a task, and checks what it gives.
 #[inline(always)] // the result is then in registers: handing it over in memory cost a third of a poll
 fn choose<S: Scheduler>(
-    policy: &mut Policy<S>,
+    policy: &mut S,
     records: &mut Records,
     lane: &Lane,
 ) -> Result<Option<Chosen>, PolicyFault> {
@@ -110,108 +110,150 @@ fn choose<S: Scheduler>(
             records.prefetch(soon);
         }
         match records.take_ready(id) {
-            Popped::Task { live, task, group } => {
+            Popped::Task { live, group } => {
                 lane.ready.set(lane.ready.get() - 1);
-                return Ok(Some(Chosen { live, task, group }));
+                return Ok(Some(Chosen { live, id, group }));
             }
-            Popped::Aborted(left) => policy.left(&left),
+            Popped::Aborted(left) => left.tell(policy),
             Popped::Fault(fault) => return Err(fault),
         }
     }
 }
 
-/// Books what became of the polled task, then tells the scheduler. Whether the task is ready again: then it is for the
+/// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the
 /// caller to push, after the tasks that arrived meanwhile.
 ///
 /// The books come first, so that neither a scheduler that panics loses anything nor an arrival meets a task that is in
 /// nobody's books.
 #[inline(always)]
 fn settle<S: Scheduler>(
-    policy: &mut Policy<S>,
+    policy: &mut S,
     records: &mut Records,
     (lane, core): (&Lane, &Core),
-    task: Task,
+    id: TaskId,
     ran: Ran,
     service_ns: u64,
-) -> bool {
+) -> Option<Task> {
+    lane.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            records.put_back(task.id, live, false);
-            policy.served(task, service_ns);
-            false
+            let task = records.put_back(id, live, false)?;
+            served(policy, task, service_ns);
+            None
         }
         Ran::Yielded(live) => {
-            records.put_back(task.id, live, true);
+            let task = records.put_back(id, live, true)?;
             lane.ready.set(lane.ready.get() + 1);
-            policy.served(task, service_ns);
-            true
+            served(policy, task, service_ns);
+            Some(task)
         }
         Ran::Finished(finish) => {
-            let left = records.remove(task);
+            let left = records.remove(id);
             lane.count(finish);
             if finish == Finish::Panicked {
                 core.task_panicked();
             }
-            policy.served(task, service_ns);
-            policy.left(&left);
-            false
+            served(policy, left.task, service_ns);
+            left.tell(policy);
+            None
         }
     }
 }
 
-/// When to read the clock, and what the last reading was.
-struct Timing {
+#[inline(always)]
+fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
+    if S::NEEDS_SERVICE {
+        policy.served(task, service_ns);
+    }
+}
+
+/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that it did not bear.
+#[cold]
+fn settle_with_successor(lane: &Lane, core: &Core, id: TaskId, ran: Ran) {
+    // FIFO hears nothing of what was served and who left, so any other will do.
+    let mut nobody = RunnableFifo::new();
+    let yielded = settle(&mut nobody, &mut lane.records.borrow_mut(), (lane, core), id, ran, 0);
+    if let Some(task) = yielded {
+        lane.push_again(task);
+    }
+}
+
+/// When to read the clock, what the last reading was, and how many polls there may be.
+struct Timing<'a> {
+    core: &'a Core,
     started: u64,
     last: u64,
+    /// Polls done in this slice.
     polls: u32,
+    /// Polls that there may be before the host must run.
+    cap: u32,
     /// Polls until the next reading, where none is needed after each.
     countdown: u64,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
     stride: u64,
 }
 
-impl Timing {
-    fn start(core: &Core) -> Self {
+impl<'a> Timing<'a> {
+    fn start(core: &'a Core) -> Self {
         let stride = core.stride.get();
         let now = core.now();
-        Self { started: now, last: now, polls: 0, countdown: stride, stride }
+        Self {
+            core,
+            started: now,
+            last: now,
+            polls: 0,
+            cap: core.polls_left.get(),
+            countdown: stride,
+            stride,
+        }
     }
 
     /// Reads the clock if somebody needs it; the time since the last reading.
     #[inline]
-    fn after_poll(&mut self, core: &Core, needed: bool) -> u64 {
+    fn after_poll(&mut self, needed: bool) -> u64 {
         self.polls += 1;
         self.countdown -= 1;
-        let exact = needed || core.contended();
+        let exact = needed || self.core.contended();
         if !exact && self.countdown > 0 {
             return 0;
         }
-        let now = core.read_clock();
+        let now = self.core.read_clock();
         let elapsed = now - std::mem::replace(&mut self.last, now);
         if !exact {
             self.stride = (SAMPLE_NS * self.stride / elapsed.max(1)).clamp(1, MAX_STRIDE);
-            core.stride.set(self.stride);
+            self.core.stride.set(self.stride);
         }
         self.countdown = self.stride;
         elapsed
     }
 
+    /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.
+    #[cold]
+    fn renew_budget(&mut self) {
+        if !self.core.budget.renew() {
+            self.cap = self.polls;
+        }
+    }
+
     /// Whether the slice is over.
     #[inline]
-    fn end(&self, core: &Core, spent: Spent) -> Option<SliceEnd> {
-        let capped = !core.count_poll();
+    fn end(&self) -> Option<SliceEnd> {
+        let core = self.core;
         if core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken() && (self.last - self.started >= SAMPLE_NS || self.polls >= MAIN_PATIENCE) {
             return Some(SliceEnd::MainWoken);
         }
-        if capped {
+        if self.polls >= self.cap {
             return Some(SliceEnd::PollCap);
         }
-        if spent == Spent::ForGood {
-            return Some(SliceEnd::HostBudget);
-        }
         core.time_is_up(self.last)
+    }
+}
+
+impl Drop for Timing<'_> {
+    fn drop(&mut self) {
+        self.core.polls_left.set(self.cap.saturating_sub(self.polls));
     }
 }

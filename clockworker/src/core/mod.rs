@@ -66,7 +66,7 @@ pub(crate) struct Core {
     /// When the host must run.
     host_deadline: Cell<u64>,
     /// Polls left until the host must run.
-    polls_left: Cell<u32>,
+    pub(crate) polls_left: Cell<u32>,
     /// The host's cooperative budget, kept for the turn.
     pub(crate) budget: TurnBudget,
     /// How many polls to do between clock readings, where none is needed after each.

@@ -116,14 +116,6 @@ impl Core {
         self.preempted.get()
     }
 
-    /// Counts a poll; false if the host must run.
-    #[inline]
-    pub(crate) fn count_poll(&self) -> bool {
-        let left = self.polls_left.get().saturating_sub(1);
-        self.polls_left.set(left);
-        left > 0
-    }
-
     /// Whether the host or another queue is due at `now`.
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64) -> Option<SliceEnd> {
