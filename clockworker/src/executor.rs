@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::builder::Builder;
 use crate::context;
 use crate::core::Core;
+use crate::drained::Drained;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
 use crate::queue::{Queue, QueueBuilder};
@@ -85,8 +86,10 @@ impl Executor {
     /// Runs tasks until `future` is done, inside any host that polls the result.
     ///
     /// `future` itself belongs to no queue: it is polled first, and whenever it was woken: after the poll under way if
-    /// polls are long, after at most 64 polls or 2 µs of them if they are short. It need not be `Send` nor `'static`. What it spawns with [`spawn_local`](crate::spawn_local) goes to the
-    /// default queue. Tasks that are not finished when it is done stay, and go on in the next run.
+    /// polls are long, after at most 64 polls or 2 µs of them if they are short. If it woke itself, as
+    /// [`yield_now`](crate::yield_now) does, it waits until no task is ready, or for 64 polls. It need not be `Send` nor
+    /// `'static`. What it spawns with [`spawn_local`](crate::spawn_local) goes to the default queue. Tasks that are not
+    /// finished when it is done stay, and go on in the next run.
     ///
     /// # Cancel safety
     ///
@@ -148,7 +151,8 @@ impl Executor {
     /// assert!(task.is_finished());
     /// ```
     pub async fn drained(&self) {
-        poll_fn(|cx| self.core.poll_drained(cx)).await;
+        let mut drained = Drained::new(&self.core);
+        poll_fn(|cx| drained.poll(cx)).await;
     }
 
     #[cfg(feature = "tokio")]

@@ -18,8 +18,8 @@ use std::thread::{self, Thread};
 
 use crate::context;
 use crate::core::Core;
-use crate::slice::SliceEnd;
-use crate::task::{EnteredId, Id, SharedRef};
+use crate::slice::{self, SliceEnd};
+use crate::task::{Id, SharedRef};
 
 /// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
 #[must_use = "futures do nothing unless polled"]
@@ -44,6 +44,7 @@ impl<'a, F: Future> RunUntil<'a, F> {
             assert!(!taken, "{ALREADY_DRIVEN}");
             self.drives = true;
             self.core.main.set_woken();
+            self.core.main_waits_for.set(0);
         }
     }
 
@@ -64,13 +65,20 @@ impl<'a, F: Future> RunUntil<'a, F> {
 pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
     let _turn = Turn::begin(core);
     loop {
-        if let Poll::Ready(output) = poll_main() {
+        if core.main_waits_for.get() == 0
+            && let Poll::Ready(output) = poll_main()
+        {
             return Poll::Ready(output);
         }
         if core.has_arrivals() {
             core.admit_arrivals();
         }
-        match core.run_slice() {
+        let end = core.run_slice();
+        if end.is_none() {
+            // There is nobody to wait for.
+            core.main_waits_for.set(0);
+        }
+        match end {
             // What was dropped at admission woke somebody.
             None if core.has_arrivals() => {}
             None if core.main.is_woken() => {
@@ -100,11 +108,12 @@ pub(crate) fn poll_in_turn<T>(
     waker: &Waker,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
-    let in_no_task = Id::enter_none();
+    Id::make_current(core.outer_task.get());
     let polled = poll(&mut Context::from_waker(waker));
-    drop(in_no_task);
     // The time it took is no queue's.
     core.read_clock();
+    // It woke itself, to let others run: it is to be their turn, then.
+    core.main_waits_for.set(if core.main.is_woken() { slice::MAIN_PATIENCE } else { 0 });
     if core.budget.is_spent() {
         // It was cut short, and takes turns with the tasks.
         core.budget.renew();
@@ -114,23 +123,22 @@ pub(crate) fn poll_in_turn<T>(
 }
 
 /// A turn under way.
-struct Turn<'a> {
-    core: &'a Core,
-    /// The executor may be run inside a task of another one.
-    _outer_task: EnteredId,
-}
+struct Turn<'a>(&'a Core);
 
 impl<'a> Turn<'a> {
     fn begin(core: &'a Core) -> Self {
         core.begin_turn();
         core.budget.keep();
-        Turn { core, _outer_task: Id::enter_none() }
+        // The executor may be run inside a task of another one.
+        core.outer_task.set(Id::current());
+        Turn(core)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.core.budget.give_back();
+        Id::make_current(self.0.outer_task.get());
+        self.0.budget.give_back();
     }
 }
 

@@ -64,6 +64,7 @@ mod clock;
 pub mod compat;
 mod context;
 mod core;
+mod drained;
 mod executor;
 mod handle;
 mod host;

@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use crate::context;
 use crate::core::Core;
+use crate::drained::Drained;
 use crate::host::RunUntil;
 use crate::shared::Refusal;
 use crate::stats::ExecutorStats;
@@ -49,10 +50,11 @@ impl fmt::Display for ShutdownReport {
 pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownReport {
     let before = core.stats();
     let mut deadline = pin!(deadline);
+    let mut none_left = Drained::new(core);
     let drained = poll_fn(|cx| {
         // What other threads spawned before the refusal is there and has to be told.
         core.admit_arrivals();
-        match core.poll_drained(cx) {
+        match none_left.poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }

@@ -38,7 +38,10 @@ const MAX_STRIDE: u64 = 32;
 
 /// How many short polls the future given to `run_until` waits for when it is woken. (Polls that together take
 /// `SAMPLE_NS` it does not wait for.) Otherwise one that awaits many join handles would end the slice at every poll.
-const MAIN_PATIENCE: u32 = 64;
+///
+/// One that wakes itself yields, and waits for so many polls whatever they take, as long as there are any to be done. It
+/// is then as with tokio's `LocalSet`, which does 61.
+pub(crate) const MAIN_PATIENCE: u32 = 64;
 
 /// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
 /// be over, at 10 to 30 ns a poll.
@@ -187,6 +190,9 @@ struct Timing<'a> {
     polls: u32,
     /// Polls that there may be before the host must run.
     cap: u32,
+    /// Polls that the future being run waits for when it is woken, or time in place of them.
+    main_waits_for: u32,
+    main_waits_ns: u64,
     /// Polls until the next reading, where none is needed after each.
     countdown: u64,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
@@ -197,12 +203,19 @@ impl<'a> Timing<'a> {
     fn start(core: &'a Core) -> Self {
         let stride = core.stride.get();
         let now = core.now();
+        let (main_waits_for, main_waits_ns) = match core.main_waits_for.get() {
+            0 => (MAIN_PATIENCE, SAMPLE_NS),
+            yielded => (yielded, u64::MAX),
+        };
+        let cap = core.polls_left.get();
         Self {
             core,
             started: now,
             last: now,
             polls: 0,
-            cap: core.polls_left.get(),
+            cap,
+            main_waits_for,
+            main_waits_ns,
             countdown: stride,
             stride,
         }
@@ -242,7 +255,9 @@ impl<'a> Timing<'a> {
         if core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }
-        if core.main.is_woken() && (self.last - self.started >= SAMPLE_NS || self.polls >= MAIN_PATIENCE) {
+        if core.main.is_woken()
+            && (self.polls >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
+        {
             return Some(SliceEnd::MainWoken);
         }
         if self.polls >= self.cap {
@@ -255,5 +270,7 @@ impl<'a> Timing<'a> {
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.polls_left.set(self.cap.saturating_sub(self.polls));
+        let main_waits_for = &self.core.main_waits_for;
+        main_waits_for.set(main_waits_for.get().saturating_sub(self.polls));
     }
 }

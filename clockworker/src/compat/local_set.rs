@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::run_until::{Run, RunUntil};
+use crate::drained::Drained;
 use crate::executor::{EnterGuard, Executor};
 use crate::join_set::SpawnLocal;
 use crate::task::JoinHandle;
@@ -39,8 +40,8 @@ use crate::unhandled_panic::UnhandledPanic;
 /// ```
 pub struct LocalSet {
     executor: Executor,
-    /// The run of somebody who awaits the set.
-    run: Option<Run>,
+    /// For somebody who awaits the set.
+    awaited: Option<(Run, Drained)>,
 }
 
 impl LocalSet {
@@ -127,7 +128,7 @@ impl LocalSet {
 /// With an executor that is not the default one: its host budget, its queues.
 impl From<Executor> for LocalSet {
     fn from(executor: Executor) -> Self {
-        Self { executor, run: None }
+        Self { executor, awaited: None }
     }
 }
 
@@ -142,11 +143,12 @@ impl Future for LocalSet {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { executor, run } = &mut *self;
+        let Self { executor, awaited } = &mut *self;
         let core = executor.core();
-        let polled = run.get_or_insert_with(|| Run::new(core)).poll(core, cx, |cx| core.poll_drained(cx));
+        let (run, drained) = awaited.get_or_insert_with(|| (Run::new(core), Drained::new(core)));
+        let polled = run.poll(core, cx, |cx| drained.poll(cx));
         if polled.is_ready() {
-            *run = None;
+            *awaited = None;
         }
         polled
     }

@@ -22,6 +22,7 @@ use futures_util::task::AtomicWaker;
 use crate::context;
 use crate::core::Core;
 use crate::host::{self, MainWaker};
+use crate::panics::wake_quietly;
 
 /// Runs a set's tasks until a future is done. From [`LocalSet::run_until`](super::LocalSet::run_until).
 #[must_use = "futures do nothing unless polled"]
@@ -77,6 +78,8 @@ pub(super) struct Run {
     core: Rc<Core>,
     woken: Arc<RunWaker>,
     waker: Waker,
+    /// Polls of tasks that its future waits for, because it woke itself.
+    waits_for: u32,
 }
 
 impl Run {
@@ -87,7 +90,7 @@ impl Run {
             main: Arc::clone(&core.main),
         });
         core.runs.borrow_mut().push(Arc::clone(&woken));
-        Self { core: Rc::clone(core), waker: Waker::from(Arc::clone(&woken)), woken }
+        Self { core: Rc::clone(core), waker: Waker::from(Arc::clone(&woken)), woken, waits_for: 0 }
     }
 
     /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
@@ -100,14 +103,9 @@ impl Run {
         // It is awake: no need to wake it for what comes during the poll.
         drop(self.woken.host.take());
         let _entered = context::enter(core);
-        let (waker, woken) = (&self.waker, &self.woken);
         let polled = match Wheel::take(core) {
-            Some(_wheel) => host::turn(core, cx.waker(), || {
-                // Before the look at this run's own flag: a wake in between sets both again.
-                core.main.take_woken();
-                if woken.take() { host::poll_in_turn(core, waker, &mut poll) } else { Poll::Pending }
-            }),
-            None if woken.take() => poll(&mut Context::from_waker(waker)),
+            Some(_wheel) => self.drive(core, cx.waker(), poll),
+            None if self.woken.take() => poll(&mut Context::from_waker(&self.waker)),
             None => Poll::Pending,
         };
         assert!(!core.has_failed(), "{FAILED}");
@@ -116,14 +114,31 @@ impl Run {
         }
         polled
     }
+
+    /// Takes a turn of the executor.
+    fn drive<T>(
+        &mut self,
+        core: &Core,
+        host: &Waker,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        core.main_waits_for.set(self.waits_for);
+        let polled = host::turn(core, host, || {
+            // Before the look at this run's own flag: a wake in between sets both again.
+            core.main.take_woken();
+            if self.woken.take() { host::poll_in_turn(core, &self.waker, &mut poll) } else { Poll::Pending }
+        });
+        self.waits_for = core.main_waits_for.get();
+        polled
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // If it was this run's host that would be woken for what comes, it is another's from now on.
-        self.core.shared.inbox.wake_parked_host();
         self.core.runs.borrow_mut().retain(|run| !Arc::ptr_eq(run, &self.woken));
         self.core.rouse_runs();
+        // If it was this run's host that would be woken for what comes, it is another's from now on.
+        self.core.shared.inbox.wake_parked_host();
     }
 }
 
@@ -175,7 +190,9 @@ impl RunWaker {
 
     /// Has the run polled, its future not.
     pub(crate) fn rouse(&self) {
-        self.host.wake();
+        if let Some(host) = self.host.take() {
+            wake_quietly(host);
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The end: taking no more tasks, cancelling what there is, dropping it all.
 
-use std::task::{Context, Poll};
+use std::task::Waker;
 
 use super::Core;
+use crate::panics::wake_quietly;
 use crate::shared::Refusal;
 use crate::task::Cause;
 use crate::unhandled_panic::UnhandledPanic;
@@ -13,31 +14,15 @@ impl Core {
         self.lanes.borrow().iter().flatten().map(|lane| lane.live.get()).sum()
     }
 
-    /// Ready once no task is left, and none is on its way from another thread.
-    pub(crate) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.shared.inbox.has_mail() {
-            // Admission is not for here, which may be inside a poll.
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if self.live() == 0 {
-            return Poll::Ready(());
-        }
-        if !self.drained.borrow().iter().any(|waker| waker.will_wake(cx.waker())) {
-            let waker = cx.waker().clone();
-            self.drained.borrow_mut().push(waker);
-        }
-        Poll::Pending
-    }
-
     /// Wakes whoever waits for the last task to finish, if it has.
     pub(super) fn after_last_finish(&self) {
-        if self.drained.borrow().is_empty() || self.live() > 0 {
+        if self.waiting_drained.borrow().is_empty() || self.live() > 0 {
             return;
         }
-        for waker in self.drained.take() {
-            waker.wake();
-        }
+        // Taken, not cloned: that would be foreign code under the borrow. Whoever waits on puts its waker there again.
+        let take = |(_, waker): (usize, &mut Waker)| std::mem::replace(waker, Waker::noop().clone());
+        let waiting: Vec<Waker> = self.waiting_drained.borrow_mut().iter_mut().map(take).collect();
+        waiting.into_iter().for_each(wake_quietly);
     }
 
     /// A task panicked in a poll: if that is to end everything, no other is polled.

@@ -22,11 +22,12 @@ use crate::budget::TurnBudget;
 use crate::clock::Clock;
 #[cfg(feature = "tokio")]
 use crate::compat::RunWaker;
+use crate::drained::Waiting;
 use crate::host::MainWaker;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::{Refusal, Shared};
 use crate::stats::{Counter, Counters};
-use crate::task::SharedRef;
+use crate::task::{Id, SharedRef};
 use crate::unhandled_panic::UnhandledPanic;
 
 /// How long an executor may keep its host waiting.
@@ -55,6 +56,8 @@ pub(crate) struct Core {
     charged_until: Cell<u64>,
     /// The queue whose slice it is.
     running: Cell<Option<QueueId>>,
+    /// The task of another executor that this turn is taken in.
+    pub(crate) outer_task: Cell<Option<Id>>,
     /// The task that is being polled, for what it spawns.
     current: Cell<Current>,
     /// A queue woke up that is to be served before the running one.
@@ -77,11 +80,13 @@ pub(crate) struct Core {
     /// Runs that may be several at once.
     #[cfg(feature = "tokio")]
     pub(crate) runs: RefCell<Vec<Arc<RunWaker>>>,
+    /// Polls of tasks that the future being run waits for, because it woke itself.
+    pub(crate) main_waits_for: Cell<u32>,
     /// The flag of the future that is being run, and its waker.
     pub(crate) main: Arc<MainWaker>,
     pub(crate) main_waker: Waker,
     /// Woken when no task is left.
-    drained: RefCell<Vec<Waker>>,
+    pub(crate) waiting_drained: RefCell<Waiting>,
     pub(crate) unhandled_panic: Cell<UnhandledPanic>,
     /// A task panicked where that ends everything.
     failed: Cell<bool>,
@@ -120,6 +125,7 @@ impl Core {
             now: Cell::new(now),
             charged_until: Cell::new(now),
             running: Cell::new(None),
+            outer_task: Cell::new(None),
             current: Cell::new(Current::NONE),
             preempted: Cell::new(false),
             contended: Cell::new(false),
@@ -131,9 +137,10 @@ impl Core {
             driven: Cell::new(false),
             #[cfg(feature = "tokio")]
             runs: RefCell::default(),
+            main_waits_for: Cell::new(0),
             main_waker: Waker::from(Arc::clone(&main)),
             main,
-            drained: RefCell::default(),
+            waiting_drained: RefCell::default(),
             unhandled_panic: Cell::default(),
             failed: Cell::new(false),
             host_polls: Counter::default(),

@@ -22,7 +22,8 @@ thread_local! {
 
 impl Id {
     /// The id of the task that runs: whose future is being polled or dropped on this thread, or whose output is being
-    /// dropped. None outside tasks, and in the future given to [`run_until`](crate::Executor::run_until).
+    /// dropped. None outside tasks. The future given to [`run_until`](crate::Executor::run_until) belongs to the task in
+    /// which it is run, if that is one.
     ///
     /// # Example
     ///
@@ -39,20 +40,15 @@ impl Id {
         CURRENT.get()
     }
 
-    /// Makes this task the current one, in a turn of its executor.
+    /// Makes a task the current one, in a turn of its executor. A turn cleans up what its polls leave behind.
     #[inline]
-    pub(super) fn make_current(self) {
-        CURRENT.set(Some(self));
+    pub(crate) fn make_current(task: Option<Id>) {
+        CURRENT.set(task);
     }
 
     /// Makes this task the current one until the guard is dropped.
     pub(super) fn enter(self) -> EnteredId {
         EnteredId { outer: CURRENT.replace(Some(self)) }
-    }
-
-    /// Makes no task the current one until the guard is dropped. For a turn, whose polls leave their ids behind.
-    pub(crate) fn enter_none() -> EnteredId {
-        EnteredId { outer: CURRENT.take() }
     }
 
     /// An id nobody has.
@@ -73,7 +69,7 @@ impl Id {
 }
 
 /// Restores which task was current before.
-pub(crate) struct EnteredId {
+pub(super) struct EnteredId {
     outer: Option<Id>,
 }
 

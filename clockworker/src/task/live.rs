@@ -2,14 +2,13 @@
 
 use std::marker::PhantomData;
 use std::mem::forget;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::task::{Context, Waker};
+use std::task::Context;
 
 use super::header::{Header, Link, Phase, Place, notify, release};
 use super::state::Taken;
 use super::{Cause, waker};
-use crate::panics::drop_quietly;
+use crate::panics::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
@@ -149,7 +148,9 @@ impl LiveTask {
         if completed.wake_joiner {
             // SAFETY: `COMPLETE` was set on top of `JOIN_WAKER`, so the slot is the completer's.
             let joiner = unsafe { (*header.join_waker.get()).take() };
-            wake_quietly(joiner);
+            if let Some(joiner) = joiner {
+                wake_quietly(joiner);
+            }
         }
         match u8::from(listed) + u8::from(completed.in_inbox) {
             // SAFETY: no list points at the cell, so the record's reference may go.
@@ -157,14 +158,6 @@ impl LiveTask {
             links => header.owned.links.set(links),
         }
     }
-}
-
-/// Wakes and drops a waker. It is foreign code: a panic in either must not reach the run loop.
-fn wake_quietly(waker: Option<Waker>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.as_ref().map(Waker::wake_by_ref))) {
-        drop_quietly(payload);
-    }
-    drop_quietly(waker);
 }
 
 impl Drop for LiveTask {

@@ -67,7 +67,6 @@ pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use header::{Header, Link, Place};
-pub(crate) use id::EnteredId;
 pub(crate) use live::{Arrival, Finish, LiveTask, Ran, received};
 pub(crate) use owner::OwnerCell;
 pub(crate) use shared_ref::{Credits, SharedRef};

@@ -1,0 +1,61 @@
+//! Waiting until an executor has no task left.
+
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use slab::Slab;
+
+use crate::core::Core;
+
+/// Those who wait, each with its waker.
+pub(crate) type Waiting = Slab<Waker>;
+
+/// Somebody who waits until no task is left.
+pub(crate) struct Drained {
+    core: Rc<Core>,
+    /// Its place among those who wait.
+    key: Option<usize>,
+}
+
+impl Drained {
+    pub(crate) fn new(core: &Rc<Core>) -> Self {
+        Self { core: Rc::clone(core), key: None }
+    }
+
+    /// Ready once no task is left, and none is on its way from another thread.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.core.shared.inbox.has_mail() {
+            // Admission is not for here, which may be inside a poll.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if self.core.live() == 0 {
+            return Poll::Ready(());
+        }
+        self.register(cx.waker());
+        Poll::Pending
+    }
+
+    fn register(&mut self, waker: &Waker) {
+        let waker = waker.clone();
+        let mut waiting = self.core.waiting_drained.borrow_mut();
+        let old = match self.key.and_then(|key| waiting.get_mut(key)) {
+            Some(old) => Some(std::mem::replace(old, waker)),
+            None => {
+                self.key = Some(waiting.insert(waker));
+                None
+            }
+        };
+        // A waker's drop is foreign code.
+        drop(waiting);
+        drop(old);
+    }
+}
+
+impl Drop for Drained {
+    fn drop(&mut self) {
+        // Whoever wakes takes the waker, but leaves the place.
+        let old = self.key.and_then(|key| self.core.waiting_drained.borrow_mut().try_remove(key));
+        drop(old);
+    }
+}
