@@ -25,6 +25,8 @@ use crate::task::JoinHandle;
 /// somewhere give a [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it
 /// and do nothing then.
 ///
+/// **After a `fork`** it belongs to the parent; a child that goes on using it is not detected.
+///
 /// # Example
 ///
 /// ```
