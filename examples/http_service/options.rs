@@ -31,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) compactors: usize,
 
     /// Entries that a compactor merges before it yields
-    #[arg(long, default_value_t = 500, value_parser = at_least_one)]
+    #[arg(long, default_value_t = 300, value_parser = at_least_one)]
     pub(crate) chunk: usize,
 
     /// Keys that the store begins with: key-000000, key-000001, …

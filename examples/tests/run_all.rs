@@ -5,15 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the example prints.
 fn output(name: &str) -> String {
-    let test = std::env::current_exe().unwrap();
-    // This is `target/debug/deps/run_all-…`, and that `target/debug/examples/NAME`.
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let program = program::path(name);
     let output = Command::new(&program).output();
     let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -137,27 +136,35 @@ fn shutdown() {
     assert_eq!(late, "late: refused");
 }
 
-/// Each program is in the index, and has a test here.
+/// Each program is in the index, and has a test: here, or in a file of its own if it has a folder of its own.
 #[test]
 fn the_index_is_complete() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
-    let tests = include_str!("run_all.rs");
     let mut programs = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
-        }
         let name = path.file_stem().unwrap().to_str().unwrap();
-        assert!(index.contains(&format!("[{name}.rs]({name}.rs)")), "README.md does not list {name}");
-        assert!(index.contains(&format!("--example {name}`")), "README.md does not say how to run {name}");
-        assert!(
-            tests.contains(&format!("output(\"{name}\""))
-                || tests.contains(&format!("assert_host(\"{name}\"")),
-            "nothing here runs {name}"
-        );
+        let Some(file) = main_file(&path) else { continue };
+        assert!(index.contains(&format!("[{file}]({file})")), "README.md does not list {name}");
+        assert!(index.contains(&format!("--example {name}")), "README.md does not say how to run {name}");
+        assert!(is_tested(&folder, name), "nothing runs {name}");
         programs += 1;
     }
     assert_eq!(programs, index.lines().filter(|line| line.starts_with("| [")).count());
+}
+
+/// The file of a program's `main`, if that path is a program's.
+fn main_file(path: &Path) -> Option<String> {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    if path.join("main.rs").exists() {
+        return Some(format!("{name}/main.rs"));
+    }
+    path.extension().is_some_and(|extension| extension == "rs").then(|| name.to_owned())
+}
+
+fn is_tested(folder: &Path, name: &str) -> bool {
+    let tests = include_str!("run_all.rs");
+    let here = ["output", "assert_host"].iter().any(|run| tests.contains(&format!("{run}(\"{name}\"")));
+    here || folder.join("tests").join(format!("{name}.rs")).exists() && folder.join(name).is_dir()
 }

@@ -1,0 +1,75 @@
+# The table of measure.sh, from its lines of NAME=VALUE. Exits 1 if a request failed.
+
+{
+    delete run
+    for (i = 1; i <= NF; i++) {
+        at = index($i, "=")
+        run[substr($i, 1, at - 1)] = substr($i, at + 1)
+    }
+    arm = run["background"] SUBSEP run["executor"]
+    for (name in run) value[arm, name, run["round"]] = run[name]
+    if (run["round"] + 0 > rounds) rounds = run["round"] + 0
+    failed[arm] += run["failed"]
+    all_failed += run["failed"]
+    # Compaction keeps the server busy all the time, and so does wrk: if it had less than a core, somebody else had the rest.
+    percent = run["server_cpu_percent"] + 0
+    disturbed += percent > 0 && percent < 95
+}
+
+END {
+    print "| compaction | executor | requests/s | p50 | p99 | p99.9 | chunks of compaction/s | failed requests |"
+    print "|---|---|---|---|---|---|---|---|"
+    row("off", "localset"); row("off", "clockworker"); row("on", "localset"); row("on", "clockworker")
+    print ""
+    print "| Clockworker / LocalSet, per round | median (min – max) | bar | |"
+    print "|---|---|---|---|"
+    bar("requests/s, no compaction", "off", "requests_per_s", 0.98, 1)
+    bar("p99, no compaction", "off", "p99_us")
+    bar("p99, with compaction", "on", "p99_us", 0.50, -1)
+    bar("requests/s, with compaction", "on", "requests_per_s")
+    bar("chunks of compaction/s", "on", "chunks_per_s")
+    printf "| failed requests, all runs | %d | 0 | %s |\n", all_failed, all_failed ? "**missed**" : "met"
+    if (disturbed) {
+        print ""
+        printf "%d of %d runs were disturbed: the server had less than 95 %% of its core. Measure on a quiet machine.\n",
+            disturbed, NR
+    }
+    exit all_failed > 0
+}
+
+function row(background, executor,    arm) {
+    arm = background SUBSEP executor
+    printf "| %s | %s | %.0f | %s | %s | %s | %s | %d |\n", background, executor, middle(arm, "requests_per_s"),
+        ms(middle(arm, "p50_us")), ms(middle(arm, "p99_us")), ms(middle(arm, "p999_us")),
+        background == "on" ? sprintf("%.0f", middle(arm, "chunks_per_s")) : "–", failed[arm]
+}
+
+function ms(us) { return sprintf("%.2f ms", us / 1000) }
+
+# The median over the rounds.
+function middle(arm, name,    r) {
+    for (r = 1; r <= rounds; r++) list[r] = value[arm, name, r] + 0
+    return median(rounds)
+}
+
+# The ratio of each round's two runs; `sign` is 1 if the bar is a lower bound, -1 if an upper one, and 0 if there is none.
+function bar(what, background, name, limit, sign,    r, below, verdict) {
+    for (r = 1; r <= rounds; r++) {
+        below = value[background, "localset", name, r]
+        list[r] = below ? value[background, "clockworker", name, r] / below : 0
+    }
+    middling = median(rounds)
+    verdict = !sign ? " | " : sprintf("%s %.2f | %s", sign > 0 ? "≥" : "≤", limit,
+        (middling - limit) * sign >= 0 ? "met" : "**missed**")
+    printf "| %s | %.2f (%.2f – %.2f) | %s |\n", what, middling, list[1], list[rounds], verdict
+}
+
+# Sorts list[1..n]; its median.
+function median(n,    i, j, x) {
+    for (i = 2; i <= n; i++) {
+        x = list[i]
+        for (j = i - 1; j >= 1 && list[j] > x; j--) list[j + 1] = list[j]
+        list[j + 1] = x
+    }
+    return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
+}
