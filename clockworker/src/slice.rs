@@ -232,7 +232,8 @@ impl<'a> Timing<'a> {
         }
         let now = self.core.read_clock();
         let elapsed = now - std::mem::replace(&mut self.last, now);
-        if !exact {
+        // Long polls each have their reading as it is: no need to divide.
+        if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
             self.stride = (SAMPLE_NS * self.stride / elapsed.max(1)).clamp(1, MAX_STRIDE);
             self.core.stride.set(self.stride);
         }

@@ -1,5 +1,7 @@
 //! Admission: tasks woken, spawned on other threads or aborted are handed on, between polls.
 
+use std::rc::Rc;
+
 use super::{Core, Current};
 use crate::lane::{Lane, NO_GROUP};
 use crate::task::{Arrival, Cause, LiveTask, Place, Refused};
@@ -20,8 +22,25 @@ impl Core {
     /// Hands the tasks woken on this thread to their schedulers.
     pub(super) fn admit_woken(&self) {
         let Some(arrivals) = self.shared.arrivals() else { return };
+        // As a rule many of one queue come together, from the host's driver.
+        let mut lane: Option<Rc<Lane>> = None;
         while let Some(arrival) = arrivals.next() {
-            self.admit(arrival);
+            match (arrival, &lane) {
+                (Arrival::Ready(place), Some(lane)) if lane.key.index == place.queue => {
+                    self.admit_ready(lane, place);
+                }
+                (Arrival::Ready(place), _) => {
+                    lane = self.lane(place.queue);
+                    lane.iter().for_each(|lane| self.admit_ready(lane, place));
+                }
+                (arrival, _) => self.admit(arrival),
+            }
+        }
+    }
+
+    fn admit_ready(&self, lane: &Lane, place: Place) {
+        if lane.make_ready(place) {
+            self.after_ready(lane);
         }
     }
 
@@ -40,8 +59,8 @@ impl Core {
         match arrival {
             Arrival::Nothing => {}
             Arrival::Ready(place) => {
-                if let Some(lane) = self.lane(place.queue).filter(|lane| lane.make_ready(place)) {
-                    self.after_ready(&lane);
+                if let Some(lane) = self.lane(place.queue) {
+                    self.admit_ready(&lane, place);
                 }
             }
             Arrival::Aborted(place) => {
