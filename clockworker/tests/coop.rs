@@ -331,3 +331,40 @@ fn a_main_future_that_drains_a_full_channel_does_not_stall_the_tasks() {
         yielder.abort();
     });
 }
+
+/// A future that tokio is told not to stop is not stopped here either, and its neighbours get on after it.
+#[test]
+fn an_unconstrained_future_drains_a_full_channel_in_one_poll() {
+    const MESSAGES: usize = 128 * 50;
+    let ex = patient();
+    let drainer = ex.spawn(tokio::task::unconstrained(async {
+        let mut receiver = full_channel(MESSAGES);
+        for _ in 0..MESSAGES {
+            receiver.recv().await.unwrap();
+        }
+    }));
+    let mut receiver = full_channel(128);
+    let neighbour = ex.spawn(async move { while receiver.recv().await.is_some() {} });
+    current_thread().block_on(ex.run_until(async {
+        drainer.await.unwrap();
+        neighbour.await.unwrap();
+    }));
+    assert_eq!(ex.stats().host_yields, 1, "for the neighbour's 128 and the end of its channel");
+}
+
+/// So does the future given to `run_until` use up the budget, and get a new one.
+#[test]
+fn the_future_being_run_is_stopped_by_the_budget_and_goes_on() {
+    const MESSAGES: usize = 128 * 50;
+    let ex = patient();
+    let mut receiver = full_channel(MESSAGES);
+    let task = ex.spawn(async { 1 });
+    current_thread().block_on(ex.run_until(async {
+        for _ in 0..MESSAGES {
+            receiver.recv().await.unwrap();
+        }
+        assert_eq!(task.await.unwrap(), 1);
+    }));
+    let stats = ex.stats();
+    assert_eq!(stats.host_polls, 50, "{stats:?}");
+}
