@@ -1,0 +1,325 @@
+//! `JoinSet` natively: across queues, groups, executors and threads. (What it has in common with tokio's is in
+//! `drop_in/join_set.rs`.)
+
+mod life_support;
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, ready};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use clockworker::schedulers::Las;
+use clockworker::{Executor, JoinSet, Queue, spawn_local, yield_now};
+use life_support::{
+    CountingWaker, OnDrop, Probe, assert_finished, hold, hush, panic_as_meant, poll_once, settle, tick,
+};
+
+fn counted(drops: &Rc<Cell<u32>>) -> OnDrop<impl FnOnce() + use<>> {
+    let drops = Rc::clone(drops);
+    OnDrop::new(move || drops.set(drops.get() + 1))
+}
+
+/// Polls for the next output with that waker.
+fn poll_next<T>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
+    set.poll_join_next(&mut Context::from_waker(waker)).map(|next| next.map(|result| result.unwrap()))
+}
+
+#[test]
+fn members_are_on_any_queue_group_and_executor() {
+    let (ex, other) = (Executor::new(), Executor::new());
+    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(ready(1), &ex);
+    set.spawn_local_on(ready(2), &queue);
+    set.spawn_local_on(ready(3), &queue.group(7));
+    set.spawn_local_on(ready(4), &other);
+    settle(&other);
+    let mut outputs = ex.block_on(set.join_all());
+    outputs.sort_unstable();
+    assert_eq!(outputs, [1, 2, 3, 4]);
+    assert_eq!((queue.stats().completed, ex.stats().completed, other.stats().completed), (2, 3, 1));
+}
+
+#[test]
+fn spawned_inside_a_task_they_are_beside_it() {
+    let ex = Executor::new();
+    let queue = ex.queue("own").create().unwrap();
+    let task = queue.spawn(async {
+        let mut set = JoinSet::new();
+        for i in 0..10 {
+            set.spawn_local(async move { i });
+        }
+        set.join_all().await.into_iter().sum::<i32>()
+    });
+    assert_eq!(ex.block_on(task).unwrap(), 45);
+    assert_eq!(queue.stats().spawned, 11);
+}
+
+#[test]
+fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
+    let ex = Executor::new();
+    let handle = ex.handle();
+    let remote =
+        thread::spawn(move || Vec::from_iter((0..5).map(|i| handle.spawn(move || async move { i }))));
+    let mut set: JoinSet<i32> = remote.join().unwrap().into_iter().collect();
+    set.extend((5..9).map(|i| ex.spawn(async move { i })));
+    let abort = set.insert(ex.spawn(async { 9 }));
+    assert_eq!((set.len(), abort.is_finished()), (10, false));
+    assert_eq!(format!("{set:?}"), "JoinSet { len: 10 }");
+    let mut outputs = ex.block_on(set.join_all());
+    outputs.sort_unstable();
+    assert!(outputs.into_iter().eq(0..10));
+}
+
+#[test]
+fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
+    hush();
+    let ex = Executor::new();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut set = JoinSet::new();
+        set.extend(
+            (0..50).map(|i| if i == 25 { panic_as_meant("midway") } else { ex.spawn(async move { i }) }),
+        );
+    }));
+    assert!(caught.is_err());
+    // The set went with the panic, and took its tasks along; the executor works.
+    settle(&ex);
+    assert_finished(&ex.stats(), 0, 25, 0);
+    assert_eq!(ex.block_on(ex.spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
+    for detach in [false, true] {
+        let ex = Executor::new();
+        let drops = Rc::new(Cell::new(0));
+        let mut set = JoinSet::new();
+        for _ in 0..10 {
+            set.spawn_local_on(hold(counted(&drops)), &ex);
+        }
+        settle(&ex);
+        if detach {
+            set.detach_all();
+            assert!(set.is_empty());
+        }
+        drop(set);
+        assert_eq!(drops.get(), 0, "not on this stack");
+        tick(&ex);
+        assert_eq!((drops.get(), ex.stats().live), if detach { (0, 10) } else { (10, 0) });
+    }
+}
+
+#[test]
+fn unread_outputs_are_dropped_with_it_once() {
+    for how in ["dropped", "detached", "shut down"] {
+        let ex = Executor::new();
+        let drops = Rc::new(Cell::new(0));
+        let mut set = JoinSet::new();
+        for _ in 0..10 {
+            let guard = counted(&drops);
+            set.spawn_local_on(async move { guard }, &ex);
+        }
+        settle(&ex);
+        assert_eq!(drops.get(), 0);
+        match how {
+            "dropped" => drop(set),
+            "detached" => set.detach_all(),
+            _ => ex.block_on(set.shutdown()),
+        }
+        assert_eq!(drops.get(), 10, "{how}");
+        assert_finished(&ex.stats(), 10, 0, 0);
+    }
+}
+
+#[test]
+fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
+    let ex = Executor::new();
+    let mut set = JoinSet::new();
+    let probes: Vec<Rc<Probe>> = (0..4).map(|_| Probe::new()).collect();
+    for probe in &probes {
+        set.spawn_local_on(probe.future(), &ex);
+    }
+    settle(&ex);
+    let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
+    assert!(poll_next(&mut set, &one).is_pending());
+    assert!(poll_next(&mut set, &one).is_pending());
+    let woken_at_first = first.count();
+    assert!(poll_next(&mut set, &two).is_pending());
+    // A task that is polled and not over is nobody's business.
+    probes[0].waker().wake();
+    settle(&ex);
+    assert_eq!(second.count(), 0);
+    for probe in &probes[..3] {
+        probe.finish();
+    }
+    settle(&ex);
+    assert_eq!((first.count(), second.count()), (woken_at_first, 1), "the last that asked");
+    for _ in 0..3 {
+        assert!(matches!(poll_next(&mut set, &two), Poll::Ready(Some(_))));
+    }
+    assert!(set.try_join_next().is_none());
+    probes[3].finish();
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &two), Poll::Ready(Some(2)));
+    assert_eq!(poll_next(&mut set, &two), Poll::Ready(None));
+}
+
+#[test]
+fn looking_without_waiting_does_not_take_the_waiters_place() {
+    let ex = Executor::new();
+    let mut set = JoinSet::new();
+    let probe = Probe::new();
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    let (wakes, waker) = CountingWaker::new();
+    // The first poll looks at a new member, and asks to be polled again.
+    assert!(poll_next(&mut set, &waker).is_pending() && poll_next(&mut set, &waker).is_pending());
+    let before = wakes.count();
+    assert!(set.try_join_next().is_none() && set.try_join_next_with_id().is_none());
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count() - before, 1);
+}
+
+#[test]
+fn a_member_that_comes_while_somebody_waits_is_waited_for() {
+    let ex = Executor::new();
+    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
+    let first = Probe::new();
+    set.borrow_mut().spawn_local_on(first.future(), &ex);
+    let waits = Rc::clone(&set);
+    let waiter = ex.spawn(async move {
+        std::future::poll_fn(|cx| waits.borrow_mut().poll_join_next(cx)).await.unwrap().unwrap()
+    });
+    settle(&ex);
+    assert!(!waiter.is_finished());
+    set.borrow_mut().spawn_local_on(async { 77 }, &ex);
+    assert_eq!(ex.block_on(waiter).unwrap(), 77);
+}
+
+#[test]
+fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
+    const TASKS: u32 = 100_000;
+    let ex = Executor::new();
+    let queues: Vec<Queue> = (0..3).map(|i| ex.queue(&i.to_string()).create().unwrap()).collect();
+    let sum = ex.block_on(async {
+        let mut set = JoinSet::new();
+        for i in 0..TASKS {
+            set.spawn_local_on(
+                async move {
+                    yield_now().await;
+                    u64::from(i)
+                },
+                &queues[i as usize % 3],
+            );
+        }
+        let mut sum = 0;
+        while let Some(output) = set.join_next().await {
+            sum += output.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, u64::from(TASKS) * u64::from(TASKS - 1) / 2);
+    assert_finished(&ex.stats(), u64::from(TASKS), 0, 0);
+    assert_eq!(ex.stats().polls, 2 * u64::from(TASKS));
+}
+
+#[test]
+fn a_join_given_up_at_each_poll_loses_no_output() {
+    for cut in 0..12 {
+        let ex = Executor::builder().poll_cap(1).build().unwrap();
+        let mut set = JoinSet::new();
+        for i in 0..5_u32 {
+            set.spawn_local_on(
+                async move {
+                    for _ in 0..i {
+                        yield_now().await;
+                    }
+                    i
+                },
+                &ex,
+            );
+        }
+        let mut outputs = Vec::new();
+        {
+            let mut joins = pin!(async {
+                while let Some(output) = set.join_next().await {
+                    outputs.push(output.unwrap());
+                }
+            });
+            for _ in 0..cut {
+                tick(&ex);
+                let _ = poll_once(&mut joins.as_mut());
+            }
+        }
+        settle(&ex);
+        while let Some(output) = set.try_join_next() {
+            outputs.push(output.unwrap());
+        }
+        outputs.sort_unstable();
+        assert_eq!(outputs, [0, 1, 2, 3, 4], "given up at {cut}");
+    }
+}
+
+#[test]
+fn sets_inside_the_tasks_of_sets_go_all_at_once() {
+    fn nest(depth: u32, drops: Rc<Cell<u32>>) -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            let _guard = counted(&drops);
+            let mut set = JoinSet::new();
+            if depth > 0 {
+                for _ in 0..2 {
+                    set.spawn_local(nest(depth - 1, Rc::clone(&drops)));
+                }
+            } else {
+                set.spawn_local(pending());
+            }
+            set.join_all().await;
+        })
+    }
+    let ex = Executor::new();
+    let drops = Rc::new(Cell::new(0));
+    let mut set = JoinSet::new();
+    set.spawn_local_on(nest(6, Rc::clone(&drops)), &ex);
+    settle(&ex);
+    assert_eq!((drops.get(), ex.stats().live), (0, 127 + 64));
+    set.abort_all();
+    settle(&ex);
+    assert_eq!((drops.get(), ex.stats().live), (127, 0));
+}
+
+#[test]
+fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
+    let ex = Executor::new();
+    let queue = ex.queue("q").create().unwrap();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(pending::<()>(), &queue);
+    drop(ex);
+    set.spawn_local_on(pending::<()>(), &queue);
+    let refused: Vec<bool> =
+        std::iter::from_fn(|| set.try_join_next()).map(|result| result.unwrap_err().is_refused()).collect();
+    assert_eq!((refused.iter().filter(|&&refused| refused).count(), refused.len()), (1, 2));
+}
+
+#[test]
+fn waiting_for_none_left_waits_for_children_and_spawns_from_threads() {
+    let ex = Executor::new();
+    let done = Rc::new(Cell::new(0));
+    let counts = Rc::clone(&done);
+    drop(ex.spawn(async move {
+        yield_now().await;
+        drop(spawn_local(async move {
+            yield_now().await;
+            counts.set(counts.get() + 1);
+        }));
+    }));
+    let handle = ex.handle();
+    let remote = thread::spawn(move || handle.spawn(|| async { yield_now().await })).join().unwrap();
+    ex.block_on(ex.drained());
+    assert!(done.get() == 1 && remote.is_finished());
+    assert_finished(&ex.stats(), 3, 0, 0);
+    // With nothing left it is over at once, again and again.
+    ex.block_on(ex.drained());
+}
