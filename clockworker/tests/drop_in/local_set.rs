@@ -51,6 +51,7 @@ fn tasks_of_any_depth_stay_on_the_calling_thread_of_either_runtime() {
 #[tokio::test(flavor = "multi_thread")]
 async fn awaited_it_runs_all_tasks_to_their_end_also_those_spawned_meanwhile() {
     let done = Rc::new(RefCell::new(Vec::new()));
+    let here = thread::current().id();
     let local = LocalSet::new();
     for name in ["a", "b"] {
         let done = Rc::clone(&done);
@@ -59,6 +60,7 @@ async fn awaited_it_runs_all_tasks_to_their_end_also_those_spawned_meanwhile() {
             spawn_local(async move {
                 yield_now().await;
                 yield_now().await;
+                assert_eq!(thread::current().id(), here);
                 child.borrow_mut().push("child");
             });
             yield_now().await;

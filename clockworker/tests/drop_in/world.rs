@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time;
 
-use super::support::{current_thread, hush, multi_thread, panic_of};
+use super::support::{OnDrop, current_thread, hush, multi_thread, panic_of, text};
 use super::task::{LocalSet, spawn_local, yield_now};
 
 const MOMENT: Duration = Duration::from_millis(2);
@@ -299,11 +299,25 @@ fn task_locals_of_tokio_are_each_tasks_own() {
 }
 
 #[test]
-fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic_of_the_task() {
-    LocalSet::new().block_on(&current_thread(), async {
-        let task = spawn_local(async { tokio::task::block_in_place(|| {}) });
-        assert!(task.await.unwrap_err().is_panic());
+fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic() {
+    const SAYS: &str = "can call blocking only when running on the multi-threaded runtime";
+    hush();
+    let rt = current_thread();
+    let local = LocalSet::new();
+    // In a task, in a task's drop, and in what is run.
+    let waits = local.spawn_local(async {
+        let _guard = OnDrop::new(|| tokio::task::block_in_place(|| {}));
+        pending::<()>().await;
     });
+    local.block_on(&rt, async {
+        let task = spawn_local(async { tokio::task::block_in_place(|| {}) });
+        assert_eq!(text(&*task.await.unwrap_err().into_panic()), SAYS);
+        yield_now().await;
+    });
+    assert_eq!(panic_of(|| local.block_on(&rt, async { tokio::task::block_in_place(|| {}) })), SAYS);
+    drop(local);
+    let error = rt.block_on(waits).unwrap_err();
+    assert!(error.is_panic() || error.is_cancelled(), "outside the runtime it is allowed");
 }
 
 #[test]
