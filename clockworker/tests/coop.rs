@@ -352,20 +352,3 @@ fn an_unconstrained_future_drains_a_full_channel_in_one_poll() {
     }));
     assert_eq!(queue.stats().polls, 1);
 }
-
-/// The future given to `run_until` uses up the budget too, and gets a new one.
-#[test]
-fn the_future_being_run_is_stopped_by_the_budget_and_goes_on() {
-    const MESSAGES: usize = 128 * 50;
-    let ex = patient();
-    let mut receiver = full_channel(MESSAGES);
-    let task = ex.spawn(async { 1 });
-    current_thread().block_on(ex.run_until(async {
-        for _ in 0..MESSAGES {
-            receiver.recv().await.unwrap();
-        }
-        assert_eq!(task.await.unwrap(), 1);
-    }));
-    let stats = ex.stats();
-    assert_eq!(stats.host_polls, 50, "{stats:?}");
-}

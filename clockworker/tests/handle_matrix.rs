@@ -27,7 +27,7 @@ enum Panics {
 
 /// The moments at which a handle is dropped or the task aborted, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum When {
+enum Moment {
     AtOnce,
     AfterFirstPoll,
     /// Its result, if it gave one, is not yet read.
@@ -52,9 +52,9 @@ enum Spawn {
     Remote,
 }
 
-use When::{AfterFirstPoll, AtOnce, WhenOver, WhenRead};
+use Moment::{AfterFirstPoll, AtOnce, WhenOver, WhenRead};
 
-const WHENS: [When; 4] = [AtOnce, AfterFirstPoll, WhenOver, WhenRead];
+const WHENS: [Moment; 4] = [AtOnce, AfterFirstPoll, WhenOver, WhenRead];
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -63,11 +63,11 @@ struct Case {
     output_panics: bool,
     /// The join handle is polled, and so registered, before anything else.
     polled: bool,
-    join_dropped: When,
-    aborted: Option<When>,
+    join_dropped: Moment,
+    aborted: Option<Moment>,
     aborter: Aborter,
     /// An abort handle is made and dropped then. One that aborts is kept to the end.
-    abort_dropped: Option<When>,
+    abort_dropped: Option<Moment>,
 }
 
 /// How the task must end.
@@ -84,7 +84,7 @@ const IN_OUTPUT: &str = "in the output's drop";
 
 impl Case {
     /// When it is aborted, if whoever is to abort is still there.
-    fn aborted(self) -> Option<When> {
+    fn aborted(self) -> Option<Moment> {
         // At one moment, the abort comes first.
         let there = |when| self.aborter == Aborter::AbortHandle || when <= self.join_dropped;
         self.aborted.filter(|&when| there(when))
@@ -186,7 +186,7 @@ impl Hands {
     }
 
     /// Does what the case has for that moment.
-    fn at(&mut self, when: When) {
+    fn at(&mut self, when: Moment) {
         if self.case.aborted == Some(when) {
             match self.case.aborter {
                 Aborter::JoinHandle => self.join.iter().for_each(JoinHandle::abort),
@@ -284,7 +284,7 @@ fn check_all(spawn: Spawn) -> usize {
     hush();
     let mut cases = 0;
     let whens = || WHENS.map(Some).into_iter().chain([None]);
-    let handles: Vec<(Aborter, Option<When>)> =
+    let handles: Vec<(Aborter, Option<Moment>)> =
         whens().map(|dropped| (Aborter::JoinHandle, dropped)).chain([(Aborter::AbortHandle, None)]).collect();
     for panics in [Panics::Nowhere, Panics::InPoll, Panics::InDrop, Panics::InPollAndDrop] {
         for output_panics in [false, true] {

@@ -35,7 +35,8 @@ fn a_task_that_holds_all_there_is_goes_with_the_executor() {
     let drops = Rc::new(Cell::new(0));
     let ex = Executor::new();
     let queue = ex.queue("q").scheduler(Las::new()).create().unwrap();
-    let (wakers, join): (Rc<RefCell<Vec<Waker>>>, Rc<RefCell<Vec<JoinHandle<()>>>>) = Default::default();
+    let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
+    let join: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
     for _ in 0..2 {
         let slot: Rc<RefCell<Option<Everything>>> = Rc::default();
         let (inside, guard) = (Rc::clone(&slot), counted(&drops));
