@@ -139,7 +139,7 @@ fn other_threads_spawn_on_it_by_a_handle() {
     assert_eq!(local.block_on(&rt, task).unwrap(), here);
     // Awaited, it waits for those as well.
     let handle = local.executor().handle();
-    let task = thread::spawn(move || handle.spawn(|| yield_now())).join().unwrap();
+    let task = thread::spawn(move || handle.spawn(yield_now)).join().unwrap();
     rt.block_on(local);
     assert!(task.is_finished());
 }
@@ -188,7 +188,9 @@ fn a_guard_may_be_held_across_a_run_and_the_run_has_its_own() {
     let rt = current_thread();
     let (outer, inner) = (LocalSet::new(), LocalSet::new());
     let guard = outer.enter();
-    let of_inner = inner.block_on(&rt, async { spawn_local(async { 1 }) });
+    let mut of_inner = None;
+    inner.block_on(&rt, async { of_inner = Some(spawn_local(async { 1 })) });
+    let of_inner = of_inner.expect("it was spawned");
     let of_outer = spawn_local(async { 2 });
     drop(guard);
     assert_eq!(inner.executor().stats().spawned, 1);

@@ -320,13 +320,15 @@ fn hundreds_of_tasks_wait_for_one_thread_and_tell_one_task() {
 fn a_handle_made_in_one_run_is_awaited_in_the_next() {
     let ex = Executor::new();
     let (send, receive) = oneshot::channel();
-    let task = ex.block_on(async {
-        spawn_local(async move {
+    let mut task = None;
+    ex.block_on(async {
+        task = Some(spawn_local(async move {
             yield_now().await;
             send.send(1).unwrap();
             2
-        })
+        }));
     });
+    let task = task.expect("it was spawned");
     let answers = ex.block_on(async { (receive.await.unwrap(), task.await.unwrap()) });
     assert_eq!(answers, (1, 2));
 }
