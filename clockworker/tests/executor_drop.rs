@@ -76,8 +76,8 @@ fn a_task_that_was_woken_and_not_polled_is_dropped_and_not_polled() {
     }
 }
 
-/// Spawns tasks of which each waits for the sender that the next one holds, in a ring: whichever is
-/// dropped first, dropping it wakes one that is not dropped yet. `back` lets the first hold what the last waits for.
+/// Spawns tasks in a ring, of which each holds the sender that the next one waits for: whichever is dropped first, its
+/// drop wakes one that is not dropped yet.
 fn ring(ex: &Executor, length: usize, reversed: bool, drops: &Count) -> Vec<JoinHandle<()>> {
     let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..length)
         .map(|_| oneshot::channel::<()>())
