@@ -196,7 +196,8 @@ fn a_member_that_comes_while_somebody_waits_is_waited_for() {
     settle(&ex);
     assert!(!waiter.is_finished());
     set.borrow_mut().spawn_local_on(async { 77 }, &ex);
-    assert_eq!(ex.block_on(waiter).unwrap(), 77);
+    settle(&ex);
+    assert_eq!(life_support::output(waiter).unwrap(), 77);
 }
 
 #[test]
