@@ -10,13 +10,14 @@ use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 use std::thread;
 
 use clockworker::compat::{JoinHandle, JoinSet, LocalSet, UnhandledPanic, spawn_local, yield_now};
 use clockworker::schedulers::Qlas;
 use clockworker::{Executor, Id};
-use life_support::{OnDrop, Probe, hold, hush, output, panic_as_meant, quietly, said};
+use life_support::{CountingWaker, OnDrop, Probe, hold, hush, output, panic_as_meant, quietly, said};
 use tokio::runtime::{Builder, Runtime};
 
 fn current_thread() -> Runtime {
@@ -270,4 +271,29 @@ fn a_set_that_was_awaited_midway_and_dropped_leaves_nothing() {
     waker.wake();
     assert_eq!((probe.polls.get(), probe.drops.get()), (1, 1));
     assert!(output(task).unwrap_err().is_cancelled());
+}
+
+#[test]
+fn a_host_that_panics_when_woken_does_not_keep_another_from_driving_on() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic_as_meant("a host");
+        }
+    }
+    hush();
+    let local = LocalSet::new();
+    let mut rides = Box::pin(local.run_until(pending::<()>()));
+    let mut goes_on = Box::pin(local.run_until(pending::<()>()));
+    let mut drives = Box::pin(local.run_until(pending::<()>()));
+    let bad = Waker::from(Arc::new(Panics));
+    let (wakes, waker) = CountingWaker::new();
+    assert!(rides.as_mut().poll(&mut Context::from_waker(&bad)).is_pending());
+    assert!(goes_on.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(drives.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let before = wakes.count();
+    drop(drives);
+    assert_eq!(wakes.count() - before, 1);
+    drop((rides, goes_on));
+    assert_eq!(local.block_on(&current_thread(), async { spawn_local(async { 1 }).await.unwrap() }), 1);
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use clockworker::schedulers::Las;
-use clockworker::{Executor, JoinSet, Queue, spawn_local, yield_now};
+use clockworker::{Executor, JoinSet, Queue, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, panic_as_meant, poll_once, settle, tick,
 };
@@ -302,25 +302,4 @@ fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
     let refused: Vec<bool> =
         std::iter::from_fn(|| set.try_join_next()).map(|result| result.unwrap_err().is_refused()).collect();
     assert_eq!((refused.iter().filter(|&&refused| refused).count(), refused.len()), (1, 2));
-}
-
-#[test]
-fn waiting_for_none_left_waits_for_children_and_spawns_from_threads() {
-    let ex = Executor::new();
-    let done = Rc::new(Cell::new(0));
-    let counts = Rc::clone(&done);
-    drop(ex.spawn(async move {
-        yield_now().await;
-        drop(spawn_local(async move {
-            yield_now().await;
-            counts.set(counts.get() + 1);
-        }));
-    }));
-    let handle = ex.handle();
-    let remote = thread::spawn(move || handle.spawn(|| async { yield_now().await })).join().unwrap();
-    ex.block_on(ex.drained());
-    assert!(done.get() == 1 && remote.is_finished());
-    assert_finished(&ex.stats(), 3, 0, 0);
-    // With nothing left it is over at once, again and again.
-    ex.block_on(ex.drained());
 }

@@ -135,8 +135,8 @@ fn the_future_being_run_is_not_starved_by_tasks_that_wake_each_other() {
                 wait_until(cx.waker(), left == 0)
             }),
         );
-        // Woken at each of its polls, it waits for 64 polls or 2 µs each time; these are 1 µs long.
-        assert!(counted.get() <= 100 * 3, "{}: {} polls", queue.name(), counted.get());
+        // It wakes itself at each of its polls, and so waits for 64 of the others'.
+        assert!(counted.get() <= 100 * 64, "{}: {} polls", queue.name(), counted.get());
         stop.set(true);
     });
 }

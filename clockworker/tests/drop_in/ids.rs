@@ -160,6 +160,7 @@ fn tasks_inside_tasks_have_their_own_and_the_outer_is_found_again() {
             assert_eq!(child.id(), child.await.unwrap());
             LocalSet::new()
                 .run_until(async {
+                    assert_eq!(id(), outer, "what is run belongs to the task that runs it");
                     let inner = spawn_local(async { id() }).await.unwrap();
                     assert_ne!(inner, outer);
                 })

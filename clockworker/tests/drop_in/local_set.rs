@@ -112,6 +112,25 @@ fn nothing_is_polled_before_a_run() {
 }
 
 #[test]
+fn a_yield_of_what_is_run_lets_all_that_was_spawned_begin() {
+    let rt = current_thread();
+    for _ in 0..20 {
+        let local = LocalSet::new();
+        let started = Rc::new(Cell::new(0));
+        local.block_on(&rt, async {
+            for i in 1..=3 {
+                for _ in 0..50 {
+                    let started = Rc::clone(&started);
+                    spawn_local(async move { started.set(started.get() + 1) });
+                }
+                yield_now().await;
+                assert_eq!(started.get(), 50 * i);
+            }
+        });
+    }
+}
+
+#[test]
 fn inside_a_guard_tasks_are_spawned_on_it() {
     let rt = current_thread();
     let local = LocalSet::new();
