@@ -19,6 +19,9 @@ use crate::task::{Cause, Finish, LiveTask, Place};
 /// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
 
+/// So many tasks, with cells of 100 bytes and futures as large again, fill a second-level cache of some 100 KiB.
+const MANY: usize = 1_024;
+
 /// A queue. The handles are in [`queue`](crate::queue).
 pub(crate) struct Lane {
     pub(crate) name: Box<str>,
@@ -140,6 +143,12 @@ impl Records {
             Some(_) => Popped::Fault(PolicyFault::Repeated),
             None => Popped::Fault(PolicyFault::Invented),
         }
+    }
+
+    /// Whether the tasks may be too many for the nearest caches.
+    #[inline]
+    pub(crate) fn are_many(&self) -> bool {
+        self.tasks.len() >= MANY
     }
 
     /// Fetches the memory of a task that will be polled soon.
@@ -411,8 +420,15 @@ impl Lane {
     }
 
     /// Takes a faulty scheduler out of service and reports it. Its tasks go on in FIFO order.
+    #[inline]
     fn check(&self, result: Result<(), PolicyFault>) {
-        let Err(fault) = result else { return };
+        if let Err(fault) = result {
+            self.take_out_of_service(fault);
+        }
+    }
+
+    #[cold]
+    fn take_out_of_service(&self, fault: PolicyFault) {
         if self.fault.get().is_none() {
             self.fault.set(Some(fault));
         }
