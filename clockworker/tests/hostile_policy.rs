@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
-use clockworker::{Executor, PolicyFault, Queue, yield_now};
+use clockworker::{Executor, JoinHandle, PolicyFault, Queue, yield_now};
 use life_support::{
     Probe, assert_balanced, assert_finished, hush, output, panic_as_meant, poll_once, quietly, settle, tick,
 };
@@ -212,6 +212,9 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     let hostile = hostile.create().unwrap();
     let polls: Vec<Rc<Cell<usize>>> = (0..TASKS).map(|_| Rc::default()).collect();
     let groups: Vec<_> = (0..3).map(|key| hostile.group(key)).collect();
+    // A policy is asked who comes soon only where there are many, however few of them are ready.
+    let crowd = if matches!(fault, F::PanicsInPeek | F::PeeksNonsense) { 1_100 } else { 0 };
+    let idle: Vec<_> = (0..crowd).map(|_| hostile.spawn(pending::<()>())).collect();
     let tasks: Vec<_> = (0..TASKS)
         .map(|i| {
             let polls = Rc::clone(&polls[i]);
@@ -251,9 +254,11 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     for polls in &polls {
         assert_eq!(polls.get(), YIELDS + 1, "{case}");
     }
+    idle.iter().for_each(JoinHandle::abort);
+    settle(&ex);
     let did_strike = struck.get();
     let stats = ex.stats();
-    assert_finished(&stats, 2 * TASKS as u64, 0, 0);
+    assert_finished(&stats, 2 * TASKS as u64, crowd, 0);
     assert_eq!((stats.live, stats.ready), (0, 0), "{case}");
     assert_eq!(stats.queues[0].policy_fault, None, "the other queue");
     match stats.queues[1].policy_fault {

@@ -7,8 +7,8 @@
         run[substr($i, 1, at - 1)] = substr($i, at + 1)
     }
     arm = run["background"] SUBSEP run["executor"]
-    for (name in run) value[arm, name, run["round"]] = run[name]
-    if (run["round"] + 0 > rounds) rounds = run["round"] + 0
+    for (name in run) value[arm, name, run["window"]] = run[name]
+    if (run["window"] + 0 > windows) windows = run["window"] + 0
     failed[arm] += run["failed"]
     all_failed += run["failed"]
     # Compaction keeps the server busy all the time, and so does wrk: if it had less than a core, somebody else had the rest.
@@ -21,17 +21,17 @@ END {
     print "|---|---|---|---|---|---|---|---|"
     row("off", "localset"); row("off", "clockworker"); row("on", "localset"); row("on", "clockworker")
     print ""
-    print "| Clockworker / LocalSet, per round | median (min – max) | bar | |"
+    print "| Clockworker / LocalSet, window by window | median (95 % interval) | bar | |"
     print "|---|---|---|---|"
     bar("requests/s, no compaction", "off", "requests_per_s", 0.98, 1)
     bar("p99, no compaction", "off", "p99_us")
     bar("p99, with compaction", "on", "p99_us", 0.50, -1)
     bar("requests/s, with compaction", "on", "requests_per_s")
     bar("chunks of compaction/s", "on", "chunks_per_s")
-    printf "| failed requests, all runs | %d | 0 | %s |\n", all_failed, all_failed ? "**missed**" : "met"
+    printf "| failed requests, all windows | %d | 0 | %s |\n", all_failed, all_failed ? "**missed**" : "met"
     if (disturbed) {
         print ""
-        printf "%d of %d runs were disturbed: the server had less than 95 %% of its core. Measure on a quiet machine.\n",
+        printf "%d of %d windows were disturbed: the server had less than 95 %% of its core. Measure on a quiet machine.\n",
             disturbed, NR
     }
     exit all_failed > 0
@@ -46,22 +46,27 @@ function row(background, executor,    arm) {
 
 function ms(us) { return sprintf("%.2f ms", us / 1000) }
 
-# The median over the rounds.
+# The median over the windows.
 function middle(arm, name,    r) {
-    for (r = 1; r <= rounds; r++) list[r] = value[arm, name, r] + 0
-    return median(rounds)
+    for (r = 1; r <= windows; r++) list[r] = value[arm, name, r] + 0
+    return median(windows)
 }
 
-# The ratio of each round's two runs; `sign` is 1 if the bar is a lower bound, -1 if an upper one, and 0 if there is none.
-function bar(what, background, name, limit, sign,    r, below, verdict) {
-    for (r = 1; r <= rounds; r++) {
+# The ratio of the two windows of a number; `sign` is 1 if the bar is a lower bound, -1 if an upper one, and 0 if there is none.
+function bar(what, background, name, limit, sign,    r, below, verdict, spread, low, high) {
+    for (r = 1; r <= windows; r++) {
         below = value[background, "localset", name, r]
         list[r] = below ? value[background, "clockworker", name, r] / below : 0
     }
-    middling = median(rounds)
+    middling = median(windows)
     verdict = !sign ? " | " : sprintf("%s %.2f | %s", sign > 0 ? "≥" : "≤", limit,
         (middling - limit) * sign >= 0 ? "met" : "**missed**")
-    printf "| %s | %.2f (%.2f – %.2f) | %s |\n", what, middling, list[1], list[rounds], verdict
+    # The interval of a median by order statistics: the ranks that are 1.96 standard deviations of a fair coin's from it.
+    spread = 1.96 * sqrt(windows)
+    low = int((windows - spread) / 2); high = int((windows + spread) / 2) + 1
+    if (low < 1) low = 1
+    if (high > windows) high = windows
+    printf "| %s | %.3f (%.3f – %.3f) | %s |\n", what, middling, list[low], list[high], verdict
 }
 
 # Sorts list[1..n]; its median.
