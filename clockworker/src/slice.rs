@@ -66,33 +66,34 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
         core.enter_task(lane, group);
         let ran = live.run();
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
-        let mut borrows = (seat.borrow_mut(), lane.records.borrow_mut());
-        let Some(policy) = borrows.0.as_mut() else {
-            drop(borrows);
+        let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
+        let Some(mut policy) = seated.as_mut() else {
+            drop((seated, records));
             settle_with_successor(lane, core, id, ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut borrows.1, (lane, core), id, ran, service_ns);
+        let yielded = settle(policy, &mut records, (lane, core), id, ran, service_ns);
         if core.budget.is_spent() {
-            borrows.1.rouse(id);
+            records.rouse(id);
             timing.renew_budget();
         }
-        if !arrivals.is_empty() || core.shared.inbox.has_mail() {
-            drop(borrows);
+        if arrivals.any() || core.shared.inbox.has_mail() {
+            drop((seated, records));
             core.admit_arrivals();
-            borrows = (seat.borrow_mut(), lane.records.borrow_mut());
+            (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
+            policy = match seated.as_mut() {
+                Some(policy) => policy,
+                // Its successor has every ready task, this one included.
+                None => return Ok(SliceEnd::PolicyFault),
+            };
         }
-        let Some(policy) = borrows.0.as_mut() else {
-            // Its successor has every ready task, this one included.
-            return Ok(SliceEnd::PolicyFault);
-        };
         if let Some(task) = yielded {
             policy.push(task, Ready::Yielded);
         }
         if let Some(end) = timing.end() {
             return Ok(end);
         }
-        next = choose(policy, &mut borrows.1, lane, id.slot())?;
+        next = choose(policy, &mut records, lane, id.slot())?;
     }
     Ok(SliceEnd::Drained)
 }

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use super::{Core, Current};
 use crate::lane::{Lane, NO_GROUP};
-use crate::task::{Arrival, Cause, LiveTask, Place, Refused};
+use crate::task::{Arrival, Arrivals, Cause, LiveTask, Place, Refused};
 
 impl Core {
     /// Whether tasks were woken on this thread.
     #[inline]
     pub(super) fn has_woken(&self) -> bool {
-        self.shared.arrivals().is_some_and(|arrivals| !arrivals.is_empty())
+        self.shared.arrivals().is_some_and(Arrivals::any)
     }
 
     /// Whether tasks were woken, or spawned on other threads.

@@ -3,7 +3,7 @@
 //! A wake must not run a user's scheduler (it may panic, or be in the middle of something), so it leaves the task here:
 //! one push, no lock, no atomic read-modify-write. The run loop hands the tasks on between polls, in order.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::header::Link;
@@ -11,33 +11,40 @@ use super::live::{Arrival, arrived};
 
 /// See the [module docs](self). Not `Sync`, so whoever has a reference is on the owner thread.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals(RefCell<VecDeque<Link>>);
+pub(crate) struct Arrivals {
+    list: RefCell<VecDeque<Link>>,
+    /// Whether there is anybody in it. Looked at after each poll, where a look into the list costs more.
+    any: Cell<bool>,
+}
 
 impl Arrivals {
     /// Adds a task whose phase the caller has set to `Arriving`.
     #[inline]
     pub(super) fn push(&self, link: Link) {
-        self.0.borrow_mut().push_back(link);
+        self.list.borrow_mut().push_back(link);
+        self.any.set(true);
     }
 
     /// Takes out the first.
     #[inline]
     pub(crate) fn next(&self) -> Option<Arrival> {
-        let link = self.0.borrow_mut().pop_front()?;
+        let popped = self.list.borrow_mut().pop_front();
+        self.any.set(popped.is_some());
+        let link = popped?;
         // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Arriving`. Whoever
         // has `&self` is on the owner thread.
         Some(unsafe { arrived(link) })
     }
 
-    /// Whether nobody waits here.
+    /// Whether somebody waits here. (Also after the last was taken out, until [`next`](Arrivals::next) finds nobody.)
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+    pub(crate) fn any(&self) -> bool {
+        self.any.get()
     }
 
     /// Whether somebody of another queue waits here.
     pub(crate) fn any_of_other_queue(&self, queue: u32) -> bool {
-        self.0.borrow().iter().any(|link| {
+        self.list.borrow().iter().any(|link| {
             // SAFETY: the record's reference keeps the cell alive while the list points at it.
             let task = unsafe { link.header().as_ref() };
             task.owned.place.get().queue != queue
