@@ -25,24 +25,24 @@ use crate::task::{Id, SharedRef};
 #[must_use = "futures do nothing unless polled"]
 pub struct RunUntil<'a, F> {
     core: &'a Rc<Core>,
-    /// None once dropped.
+    /// None once done.
     future: Option<Pin<Box<F>>>,
-    /// Whether this future is the executor's driver.
-    drives: bool,
+    /// None until the first poll, and once done.
+    claim: Option<Claim<'a>>,
 }
 
 impl<'a, F: Future> RunUntil<'a, F> {
     pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
-        Self { core, future: Some(Box::pin(future)), drives: false }
+        Self { core, future: Some(Box::pin(future)), claim: None }
     }
 
     /// Claims the executor. Only one future may drive it at a time.
     #[track_caller]
     pub(crate) fn claim(&mut self) {
-        if !self.drives {
+        if self.claim.is_none() {
             let taken = self.core.driven.replace(true);
             assert!(!taken, "{ALREADY_DRIVEN}");
-            self.drives = true;
+            self.claim = Some(Claim(self.core));
             self.core.main.set_woken();
             self.core.main_waits_for.set(0);
         }
@@ -165,29 +165,39 @@ impl<F: Future> Future for RunUntil<'_, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
+        assert!(this.future.is_some(), "`RunUntil` polled after completion");
         this.claim();
         this.core.shared.inbox.unpark();
         let core = this.core;
         let _entered = context::enter(core);
         let polled = turn(core, cx.waker(), || this.poll_main());
         assert!(!core.has_failed(), "{FAILED}");
+        if polled.is_ready() {
+            this.end();
+        }
         polled
     }
 }
 
-impl<F> Drop for RunUntil<'_, F> {
-    fn drop(&mut self) {
-        let _driver = self.drives.then(|| Released(self.core));
-        // What the future drops may spawn.
+impl<F> RunUntil<'_, F> {
+    /// Drops the future where what it drops may spawn, and lets another driver in.
+    fn end(&mut self) {
+        let _claim = self.claim.take();
         let _entered = context::enter(self.core);
         self.future = None;
     }
 }
 
-/// Lets another driver in when dropped, also if the future's drop panics.
-struct Released<'a>(&'a Core);
+impl<F> Drop for RunUntil<'_, F> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
 
-impl Drop for Released<'_> {
+/// The right to drive the executor. Dropping it lets another driver in, also where the future's drop panics.
+struct Claim<'a>(&'a Core);
+
+impl Drop for Claim<'_> {
     fn drop(&mut self) {
         self.0.shared.inbox.unpark();
         self.0.driven.set(false);
@@ -197,7 +207,7 @@ impl Drop for Released<'_> {
 
 impl<F> fmt::Debug for RunUntil<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunUntil").field("drives", &self.drives).finish_non_exhaustive()
+        f.debug_struct("RunUntil").field("drives", &self.claim.is_some()).finish_non_exhaustive()
     }
 }
 

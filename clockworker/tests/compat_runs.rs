@@ -135,6 +135,23 @@ fn runs_go_on_when_the_one_that_drove_is_dropped() {
 }
 
 #[test]
+fn a_run_goes_on_when_the_one_that_drove_is_done_and_kept() {
+    let local = LocalSet::new();
+    let (a, b) = (Gate::default(), Gate::default());
+    let task = local.spawn_local(b.wait());
+    let mut stays = Host::of(local.run_until(async { task.await.unwrap() }));
+    let mut done = Host::of(local.run_until(a.wait()));
+    assert!(stays.poll().is_pending() && done.poll().is_pending());
+    a.open();
+    assert!(done.settle().is_ready());
+    assert!(stays.is_woken(), "it has to drive");
+    assert!(stays.settle().is_pending());
+    b.open();
+    assert!(stays.settle().is_ready());
+    drop(done);
+}
+
+#[test]
 fn a_run_goes_on_when_the_one_that_drove_is_kept_but_not_polled() {
     let local = LocalSet::new();
     let mut forgotten = Host::of(local.run_until(pending::<()>()));

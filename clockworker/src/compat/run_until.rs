@@ -28,14 +28,13 @@ use crate::panics::wake_quietly;
 #[must_use = "futures do nothing unless polled"]
 pub struct RunUntil<'a, F> {
     core: &'a Rc<Core>,
-    /// None once done or dropped.
-    future: Option<Pin<Box<F>>>,
-    run: Run,
+    /// None once done.
+    under_way: Option<(Run, Pin<Box<F>>)>,
 }
 
 impl<'a, F: Future> RunUntil<'a, F> {
     pub(super) fn new(core: &'a Rc<Core>, future: F) -> Self {
-        Self { core, future: Some(Box::pin(future)), run: Run::new(core) }
+        Self { core, under_way: Some((Run::new(core), Box::pin(future))) }
     }
 }
 
@@ -43,9 +42,9 @@ impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { core, future, run } = &mut *self;
-        let Some(polled) = future else { panic!("`RunUntil` polled after completion") };
-        let polled = run.poll(core, cx, |cx| polled.as_mut().poll(cx));
+        let Self { core, under_way } = &mut *self;
+        let Some((run, future)) = under_way else { panic!("`RunUntil` polled after completion") };
+        let polled = run.poll(core, cx, |cx| future.as_mut().poll(cx));
         if polled.is_ready() {
             self.end();
         }
@@ -54,10 +53,11 @@ impl<F: Future> Future for RunUntil<'_, F> {
 }
 
 impl<F> RunUntil<'_, F> {
-    /// Drops the future where what it drops may spawn.
+    /// Drops the future where what it drops may spawn, and hands over to the other runs.
     fn end(&mut self) {
+        let Some((_run, future)) = self.under_way.take() else { return };
         let _entered = context::enter(self.core);
-        self.future = None;
+        drop(future);
     }
 }
 
@@ -69,7 +69,7 @@ impl<F> Drop for RunUntil<'_, F> {
 
 impl<F> fmt::Debug for RunUntil<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunUntil").field("done", &self.future.is_none()).finish_non_exhaustive()
+        f.debug_struct("RunUntil").field("done", &self.under_way.is_none()).finish_non_exhaustive()
     }
 }
 
