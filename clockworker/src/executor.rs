@@ -100,8 +100,8 @@ impl Executor {
     /// # Panics
     ///
     /// When polled while the executor is being run already: inside one of its own tasks, or beside another run that was
-    /// polled before and is not done or dropped. When polled again once it is done. A panic of `future` is passed on; a panic of a task is not, it goes to the
-    /// task's [`JoinHandle`].
+    /// polled before and is neither done nor dropped. When polled again once it is done. A panic of `future` is passed
+    /// on; a panic of a task is not, it goes to the task's [`JoinHandle`].
     pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
         RunUntil::new(&self.core, future)
     }
