@@ -20,9 +20,9 @@ pub(crate) enum SliceEnd {
     Preempted,
     /// No task of the queue is ready.
     Drained,
-    /// The host must run: its time is due, or its cooperative budget is used up.
+    /// The host must run: its time is due.
     HostBudget,
-    /// The host must run: there were as many polls as may be without it.
+    /// The host must run: there were as many polls as may be without it, or there is no cooperative budget to renew.
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
