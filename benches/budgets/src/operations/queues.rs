@@ -1,0 +1,45 @@
+//! The choice between queues, by itself.
+
+use std::hint::black_box;
+
+use clockworker::schedulers::{Eevdf, QueueId, Share};
+
+use super::Workload;
+
+/// What each queue asks for, and is charged when picked.
+const REQUEST_NS: u64 = 500_000;
+
+/// Queues of the shares 1 to 8, all awake.
+fn queues(count: u32) -> (Eevdf, Vec<QueueId>) {
+    let mut eevdf = Eevdf::new();
+    let shares = (0..count).map(|queue| Share::new(1 + queue % 8).expect("the share is in range"));
+    let ids: Vec<QueueId> = shares.map(|share| eevdf.add(share, REQUEST_NS)).collect();
+    for &id in &ids {
+        eevdf.wake(id);
+    }
+    (eevdf, ids)
+}
+
+pub(super) fn pick<const QUEUES: u32>() -> Workload {
+    let (mut eevdf, _) = queues(QUEUES);
+    Box::new(move |n, region| {
+        region.count(n, &mut || {
+            for _ in 0..n {
+                let id = eevdf.pick().expect("all queues are awake");
+                eevdf.charge(black_box(id), REQUEST_NS);
+            }
+        });
+    })
+}
+
+pub(super) fn sleep_and_wake() -> Workload {
+    let (mut eevdf, ids) = queues(64);
+    Box::new(move |n, region| {
+        region.count(n, &mut || {
+            for id in ids.iter().copied().cycle().take(n as usize) {
+                eevdf.sleep(black_box(id));
+                eevdf.wake(id);
+            }
+        });
+    })
+}

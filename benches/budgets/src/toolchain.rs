@@ -1,0 +1,85 @@
+//! What instruction counts depend on besides the sources.
+
+use std::fmt;
+
+/// What a program was built with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toolchain {
+    /// Version and commit of the compiler.
+    pub rustc: String,
+    /// What it was built for.
+    pub target: String,
+    /// Flags from the environment or from cargo's configuration.
+    pub rustflags: String,
+}
+
+impl Toolchain {
+    /// What this program was built with.
+    pub fn present() -> Self {
+        Toolchain {
+            rustc: env!("BUILT_WITH_RUSTC").to_owned(),
+            target: env!("BUILT_FOR").to_owned(),
+            rustflags: env!("BUILT_WITH_RUSTFLAGS").to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Toolchain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rustc {} for {}", self.rustc, self.target)?;
+        if !self.rustflags.is_empty() {
+            write!(f, " with RUSTFLAGS '{}'", self.rustflags)?;
+        }
+        Ok(())
+    }
+}
+
+/// How far counts may be compared with budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparable {
+    /// Everything is as it was when the budgets were written.
+    Exactly,
+    /// Another compiler or other flags: they inline and allocate registers differently.
+    Roughly,
+    /// Another instruction set or C library: instructions are not comparable, allocations are.
+    Allocations,
+}
+
+impl Comparable {
+    /// Of counts taken with `now` to budgets written with `then`.
+    pub fn between(then: &Toolchain, now: &Toolchain) -> Self {
+        if then.target != now.target {
+            Comparable::Allocations
+        } else if then == now {
+            Comparable::Exactly
+        } else {
+            Comparable::Roughly
+        }
+    }
+
+    /// By what part of its budget a count may exceed it. None if it may be anything.
+    pub fn tolerance(self) -> Option<f64> {
+        match self {
+            Comparable::Exactly => Some(0.02),
+            Comparable::Roughly => Some(0.10),
+            Comparable::Allocations => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_compiler_is_comparable_roughly_another_target_is_not() {
+        let then = Toolchain { rustc: "1.88.0".into(), target: "x86_64".into(), rustflags: String::new() };
+        assert_eq!(Comparable::between(&then, &then), Comparable::Exactly);
+        let compiler = Toolchain { rustc: "1.89.0".into(), ..then.clone() };
+        assert_eq!(Comparable::between(&then, &compiler), Comparable::Roughly);
+        let flags = Toolchain { rustflags: "-Ctarget-cpu=native".into(), ..then.clone() };
+        assert_eq!(Comparable::between(&then, &flags), Comparable::Roughly);
+        let target = Toolchain { target: "aarch64".into(), ..then.clone() };
+        assert_eq!(Comparable::between(&then, &target), Comparable::Allocations);
+    }
+}
