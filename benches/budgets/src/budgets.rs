@@ -79,8 +79,7 @@ impl fmt::Display for BudgetsError {
 impl error::Error for BudgetsError {}
 
 /// What to do when budgets are to change.
-pub const REWRITE: &str =
-    "if this is meant to be, `cargo run --release -p clockworker-budgets -- rewrite` sets it, to be committed with the reason";
+pub const REWRITE: &str = "if this is meant to be, `cargo run --release -p clockworker-budgets -- rewrite` sets it, to be committed with the reason";
 
 /// The path as a reader in the repository would name it.
 fn shown(path: &Path) -> String {
@@ -100,7 +99,8 @@ impl Budgets {
             .find(|operation| operation.is_budgeted && !budgets.budgets.contains_key(operation.key))
             .map(|operation| Problem::Missing(operation.key))
             .or_else(|| {
-                let is_known = |key: &str| Operation::find(key).is_some_and(|operation| operation.is_budgeted);
+                let is_known =
+                    |key: &str| Operation::find(key).is_some_and(|operation| operation.is_budgeted);
                 budgets.budgets.keys().find(|key| !is_known(key)).cloned().map(Problem::Unknown)
             });
         match problem {
@@ -131,11 +131,8 @@ impl Budgets {
     /// The file's text with these counts for budgets. Comments and order stay.
     pub fn rewritten(&self, toolchain: &Toolchain, counts: &[(Operation, Count)]) -> String {
         let mut document = self.document.clone();
-        let parts = [
-            ("rustc", &toolchain.rustc),
-            ("target", &toolchain.target),
-            ("rustflags", &toolchain.rustflags),
-        ];
+        let parts =
+            [("rustc", &toolchain.rustc), ("target", &toolchain.target), ("rustflags", &toolchain.rustflags)];
         for (key, value) in parts {
             set(&mut document["toolchain"][key], value.as_str().into());
         }
@@ -148,7 +145,9 @@ impl Budgets {
             operations.remove(&key);
         }
         for (operation, count) in counts {
-            let entry = operations.entry(operation.key).or_insert_with(|| Item::Value(Value::InlineTable(Default::default())));
+            let entry = operations
+                .entry(operation.key)
+                .or_insert_with(|| Item::Value(Value::InlineTable(Default::default())));
             set(&mut entry["instructions"], rounded(count.instructions));
             set(&mut entry["allocations"], rounded(count.allocations));
         }
@@ -193,17 +192,25 @@ fn operations(document: &DocumentMut) -> Result<BTreeMap<String, Budget>, Proble
 fn budget(key: &str, entry: &Item) -> Result<Budget, Problem> {
     let wrong = |entry: String, wanted| Problem::Wrong { entry, wanted };
     let path = format!("operations.{key}");
-    let table: &dyn TableLike =
-        entry.as_table_like().ok_or_else(|| wrong(path.clone(), "a table of `instructions` and `allocations`"))?;
-    if let Some((other, _)) = table.iter().find(|&(name, _)| name != "instructions" && name != "allocations") {
-        return Err(wrong(format!("{path}.{other}"), "absent: an entry has `instructions` and `allocations`"));
+    let table: &dyn TableLike = entry
+        .as_table_like()
+        .ok_or_else(|| wrong(path.clone(), "a table of `instructions` and `allocations`"))?;
+    if let Some((other, _)) = table.iter().find(|&(name, _)| name != "instructions" && name != "allocations")
+    {
+        return Err(wrong(
+            format!("{path}.{other}"),
+            "absent: an entry has `instructions` and `allocations`",
+        ));
     }
-    let number = |name: &str| table.get(name).and_then(|item| item.as_float().or(item.as_integer().map(|n| n as f64)));
+    let number =
+        |name: &str| table.get(name).and_then(|item| item.as_float().or(item.as_integer().map(|n| n as f64)));
     let instructions = number("instructions").filter(|number| number.is_finite() && *number > 0.0);
     let allocations = number("allocations").filter(|number| number.is_finite() && *number >= 0.0);
     Ok(Budget {
-        instructions: instructions.ok_or_else(|| wrong(format!("{path}.instructions"), "a number above 0"))?,
-        allocations: allocations.ok_or_else(|| wrong(format!("{path}.allocations"), "a number, 0 or above"))?,
+        instructions: instructions
+            .ok_or_else(|| wrong(format!("{path}.instructions"), "a number above 0"))?,
+        allocations: allocations
+            .ok_or_else(|| wrong(format!("{path}.allocations"), "a number, 0 or above"))?,
     })
 }
 
@@ -224,12 +231,13 @@ mod tests {
         said.split_once("budgets.toml: ").unwrap().1.to_owned()
     }
 
-    const HEAD: &str =
-        "# first\n[toolchain]\nrustc = \"1\" # the compiler\ntarget = \"t\"\nrustflags = \"\"\n\n[operations]\n# all\n";
+    const HEAD: &str = "# first\n[toolchain]\nrustc = \"1\" # the compiler\ntarget = \"t\"\nrustflags = \"\"\n\n[operations]\n# all\n";
 
     fn full() -> String {
         let budgeted = Operation::ALL.iter().filter(|operation| operation.is_budgeted);
-        let line = |operation: &Operation| format!("{} = {{ instructions = 50.5, allocations = 0 }}\n", operation.key);
+        let line = |operation: &Operation| {
+            format!("{} = {{ instructions = 50.5, allocations = 0 }}\n", operation.key)
+        };
         HEAD.to_owned() + &budgeted.map(line).collect::<String>()
     }
 
@@ -259,9 +267,13 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let with = |entry: &str| problem(&full().replace("hop = { instructions = 50.5, allocations = 0 }", entry));
+        let with =
+            |entry: &str| problem(&full().replace("hop = { instructions = 50.5, allocations = 0 }", entry));
         assert_eq!(with("hop = 5"), "'operations.hop' must be a table of `instructions` and `allocations`");
-        assert_eq!(with("hop = { instructions = 5 }"), "'operations.hop.allocations' must be a number, 0 or above");
+        assert_eq!(
+            with("hop = { instructions = 5 }"),
+            "'operations.hop.allocations' must be a number, 0 or above"
+        );
         for wrong in ["\"5\"", "0", "-1", "nan", "inf"] {
             let entry = format!("hop = {{ instructions = {wrong}, allocations = 0 }}");
             assert_eq!(with(&entry), "'operations.hop.instructions' must be a number above 0", "{wrong}");

@@ -161,7 +161,8 @@ fn difference(less: &Part, more: &Part) -> Count {
     let functions = more.functions.iter().map(|(name, &instructions)| {
         (name.clone(), each(less.functions.get(name).copied().unwrap_or(0), instructions))
     });
-    let mut functions: Vec<(String, f64)> = functions.filter(|&(_, instructions)| instructions != 0.0).collect();
+    let mut functions: Vec<(String, f64)> =
+        functions.filter(|&(_, instructions)| instructions != 0.0).collect();
     functions.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let sum = |part: &Part| part.functions.values().sum();
     Count {
@@ -180,7 +181,8 @@ mod tests {
     #[test]
     fn a_recorded_file_is_read() {
         let part = Part::parse(RECORDED, Path::new("/own/budgets")).unwrap();
-        let functions: Vec<(&str, u64)> = part.functions.iter().map(|(name, &cost)| (&**name, cost)).collect();
+        let functions: Vec<(&str, u64)> =
+            part.functions.iter().map(|(name, &cost)| (&**name, cost)).collect();
         assert_eq!(functions, [("counted_region", 17), ("spawn", 1_230)]);
         assert_eq!(part.allocations, 10);
     }
@@ -191,7 +193,10 @@ mod tests {
         let parse = |text: &str| Part::parse(text, own).unwrap_err().to_string();
         assert_eq!(parse(""), "no instruction in it is of this program");
         assert_eq!(parse("events: Ir Dr\n"), "it counts 'Ir Dr' and not instructions alone");
-        assert_eq!(parse("events: Ir\nob=/own/budgets\nfn=f\n0 many\n"), "line 4 is not understood: '0 many'");
+        assert_eq!(
+            parse("events: Ir\nob=/own/budgets\nfn=f\n0 many\n"),
+            "line 4 is not understood: '0 many'"
+        );
         assert_eq!(parse("ob=/own/budgets\nfn=f\ncalls=x 0\n"), "line 3 is not understood: 'calls=x 0'");
         assert_eq!(Part::parse(RECORDED, Path::new("/other")), Err(ParseError::Empty));
     }

@@ -51,10 +51,15 @@ impl fmt::Display for Failure {
             Failure::OverBudget(message) => f.write_str(message),
             Failure::Budgets(error) => error.fmt(f),
             Failure::NoValgrind(error) => {
-                write!(f, "cannot run valgrind, which counts the instructions ({error}); install it, with `apt-get install valgrind` or as your system does")
+                write!(
+                    f,
+                    "cannot run valgrind, which counts the instructions ({error}); install it, with `apt-get install valgrind` or as your system does"
+                )
             }
             Failure::Valgrind(message) => write!(f, "valgrind: {message}"),
-            Failure::DebugBuild => f.write_str("a debug build says nothing about what the code costs: use `cargo run --release`"),
+            Failure::DebugBuild => {
+                f.write_str("a debug build says nothing about what the code costs: use `cargo run --release`")
+            }
             Failure::Selftest(message) => write!(f, "the check does not do what it should: {message}"),
             Failure::Io(what, error) => write!(f, "{what}: {error}"),
         }

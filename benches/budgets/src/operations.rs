@@ -15,6 +15,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
 use std::time::Duration;
 
 use clockworker::schedulers::Scheduler;
@@ -67,15 +68,15 @@ impl Operation {
         Operation::ours("hop", "hop: wake another task, and its poll", wakes::hop),
         Operation::ours("wake", "wake, between turns", wakes::own),
         Operation::ours("wake_again", "wake, already awake", wakes::own_again),
-        Operation::ours("poll_woken", "poll after it", wakes::poll_own),
+        Operation::ours("poll_woken", "poll after it, with admission", wakes::poll_own),
         Operation::ours("wake_remote", "wake, other thread", wakes::remote),
         Operation::ours("wake_remote_again", "wake, other thread, already awake", wakes::remote_again),
-        Operation::ours("poll_woken_remotely", "poll after it", wakes::poll_remote),
+        Operation::ours("poll_woken_remotely", "poll after it, with admission", wakes::poll_remote),
         Operation::ours("spawn", "spawn", spawns::spawn),
         Operation::ours("finish_detached", "first poll and end, detached", spawns::finish_detached),
         Operation::ours("spawn_and_join", "spawn, poll, join", spawns::spawn_and_join),
         Operation::ours("spawn_remote", "spawn, other thread", spawns::spawn_remote),
-        Operation::ours("finish_remote", "admit, first poll and end of it", spawns::finish_remote),
+        Operation::ours("finish_remote", "admission, first poll and end of it", spawns::finish_remote),
         Operation::ours("join_set", "spawn, poll, join, in a JoinSet", spawns::join_set),
         Operation::ours("abort", "abort a waiting task, and its end", spawns::abort),
         Operation::ours("pick_2", "pick and charge, 2 queues", queues::pick::<2>),
@@ -162,6 +163,12 @@ fn run_until<F: Future>(executor: &Executor, root: F) -> F::Output {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("the executor is idle before the future is done"),
     }
+}
+
+/// Does `work` on another thread, of which nothing is left afterwards: what a thread does at its end would otherwise be
+/// counted with what follows. (A scope alone does not wait for that.)
+fn elsewhere(work: impl FnOnce() + Send) {
+    thread::scope(|scope| scope.spawn(work).join().expect("no workload panics"));
 }
 
 #[cfg(test)]

@@ -87,20 +87,32 @@ impl<'a> Comparison<'a> {
     pub fn table(&self) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_header(["operation", "key", "instructions:\nbudget", "now", "change", "allocations:\nbudget", "now", ""]);
+        table.set_header([
+            "operation",
+            "key",
+            "instructions:\nbudget",
+            "now",
+            "change",
+            "allocations:\nbudget",
+            "now",
+            "",
+        ]);
         for (operation, count, verdict) in self.verdicts() {
             let budget = self.budgets.get(operation);
             let or_nothing = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-            table.add_row([
-                operation.title.to_owned(),
-                operation.key.to_owned(),
-                or_nothing(budget.map(|budget| format!("{:.2}", budget.instructions))),
-                format!("{:.2}", count.instructions),
-                or_nothing(budget.map(|budget| percent(change(count, budget)))),
-                or_nothing(budget.map(|budget| budget.allocations.to_string())),
-                count.allocations.to_string(),
-                verdict.to_string(),
-            ].map(Cell::new));
+            table.add_row(
+                [
+                    operation.title.to_owned(),
+                    operation.key.to_owned(),
+                    or_nothing(budget.map(|budget| format!("{:.2}", budget.instructions))),
+                    format!("{:.2}", count.instructions),
+                    or_nothing(budget.map(|budget| percent(change(count, budget)))),
+                    or_nothing(budget.map(|budget| budget.allocations.to_string())),
+                    count.allocations.to_string(),
+                    verdict.to_string(),
+                ]
+                .map(Cell::new),
+            );
         }
         for column in table.column_iter_mut().skip(2).take(5) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -140,7 +152,11 @@ impl<'a> Comparison<'a> {
             let key = operation.key;
             let _ = match verdict {
                 Verdict::Allocates => {
-                    write!(complaint, "\n  {key}: {} allocations, budget {}", count.allocations, budget.allocations)
+                    write!(
+                        complaint,
+                        "\n  {key}: {} allocations, budget {}",
+                        count.allocations, budget.allocations
+                    )
                 }
                 _ => write!(
                     complaint,
@@ -158,8 +174,11 @@ impl<'a> Comparison<'a> {
     }
 
     fn keys(&self, which: impl Fn(Verdict) -> bool) -> String {
-        let keys: Vec<&str> =
-            self.verdicts().filter(|&(.., verdict)| which(verdict)).map(|(operation, ..)| operation.key).collect();
+        let keys: Vec<&str> = self
+            .verdicts()
+            .filter(|&(.., verdict)| which(verdict))
+            .map(|(operation, ..)| operation.key)
+            .collect();
         keys.join(", ")
     }
 }

@@ -3,13 +3,12 @@
 use std::future::{pending, ready};
 use std::pin::pin;
 use std::task::Poll;
-use std::thread;
 
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{JoinHandle, JoinSet, ManualClock};
 use tokio::task::LocalSet;
 
-use super::{MOST, Workload, drive, executor, run_dry, run_until};
+use super::{MOST, Workload, drive, elsewhere, executor, run_dry, run_until};
 
 fn one_queue() -> clockworker::Executor {
     executor(&ManualClock::new(), RunnableFifo::new())
@@ -79,12 +78,6 @@ pub(super) fn join_set() -> Workload {
             });
         });
     })
-}
-
-fn elsewhere(work: impl FnOnce() + Send) {
-    thread::scope(|scope| {
-        scope.spawn(work);
-    });
 }
 
 pub(super) fn spawn_remote() -> Workload {

@@ -5,13 +5,12 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
-use std::thread;
 
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{Executor, ManualClock};
 use tokio::task::LocalSet;
 
-use super::{MOST, POLL, Workload, drive, executor, run_dry};
+use super::{MOST, POLL, Workload, drive, elsewhere, executor, run_dry};
 
 /// Tasks in a circle, of which each wakes the next.
 #[derive(Clone)]
@@ -123,12 +122,6 @@ fn wake(wakers: &[Waker]) {
     for waker in wakers {
         waker.wake_by_ref();
     }
-}
-
-fn elsewhere(work: impl FnOnce() + Send) {
-    thread::scope(|scope| {
-        scope.spawn(work);
-    });
 }
 
 pub(super) fn own() -> Workload {
