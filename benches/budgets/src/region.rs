@@ -20,7 +20,7 @@ pub struct Callgrind {
 /// Instructions of one turn of the loop that `Callgrind::slowdown` adds, about.
 pub const SLOWDOWN_INSTRUCTIONS: u64 = 4;
 
-/// What callgrind knows [`counted_region`] by. (A star at the end matches nothing, in valgrind 3.19.)
+/// What callgrind knows `counted_region` by. (A star at the end would match nothing, in valgrind 3.19.)
 pub const COUNTED: &str = "*::region::counted_region";
 
 impl Region for Callgrind {

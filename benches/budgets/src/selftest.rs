@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use crate::failure::Failure;
 
-/// What is made slower: one operation of few instructions, one of many.
+/// What is made slower: operations of few instructions and of many.
 const TRIED: [&str; 3] = ["wake", "poll_one_queue", "spawn_and_join"];
 
 /// Tries the check, on a copy of the file of budgets that is rewritten first.
