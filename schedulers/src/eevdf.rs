@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::heap::IndexedHeap;
-use crate::vtime::{FRACTION_BITS, Lag, Share, VirtualTime};
+use crate::vtime::{FRACTION_BITS, Lag, Share, VirtualTime, div_floor};
 
 // # The numbers stay inside an i128
 //
@@ -467,7 +467,7 @@ impl Eevdf {
     fn v_now(&self) -> i128 {
         match self.shares {
             0 => self.idle_v,
-            shares => self.sum.div_euclid(i128::from(shares)),
+            shares => div_floor(self.sum, i128::from(shares)),
         }
     }
 
@@ -527,8 +527,9 @@ impl Eevdf {
     /// vl·(W + w)/W for a lag w·vl, with W the shares without the queue, above 0.
     fn before_joining(&self, lag: i128, share: Share) -> i128 {
         let (w, shares) = (i128::from(share.get()), i128::from(self.shares));
-        let vl = lag.div_euclid(w);
-        vl + vl.div_euclid(shares) * w + vl.rem_euclid(shares) * w / shares
+        let vl = div_floor(lag, w);
+        let whole = div_floor(vl, shares);
+        vl + whole * w + div_floor((vl - whole * shares) * w, shares)
     }
 
     /// Counts a queue in whose v and deadline are set.

@@ -173,6 +173,15 @@ impl fmt::Display for Lag {
     }
 }
 
+/// n/d rounded down, for a positive d. Most numbers fit 64 bits, where a division takes a tenth of the instructions.
+#[inline]
+pub(crate) fn div_floor(n: i128, d: i128) -> i128 {
+    match (i64::try_from(n), i64::try_from(d)) {
+        (Ok(n), Ok(d)) => i128::from(n.div_euclid(d)),
+        _ => n.div_euclid(d),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
