@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas};
 use clockworker::{Executor, Queue};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
@@ -62,6 +62,11 @@ impl OneQueue {
     /// With the default policy, RunnableFifo.
     pub fn runnable_fifo() -> Self {
         OneQueue(Executor::new())
+    }
+
+    /// With the order of spawn.
+    pub fn arrival_fifo() -> Self {
+        OneQueue(Executor::builder().scheduler(ArrivalFifo::new()).build().expect("the defaults are valid"))
     }
 
     /// With quantised least attained service.
@@ -167,6 +172,7 @@ mod tests {
     fn every_arm_runs_every_task_to_its_end() {
         runs_every_task(Baseline::default());
         runs_every_task(OneQueue::runnable_fifo());
+        runs_every_task(OneQueue::arrival_fifo());
         runs_every_task(OneQueue::qlas());
         runs_every_task(OneQueue::las());
         runs_every_task(TwoQueues::alike());

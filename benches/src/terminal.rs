@@ -21,10 +21,19 @@ pub fn show_help(help: &Help) -> ExitCode {
         let _ = io::stderr().write_all(help.text.as_bytes());
         return ExitCode::from(2);
     }
-    match unless_closed(io::stdout().write_all(help.text.as_bytes())) {
+    match print_text(&help.text) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&Failure::stdout(&error)),
+        Err(failure) => complain(&failure),
     }
+}
+
+/// Prints a text on standard output.
+///
+/// # Errors
+///
+/// If it cannot be written. A reader that has gone away, as `head` does, is no error.
+pub fn print_text(text: &str) -> Result<(), Failure> {
+    unless_closed(io::stdout().write_all(text.as_bytes())).map_err(|error| Failure::stdout(&error))
 }
 
 /// Prints the report on standard output.

@@ -134,7 +134,17 @@ impl Arm {
     }
 }
 
-fn time<C: Contender>(contender: &C, shape: Shape) -> Duration {
+fn time(contender: &impl Contender, shape: Shape) -> Duration {
+    bracketed(contender, shape, Stopwatch::start, |watch| watch.elapsed())
+}
+
+/// Runs `shape` once, with `begin` before what is timed and `end` after it.
+pub fn bracketed<B, T>(
+    contender: &impl Contender,
+    shape: Shape,
+    begin: impl FnOnce() -> B,
+    end: impl FnOnce(B) -> T,
+) -> T {
     let host = host();
     let mut handles = Vec::with_capacity(shape.tasks);
     let root = async {
@@ -143,9 +153,9 @@ fn time<C: Contender>(contender: &C, shape: Shape) -> Duration {
             handle.await.expect("a task that only yields does not fail");
         }
     };
-    let watch = Stopwatch::start();
+    let begun = begin();
     host.block_on(contender.run_until(root));
-    watch.elapsed()
+    end(begun)
 }
 
 /// Runs the scenario.
