@@ -88,7 +88,7 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
             };
         }
         if let Some(task) = yielded {
-            policy.push(task, Ready::Yielded);
+            push(policy, task);
         }
         if let Some(end) = timing.end() {
             return Ok(end);
@@ -110,7 +110,7 @@ fn choose<S: Scheduler>(
     mut last: usize,
 ) -> Result<Option<Chosen>, PolicyFault> {
     loop {
-        let Some(id) = policy.pop() else {
+        let Some(id) = pop(policy) else {
             return if lane.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost) };
         };
         // Before anything is taken out: a scheduler that panics loses nothing.
@@ -130,6 +130,20 @@ fn choose<S: Scheduler>(
             Popped::Fault(fault) => return Err(fault),
         }
     }
+}
+
+/// The scheduler's work, in functions of their own where a profile is to show them (see profiling/README.md).
+#[cfg_attr(clockworker_profiling, inline(never))]
+#[cfg_attr(not(clockworker_profiling), inline(always))]
+fn pop<S: Scheduler>(policy: &mut S) -> Option<TaskId> {
+    policy.pop()
+}
+
+/// See [`pop`].
+#[cfg_attr(clockworker_profiling, inline(never))]
+#[cfg_attr(not(clockworker_profiling), inline(always))]
+fn push<S: Scheduler>(policy: &mut S, task: Task) {
+    policy.push(task, Ready::Yielded);
 }
 
 /// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the

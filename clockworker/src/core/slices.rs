@@ -30,6 +30,7 @@ impl Core {
         Some(end)
     }
 
+    #[cfg_attr(clockworker_profiling, inline(never))]
     pub(super) fn pick(&self) -> Option<Rc<Lane>> {
         let picked = self.eevdf.borrow_mut().pick()?;
         self.lane(picked.index() as u32)
@@ -99,7 +100,8 @@ impl Core {
     }
 
     /// Reads the clock. A clock that went backwards stands still until it has caught up.
-    #[inline]
+    #[cfg_attr(clockworker_profiling, inline(never))]
+    #[cfg_attr(not(clockworker_profiling), inline)]
     pub(crate) fn read_clock(&self) -> u64 {
         let now = self.clock.now().max(self.now.get());
         self.now.set(now);
