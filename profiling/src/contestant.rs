@@ -1,0 +1,42 @@
+//! The executors that can be profiled.
+
+use clap::ValueEnum;
+use clockworker_benches::arms::{Baseline, OneQueue, TwoQueues};
+use clockworker_benches::compare::overhead::{Shape, bracketed};
+
+/// An executor, and how it is set up. The same as in `clockworker-benches compare`, and the order-of-spawn policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Contestant {
+    /// tokio's LocalSet
+    LocalSet,
+    /// Clockworker as it comes: one queue, RunnableFifo
+    RunnableFifo,
+    /// One queue, ArrivalFifo
+    ArrivalFifo,
+    /// Two queues with equal shares, RunnableFifo in both; tasks go to either in turn
+    TwoQueues,
+    /// One queue, QLAS
+    Qlas,
+    /// One queue, LAS
+    Las,
+}
+
+impl Contestant {
+    /// The name on the command line and in tables.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Runs `shape` once on a fresh executor in a fresh host, with `begin` before the first spawn and `end` after the
+    /// last join.
+    pub(crate) fn run<B, T>(self, shape: Shape, begin: impl FnOnce() -> B, end: impl FnOnce(B) -> T) -> T {
+        match self {
+            Contestant::LocalSet => bracketed(&Baseline::default(), shape, begin, end),
+            Contestant::RunnableFifo => bracketed(&OneQueue::runnable_fifo(), shape, begin, end),
+            Contestant::ArrivalFifo => bracketed(&OneQueue::arrival_fifo(), shape, begin, end),
+            Contestant::TwoQueues => bracketed(&TwoQueues::alike(), shape, begin, end),
+            Contestant::Qlas => bracketed(&OneQueue::qlas(), shape, begin, end),
+            Contestant::Las => bracketed(&OneQueue::las(), shape, begin, end),
+        }
+    }
+}

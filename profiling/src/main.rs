@@ -1,0 +1,48 @@
+//! Where the time goes: workloads to profile, and profiles of them.
+//!
+//! One subcommand a question; `README.md` beside this says which to take, and how to read what it shows.
+
+mod cli;
+mod contestant;
+mod phase;
+mod rounds;
+mod table;
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod flamegraph;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod kernel;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod phases;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod sampler;
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod elsewhere;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+use elsewhere::{flamegraph, phases};
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clockworker_benches::failure::Failure;
+use clockworker_benches::terminal;
+
+use cli::{Command, Line};
+
+fn main() -> ExitCode {
+    match answer(Line::parse().command).and_then(|text| terminal::print_text(&text)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => terminal::complain(&failure),
+    }
+}
+
+/// Does what was asked for; the text to print.
+fn answer(command: Command) -> Result<String, Failure> {
+    match command {
+        Command::Run(options) => Ok(rounds::command(&options)),
+        Command::Flamegraph(options) => flamegraph::command(&options),
+        Command::Phases(options) => phases::command(&options),
+        Command::Callgrind(options) => cli::callgrind(&options),
+    }
+}

@@ -1,0 +1,403 @@
+//! What a poll consists of, and which function belongs to what.
+
+/// What time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Spawn,
+    ReadyList,
+    Pick,
+    Clock,
+    Waker,
+    State,
+    Own,
+    Finish,
+    Memory,
+    Loop,
+    Host,
+    Root,
+    Rest,
+}
+
+impl Phase {
+    /// All of them, in the order of the table.
+    pub(crate) const ALL: [Phase; 13] = [
+        Phase::Spawn,
+        Phase::ReadyList,
+        Phase::Pick,
+        Phase::Clock,
+        Phase::Waker,
+        Phase::State,
+        Phase::Own,
+        Phase::Finish,
+        Phase::Memory,
+        Phase::Loop,
+        Phase::Host,
+        Phase::Root,
+        Phase::Rest,
+    ];
+
+    /// The name in the table.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Phase::Spawn => "spawn",
+            Phase::ReadyList => "ready list: push, pop, served",
+            Phase::Pick => "pick between queues",
+            Phase::Clock => "clock",
+            Phase::Waker => "waker",
+            Phase::State => "task state: record, cell, handover",
+            Phase::Own => "the task's own work",
+            Phase::Finish => "finish and join",
+            Phase::Memory => "allocator, copying",
+            Phase::Loop => "run loop: checks between polls",
+            Phase::Host => "host: tokio's runtime",
+            Phase::Root => "the future that spawns and awaits",
+            Phase::Rest => "rest",
+        }
+    }
+}
+
+/// Functions that more than one phase calls. They belong to what their caller belongs to (as do all that no rule is for,
+/// which is most of `core` and `alloc`), and where that is not known because they were not inlined, to this.
+const SHARED: &[(&str, Phase)] = &[
+    ("clockworker::shared::Shared::local", Phase::Waker),
+    ("clockworker::task::owner::", Phase::Waker),
+    ("tokio::runtime::context::CONTEXT", Phase::Loop),
+    ("tokio::runtime::task::core::Core<T,S>::set_stage", Phase::Finish),
+    ("tokio::runtime::task::state::Snapshot", Phase::State),
+    ("tokio::runtime::task::state::State::fetch_update", Phase::State),
+    ("tokio::runtime::task::state::State::load", Phase::State),
+    // A task's reference to its LocalSet. Clockworker counts those that it has in blocks.
+    ("alloc::sync::Arc<T,A> as core::ops::drop::Drop", Phase::Finish),
+];
+
+/// A function belongs to a phase if its name begins with the first string and has the second in it; the first rule that
+/// fits decides.
+///
+/// Names are as they are demangled, without a leading `<`.
+#[rustfmt::skip]
+const RULES: &[(&str, &str, Phase)] = &[
+    // The workload.
+    ("clockworker_benches::workload::", "", Phase::Own),
+    ("clockworker_benches::", "", Phase::Root),
+
+    // Clockworker.
+    ("clockworker_schedulers::eevdf::", "", Phase::Pick),
+    ("clockworker_schedulers::heap::", "", Phase::Pick),
+    ("clockworker_schedulers::vtime::", "", Phase::Pick),
+    ("clockworker_schedulers::scheduler::", "", Phase::ReadyList),
+    ("clockworker_schedulers::", "", Phase::ReadyList),
+    ("clockworker::policy::Policy<S>::", "", Phase::ReadyList),
+    ("clockworker::slice::push", "", Phase::ReadyList),
+    ("clockworker::slice::pop", "", Phase::ReadyList),
+    ("clockworker::clock::", "", Phase::Clock),
+    ("clockworker::core::slices::", "::read_clock", Phase::Clock),
+    ("quanta::", "", Phase::Clock),
+    ("clockworker::core::slices::", "::run_slice", Phase::Pick),
+    ("clockworker::core::slices::", "::pick", Phase::Pick),
+    ("clockworker::core::slices::", "::end_slice", Phase::Pick),
+    ("clockworker::core::slices::", "::grant_rest", Phase::Pick),
+    ("clockworker::core::slices::", "::shorten_grant", Phase::Pick),
+    ("clockworker::core::slices::", "::charge_up_to_now", Phase::Pick),
+    ("clockworker::core::spawning::", "", Phase::Spawn),
+    ("clockworker::core::", "::spawn", Phase::Spawn),
+    ("clockworker::executor::", "::spawn", Phase::Spawn),
+    ("clockworker::queue::", "", Phase::Spawn),
+    ("clockworker::lane::Lane::spawn", "", Phase::Spawn),
+    ("clockworker::lane::Records::insert", "", Phase::Spawn),
+    ("clockworker::task::cell::spawn_here", "", Phase::Spawn),
+    ("clockworker::task::cell::Cell<F>::allocate", "", Phase::Spawn),
+    ("clockworker::task::header::Header::new", "", Phase::Spawn),
+    ("clockworker::task::id::Id::next", "", Phase::Spawn),
+    ("clockworker::task::shared_ref::", "::clone", Phase::Spawn),
+    ("clockworker::task::waker::lend", "", Phase::State),
+    ("clockworker::task::waker::", "", Phase::Waker),
+    ("clockworker::task::header::notify", "", Phase::Waker),
+    ("clockworker::task::arrivals::Arrivals::push", "", Phase::Waker),
+    ("clockworker::task::arrivals::", "", Phase::Loop),
+    ("clockworker::task::join::", "", Phase::Finish),
+    ("clockworker::task::shared_ref::", "", Phase::Finish),
+    ("clockworker::task::live::LiveTask::complete", "", Phase::Finish),
+    ("clockworker::task::state::State::complete", "", Phase::Finish),
+    ("clockworker::task::state::State::release", "", Phase::Finish),
+    ("clockworker::task::header::release", "", Phase::Finish),
+    ("clockworker::task::cell::Cell<F>::store", "", Phase::Finish),
+    ("clockworker::task::cell::Cell<F>::take_output", "", Phase::Finish),
+    ("clockworker::task::cell::Cell<F>::drop_output", "", Phase::Finish),
+    ("clockworker::task::cell::Cell<F>::free", "", Phase::Finish),
+    ("clockworker::lane::Records::remove", "", Phase::Finish),
+    ("clockworker::lane::Left", "", Phase::Finish),
+    ("clockworker::lane::Records::prefetch", "", Phase::Loop),
+    ("clockworker::task::", "", Phase::State),
+    ("clockworker::lane::Record", "", Phase::State),
+    ("clockworker::", "", Phase::Loop),
+
+    // tokio's LocalSet and its tasks.
+    ("tokio::runtime::task::state::State::transition_to_notified", "", Phase::Waker),
+    ("tokio::runtime::task::waker::", "", Phase::Waker),
+    ("tokio::runtime::task::harness::", "wake_by_ref", Phase::Waker),
+    ("tokio::runtime::task::state::State::transition_to_complete", "", Phase::Finish),
+    ("tokio::runtime::task::state::State::transition_to_terminal", "", Phase::Finish),
+    ("tokio::runtime::task::state::State::transition_to_join_handle_dropped", "", Phase::Finish),
+    ("tokio::runtime::task::harness::", "::complete", Phase::Finish),
+    ("tokio::runtime::task::harness::", "::dealloc", Phase::Finish),
+    ("tokio::runtime::task::harness::", "join", Phase::Finish),
+    ("tokio::runtime::task::harness::", "output", Phase::Finish),
+    ("tokio::runtime::task::core::Core<T,S>::store_output", "", Phase::Finish),
+    ("tokio::runtime::task::core::Core<T,S>::take_output", "", Phase::Finish),
+    ("tokio::runtime::task::raw::try_read_output", "", Phase::Finish),
+    ("tokio::runtime::task::raw::dealloc", "", Phase::Finish),
+    ("tokio::runtime::task::raw::drop_join_handle", "", Phase::Finish),
+    ("tokio::runtime::task::join::", "", Phase::Finish),
+    ("tokio::runtime::task::list::", "::remove", Phase::Finish),
+    ("tokio::runtime::task::list::", "::bind", Phase::Spawn),
+    ("tokio::runtime::task::core::Cell<T,S>::new", "", Phase::Spawn),
+    ("tokio::runtime::task::id::Id::next", "", Phase::Spawn),
+    ("tokio::runtime::task::raw::RawTask::new", "", Phase::Spawn),
+    ("tokio::runtime::task::new_task", "", Phase::Spawn),
+    ("tokio::runtime::task::", "", Phase::State),
+    ("tokio::task::local::spawn_local", "", Phase::Spawn),
+    ("tokio::task::local::", "::spawn", Phase::Spawn),
+    ("tokio::task::local::", "::schedule", Phase::ReadyList),
+    ("tokio::task::local::LocalSet::next_task", "", Phase::ReadyList),
+    ("tokio::task::local::", "task_push_back", Phase::ReadyList),
+    ("tokio::task::local::", "task_pop_front", Phase::ReadyList),
+    ("tokio::task::local::LocalState::assert_owner", "", Phase::State),
+    ("tokio::task::local::", "", Phase::Loop),
+    ("tokio::task::coop::", "", Phase::Loop),
+    ("tokio::runtime::coop::", "", Phase::Loop),
+    ("tokio::runtime::context::budget", "", Phase::Loop),
+    ("tokio::runtime::context::set_current_task_id", "", Phase::State),
+    ("tokio::sync::task::atomic_waker::", "", Phase::Loop),
+    ("tokio::runtime::", "", Phase::Host),
+    ("tokio::util::wake::", "", Phase::Host),
+    ("mio::", "", Phase::Host),
+
+    // Rust's own.
+    ("std::time::", "", Phase::Clock),
+    ("std::sys::pal::unix::time::", "", Phase::Clock),
+    ("std::sys::time::", "", Phase::Clock),
+    ("alloc::raw_vec::", "", Phase::Memory),
+    ("alloc::alloc::", "", Phase::Memory),
+    ("__rustc::__r", "", Phase::Memory),
+    ("__r", "alloc", Phase::Memory),
+
+    ("core::ptr::drop_in_place<clockworker::task::", "", Phase::Finish),
+    ("core::ptr::drop_in_place<tokio::runtime::task::", "", Phase::Finish),
+
+    // The C library's, whose callers are not known here. Its inner functions have no names in many installations; those
+    // that matter are the allocator's.
+    ("libc.so", "", Phase::Memory),
+    ("[vdso]", "", Phase::Clock),
+    ("clock_gettime", "", Phase::Clock),
+    ("__GI___clock_gettime", "", Phase::Clock),
+    ("__vdso_clock_gettime", "", Phase::Clock),
+    ("epoll_wait", "", Phase::Host),
+    ("epoll_pwait", "", Phase::Host),
+    ("eventfd_write", "", Phase::Host),
+    ("write", "", Phase::Host),
+    ("__write", "", Phase::Host),
+    ("malloc", "", Phase::Memory),
+    ("free", "", Phase::Memory),
+    ("realloc", "", Phase::Memory),
+    ("calloc", "", Phase::Memory),
+    ("cfree", "", Phase::Memory),
+    ("aligned_alloc", "", Phase::Memory),
+    ("posix_memalign", "", Phase::Memory),
+    ("__posix_memalign", "", Phase::Memory),
+    ("_mid_memalign", "", Phase::Memory),
+    ("_int_", "", Phase::Memory),
+    ("__GI___libc_", "", Phase::Memory),
+    ("__libc_", "", Phase::Memory),
+    ("sysmalloc", "", Phase::Memory),
+    ("systrim", "", Phase::Memory),
+    ("unlink_chunk", "", Phase::Memory),
+    ("tcache_", "", Phase::Memory),
+    ("alloc_perturb", "", Phase::Memory),
+    ("checked_request2size", "", Phase::Memory),
+    ("ptmalloc", "", Phase::Memory),
+    ("arena_", "", Phase::Memory),
+    ("brk", "", Phase::Memory),
+    ("__brk", "", Phase::Memory),
+    ("sbrk", "", Phase::Memory),
+    ("mmap", "", Phase::Memory),
+    ("__mmap", "", Phase::Memory),
+    ("munmap", "", Phase::Memory),
+    ("__munmap", "", Phase::Memory),
+    ("mremap", "", Phase::Memory),
+    ("madvise", "", Phase::Memory),
+    ("memcpy", "", Phase::Memory),
+    ("memmove", "", Phase::Memory),
+    ("memset", "", Phase::Memory),
+    ("__mem", "", Phase::Memory),
+];
+
+/// The phase of a sample, and the function that decided it. `functions` is the one that ran, then those that it is
+/// inlined into, outwards.
+pub(crate) fn classify(functions: &[String]) -> (Phase, &str) {
+    let decide = |of: fn(&str) -> Option<Phase>| {
+        functions.iter().find_map(|function| Some((of(function)?, function.as_str())))
+    };
+    let undecided = || (Phase::Rest, functions.first().map_or("(no name)", String::as_str));
+    decide(by_rule).or_else(|| decide(by_default)).unwrap_or_else(undecided)
+}
+
+fn by_rule(function: &str) -> Option<Phase> {
+    if by_default(function).is_some() {
+        return None;
+    }
+    let name = function.trim_start_matches('<');
+    let fits = |&&(begin, inside, _): &&(&str, &str, Phase)| name.starts_with(begin) && name.contains(inside);
+    RULES.iter().find(fits).map(|&(_, _, phase)| phase)
+}
+
+fn by_default(function: &str) -> Option<Phase> {
+    let name = function.trim_start_matches('<');
+    SHARED.iter().find(|(begin, _)| name.starts_with(begin)).map(|&(_, phase)| phase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stacks as they were seen in a release build, the innermost function first.
+    const SEEN: &[(Phase, &[&str])] = &[
+        (
+            Phase::Spawn,
+            &[
+                "core::ptr::write",
+                "alloc::vec::Vec<T,A>::push",
+                "slab::Slab<T>::insert_at",
+                "clockworker::lane::Records::insert",
+                "clockworker::lane::Lane::spawn",
+            ],
+        ),
+        (
+            Phase::ReadyList,
+            &[
+                "alloc::collections::vec_deque::VecDeque<T,A>::push_back",
+                "<clockworker_schedulers::runnable_fifo::RunnableFifo as clockworker_schedulers::scheduler::Scheduler>::push",
+                "clockworker::slice::run",
+            ],
+        ),
+        (
+            Phase::ReadyList,
+            &["<clockworker_schedulers::qlas::Qlas as clockworker_schedulers::scheduler::Scheduler>::pop"],
+        ),
+        (Phase::Pick, &["clockworker_schedulers::eevdf::Eevdf::pick_contended"]),
+        (
+            Phase::Clock,
+            &[
+                "quanta::Clock::delta_as_nanos",
+                "clockworker::clock::Clock::now",
+                "clockworker::slice::Timing::after_poll",
+            ],
+        ),
+        (
+            Phase::Clock,
+            &[
+                "core::cell::Cell<T>::set",
+                "clockworker::core::slices::<impl clockworker::core::Core>::read_clock",
+            ],
+        ),
+        (
+            Phase::Waker,
+            &[
+                "core::bool::<impl bool>::then_some",
+                "clockworker::task::owner::OwnerCell<T>::get",
+                "clockworker::shared::Shared::local",
+                "clockworker::task::header::notify",
+            ],
+        ),
+        (Phase::Waker, &["core::ptr::non_null::NonNull<T>::new", "clockworker::task::waker::wake_by_ref"]),
+        (Phase::State, &["clockworker::task::waker::lend", "clockworker::task::live::LiveTask::run"]),
+        (
+            Phase::State,
+            &[
+                "slab::Slab<T>::get_mut",
+                "clockworker::lane::Records::take_ready",
+                "clockworker::slice::choose",
+            ],
+        ),
+        (
+            Phase::Own,
+            &[
+                "<clockworker_benches::workload::self_waking::SelfWaking as core::future::future::Future>::poll",
+                "clockworker::task::cell::Cell<F>::poll::{{closure}}",
+            ],
+        ),
+        (
+            Phase::Finish,
+            &[
+                "core::sync::atomic::atomic_compare_exchange",
+                "clockworker::task::state::State::complete_unwatched",
+                "clockworker::task::live::LiveTask::complete",
+                "clockworker::task::live::LiveTask::run",
+            ],
+        ),
+        (Phase::Memory, &["_int_malloc"]),
+        (Phase::Memory, &["libc.so.6"]),
+        (
+            Phase::Loop,
+            &[
+                "core::cell::Cell<T>::set",
+                "clockworker::core::slices::<impl clockworker::core::Core>::enter_task",
+            ],
+        ),
+        (Phase::Loop, &["clockworker::slice::Timing::end", "clockworker::slice::run"]),
+        (
+            Phase::Waker,
+            &[
+                "tokio::runtime::task::state::Snapshot::ref_inc",
+                "tokio::runtime::task::state::State::fetch_update_action",
+                "tokio::runtime::task::state::State::transition_to_notified_by_ref",
+            ],
+        ),
+        (Phase::State, &["tokio::runtime::task::state::State::ref_dec"]),
+        (
+            Phase::ReadyList,
+            &["tokio::loom::std::mutex::Mutex<T>::lock", "tokio::task::local::LocalSet::next_task"],
+        ),
+        (
+            Phase::Loop,
+            &[
+                "tokio::runtime::context::CONTEXT::{{constant}}::{{closure}}",
+                "tokio::runtime::context::budget",
+            ],
+        ),
+        (Phase::Host, &["tokio::runtime::time::Driver::park_internal"]),
+        (Phase::Root, &["clockworker_benches::compare::overhead::bracketed::{{closure}}"]),
+        (Phase::Finish, &["tokio::runtime::task::core::Core<T,S>::set_stage"]),
+        (
+            Phase::Spawn,
+            &[
+                "core::sync::atomic::atomic_add",
+                "<alloc::sync::Arc<T,A> as core::clone::Clone>::clone",
+                "tokio::task::local::Context::spawn",
+            ],
+        ),
+        (Phase::Rest, &["core::fmt::write"]),
+        (Phase::Rest, &[]),
+    ];
+
+    #[test]
+    fn stacks_that_were_seen_go_where_they_belong() {
+        for (phase, functions) in SEEN {
+            let functions: Vec<String> = functions.iter().map(|&function| function.to_owned()).collect();
+            assert_eq!(classify(&functions).0, *phase, "{functions:?}");
+        }
+    }
+
+    #[test]
+    fn the_innermost_function_with_a_rule_decides() {
+        let functions = ["core::mem::replace", "clockworker::clock::Clock::now", "clockworker::slice::run"];
+        let functions = functions.map(str::to_owned);
+        assert_eq!(classify(&functions), (Phase::Clock, "clockworker::clock::Clock::now"));
+    }
+
+    #[test]
+    fn phases_are_in_the_order_of_their_numbers() {
+        for (number, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, number);
+        }
+    }
+}

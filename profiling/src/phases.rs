@@ -1,0 +1,258 @@
+//! What a poll's time goes to, phase by phase, from samples of the instruction pointer.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::time::Duration;
+
+use clockworker_benches::compare::overhead::Shape;
+use clockworker_benches::failure::Failure;
+use clockworker_benches::numbers::grouped;
+use clockworker_benches::stopwatch::Stopwatch;
+
+use crate::cli::PhasesOptions;
+use crate::contestant::Contestant;
+use crate::kernel::Counts;
+use crate::phase::{Phase, classify};
+use crate::rounds::repeat;
+use crate::sampler::{Listening, PERIOD, Sampler, taken};
+use crate::table::{apportion, layout};
+
+const PHASES: usize = Phase::ALL.len();
+
+/// What one executor's rounds came to.
+#[derive(Debug)]
+struct Account {
+    contestant: Contestant,
+    time: Duration,
+    /// Which of the samples are its own.
+    spans: Vec<Range<usize>>,
+    kernel: Counts,
+}
+
+/// One executor's samples by phase, and by function inside each.
+#[derive(Debug)]
+struct Profile {
+    by_phase: [usize; PHASES],
+    by_function: [HashMap<String, usize>; PHASES],
+}
+
+pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
+    let shape = options.workload.shape();
+    let sampler =
+        Sampler::start().map_err(|errno| Failure::run(format!("no timer to sample by: {errno}")))?;
+    let mut accounts: Vec<Account> =
+        options.executors.iter().map(|&contestant| Account::new(contestant)).collect();
+    let rounds = repeat(options.length, || accounts.iter_mut().for_each(|account| account.round(shape)));
+    let (samples, lost) = sampler.samples();
+    drop(sampler);
+    if lost > 0 {
+        return Err(Failure::run(format!(
+            "no room for {} samples; ask for fewer rounds",
+            grouped(lost as u64)
+        )));
+    }
+
+    let mut names = Names::default();
+    let profiles: Vec<Profile> =
+        accounts.iter().map(|account| account.profile(&samples, &mut names)).collect();
+    let polls = rounds * shape.polls();
+    let mut text = format!(
+        "{shape}, ns per poll (and %), {} rounds of each, a sample every {} µs of them\n\n",
+        grouped(rounds),
+        PERIOD.as_micros(),
+    );
+    text.push_str(&phases_table(&accounts, &profiles, polls));
+    text.push('\n');
+    for (account, profile) in accounts.iter().zip(&profiles) {
+        text.push_str(&account.footnote(profile, polls));
+    }
+    if cfg!(debug_assertions) {
+        text.push_str("A debug build: the functions that decide are not inlined, so most is rest. Add --profile profiling.\n");
+    }
+    for (account, profile) in accounts.iter().zip(&profiles) {
+        text.push_str(&account.functions(profile, polls, options.functions));
+    }
+    Ok(text)
+}
+
+impl Account {
+    fn new(contestant: Contestant) -> Self {
+        Account { contestant, time: Duration::ZERO, spans: Vec::new(), kernel: Counts::default() }
+    }
+
+    fn round(&mut self, shape: Shape) {
+        let kernel = Counts::now();
+        let first = taken();
+        let begin = || (Stopwatch::start(), Listening::begin());
+        let end = |(watch, listening): (Stopwatch, Listening)| {
+            drop(listening);
+            watch.elapsed()
+        };
+        self.time += self.contestant.run(shape, begin, end);
+        self.spans.push(first..taken());
+        self.kernel += Counts::now().since(kernel);
+    }
+
+    fn profile(&self, samples: &[usize], names: &mut Names) -> Profile {
+        let mut profile = Profile { by_phase: [0; PHASES], by_function: Default::default() };
+        for &address in self.spans.iter().flat_map(|span| &samples[span.clone()]) {
+            let (phase, function) = classify(names.of(address));
+            profile.by_phase[phase as usize] += 1;
+            *profile.by_function[phase as usize].entry(function.to_owned()).or_default() += 1;
+        }
+        profile
+    }
+
+    fn ns_per_poll(&self, polls: u64) -> f64 {
+        self.time.as_nanos() as f64 / polls as f64
+    }
+
+    fn footnote(&self, profile: &Profile, polls: u64) -> String {
+        let samples = profile.samples();
+        // Half of them is where the error of a share is largest.
+        let error = 1.96 * (0.25 / samples.max(1) as f64).sqrt();
+        format!(
+            "{}: {} samples, so a share is right to ±{:.1} points or better (95 %). {:.3} page faults per poll; of the \
+             CPU time {:.0} % were the kernel's, setting up and taking down included.\n",
+            self.contestant.name(),
+            grouped(samples as u64),
+            100.0 * error,
+            self.kernel.faults() as f64 / polls as f64,
+            100.0 * self.kernel.system_share(),
+        )
+    }
+
+    /// The functions with the most samples, by phase, `most` of each.
+    fn functions(&self, profile: &Profile, polls: u64, most: usize) -> String {
+        if most == 0 {
+            return String::new();
+        }
+        let mut text = format!("\n{}, ns per poll by the function that decided\n", self.contestant.name());
+        for (phase, functions) in Phase::ALL.into_iter().zip(&profile.by_function) {
+            if functions.is_empty() {
+                continue;
+            }
+            let mut functions: Vec<(&String, &usize)> = functions.iter().collect();
+            functions.sort_by_key(|&(name, &samples)| (std::cmp::Reverse(samples), name));
+            let _ = writeln!(text, "  {}", phase.title());
+            for (name, &samples) in functions.into_iter().take(most) {
+                let share = samples as f64 / profile.samples() as f64;
+                let _ = writeln!(text, "  {:8.2}  {name}", share * self.ns_per_poll(polls));
+            }
+        }
+        text
+    }
+}
+
+impl Profile {
+    fn samples(&self) -> usize {
+        self.by_phase.iter().sum()
+    }
+}
+
+/// A row a phase and a column an executor. Rounded so that each column sums to its total, in ns and in %.
+fn phases_table(accounts: &[Account], profiles: &[Profile], polls: u64) -> String {
+    let mut head = vec!["phase".to_owned()];
+    let mut rows: Vec<Vec<String>> = Phase::ALL.iter().map(|phase| vec![phase.title().to_owned()]).collect();
+    let mut total = vec!["total".to_owned()];
+    let mut ratios = vec!["× local-set".to_owned()];
+    let baseline = accounts.iter().find(|account| account.contestant == Contestant::LocalSet);
+    for (account, profile) in accounts.iter().zip(profiles) {
+        head.push(account.contestant.name());
+        let hundredths = (100.0 * account.ns_per_poll(polls)).round() as u64;
+        let times = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { hundredths });
+        let tenths = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { 1_000 });
+        for ((row, time), share) in rows.iter_mut().zip(times).zip(tenths) {
+            row.push(cell(time, share));
+        }
+        total.push(cell(hundredths, 1_000));
+        let ratio = |baseline: &Account| account.time.as_secs_f64() / baseline.time.as_secs_f64();
+        ratios.push(baseline.map_or_else(String::new, |baseline| format!("{:.2}", ratio(baseline))));
+    }
+    rows.insert(0, head);
+    rows.push(total);
+    if baseline.is_some() && accounts.len() > 1 {
+        rows.push(ratios);
+    }
+    layout(&rows)
+}
+
+fn cell(hundredths: u64, tenths: u64) -> String {
+    format!("{}.{:02} ({:>2}.{})", hundredths / 100, hundredths % 100, tenths / 10, tenths % 10)
+}
+
+/// The functions at an address, by address: the one that it is in, and those that this one is inlined into.
+#[derive(Default)]
+struct Names {
+    known: HashMap<usize, Vec<String>>,
+    maps: Option<Vec<(Range<usize>, String)>>,
+}
+
+impl Names {
+    fn of(&mut self, address: usize) -> &[String] {
+        if !self.known.contains_key(&address) {
+            let mut functions = Vec::new();
+            // `resolve` takes return addresses, and looks at the byte before.
+            backtrace::resolve((address + 1) as *mut c_void, |symbol| {
+                functions.extend(symbol.name().map(|name| format!("{name:#}")));
+            });
+            if functions.is_empty() {
+                functions.extend(self.file(address));
+            }
+            self.known.insert(address, functions);
+        }
+        &self.known[&address]
+    }
+
+    /// The name of the file that is mapped where `address` is.
+    fn file(&mut self, address: usize) -> Option<String> {
+        let maps = self.maps.get_or_insert_with(|| {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+            maps.lines().filter_map(parse_map).collect()
+        });
+        let (_, name) = maps.iter().find(|(range, _)| range.contains(&address))?;
+        Some(name.clone())
+    }
+}
+
+/// A line of `/proc/self/maps`: addresses, and the file's name without its folder.
+fn parse_map(line: &str) -> Option<(Range<usize>, String)> {
+    let mut fields = line.split_whitespace();
+    let (begin, end) = fields.next()?.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    let name = fields.nth(4)?;
+    Some((address(begin)?..address(end)?, name.rsplit('/').next()?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_read() {
+        let line = "7f00-7fff r-xp 00028000 fe:00 1234      /usr/lib/x86_64-linux-gnu/libc.so.6";
+        assert_eq!(parse_map(line), Some((0x7f00..0x7fff, "libc.so.6".to_owned())));
+        assert_eq!(parse_map("7f00-7fff rw-p 00000000 00:00 0 "), None);
+    }
+
+    #[test]
+    fn addresses_have_names() {
+        let mut names = Names::default();
+        let functions = names.of(command as *const () as usize);
+        assert!(functions.iter().any(|name| name.contains("phases::command")), "{functions:?}");
+        assert!(names.of(1).is_empty());
+    }
+
+    #[test]
+    fn a_column_sums_to_its_total() {
+        let account = Account { time: Duration::from_nanos(12_345), ..Account::new(Contestant::Qlas) };
+        let mut by_phase = [0; PHASES];
+        by_phase[..3].copy_from_slice(&[1, 1, 1]);
+        let profile = Profile { by_phase, by_function: Default::default() };
+        let table = phases_table(&[account], &[profile], 1_000);
+        assert!(table.contains("4.12 (33.4)") && table.contains("4.11 (33.3)"), "{table}");
+        assert!(table.contains("12.35 (100.0)") || table.contains("12.34 (100.0)"), "{table}");
+    }
+}

@@ -1,0 +1,42 @@
+//! The workload, over and over.
+
+use std::time::Duration;
+
+use clockworker_benches::numbers::grouped;
+use clockworker_benches::stopwatch::Stopwatch;
+
+use crate::cli::{Length, RunOptions};
+
+/// Calls `round` until it is time to stop, once at the least; how often it was called.
+pub(crate) fn repeat(length: Length, mut round: impl FnMut()) -> u64 {
+    let watch = Stopwatch::start();
+    let mut done = 0;
+    loop {
+        round();
+        done += 1;
+        let over = match length.rounds {
+            Some(rounds) => done >= rounds,
+            None => watch.elapsed() >= length.seconds,
+        };
+        if over {
+            return done;
+        }
+    }
+}
+
+/// Runs the workload, and says what that came to.
+pub(crate) fn command(options: &RunOptions) -> String {
+    let shape = options.workload.shape();
+    let mut time = Duration::ZERO;
+    let rounds = repeat(options.length, || {
+        time += options.executor.run(shape, Stopwatch::start, |watch| watch.elapsed());
+    });
+    let polls = rounds * shape.polls();
+    format!(
+        "{}, {shape}: {} rounds, {} polls, {:.2} ns per poll\n",
+        options.executor.name(),
+        grouped(rounds),
+        grouped(polls),
+        time.as_nanos() as f64 / polls as f64,
+    )
+}
