@@ -138,8 +138,8 @@ pub(crate) fn callgrind(options: &CallgrindOptions) -> Result<String, Failure> {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "valgrind --tool=callgrind --dump-line=yes --callgrind-out-file={counts} \\\n    \
-         {program} run --executor {executor} --tasks {tasks} --yields {yields} --rounds 1\n\
+        "valgrind --tool=callgrind --toggle-collect='*rounds::workload*' --callgrind-out-file={counts} \\\n    \
+         '{program}' run --executor {executor} --tasks {tasks} --yields {yields} --rounds 1\n\
          callgrind_annotate --auto=no --threshold=95 {counts}\n\
          callgrind_annotate --auto=yes --threshold=95 {counts}    # by source line, so inlined functions too",
         program = program.display(),
