@@ -1,6 +1,25 @@
 //! The executors under test, behind one trait, so that every workload is written once.
 //!
-//! This is the only file that knows clockworker's API and the only one that knows LocalSet's.
+//! `compare` uses the contenders in this file, which knows clockworker's API and LocalSet's; `overhead` uses those and the
+//! files below, one executor each.
+
+#[cfg(target_os = "linux")]
+pub mod monoio;
+
+pub mod boxed_loop;
+#[cfg(all(feature = "glommio", target_os = "linux"))]
+pub mod glommio;
+pub mod hosted;
+pub mod joined;
+pub mod local_executor;
+pub mod local_pool;
+pub mod local_runtime;
+pub mod many_groups;
+pub mod many_queues;
+pub mod published;
+pub mod runner;
+pub mod task_loop;
+pub mod unordered;
 
 use std::fmt;
 use std::future::Future;
@@ -23,6 +42,14 @@ pub trait Contender: 'static {
 
     /// Spawns a task. To be called inside [`Contender::run_until`].
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
+
+    /// Lets a task go on with nobody to wait for it.
+    fn detach(handle: Self::Handle) {
+        drop(handle);
+    }
+
+    /// Has a task dropped before its end. Only `overhead` does this, and not of contenders that cannot.
+    fn abort(handle: Self::Handle);
 
     /// Runs `root`, and the tasks while it is not ready.
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
@@ -47,6 +74,10 @@ impl Contender for Baseline {
     /// Through the free function, not through `LocalSet::spawn_local`, which also wakes the set each time.
     fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
         tokio::task::spawn_local(task)
+    }
+
+    fn abort(handle: Self::Handle) {
+        handle.abort();
     }
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
@@ -86,6 +117,10 @@ impl Contender for OneQueue {
 
     fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
         self.0.spawn(task)
+    }
+
+    fn abort(handle: Self::Handle) {
+        handle.abort();
     }
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
@@ -135,6 +170,10 @@ impl Contender for TwoQueues {
 
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
         self.queues[lane % 2].spawn(task)
+    }
+
+    fn abort(handle: Self::Handle) {
+        handle.abort();
     }
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {

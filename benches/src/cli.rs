@@ -8,12 +8,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::overhead;
 
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Parsed {
     /// Run the comparison.
     Compare(Options),
+    /// Run the benchmark suite.
+    Overhead(overhead::options::Options),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -43,6 +46,8 @@ struct Line {
 enum Command {
     /// Compare the executor with LocalSet: what a poll costs, and foreground latency beside background work
     Compare(Options),
+    /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
+    Overhead(overhead::options::Options),
 }
 
 /// What to compare, and how long.
@@ -103,6 +108,7 @@ impl Scenario {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     match Line::try_parse_from(arguments) {
         Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
+        Ok(Line { command: Command::Overhead(options) }) => Parsed::Overhead(options),
         Err(error) => explain(&error),
     }
 }

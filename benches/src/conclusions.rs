@@ -87,15 +87,21 @@ pub fn draw(
     let mut conclusions = Vec::new();
     conclusions.extend(overhead.into_iter().flat_map(overhead_conclusions));
     conclusions.extend(background.into_iter().flat_map(background_conclusions));
-    if arguments.note().is_none() {
-        conclusions.iter_mut().for_each(Conclusion::judge);
-    } else {
-        conclusions.iter_mut().for_each(|conclusion| conclusion.bar = None);
-    }
+    let judged = arguments.note().is_none();
+    conclusions.iter_mut().for_each(|conclusion| conclusion.settle(judged));
     conclusions
 }
 
 impl Conclusion {
+    /// Judges the quantity by its bar, or takes the bar away if the run was no measurement.
+    pub fn settle(&mut self, judged: bool) {
+        if judged {
+            self.judge();
+        } else {
+            self.bar = None;
+        }
+    }
+
     fn judge(&mut self) {
         self.verdict = self.bar.map(|bar| bar.verdict(&self.value));
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
-use crate::report::Report;
 
 /// The exit status of a program that was interrupted, as shells report it.
 const INTERRUPTED: i32 = 130;
@@ -63,7 +63,7 @@ impl JsonFile {
     /// # Errors
     ///
     /// If it cannot be written, in which case what was there before still is.
-    pub fn commit(mut self, report: &Report) -> Result<(), Failure> {
+    pub fn commit(mut self, report: &impl Serialize) -> Result<(), Failure> {
         let written = write_json(report, self.draft.as_file_mut());
         let place = self.place;
         written.and_then(|()| self.draft.persist(&place).map_err(|error| error.error)).map(drop).map_err(
@@ -72,7 +72,7 @@ impl JsonFile {
     }
 }
 
-fn write_json(report: &Report, file: &mut File) -> io::Result<()> {
+fn write_json(report: &impl Serialize, file: &mut File) -> io::Result<()> {
     let mut out = BufWriter::new(&mut *file);
     serde_json::to_writer(&mut out, report)?;
     out.write_all(b"\n")?;

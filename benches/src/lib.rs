@@ -1,19 +1,22 @@
 //! What clockworker costs and what it buys, measured against tokio's [`LocalSet`](tokio::task::LocalSet).
 //!
-//! The program is `clockworker-benches compare`; this library is its parts, in the order in which a run meets
-//! them: the command line, the scenarios with their workloads and arms, the statistics, and the report in its
-//! three forms (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
+//! The program is `clockworker-benches compare`, for two tables in two minutes, and `clockworker-benches overhead`, for
+//! everything that the executor costs beside many others. This library is its parts, in the order in which a run meets
+//! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
+//! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod cli;
 pub mod failure;
 
 pub mod compare;
+pub mod overhead;
 
 pub mod arms;
 pub mod workload;
 
+pub mod allocations;
 pub mod pinning;
 pub mod progress;
 pub mod random;

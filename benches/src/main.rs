@@ -3,16 +3,27 @@
 use std::env;
 use std::process::ExitCode;
 
+use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
-use clockworker_benches::{compare, terminal};
+use clockworker_benches::failure::Failure;
+use clockworker_benches::{compare, overhead, terminal};
+
+/// Counts for the section `memory` of `overhead`.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
     match cli::parse(env::args_os()) {
-        Parsed::Compare(options) => match compare::command(&options) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => terminal::complain(&failure),
-        },
+        Parsed::Compare(options) => status(compare::command(&options)),
+        Parsed::Overhead(options) => status(overhead::command(&options)),
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),
+    }
+}
+
+fn status(done: Result<(), Failure>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => terminal::complain(&failure),
     }
 }

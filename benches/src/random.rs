@@ -18,6 +18,8 @@ pub enum Purpose {
     Arrivals = 2,
     /// The bootstrap's resampling.
     Resampling = 3,
+    /// Which task belongs to which group.
+    Groups = 4,
 }
 
 /// A sequence of random numbers.

@@ -65,11 +65,16 @@ impl Arguments {
 
     /// Why numbers found with these arguments by this build mean nothing, if they do not.
     pub fn note(&self) -> Option<&'static str> {
-        match (self.quick, cfg!(debug_assertions)) {
-            (true, _) => Some("quick: not a measurement"),
-            (false, true) => Some("debug build: not a measurement"),
-            (false, false) => None,
-        }
+        note(self.quick)
+    }
+}
+
+/// Why numbers found by this build, in a quick run or not, mean nothing, if they do not.
+pub fn note(quick: bool) -> Option<&'static str> {
+    match (quick, cfg!(debug_assertions)) {
+        (true, _) => Some("quick: not a measurement"),
+        (false, true) => Some("debug build: not a measurement"),
+        (false, false) => None,
     }
 }
 

@@ -42,8 +42,19 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
 ///
 /// If it cannot be written. A reader that has gone away, as `head` does, is no error.
 pub fn print(report: &Report) -> Result<(), Failure> {
+    print_with(|out| text::write(report, out))
+}
+
+/// Prints on standard output what `write` writes.
+///
+/// # Errors
+///
+/// As [`print`] has them.
+pub fn print_with(
+    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
+) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = text::write(report, &mut out).and_then(|()| out.flush());
+    let written = write(&mut out).and_then(|()| out.flush());
     // Nothing is left in the buffer, or nobody is left to read it.
     drop(out.into_parts());
     unless_closed(written).map_err(|error| Failure::stdout(&error))

@@ -1,5 +1,7 @@
 //! What the tasks do: the same futures for every arm.
 
 pub mod arrivals;
+pub mod relay;
 pub mod self_waking;
 pub mod spin;
+pub mod zipf;

@@ -39,7 +39,8 @@ pub fn clock() -> &'static str {
 }
 
 #[cfg(unix)]
-fn cpu_time() -> Duration {
+/// CPU time of the calling thread so far.
+pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
 
     let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -48,7 +49,8 @@ fn cpu_time() -> Duration {
 
 /// On other systems time goes by the wall clock, from the first call on.
 #[cfg(not(unix))]
-fn cpu_time() -> Duration {
+/// CPU time of the calling thread so far.
+pub fn cpu_time() -> Duration {
     use crate::stopwatch::Stopwatch;
     use std::sync::LazyLock;
 

@@ -1,0 +1,59 @@
+//! A join handle for executors that bring none.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Waits for a task; made by [`join`].
+#[derive(Debug)]
+pub struct Joined(Rc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    done: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+/// `task`, and what waits for its end.
+pub fn join(task: impl Future<Output = ()> + 'static) -> (impl Future<Output = ()> + 'static, Joined) {
+    let state = Rc::new(State::default());
+    let joined = Joined(state.clone());
+    let task = async move {
+        task.await;
+        state.done.set(true);
+        let waker = state.waker.take();
+        waker.into_iter().for_each(Waker::wake);
+    };
+    (task, joined)
+}
+
+impl Future for Joined {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0.done.get() {
+            return Poll::Ready(());
+        }
+        let mut waker = self.0.waker.borrow_mut();
+        match &mut *waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => *waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+/// Is ready when its task has been polled once more: by way of its executor's queue.
+pub async fn one_turn() {
+    let mut turned = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut turned, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,51 @@
+//! monoio's own executor.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::Future;
+
+use monoio::time::TimeDriver;
+use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBuilder};
+
+use super::runner::Runner;
+
+/// monoio's runtime with timers: on io_uring if the kernel has it for us, else on epoll.
+pub struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
+
+/// The driver that [`Monoio`] gets on this machine.
+pub fn driver() -> &'static str {
+    if monoio::utils::detect_uring() { "io_uring" } else { "legacy" }
+}
+
+impl Default for Monoio {
+    fn default() -> Self {
+        let built = RuntimeBuilder::<FusionDriver>::new().enable_timer().build();
+        Monoio(RefCell::new(built.expect("a process can open one more driver")))
+    }
+}
+
+impl Runner for Monoio {
+    type Task = monoio::task::JoinHandle<()>;
+
+    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task {
+        monoio::spawn(task)
+    }
+
+    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
+        drop(self.spawn(lane, task));
+    }
+
+    fn abort(_task: Self::Task) {
+        unreachable!("monoio cannot abort");
+    }
+
+    fn block_on<F: Future>(&self, root: F) -> F::Output {
+        self.0.borrow_mut().block_on(root)
+    }
+}
+
+impl fmt::Debug for Monoio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monoio").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,36 @@
+//! An executor together with what it runs in.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// An executor together with what it runs in: its host, or itself if it is a runtime or a bare loop.
+///
+/// Tasks are spawned inside [`Runner::block_on`], by its root only.
+pub trait Runner: 'static {
+    /// Waits for a task.
+    type Task: Future + 'static;
+
+    /// Spawns a task; `lane` is what the executor may tell tasks apart by.
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task;
+
+    /// Spawns a task that nobody waits for.
+    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static);
+
+    /// Has a task dropped before its end. Not called on runners that cannot.
+    fn abort(task: Self::Task);
+
+    /// Runs `root`, and the tasks while it is not ready.
+    fn block_on<F: Future>(&self, root: F) -> F::Output;
+
+    /// How often the host has polled the executor, where there is a host that polls one.
+    fn host_polls(&self) -> Option<Arc<AtomicU64>> {
+        None
+    }
+}
+
+/// Work for a runner of any type.
+pub trait Job {
+    /// Does it on a fresh runner; gives one number per quantity measured.
+    fn run<R: Runner>(&self, runner: R) -> Vec<f64>;
+}

@@ -1,0 +1,178 @@
+//! What queues cost: clockworker only, beside itself with one queue.
+
+use std::time::Duration;
+
+use super::measure::{Measure, Quantity, Row, Versus};
+use super::polls::{nanos, spawn_and_join};
+use crate::arms::hosted::Hosted;
+use crate::arms::many_queues::ManyQueues;
+use crate::arms::runner::Runner;
+use crate::numbers::grouped;
+use crate::stopwatch::Stopwatch;
+use crate::workload::relay::Relay;
+use crate::workload::self_waking::SelfWaking;
+
+const QUEUES: [usize; 6] = [1, 2, 8, 64, 256, 1_024];
+
+/// Tasks in all, dealt out to the queues.
+const TASKS: usize = 1_024;
+
+/// A request so small that a turn ends after one poll.
+const ONE_POLL: Duration = Duration::from_nanos(1);
+
+/// What the queues' tasks do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Load {
+    /// All tasks of all queues are runnable throughout.
+    AllRunnable,
+    /// The same number of tasks, all in the first queue.
+    OneRunnable,
+    /// One task is runnable, and wakes that of the next queue.
+    Churning,
+}
+
+const LOADS: [Load; 3] = [Load::AllRunnable, Load::OneRunnable, Load::Churning];
+
+impl Load {
+    fn row(self) -> Row {
+        let (key, title) = match self {
+            Load::AllRunnable => ("all_runnable", "all runnable"),
+            Load::OneRunnable => ("one_runnable", "one runnable"),
+            Load::Churning => ("churning", "churning"),
+        };
+        Row { key: key.to_owned(), title: title.to_owned() }
+    }
+}
+
+/// Nanoseconds per poll at the default request.
+#[derive(Debug)]
+pub struct Queues {
+    yields: u32,
+}
+
+impl Queues {
+    /// The usual number of yields, or few.
+    pub fn new(quick: bool) -> Self {
+        Queues { yields: yields(quick) }
+    }
+}
+
+fn yields(quick: bool) -> u32 {
+    if quick { 2 } else { 300 }
+}
+
+fn shapes() -> Vec<String> {
+    QUEUES.map(|queues| format!("{} queues", grouped(queues as u64)).replace("1 queues", "1 queue")).to_vec()
+}
+
+impl Measure for Queues {
+    fn quantities(&self) -> Vec<Quantity> {
+        vec![Quantity { key: "ns_per_poll", title: "Queues at the default request: ns per poll" }]
+    }
+
+    fn shapes(&self) -> Vec<String> {
+        shapes()
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        LOADS.map(Load::row).to_vec()
+    }
+
+    fn versus(&self) -> Versus {
+        Versus::FirstShape
+    }
+
+    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
+        let run = Run::new(LOADS[row], QUEUES[shape], clockworker::DEFAULT_REQUEST, self.yields);
+        vec![run.time / run.polls]
+    }
+}
+
+/// Nanoseconds per turn, where every turn is one poll, beyond what the polls cost in one queue.
+#[derive(Debug)]
+pub struct Turns {
+    yields: u32,
+}
+
+impl Turns {
+    /// The usual number of yields, or few.
+    pub fn new(quick: bool) -> Self {
+        Turns { yields: yields(quick) }
+    }
+}
+
+impl Measure for Turns {
+    fn quantities(&self) -> Vec<Quantity> {
+        vec![
+            Quantity {
+                key: "ns_per_pick",
+                title: "Queues at a request of one poll: ns per pick (a turn, less its poll in one queue)",
+            },
+            Quantity { key: "turns_per_poll", title: "Queues at a request of one poll: turns per poll" },
+        ]
+    }
+
+    fn shapes(&self) -> Vec<String> {
+        shapes()
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        LOADS.map(Load::row).to_vec()
+    }
+
+    fn versus(&self) -> Versus {
+        Versus::FirstShape
+    }
+
+    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
+        let load = LOADS[row];
+        let turns = Run::new(load, QUEUES[shape], ONE_POLL, self.yields);
+        let alone = Run::new(load, 1, clockworker::DEFAULT_REQUEST, self.yields);
+        vec![(turns.time - alone.time) / turns.turns, turns.turns / turns.polls]
+    }
+}
+
+/// What one run took.
+struct Run {
+    time: f64,
+    polls: f64,
+    turns: f64,
+}
+
+impl Run {
+    fn new(load: Load, queues: usize, request: Duration, yields: u32) -> Self {
+        let host = Hosted::new(ManyQueues::new(queues, request));
+        let polls = TASKS as u64 * u64::from(yields);
+        let time = match load {
+            Load::Churning => churn(&host, polls),
+            Load::AllRunnable => nanos(spawn_and_join(&host, TASKS, || SelfWaking::new(yields))),
+            Load::OneRunnable => nanos(join_in_first(&host, yields)),
+        };
+        Run { time, polls: polls as f64, turns: host.contender().turns() as f64 }
+    }
+}
+
+fn join_in_first(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+    let watch = Stopwatch::start();
+    host.block_on(async {
+        let handles: Vec<_> = (0..TASKS).map(|_| host.spawn(0, SelfWaking::new(yields))).collect();
+        for handle in handles {
+            handle.await.expect("a task that only yields does not fail");
+        }
+    });
+    watch.elapsed()
+}
+
+/// Two tasks more than queues would do; as many as elsewhere keep the number of polls and the memory the same.
+fn churn(host: &Hosted<ManyQueues>, hops: u64) -> f64 {
+    host.block_on(async {
+        let relay = Relay::new(TASKS, hops);
+        for task in 0..TASKS {
+            host.spawn_detached(task, relay.runner());
+        }
+        relay.ready().await;
+        let watch = Stopwatch::start();
+        relay.run().await;
+        nanos(watch.elapsed())
+    })
+}

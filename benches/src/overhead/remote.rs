@@ -1,0 +1,192 @@
+//! What a wake from another thread costs: its sender, and until the task is polled.
+
+use std::future::Future;
+use std::hint;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use super::arm::{Arm, Need};
+use super::measure::{Measure, Quantity, Row, rows_of};
+use crate::arms::runner::{Job, Runner};
+use crate::pinning::{Pinning, Side};
+use crate::stopwatch::{Wait, now, wait_until};
+use crate::workload::self_waking::SelfWaking;
+
+/// Long enough for every arm to have gone to sleep.
+const UNTIL_PARKED: Duration = Duration::from_micros(100);
+
+/// Tasks that keep a busy host busy.
+const BUSY_TASKS: usize = 100;
+
+/// Wakes of one task from another thread, while the host is busy and while it is parked.
+#[derive(Debug)]
+pub struct Remote {
+    arms: Vec<Arm>,
+    wakes: u64,
+    pinning: Pinning,
+}
+
+impl Remote {
+    /// On these arms.
+    pub fn new(arms: Vec<Arm>, quick: bool, pinning: Pinning) -> Self {
+        Remote { arms, wakes: if quick { 20 } else { 1_000 }, pinning }
+    }
+}
+
+impl Measure for Remote {
+    fn quantities(&self) -> Vec<Quantity> {
+        vec![
+            Quantity {
+                key: "remote_wake_sender_ns",
+                title: "Wake from another thread: ns for the sender (median, with one clock reading)",
+            },
+            Quantity { key: "remote_wake_p50_ns", title: "Wake from another thread: ns until the poll, p50" },
+            Quantity { key: "remote_wake_p99_ns", title: "Wake from another thread: ns until the poll, p99" },
+        ]
+    }
+
+    fn shapes(&self) -> Vec<String> {
+        ["host busy", "host parked"].map(str::to_owned).to_vec()
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        rows_of(&self.arms)
+    }
+
+    fn can(&self, _shape: usize, row: usize) -> bool {
+        self.arms[row].has(Need::RemoteWakes)
+    }
+
+    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
+        let busy = shape == 0;
+        self.arms[row].run(&Exchange { busy, wakes: self.wakes, pinning: self.pinning.clone() })
+    }
+}
+
+struct Exchange {
+    busy: bool,
+    wakes: u64,
+    pinning: Pinning,
+}
+
+impl Job for Exchange {
+    fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
+        let line = Arc::new(Line { last: self.wakes, ..Line::default() });
+        let sender = self.sender(line.clone());
+        runner.block_on(async {
+            let receiver = runner.spawn(0, Receiver(line.clone()));
+            let busy = if self.busy { BUSY_TASKS } else { 0 };
+            let company: Vec<_> = (0..busy).map(|_| runner.spawn(0, Company(line.clone()))).collect();
+            receiver.await;
+            for task in company {
+                task.await;
+            }
+        });
+        let (mut costs, mut delays) = sender.join().expect("the sender does not panic");
+        vec![quantile(&mut costs, 0.5), quantile(&mut delays, 0.5), quantile(&mut delays, 0.99)]
+    }
+}
+
+impl Exchange {
+    /// Wakes the receiver again and again, each time when it has been polled, and if need be is asleep again.
+    fn sender(&self, line: Arc<Line>) -> thread::JoinHandle<(Vec<u64>, Vec<u64>)> {
+        let (pinning, busy) = (self.pinning.clone(), self.busy);
+        thread::spawn(move || {
+            pinning.pin(Side::Load);
+            let waker = line.waker();
+            (1..=line.last)
+                .map(|number| {
+                    if !busy {
+                        wait_until(now() + UNTIL_PARKED, Wait::SleepThenSpin);
+                    }
+                    let begin = now();
+                    line.sent.store(number, Ordering::Release);
+                    waker.wake_by_ref();
+                    let sent = now();
+                    spin_until(|| line.seen.load(Ordering::Acquire) == number);
+                    ((sent - begin).as_nanos() as u64, begin.elapsed().as_nanos() as u64)
+                })
+                .unzip()
+        })
+    }
+}
+
+fn quantile(nanos: &mut [u64], part: f64) -> f64 {
+    nanos.sort_unstable();
+    nanos[((nanos.len() - 1) as f64 * part).round() as usize] as f64
+}
+
+/// Spins, and now and then gives the core away in case it is the only one.
+pub fn spin_until(done: impl Fn() -> bool) {
+    loop {
+        for _ in 0..10_000 {
+            if done() {
+                return;
+            }
+            hint::spin_loop();
+        }
+        thread::yield_now();
+    }
+}
+
+/// What sender and receiver share.
+#[derive(Debug, Default)]
+struct Line {
+    last: u64,
+    sent: AtomicU64,
+    seen: AtomicU64,
+    over: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Line {
+    /// The receiver's waker, as soon as it has been polled.
+    fn waker(&self) -> Waker {
+        loop {
+            let waker = self.waker.lock().expect("nobody panics with it").take();
+            if let Some(waker) = waker {
+                return waker;
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+struct Receiver(Arc<Line>);
+
+impl Future for Receiver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Line { last, sent, seen, over, waker } = &*self.0;
+        let number = sent.load(Ordering::Acquire);
+        if number == 0 {
+            *waker.lock().expect("nobody panics with it") = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        seen.store(number, Ordering::Release);
+        if number < *last {
+            return Poll::Pending;
+        }
+        over.store(true, Ordering::Relaxed);
+        Poll::Ready(())
+    }
+}
+
+/// Keeps the host busy until the exchange is over.
+struct Company(Arc<Line>);
+
+impl Future for Company {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0.over.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        Pin::new(&mut SelfWaking::new(1)).poll(cx)
+    }
+}

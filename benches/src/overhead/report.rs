@@ -1,0 +1,77 @@
+//! What a run found, as data.
+
+use serde::Serialize;
+
+use super::arm::Arm;
+use super::bars;
+use super::grid::Grid;
+use super::options::Options;
+use super::section::Section;
+use crate::conclusions::Conclusion;
+use crate::facts::Facts;
+use crate::report;
+
+/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything that a run found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What kind of file this is.
+    pub schema: &'static str,
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Why the numbers mean nothing, if they do not.
+    pub note: Option<&'static str>,
+    /// What was asked for.
+    pub arguments: Arguments,
+    /// On what it ran.
+    pub facts: Facts,
+    /// What was measured.
+    pub sections: Vec<SectionReport>,
+    /// Whether it is where it should be.
+    pub bars: Vec<Conclusion>,
+}
+
+/// The command line's part in the result.
+#[derive(Debug, Serialize)]
+pub struct Arguments {
+    /// Whether the run was a quick one.
+    pub quick: bool,
+    /// The sections run.
+    pub only: Vec<Section>,
+    /// The arms measured.
+    pub arms: Vec<Arm>,
+    /// Rounds asked for; `null` for as many as usual.
+    pub rounds: Option<u32>,
+    /// The seed of every random choice.
+    pub seed: u64,
+}
+
+/// A section's tables.
+#[derive(Debug, Serialize)]
+pub struct SectionReport {
+    /// Which.
+    pub section: Section,
+    /// One for each quantity.
+    pub grids: Vec<Grid>,
+}
+
+impl Report {
+    /// Of these sections.
+    pub fn new(options: &Options, facts: Facts, arms: Vec<Arm>, sections: Vec<SectionReport>) -> Self {
+        let note = report::note(options.quick);
+        let bars = bars::draw(&sections, options.seed, note.is_none());
+        let only = options.sections().collect();
+        let Options { quick, rounds, seed, .. } = *options;
+        Report {
+            schema: "clockworker-overhead",
+            schema_version: SCHEMA_VERSION,
+            note,
+            arguments: Arguments { quick, only, arms, rounds, seed },
+            facts,
+            sections,
+            bars,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Tasks that wake each other in turn, one at a time.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// The token that goes round, and who waits for it.
+#[derive(Debug)]
+pub struct Relay {
+    wakers: RefCell<Vec<Waker>>,
+    runners: usize,
+    left: Cell<u64>,
+    watcher: RefCell<Option<Waker>>,
+}
+
+impl Relay {
+    /// A relay of so many runners that ends after so many hops.
+    pub fn new(runners: usize, hops: u64) -> Rc<Self> {
+        let wakers = RefCell::new(Vec::with_capacity(runners));
+        Rc::new(Relay { wakers, runners, left: Cell::new(hops), watcher: RefCell::default() })
+    }
+
+    /// The future of the next runner. They run in the order of their first polls.
+    pub fn runner(self: &Rc<Self>) -> Runner {
+        Runner { relay: self.clone(), place: None }
+    }
+
+    /// Is ready when all runners are in their places.
+    pub fn ready(&self) -> impl Future<Output = ()> + '_ {
+        self.watch(|relay| relay.wakers.borrow().len() == relay.runners)
+    }
+
+    /// Starts the token; is ready when all hops are done.
+    pub fn run(&self) -> impl Future<Output = ()> + '_ {
+        self.wakers.borrow()[0].wake_by_ref();
+        self.watch(|relay| relay.left.get() == 0)
+    }
+
+    fn watch(&self, done: impl Fn(&Self) -> bool) -> impl Future<Output = ()> {
+        std::future::poll_fn(move |cx| {
+            self.watcher.replace(Some(cx.waker().clone()));
+            if done(self) { Poll::Ready(()) } else { Poll::Pending }
+        })
+    }
+
+    fn tell(&self) {
+        let watcher = self.watcher.take();
+        watcher.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// One of the tasks; never ready.
+#[derive(Debug)]
+pub struct Runner {
+    relay: Rc<Relay>,
+    place: Option<usize>,
+}
+
+impl Future for Runner {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let relay = self.relay.clone();
+        let Some(place) = self.place else {
+            let mut wakers = relay.wakers.borrow_mut();
+            self.place = Some(wakers.len());
+            wakers.push(cx.waker().clone());
+            if wakers.len() == relay.runners {
+                relay.tell();
+            }
+            return Poll::Pending;
+        };
+        relay.left.set(relay.left.get() - 1);
+        if relay.left.get() == 0 {
+            relay.tell();
+        } else {
+            relay.wakers.borrow()[(place + 1) % relay.runners].wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
