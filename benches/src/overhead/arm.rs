@@ -61,6 +61,8 @@ pub enum Need {
     Wakers,
     /// Tasks can be woken from other threads, and the thread parks.
     RemoteWakes,
+    /// Wakes from other threads arrive also while tasks are runnable throughout.
+    BusyRemoteWakes,
     /// It runs inside tokio.
     Tokio,
 }
@@ -83,9 +85,12 @@ impl Arm {
     /// Whether the arm can do what a measure needs.
     pub fn has(self, need: Need) -> bool {
         match need {
-            Need::Abort => !self.is_monoio() && !matches!(self, Arm::FuturesUnordered | Arm::BoxedLoop),
+            Need::Abort => {
+                !self.is_monoio() && !matches!(self, Arm::FuturesUnordered | Arm::BoxedLoop | Arm::Published)
+            }
             Need::Wakers => self != Arm::BoxedLoop,
             Need::RemoteWakes => !matches!(self, Arm::BoxedLoop | Arm::TaskLoop),
+            Need::BusyRemoteWakes => self.has(Need::RemoteWakes) && !self.is_monoio(),
             Need::Tokio => self.is_hosted() || self == Arm::LocalRuntime,
         }
     }

@@ -45,6 +45,8 @@ Where a table has '–' the arm cannot do what is measured:
   boxed_loop    polls boxed futures whether they were woken or not: nothing that needs a waker, no aborts
   task_loop     has a queue of its own thread only: no wakes from other threads, does not park
   futures_unordered, monoio  cannot abort a task
+  published     aborts, but drops an aborted task that was parked only together with the executor
+  monoio        takes wakes from other threads only when nothing is runnable: none while it is busy
   host polls    only where a host polls the executor: not for runtimes, nor for loops that are their own host
   yield_now     tokio's works only inside tokio
   glommio       needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";

@@ -13,11 +13,17 @@ use super::arm::{Arm, Need};
 use super::measure::{Measure, Quantity, Row, rows_of};
 use crate::arms::runner::{Job, Runner};
 use crate::pinning::{Pinning, Side};
-use crate::stopwatch::{Wait, now, wait_until};
+use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
 /// Long enough for every arm to have gone to sleep.
 const UNTIL_PARKED: Duration = Duration::from_micros(100);
+
+/// An arm that needs longer for all wakes of a sample, because it is slow to wake up, gets fewer.
+const TIME_LIMIT: Duration = Duration::from_millis(300);
+
+/// The shape that is not parked.
+const BUSY: usize = 0;
 
 /// Tasks that keep a busy host busy.
 const BUSY_TASKS: usize = 100;
@@ -57,13 +63,16 @@ impl Measure for Remote {
         rows_of(&self.arms)
     }
 
-    fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::RemoteWakes)
+    fn can(&self, shape: usize, row: usize) -> bool {
+        self.arms[row].has(if shape == BUSY { Need::BusyRemoteWakes } else { Need::RemoteWakes })
     }
 
     fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        let busy = shape == 0;
-        self.arms[row].run(&Exchange { busy, wakes: self.wakes, pinning: self.pinning.clone() })
+        self.arms[row].run(&Exchange {
+            busy: shape == BUSY,
+            wakes: self.wakes,
+            pinning: self.pinning.clone(),
+        })
     }
 }
 
@@ -75,7 +84,7 @@ struct Exchange {
 
 impl Job for Exchange {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
-        let line = Arc::new(Line { last: self.wakes, ..Line::default() });
+        let line = Arc::new(Line::default());
         let sender = self.sender(line.clone());
         runner.block_on(async {
             let receiver = runner.spawn(0, Receiver(line.clone()));
@@ -94,11 +103,13 @@ impl Job for Exchange {
 impl Exchange {
     /// Wakes the receiver again and again, each time when it has been polled, and if need be is asleep again.
     fn sender(&self, line: Arc<Line>) -> thread::JoinHandle<(Vec<u64>, Vec<u64>)> {
-        let (pinning, busy) = (self.pinning.clone(), self.busy);
+        let (pinning, busy, wakes) = (self.pinning.clone(), self.busy, self.wakes);
         thread::spawn(move || {
             pinning.pin(Side::Load);
             let waker = line.waker();
-            (1..=line.last)
+            let watch = Stopwatch::start();
+            let timely = (1..=wakes).take_while(|&number| number == 1 || watch.elapsed() < TIME_LIMIT);
+            let times = timely
                 .map(|number| {
                     if !busy {
                         wait_until(now() + UNTIL_PARKED, Wait::SleepThenSpin);
@@ -110,7 +121,10 @@ impl Exchange {
                     spin_until(|| line.seen.load(Ordering::Acquire) == number);
                     ((sent - begin).as_nanos() as u64, begin.elapsed().as_nanos() as u64)
                 })
-                .unzip()
+                .unzip();
+            line.over.store(true, Ordering::Release);
+            waker.wake();
+            times
         })
     }
 }
@@ -136,7 +150,6 @@ pub fn spin_until(done: impl Fn() -> bool) {
 /// What sender and receiver share.
 #[derive(Debug, Default)]
 struct Line {
-    last: u64,
     sent: AtomicU64,
     seen: AtomicU64,
     over: AtomicBool,
@@ -162,18 +175,17 @@ impl Future for Receiver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Line { last, sent, seen, over, waker } = &*self.0;
+        let Line { sent, seen, over, waker } = &*self.0;
+        if over.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
         let number = sent.load(Ordering::Acquire);
         if number == 0 {
             *waker.lock().expect("nobody panics with it") = Some(cx.waker().clone());
             return Poll::Pending;
         }
         seen.store(number, Ordering::Release);
-        if number < *last {
-            return Poll::Pending;
-        }
-        over.store(true, Ordering::Relaxed);
-        Poll::Ready(())
+        Poll::Pending
     }
 }
 
