@@ -115,6 +115,129 @@ fn keys(arms: &Value) -> Vec<&str> {
     arms.as_array().unwrap().iter().map(|arm| arm["arm"].as_str().unwrap()).collect()
 }
 
+/// Sections of `overhead`, with how many rows their first table has (where it is not all arms) and columns.
+const SECTIONS: [(&str, Option<usize>, usize); 7] = [
+    ("polls", None, 5),
+    ("spawn", None, 3),
+    ("wake", None, 2),
+    ("queues", Some(3), 6),
+    ("groups", Some(6), 6),
+    ("memory", None, 1),
+    ("idle", None, 1),
+];
+
+/// Arms of `overhead` that every build on every system has.
+const ARMS: [&str; 13] = [
+    "local_set",
+    "local_set_again",
+    "runnable_fifo",
+    "two_queues",
+    "qlas",
+    "las",
+    "published",
+    "local_runtime",
+    "local_executor",
+    "futures_unordered",
+    "local_pool",
+    "task_loop",
+    "boxed_loop",
+];
+
+#[test]
+fn overhead_measures_every_arm_at_every_shape() {
+    let directory = TempDir::new().unwrap();
+    let artefacts = directory.path().to_str().unwrap();
+    let file = directory.path().join("result.json");
+    let output = run(&[
+        "overhead",
+        "--quick",
+        "--artefacts",
+        artefacts,
+        "--json",
+        file.to_str().unwrap(),
+        "--seed",
+        "3",
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stderr.is_empty());
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
+    for wanted in ["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "parked tasks", "seed 3"] {
+        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
+    }
+    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
+    let written = fs::read_to_string(&file).unwrap();
+    check_suite(&serde_json::from_str(&written).unwrap());
+    check_artefacts(directory.path(), &written, printed);
+}
+
+fn check_suite(report: &Value) {
+    assert_eq!(report["schema"], "clockworker-overhead");
+    assert_eq!(report["note"], "quick: not a measurement");
+    let arms = report["arguments"]["arms"].as_array().unwrap();
+    assert!(ARMS.iter().all(|&arm| arms.contains(&Value::from(arm))), "{arms:?}");
+    let sections = report["sections"].as_array().unwrap();
+    assert_eq!(sections.len(), SECTIONS.len());
+    for (section, (name, rows, columns)) in sections.iter().zip(SECTIONS) {
+        assert_eq!(section["section"], name);
+        let grids = section["grids"].as_array().unwrap();
+        assert_eq!(grids[0]["rows"].as_array().unwrap().len(), rows.unwrap_or(arms.len()), "{name}");
+        assert_eq!(grids[0]["shapes"].as_array().unwrap().len(), columns, "{name}");
+        grids.iter().for_each(check_grid);
+    }
+    assert!(report["bars"].as_array().unwrap().len() >= 17, "{}", report["bars"]);
+}
+
+/// Everything that can be measured has its samples, and LocalSet and clockworker are measured everywhere.
+fn check_grid(grid: &Value) {
+    for row in grid["rows"].as_array().unwrap() {
+        let cells = row["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), grid["shapes"].as_array().unwrap().len());
+        for cell in cells {
+            let ours = ["local_set", "runnable_fifo"].contains(&row["key"].as_str().unwrap());
+            assert!(!cell.is_null() || !ours, "{} of {}", grid["key"], row["key"]);
+            if !cell.is_null() {
+                assert_eq!(cell["samples"].as_array().unwrap().len(), 2);
+                assert!(cell["median"].is_number());
+            }
+        }
+    }
+}
+
+fn check_artefacts(directory: &Path, json: &str, printed: &str) {
+    let names = names_in(directory);
+    let run = names.iter().find(|name| name.ends_with("-seed3")).expect("every run has its folder");
+    let read = |name| fs::read_to_string(directory.join(run).join(name)).unwrap();
+    assert_eq!(read("result.json"), json.trim_end());
+    assert_eq!(read("report.txt"), printed);
+}
+
+#[test]
+fn overhead_measures_what_it_is_told_to() {
+    let directory = TempDir::new().unwrap();
+    let artefacts = directory.path().to_str().unwrap();
+    let arguments = [
+        "overhead",
+        "--quick",
+        "--only",
+        "memory,spawn",
+        "--arms",
+        "qlas",
+        "--rounds",
+        "3",
+        "--artefacts",
+        artefacts,
+    ];
+    let output = run(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("QLAS") && printed.contains("│ LocalSet"), "{printed}");
+    assert!(printed.contains("[memory]") && printed.contains("[spawn]"), "{printed}");
+    assert!(!printed.contains("LocalRuntime") && !printed.contains("[polls]"), "{printed}");
+    assert!(run(&arguments).status.success());
+    assert_eq!(names_in(directory.path()).len(), 2, "every run has its folder");
+}
+
 #[test]
 fn one_scenario_is_one_table() {
     let output = run(&["compare", "--quick", "--scenario", "overhead", "--rounds", "2"]);
@@ -138,6 +261,9 @@ fn nonsense_is_refused_in_one_line() {
         (&["compare", "--quick", "--quick"], "--quick"),
         (&["compare", "--scenario", "two\n\nlines"], "two lines"),
         (&["contrast"], "'contrast'"),
+        (&["overhead", "--only", "poll"], "possible values: polls, spawn, wake"),
+        (&["overhead", "--arms", "local_set,async_std"], "'async_std'"),
+        (&["overhead", "--rounds", "1"], "'1'"),
     ] {
         assert_refused(&run(arguments), wanted);
     }
@@ -215,6 +341,7 @@ fn help_and_version_are_no_errors() {
     for (arguments, wanted) in [
         (&["--help"][..], "compare"),
         (&["compare", "--help"], "--quick"),
+        (&["overhead", "--help"], "boxed_loop"),
         (&["--version"], "clockworker-benches "),
     ] {
         let output = run(arguments);

@@ -63,6 +63,8 @@ pub enum Need {
     RemoteWakes,
     /// Wakes from other threads arrive also while tasks are runnable throughout.
     BusyRemoteWakes,
+    /// Tens of thousands of wakes at once do it no harm.
+    Storms,
     /// It runs inside tokio.
     Tokio,
 }
@@ -90,6 +92,7 @@ impl Arm {
             }
             Need::Wakers => self != Arm::BoxedLoop,
             Need::RemoteWakes => !matches!(self, Arm::BoxedLoop | Arm::TaskLoop),
+            Need::Storms => self.has(Need::RemoteWakes) && !self.is_glommio(),
             Need::BusyRemoteWakes => self.has(Need::RemoteWakes) && !self.is_monoio(),
             Need::Tokio => self.is_hosted() || self == Arm::LocalRuntime,
         }
@@ -160,5 +163,49 @@ impl Arm {
             Arm::TaskLoop => job.run(TaskLoop::default()),
             Arm::BoxedLoop => job.run(BoxedLoop::default()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use crate::arms::runner::Runner;
+    use crate::workload::self_waking::SelfWaking;
+
+    struct Sum;
+
+    impl Job for Sum {
+        fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
+            let sum = Rc::new(Cell::new(0));
+            runner.block_on(async {
+                let task = |number| {
+                    let sum = sum.clone();
+                    runner.spawn(number, async move {
+                        SelfWaking::new(3).await;
+                        sum.set(sum.get() + number);
+                    })
+                };
+                for handle in (0..100).map(task).collect::<Vec<_>>() {
+                    handle.await;
+                }
+            });
+            vec![sum.get() as f64]
+        }
+    }
+
+    #[test]
+    fn every_arm_runs_every_task_to_its_end() {
+        for arm in Arm::all().into_iter().filter(|arm| arm.is_available()) {
+            assert_eq!(arm.run(&Sum), [4_950.0], "{}", arm.title());
+            assert_eq!(arm.run(&Sum), [4_950.0], "{} for the second time", arm.title());
+        }
+    }
+
+    #[test]
+    fn the_baseline_comes_first() {
+        assert_eq!(Arm::all()[0], Arm::LocalSet);
     }
 }

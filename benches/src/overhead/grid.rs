@@ -12,9 +12,6 @@ use crate::random::{Purpose, Random};
 use crate::stats::{self, Estimate};
 use crate::stopwatch::Stopwatch;
 
-/// When this is over no further round of a measure is started, unless the command line gives a number.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
-
 /// Fewer rounds than this give no interval worth printing.
 const FEWEST_ROUNDS: u32 = 8;
 const QUICK_ROUNDS: u32 = 2;
@@ -37,8 +34,8 @@ impl Rounds {
         self.wanted.unwrap_or(if self.quick { QUICK_ROUNDS } else { usual })
     }
 
-    fn is_enough(&self, done: u32, watch: &Stopwatch) -> bool {
-        self.wanted.is_none() && done >= FEWEST_ROUNDS && watch.elapsed() > TIME_LIMIT
+    fn is_enough(&self, done: u32, elapsed: Duration, limit: Duration) -> bool {
+        self.wanted.is_none() && done >= FEWEST_ROUNDS && elapsed > limit
     }
 }
 
@@ -103,7 +100,7 @@ fn take(section: Section, part: u64, measure: &dyn Measure, rounds: &Rounds) -> 
     }
     let watch = Stopwatch::start();
     for round in 0..number {
-        if rounds.is_enough(round, &watch) {
+        if rounds.is_enough(round, watch.elapsed(), measure.time_limit()) {
             break;
         }
         run_round(measure, &mut order, &mut samples);
@@ -175,5 +172,72 @@ impl Grid {
     /// The cell of a row at a shape.
     pub fn cell(&self, row: &str, shape: usize) -> Option<&Cell> {
         self.rows.iter().find(|found| found.row.key == row)?.cells.get(shape)?.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell as Counter;
+
+    /// Samples drift from round to round; those of a row or column do so together.
+    struct Drifting(Versus, Counter<u32>);
+
+    const SIZE: usize = 3;
+
+    impl Measure for Drifting {
+        fn quantities(&self) -> Vec<Quantity> {
+            vec![Quantity { key: "time", title: "Time" }, Quantity { key: "nothing", title: "Nothing" }]
+        }
+
+        fn shapes(&self) -> Vec<String> {
+            (0..SIZE).map(|shape| shape.to_string()).collect()
+        }
+
+        fn rows(&self) -> Vec<Row> {
+            let row = |row: usize| Row { key: row.to_string(), title: row.to_string() };
+            (0..SIZE).map(row).collect()
+        }
+
+        fn versus(&self) -> Versus {
+            self.0
+        }
+
+        fn can(&self, shape: usize, row: usize) -> bool {
+            (shape, row) != (1, 1)
+        }
+
+        fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
+            let measured = (SIZE * SIZE - 1) as u32;
+            let round = self.1.replace(self.1.get() + 1) / measured;
+            vec![f64::from(round + 1) * (row + 1) as f64 * 10_f64.powi(shape as i32), f64::NAN]
+        }
+    }
+
+    fn grids(versus: Versus) -> Vec<Grid> {
+        let rounds = Rounds { wanted: Some(4), quick: true, seed: 1 };
+        run(Section::Polls, 0, &Drifting(versus, Counter::new(0)), &rounds)
+    }
+
+    #[test]
+    fn ratios_are_to_the_first_row_of_the_round() {
+        let grid = &grids(Versus::FirstRow)[0];
+        assert_eq!(grid.cell("2", 1).unwrap().ratio.unwrap(), Estimate { median: 3.0, low: 3.0, high: 3.0 });
+        assert_eq!(grid.cell("2", 1).unwrap().samples, [30.0, 60.0, 90.0, 120.0]);
+        assert_eq!(grid.cell("0", 1).unwrap().ratio, None);
+    }
+
+    #[test]
+    fn ratios_are_to_the_first_shape_of_the_round() {
+        let grid = &grids(Versus::FirstShape)[0];
+        assert_eq!(grid.cell("2", 2).unwrap().ratio.unwrap().median, 100.0);
+        assert_eq!(grid.cell("2", 0).unwrap().ratio, None);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_left_out() {
+        let [time, nothing] = &grids(Versus::FirstRow)[..] else { panic!("two quantities") };
+        assert!(time.cell("1", 1).is_none() && time.cell("1", 0).is_some());
+        assert!(nothing.rows.iter().all(|row| row.cells.iter().all(Option::is_none)));
     }
 }

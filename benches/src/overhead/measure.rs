@@ -1,5 +1,7 @@
 //! Something that can be measured by shape and row.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::arm::Arm;
@@ -51,6 +53,11 @@ pub trait Measure {
     /// Rounds, if nobody says otherwise.
     fn rounds(&self) -> u32 {
         30
+    }
+
+    /// When this is over no further round is started, unless somebody gives a number.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(60)
     }
 
     /// Whether a row can be measured at a shape.

@@ -23,7 +23,7 @@ pub struct Options {
     #[arg(long, value_name = "ARMS", value_enum, value_delimiter = ',')]
     pub arms: Vec<Arm>,
 
-    /// Rounds of every measure, however long they take [default: 30, or fewer if a measure takes over a minute]
+    /// Rounds of every measure, however long they take [default: 30, or fewer where they take over a minute; all in all about ten minutes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub rounds: Option<u32>,
 
@@ -47,9 +47,10 @@ Where a table has '–' the arm cannot do what is measured:
   futures_unordered, monoio  cannot abort a task
   published     aborts, but drops an aborted task that was parked only together with the executor
   monoio        takes wakes from other threads only when nothing is runnable: none while it is busy
+  glommio       counts every wake on its way from another thread in 16 bits, and panics in a storm
   host polls    only where a host polls the executor: not for runtimes, nor for loops that are their own host
   yield_now     tokio's works only inside tokio
-  glommio       needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";
+glommio itself needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";
 
 impl Options {
     /// The sections to run.

@@ -22,6 +22,9 @@ const UNTIL_PARKED: Duration = Duration::from_micros(100);
 /// An arm that needs longer for all wakes of a sample, because it is slow to wake up, gets fewer.
 const TIME_LIMIT: Duration = Duration::from_millis(300);
 
+/// glommio looks after foreign wakes every 100 ms, and must not be taken for dead.
+const LOST_AFTER: Duration = Duration::from_secs(2);
+
 /// The shape that is not parked.
 const BUSY: usize = 0;
 
@@ -118,12 +121,17 @@ impl Exchange {
                     line.sent.store(number, Ordering::Release);
                     waker.wake_by_ref();
                     let sent = now();
-                    spin_until(|| line.seen.load(Ordering::Acquire) == number);
+                    while !spin_until(|| line.seen.load(Ordering::Acquire) == number) {
+                        waker.wake_by_ref();
+                    }
                     ((sent - begin).as_nanos() as u64, begin.elapsed().as_nanos() as u64)
                 })
                 .unzip();
             line.over.store(true, Ordering::Release);
-            waker.wake();
+            waker.wake_by_ref();
+            while !spin_until(|| line.seen.load(Ordering::Acquire) == OVER) {
+                waker.wake_by_ref();
+            }
             times
         })
     }
@@ -134,18 +142,24 @@ fn quantile(nanos: &mut [u64], part: f64) -> f64 {
     nanos[((nanos.len() - 1) as f64 * part).round() as usize] as f64
 }
 
-/// Spins, and now and then gives the core away in case it is the only one.
-pub fn spin_until(done: impl Fn() -> bool) {
-    loop {
+/// Spins, and now and then gives the core away in case it is the only one. Gives up if a wake seems to be lost: whoever
+/// waits that long sees it in the p99, but the run goes on.
+fn spin_until(done: impl Fn() -> bool) -> bool {
+    let watch = Stopwatch::start();
+    while watch.elapsed() < LOST_AFTER {
         for _ in 0..10_000 {
             if done() {
-                return;
+                return true;
             }
             hint::spin_loop();
         }
         thread::yield_now();
     }
+    false
 }
+
+/// What the receiver has seen in the end.
+const OVER: u64 = u64::MAX;
 
 /// What sender and receiver share.
 #[derive(Debug, Default)]
@@ -177,6 +191,7 @@ impl Future for Receiver {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Line { sent, seen, over, waker } = &*self.0;
         if over.load(Ordering::Acquire) {
+            seen.store(OVER, Ordering::Release);
             return Poll::Ready(());
         }
         let number = sent.load(Ordering::Acquire);

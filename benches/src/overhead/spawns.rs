@@ -159,3 +159,25 @@ impl Future for Countdown {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_step_wakes() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut countdown = Countdown::from(2);
+        countdown.step();
+        assert!(Pin::new(&mut countdown).poll(&mut cx).is_pending());
+        countdown.step();
+        assert!(Pin::new(&mut countdown).poll(&mut cx).is_ready());
+    }
+
+    #[test]
+    fn aborts_end_with_the_last_future() {
+        for arm in [Arm::LocalSet, Arm::RunnableFifo, Arm::LocalExecutor, Arm::LocalPool, Arm::TaskLoop] {
+            assert!(arm.run(&Abort(100))[0] > 0.0, "{}", arm.title());
+        }
+    }
+}

@@ -2,17 +2,21 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 use super::arm::{Arm, Need};
 use super::measure::{Measure, Quantity, Row, rows_of};
 use super::polls::nanos;
 use crate::arms::runner::{Job, Runner};
 use crate::pinning::{Pinning, Side};
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, now};
+
+/// A target that has not been polled after this is asleep for good.
+const LOST_AFTER: Duration = Duration::from_millis(500);
 
 /// Storms from 1 to 4 threads, which share the core that the measured thread does not use.
 #[derive(Debug)]
@@ -34,6 +38,10 @@ impl Measure for Storms {
         vec![
             Quantity { key: "ns_per_storm_wake", title: "Wake storms: ns per wake, all senders on one core" },
             Quantity { key: "polls_per_storm_wake", title: "Wake storms: polls per wake" },
+            Quantity {
+                key: "lost_wakes",
+                title: "Wake storms: times the target slept on after the last wake, and was woken again",
+            },
         ]
     }
 
@@ -50,7 +58,7 @@ impl Measure for Storms {
     }
 
     fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::RemoteWakes)
+        self.arms[row].has(Need::Storms)
     }
 
     fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
@@ -69,15 +77,16 @@ impl Job for Storm {
         let eye = Arc::new(Eye { left: AtomicUsize::new(self.threads), ..Eye::default() });
         let sender = self.sender(eye.clone());
         runner.block_on(async { runner.spawn(0, Target(eye.clone())).await });
-        let time = sender.join().expect("no sender panics");
+        let (time, lost) = sender.join().expect("no sender panics");
         let wakes = (self.wakes * self.threads as u64) as f64;
-        vec![time / wakes, eye.polls.load(Ordering::Relaxed) as f64 / wakes]
+        vec![time / wakes, eye.polls.load(Ordering::Relaxed) as f64 / wakes, lost]
     }
 }
 
 impl Storm {
-    /// Starts the senders when the target waits; gives the nanoseconds until the last of them is done.
-    fn sender(&self, eye: Arc<Eye>) -> thread::JoinHandle<f64> {
+    /// Starts the senders when the target waits; gives the nanoseconds until the last of them is done, and how often the
+    /// target had to be woken after that.
+    fn sender(&self, eye: Arc<Eye>) -> thread::JoinHandle<(f64, f64)> {
         let Storm { threads, wakes, pinning } = self;
         let (threads, wakes, pinning) = (*threads, *wakes, pinning.clone());
         thread::spawn(move || {
@@ -98,7 +107,8 @@ impl Storm {
             let watch = Stopwatch::start();
             start.wait();
             senders.into_iter().for_each(|sender| sender.join().expect("no sender panics"));
-            nanos(watch.elapsed())
+            let time = nanos(watch.elapsed());
+            (time, eye.wake_up(&waker))
         })
     }
 }
@@ -107,6 +117,7 @@ impl Storm {
 #[derive(Debug, Default)]
 struct Eye {
     left: AtomicUsize,
+    over: AtomicBool,
     polls: AtomicU64,
     waker: Mutex<Option<Waker>>,
 }
@@ -123,16 +134,34 @@ impl Eye {
     }
 }
 
+impl Eye {
+    /// Wakes the target until it is over; how often that took.
+    fn wake_up(&self, waker: &Waker) -> f64 {
+        for lost in 0.. {
+            let moment = now() + LOST_AFTER;
+            while now() < moment {
+                if self.over.load(Ordering::Acquire) {
+                    return f64::from(lost);
+                }
+                thread::yield_now();
+            }
+            waker.wake_by_ref();
+        }
+        unreachable!("it is woken up to four billion times")
+    }
+}
+
 struct Target(Arc<Eye>);
 
 impl Future for Target {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Eye { left, polls, waker } = &*self.0;
+        let Eye { left, over, polls, waker } = &*self.0;
         let before = polls.load(Ordering::Relaxed);
         polls.store(before + 1, Ordering::Relaxed);
         if left.load(Ordering::Acquire) == 0 {
+            over.store(true, Ordering::Release);
             return Poll::Ready(());
         }
         if before == 0 {

@@ -75,3 +75,13 @@ fn number(value: f64) -> String {
         _ => format!("{value:.0}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        assert_eq!([0.0, 0.0123, 7.25, 1_234.5].map(number), ["0", "0.012", "7.2", "1234"]);
+    }
+}

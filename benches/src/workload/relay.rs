@@ -81,3 +81,24 @@ impl Future for Runner {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arms::hosted::Hosted;
+    use crate::arms::many_queues::ManyQueues;
+    use crate::arms::runner::Runner as _;
+
+    #[test]
+    fn every_hop_is_a_poll() {
+        let host = Hosted::new(ManyQueues::new(3, clockworker::DEFAULT_REQUEST));
+        let relay = Relay::new(4, 100);
+        host.block_on(async {
+            (0..4).for_each(|task| host.spawn_detached(task, relay.runner()));
+            relay.ready().await;
+            relay.run().await;
+        });
+        assert_eq!(relay.left.get(), 0);
+        assert!(host.contender().turns() >= 100);
+    }
+}
