@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn every_hop_is_a_poll() {
         let host = Hosted::new(ManyQueues::new(3, clockworker::DEFAULT_REQUEST));
-        let relay = Relay::new(4, 100);
+        let relay = Relay::new(3, 100);
         host.block_on(async {
-            (0..4).for_each(|task| host.spawn_detached(task, relay.runner()));
+            (0..3).for_each(|task| host.spawn_detached(task, relay.runner()));
             relay.ready().await;
             relay.run().await;
         });
