@@ -49,7 +49,7 @@ pub fn print(report: &Report) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// As [`print`] has them.
+/// If it cannot be written. A reader that has gone away, as `head` does, is no error.
 pub fn print_with(
     write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
 ) -> Result<(), Failure> {
