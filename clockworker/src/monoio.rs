@@ -39,8 +39,8 @@ use monoio::net::UnixStream;
 /// # Cost
 ///
 /// Per run: two file descriptors and some allocations. Per turn of an executor with work left: a byte through a pair of
-/// sockets, without allocating. That took 0.7 µs on io_uring and 0.8 µs on the legacy driver (epoll), so 0.4 % of a turn
-/// of 200 µs (`cargo bench -p clockworker-benches --bench monoio`, 2026-11-21, an AMD EPYC with Linux 6.18). Nothing
+/// sockets, without allocating. That took 0.7 µs on io_uring and 0.9 µs on the legacy driver (epoll), so less than half a
+/// percent of a turn of 200 µs (`cargo bench -p clockworker-benches --bench monoio`, 2026-11-21, an AMD EPYC with Linux 6.18). Nothing
 /// when the executor is idle.
 ///
 /// # Errors
@@ -114,7 +114,7 @@ pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
 ///   stop the executor. The byte arrives there too, as monoio serves sockets whether it parks or not.
 /// * A read at the end of a stream would do on io_uring: one operation instead of two, and half the time. But the legacy
 ///   driver does not wait for it: what is known to be readable it reads on the spot. Files it does not wait for either.
-/// * Only once in a millisecond, which is as fine as monoio's timers are: gains less than 0.4 % of the time. monoio's
+/// * Only once in a millisecond, which is as fine as monoio's timers are: gains less than 0.5 % of the time. monoio's
 ///   other tasks would wait as long, and a clock would have to be read.
 /// * To wake itself at the back of monoio's queue, as other runtimes' `yield_now` does: the queue would not be empty.
 struct Detour {
