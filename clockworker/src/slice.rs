@@ -59,7 +59,7 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
     let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
     let mut timing = Timing::start(core);
     let mut next = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, 0)?,
+        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, None)?,
         None => None,
     };
     while let Some(Chosen { live, id, group }) = next {
@@ -80,6 +80,7 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
         if arrivals.any() || core.shared.inbox.has_mail() {
             drop((seated, records));
             core.admit_arrivals();
+            timing.look_again();
             (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
             policy = match seated.as_mut() {
                 Some(policy) => policy,
@@ -87,18 +88,25 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
                 None => return Ok(SliceEnd::PolicyFault),
             };
         }
-        if let Some(task) = yielded {
-            push(policy, task);
-        }
         if let Some(end) = timing.end() {
+            if let Some(task) = yielded {
+                push(policy, task);
+            }
             return Ok(end);
         }
-        next = choose(policy, &mut records, lane, id.slot())?;
+        next = choose(policy, &mut records, lane, Some(Last { id, yielded }))?;
     }
     Ok(SliceEnd::Drained)
 }
 
-/// Asks the scheduler for a task, and checks what it gives. `last` is the slot of the task before.
+/// The task that was polled last.
+struct Last {
+    id: TaskId,
+    /// If it is ready again, it is still to be pushed.
+    yielded: Option<Task>,
+}
+
+/// Hands back the last task if it yielded, asks the scheduler for the next, and checks what it gives.
 ///
 /// Fetches the memory of one of the next early, where tasks are many and their order is not that of their slots, which
 /// is roughly that of their memory and is foreseen by the processor.
@@ -107,20 +115,26 @@ fn choose<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     lane: &Lane,
-    mut last: usize,
+    last: Option<Last>,
 ) -> Result<Option<Chosen>, PolicyFault> {
+    let mut slot = last.as_ref().map_or(0, |last| last.id.slot());
+    let mut yielded = last.and_then(|last| last.yielded);
     loop {
-        let Some(id) = pop(policy) else {
+        let popped = match yielded.take() {
+            Some(task) => push_pop(policy, task),
+            None => pop(policy),
+        };
+        let Some(id) = popped else {
             return if lane.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost) };
         };
         // Before anything is taken out: a scheduler that panics loses nothing.
-        if id.slot() != last.wrapping_add(1)
+        if id.slot().wrapping_sub(slot) > 1
             && records.are_many()
             && let Some(soon) = policy.peek(PREFETCH_AHEAD)
         {
             records.prefetch(soon);
         }
-        last = id.slot();
+        slot = id.slot();
         match records.take_ready(id) {
             Popped::Task { live, group } => {
                 lane.ready.set(lane.ready.get() - 1);
@@ -144,6 +158,13 @@ fn pop<S: Scheduler>(policy: &mut S) -> Option<TaskId> {
 #[cfg_attr(not(clockworker_profiling), inline(always))]
 fn push<S: Scheduler>(policy: &mut S, task: Task) {
     policy.push(task, Ready::Yielded);
+}
+
+/// See [`pop`].
+#[cfg_attr(clockworker_profiling, inline(never))]
+#[cfg_attr(not(clockworker_profiling), inline(always))]
+fn push_pop<S: Scheduler>(policy: &mut S, task: Task) -> Option<TaskId> {
+    policy.push_pop(task)
 }
 
 /// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the
@@ -205,21 +226,27 @@ fn settle_with_successor(lane: &Lane, core: &Core, id: TaskId, ran: Ran) {
 }
 
 /// When to read the clock, what the last reading was, and how many polls there may be.
+///
+/// One count decides all that may wait for a reading: it runs out when the next reading is due, or when the polls that
+/// there may be are done.
 struct Timing<'a> {
     core: &'a Core,
     started: u64,
     last: u64,
-    /// Polls done in this slice.
+    /// Polls until the clock is read, where that is not needed after each, and what that began with.
+    countdown: u32,
+    counted_from: u32,
+    /// Polls done before that.
     polls: u32,
     /// Polls that there may be before the host must run.
     cap: u32,
     /// Polls that the future being run waits for when it is woken, or time in place of them.
     main_waits_for: u32,
     main_waits_ns: u64,
-    /// Polls until the next reading, where none is needed after each.
-    countdown: u64,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
-    stride: u64,
+    stride: u32,
+    /// Whether something has come up since `end` was asked.
+    looking: bool,
 }
 
 impl<'a> Timing<'a> {
@@ -231,60 +258,89 @@ impl<'a> Timing<'a> {
             yielded => (yielded, u64::MAX),
         };
         let cap = core.polls_left.get();
+        let countdown = stride.min(cap).max(1);
         Self {
             core,
             started: now,
             last: now,
+            countdown,
+            counted_from: countdown,
             polls: 0,
             cap,
             main_waits_for,
             main_waits_ns,
-            countdown: stride,
             stride,
+            looking: false,
         }
     }
 
-    /// Reads the clock if somebody needs it; the time since the last reading.
+    /// Counts a poll, and reads the clock if somebody needs it; the time since the last reading.
     #[inline]
     fn after_poll(&mut self, needed: bool) -> u64 {
-        self.polls += 1;
         self.countdown -= 1;
         let exact = needed || self.core.contended();
         if !exact && self.countdown > 0 {
             return 0;
         }
+        self.looking = true;
         let now = self.core.read_clock();
         let elapsed = now - std::mem::replace(&mut self.last, now);
+        if self.countdown == 0 {
+            self.count_anew(exact, elapsed);
+        }
+        elapsed
+    }
+
+    /// Begins to count polls until the next reading.
+    fn count_anew(&mut self, exact: bool, elapsed: u64) {
+        self.polls += self.counted_from;
         // Long polls each have their reading as it is: no need to divide.
         if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            self.stride = (SAMPLE_NS * self.stride / elapsed.max(1)).clamp(1, MAX_STRIDE);
+            let stride = SAMPLE_NS * u64::from(self.counted_from) / elapsed.max(1);
+            self.stride = stride.clamp(1, MAX_STRIDE) as u32;
             self.core.stride.set(self.stride);
         }
-        self.countdown = self.stride;
-        elapsed
+        self.countdown = self.stride.min(self.cap.saturating_sub(self.polls)).max(1);
+        self.counted_from = self.countdown;
+    }
+
+    /// Polls done in this slice.
+    #[inline]
+    fn polls(&self) -> u32 {
+        self.polls + (self.counted_from - self.countdown)
     }
 
     /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.
     #[cold]
     fn renew_budget(&mut self) {
         if !self.core.budget.renew() {
-            self.cap = self.polls;
+            self.cap = self.polls();
+            self.looking = true;
         }
     }
 
-    /// Whether the slice is over.
+    /// Tasks were admitted: one of a queue that is to be served first may be among them.
     #[inline]
-    fn end(&self) -> Option<SliceEnd> {
+    fn look_again(&mut self) {
+        self.looking = true;
+    }
+
+    /// Whether the slice is over.
+    #[inline(always)]
+    fn end(&mut self) -> Option<SliceEnd> {
         let core = self.core;
+        let main_is_due =
+            || self.polls() >= self.main_waits_for || self.last - self.started >= self.main_waits_ns;
+        if core.main.is_woken() && main_is_due() {
+            return Some(SliceEnd::MainWoken);
+        }
+        if !std::mem::take(&mut self.looking) {
+            return None;
+        }
         if core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }
-        if core.main.is_woken()
-            && (self.polls >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
-        {
-            return Some(SliceEnd::MainWoken);
-        }
-        if self.polls >= self.cap {
+        if self.polls() >= self.cap {
             return Some(SliceEnd::PollCap);
         }
         core.time_is_up(self.last)
@@ -293,8 +349,9 @@ impl<'a> Timing<'a> {
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
-        self.core.polls_left.set(self.cap.saturating_sub(self.polls));
+        let polls = self.polls();
+        self.core.polls_left.set(self.cap.saturating_sub(polls));
         let main_waits_for = &self.core.main_waits_for;
-        main_waits_for.set(main_waits_for.get().saturating_sub(self.polls));
+        main_waits_for.set(main_waits_for.get().saturating_sub(polls));
     }
 }

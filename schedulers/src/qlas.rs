@@ -188,6 +188,24 @@ impl Qlas {
         self.cursor = if above != 0 { above } else { self.filled }.trailing_zeros();
         self.cursor
     }
+
+    /// Pops, on a fair turn or in order. Some level has tasks.
+    #[inline]
+    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
+        let mut level = self.next_level(fair);
+        loop {
+            let task = self.pop_front(level)?;
+            let right = self.level(task.group);
+            if right <= level {
+                self.popped = Some(Popped { task: task.id, level, fair });
+                return Some(task.id);
+            }
+            self.push_back(right, task);
+            if self.filled & (1 << level) == 0 {
+                level = self.next_level(fair);
+            }
+        }
+    }
 }
 
 impl Scheduler for Qlas {
@@ -207,19 +225,19 @@ impl Scheduler for Qlas {
             return None;
         }
         let fair = self.turn.is_fair();
-        let mut level = self.next_level(fair);
-        loop {
-            let task = self.pop_front(level)?;
-            let right = self.level(task.group);
-            if right <= level {
-                self.popped = Some(Popped { task: task.id, level, fair });
-                return Some(task.id);
-            }
-            self.push_back(right, task);
-            if self.filled & (1 << level) == 0 {
-                level = self.next_level(fair);
-            }
+        self.pop_by(fair)
+    }
+
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let fair = self.turn.is_fair();
+        let level = self.level(task.group);
+        let none_lower = self.filled & ((1 << level) - 1) == 0;
+        if none_lower && !fair && self.goes_on(task, Ready::Yielded, level) {
+            return Some(task.id); // `popped` says of it what it said before
         }
+        self.push(task, Ready::Yielded);
+        self.pop_by(fair)
     }
 
     #[inline]

@@ -49,6 +49,13 @@ impl Scheduler for RunnableFifo {
     }
 
     #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let Some(first) = self.ready.pop_front() else { return Some(task.id) };
+        self.ready.push_back(task.id);
+        Some(first)
+    }
+
+    #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         self.ready.get(ahead).copied()
     }

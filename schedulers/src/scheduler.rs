@@ -101,7 +101,8 @@ pub enum Ready {
 /// 3. [`finished`](Scheduler::finished), if the task completed, was cancelled or panicked; then
 ///    [`group_closed`](Scheduler::group_closed), if that was the last of its group.
 /// 4. [`push`](Scheduler::push) for each task of this queue that became ready meanwhile, in that order; the polled task
-///    itself comes last, with [`Ready::Yielded`], if it was woken while it ran.
+///    itself comes last, with [`Ready::Yielded`], if it was woken while it ran. Where the next `pop` follows at once, the
+///    two are one call of [`push_pop`](Scheduler::push_pop).
 ///
 /// A task may also finish without having been polled.
 ///
@@ -145,6 +146,17 @@ pub trait Scheduler {
 
     /// Takes out the task to poll next; `None` if and only if no task is ready.
     fn pop(&mut self) -> Option<TaskId>;
+
+    /// [`push`](Scheduler::push) of a task that yielded, and [`pop`](Scheduler::pop), in one: what there is to do between
+    /// two polls of a queue whose tasks yield.
+    ///
+    /// The same as the two calls one after the other, which is what it does unless a policy knows a shorter way: where
+    /// the same task goes on, there is nothing to move.
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        self.push(task, Ready::Yielded);
+        self.pop()
+    }
 
     /// A hint: the task that would be popped after `ahead` more pops if nothing changed, where that is cheap to say.
     ///

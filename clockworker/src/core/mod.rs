@@ -73,7 +73,7 @@ pub(crate) struct Core {
     /// The host's cooperative budget, kept for the turn.
     pub(crate) budget: TurnBudget,
     /// How many polls to do between clock readings, where none is needed after each.
-    pub(crate) stride: Cell<u64>,
+    pub(crate) stride: Cell<u32>,
 
     /// Whether somebody drives the executor.
     pub(crate) driven: Cell<bool>,
