@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -56,18 +57,48 @@ pub(crate) struct Records {
 struct Record {
     /// None while the task is being polled, and once it was aborted in the scheduler.
     task: Option<LiveTask>,
-    generation: u32,
-    group: GroupIndex,
-    /// Whether the scheduler has it.
-    ready: bool,
+    /// Never zero, so that the slab needs no tag of its own.
+    generation: NonZeroU32,
+    standing: Standing,
 }
 
-/// A group's index among the groups of its queue; [`NO_GROUP`] for none. (An `Option` would make a record 32 bytes
-/// instead of 24, and they are many.)
+// Tasks are many, and their records are read and written twice a poll.
+#[cfg(target_pointer_width = "64")]
+const _: () =
+    assert!(size_of::<Slab<Record>>() == size_of::<Vec<[u64; 2]>>() + 16 && size_of::<Record>() == 16);
+
+/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 31 bits.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
-pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX;
+pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 1;
+
+/// A task's group, and whether the scheduler has the task.
+#[derive(Clone, Copy)]
+struct Standing(u32);
+
+impl Standing {
+    const READY: u32 = 1 << 31;
+
+    fn ready(group: GroupIndex) -> Self {
+        Self(group | Self::READY)
+    }
+
+    #[inline]
+    fn group(self) -> GroupIndex {
+        self.0 & !Self::READY
+    }
+
+    #[inline]
+    fn is_ready(self) -> bool {
+        self.0 & Self::READY != 0
+    }
+
+    #[inline]
+    fn set_ready(&mut self, ready: bool) {
+        self.0 = self.group() | if ready { Self::READY } else { 0 };
+    }
+}
 
 #[derive(Default)]
 struct Groups {
@@ -108,24 +139,31 @@ fn group_of(slot: u32, group: GroupIndex) -> GroupId {
 impl Records {
     /// Adds the record of a task that is ready; `make` makes the task. The group counts a holder more.
     fn insert(&mut self, queue: u32, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) -> Task {
-        let entry = self.tasks.vacant_entry();
         self.generation = self.generation.wrapping_add(1);
-        let place = Place { queue, slot: entry.key() as u32, generation: self.generation };
-        let record = Record { task: Some(make(place)), generation: place.generation, group, ready: true };
-        let task = record.as_task(place.slot);
-        entry.insert(record);
+        let generation = NonZeroU32::new(self.generation).unwrap_or(NonZeroU32::MIN);
+        let slot = self.tasks.vacant_key() as u32;
+        let place = Place { queue, slot, generation: generation.get() };
         self.groups.retain(group);
-        task
+        self.insert_task(make(place), generation, group);
+        Task { id: TaskId::new(slot, place.generation), group: group_of(slot, group) }
+    }
+
+    /// Not generic, and of parts: the record is then written into the slab directly. Made elsewhere, in parts, and
+    /// copied in as a whole, it cost 3 ns, waiting for its parts to be written.
+    fn insert_task(&mut self, task: LiveTask, generation: NonZeroU32, group: GroupIndex) {
+        self.tasks.insert(Record { task: Some(task), generation, standing: Standing::ready(group) });
     }
 
     fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {
-        self.tasks.get_mut(slot).filter(|record| record.generation == generation)
+        self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
     }
 
     /// Marks a woken task as ready. None if it is not there any more, or ready already.
     fn make_ready(&mut self, place: Place) -> Option<Task> {
-        let record = self.get_mut(place.slot as usize, place.generation).filter(|record| !record.ready)?;
-        record.ready = true;
+        let record = self
+            .get_mut(place.slot as usize, place.generation)
+            .filter(|record| !record.standing.is_ready())?;
+        record.standing.set_ready(true);
         Some(record.as_task(place.slot))
     }
 
@@ -133,10 +171,10 @@ impl Records {
     #[inline]
     pub(crate) fn take_ready(&mut self, id: TaskId) -> Popped {
         match self.get_mut(id.slot(), id.generation()) {
-            Some(record) if record.ready => {
-                record.ready = false;
+            Some(record) if record.standing.is_ready() => {
+                record.standing.set_ready(false);
                 match record.task.take() {
-                    Some(live) => Popped::Task { live, group: record.group },
+                    Some(live) => Popped::Task { live, group: record.standing.group() },
                     None => Popped::Aborted(self.remove(id)),
                 }
             }
@@ -162,7 +200,7 @@ impl Records {
     /// Wakes a task whose poll was cut short.
     #[cold]
     pub(crate) fn rouse(&self, id: TaskId) {
-        let record = self.tasks.get(id.slot()).filter(|record| record.generation == id.generation());
+        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
         if let Some(live) = record.and_then(|record| record.task.as_ref()) {
             live.rouse();
         }
@@ -174,7 +212,7 @@ impl Records {
     pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) -> Option<Task> {
         let record = self.get_mut(id.slot(), id.generation())?;
         record.task = Some(live);
-        record.ready = ready;
+        record.standing.set_ready(ready);
         Some(record.as_task(id.slot() as u32))
     }
 
@@ -182,7 +220,8 @@ impl Records {
     pub(crate) fn remove(&mut self, id: TaskId) -> Left {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
-        let group_closed = record.group == NO_GROUP || self.groups.release(record.group);
+        let group = record.standing.group();
+        let group_closed = group == NO_GROUP || self.groups.release(group);
         Left { task, group_closed }
     }
 
@@ -190,7 +229,12 @@ impl Records {
     fn take_aborted(&mut self, place: Place) -> Option<Aborted> {
         let record = self.get_mut(place.slot as usize, place.generation)?;
         let live = record.task.take()?;
-        Some(Aborted { live, task: record.as_task(place.slot), group: record.group, ready: record.ready })
+        Some(Aborted {
+            live,
+            task: record.as_task(place.slot),
+            group: record.standing.group(),
+            ready: record.standing.is_ready(),
+        })
     }
 
     /// Empties the records.
@@ -201,12 +245,15 @@ impl Records {
 
     /// The ready tasks in order of slot, for a scheduler that takes over.
     pub(crate) fn ready(&self) -> impl Iterator<Item = Task> + '_ {
-        self.tasks.iter().filter(|(_, record)| record.ready).map(|(slot, record)| record.as_task(slot as u32))
+        self.tasks
+            .iter()
+            .filter(|(_, record)| record.standing.is_ready())
+            .map(|(slot, record)| record.as_task(slot as u32))
     }
 
     /// How many of them are not aborted.
     fn ready_to_run(&self) -> usize {
-        self.tasks.iter().filter(|(_, record)| record.ready && record.task.is_some()).count()
+        self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
     }
 
     /// A group's index, by the user's key; counts a holder.
@@ -228,7 +275,7 @@ impl Records {
 impl Record {
     #[inline]
     fn as_task(&self, slot: u32) -> Task {
-        Task { id: TaskId::new(slot, self.generation), group: group_of(slot, self.group) }
+        Task { id: TaskId::new(slot, self.generation.get()), group: group_of(slot, self.standing.group()) }
     }
 }
 
