@@ -147,21 +147,45 @@ impl<T: Default> Buckets<T> {
         }
     }
 
-    /// The first of the lowest bucket that is not empty.
+    /// The lowest bucket that is not empty.
     #[inline]
-    pub(crate) fn first(&self) -> Option<u32> {
+    pub(crate) fn lowest(&self) -> Option<u32> {
         let word = self.summary.trailing_zeros();
         let bits = self.words.get(word as usize)?;
-        let bucket = 64 * word + bits.trailing_zeros();
+        Some(64 * word + bits.trailing_zeros())
+    }
+
+    /// The first of a bucket that is not empty.
+    #[inline]
+    pub(crate) fn first_of(&self, bucket: u32) -> Option<u32> {
         self.lists.get(bucket as usize).map(|list| list.first)
     }
 
-    /// The value of what is `n` places behind the first, in the same bucket. O(n).
+    /// The first of the lowest bucket that is not empty.
     #[inline]
-    pub(crate) fn behind_first(&self, n: usize) -> Option<&T> {
-        let mut id = self.first()?;
+    pub(crate) fn first(&self) -> Option<u32> {
+        self.first_of(self.lowest()?)
+    }
+
+    /// Counts `n` places on from the first, in the same bucket and round and round: the value there, and how often the
+    /// end was passed. O(n).
+    #[inline]
+    pub(crate) fn behind_first(&self, n: usize) -> Option<(&T, usize)> {
+        let first = self.first()?;
+        let mut id = first;
+        for place in 1..=n {
+            id = self.entries.get(id as usize)?.next;
+            if id == END {
+                // As many as `place` are in the bucket.
+                return self.nth_from(first, n % place).map(|value| (value, n / place));
+            }
+        }
+        self.get(id).map(|value| (value, 0))
+    }
+
+    fn nth_from(&self, mut id: u32, n: usize) -> Option<&T> {
         for _ in 0..n {
-            id = self.entries.get(id as usize)?.next; // no entry has the index `END`
+            id = self.entries.get(id as usize)?.next;
         }
         self.get(id)
     }
@@ -184,8 +208,9 @@ mod tests {
         let first = model.values().next().map(|list| list[0]);
         assert_eq!(buckets.first(), first);
         for n in 0..4 {
-            let expected = model.values().next().and_then(|list| list.get(n));
-            assert_eq!(buckets.behind_first(n).copied(), expected.map(|&id| u64::from(id)));
+            let expected =
+                model.values().next().map(|list| (u64::from(list[n % list.len()]), n / list.len()));
+            assert_eq!(buckets.behind_first(n).map(|(&value, rounds)| (value, rounds)), expected);
         }
         let in_any = buckets.entries.iter().filter(|entry| entry.bucket != NOWHERE).count();
         assert_eq!(in_any, model.values().map(VecDeque::len).sum());

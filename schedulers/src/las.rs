@@ -238,15 +238,37 @@ impl Las {
         Some(TaskId::new(slot, link.generation))
     }
 
-    /// The group to pop from: the first of the lowest bucket, or on a fair turn the next by index.
+    /// Pops from the first group of the lowest bucket, or on a fair turn from the next by index.
     #[inline]
-    fn next_group(&mut self) -> Option<u32> {
-        let least = self.groups.first()?;
-        if !self.turn.is_fair() {
-            return Some(least);
+    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
+        if let Some(index) = self.emptied.take() {
+            self.inside.clear(index);
         }
-        self.cursor = self.inside.next_after(self.cursor).unwrap_or(least);
-        Some(self.cursor)
+        let mut index = self.groups.first()?;
+        if fair {
+            index = self.inside.next_after(self.cursor).unwrap_or(index);
+            self.cursor = index;
+        }
+        self.ready = self.ready.saturating_sub(1);
+        self.take_from(index)
+    }
+
+    /// Swaps the task popped last, the only one of its group, for the next: `push` and `pop`, less what cancels out.
+    #[inline]
+    fn swap(&mut self, task: Task, index: u32) -> Option<TaskId> {
+        let lowest = self.groups.lowest();
+        let group = self.groups.get_mut(index);
+        let bucket = bucket(group.attained, self.resolution_bits);
+        let Some(lowest) = lowest.filter(|&lowest| lowest <= bucket) else {
+            return Some(task.id); // it goes on
+        };
+        // Its link says what it said when it was popped.
+        let slot = task.id.slot() as u32;
+        (group.head, group.tail) = (slot, slot);
+        self.groups.push_back(bucket, index);
+        self.emptied = None;
+        let next = self.groups.first_of(lowest)?;
+        self.take_from(next)
     }
 }
 
@@ -274,18 +296,30 @@ impl Scheduler for Las {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        if let Some(index) = self.emptied.take() {
-            self.inside.clear(index);
+        let fair = self.ready > 0 && self.turn.is_fair();
+        self.pop_by(fair)
+    }
+
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let fair = self.turn.is_fair();
+        let index = task.group.index() as u32;
+        if !fair && self.emptied == Some(index) {
+            return self.swap(task, index);
         }
-        let index = self.next_group()?;
-        self.ready = self.ready.saturating_sub(1);
-        self.take_from(index)
+        self.push(task, Ready::Yielded);
+        self.pop_by(fair)
     }
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        // Right unless one of the groups before it has more ready tasks, or a fair turn comes between.
-        let slot = self.groups.behind_first(ahead)?.head;
+        // The groups of the lowest bucket take turns, one task each. Right unless they have fewer tasks than that, leave
+        // the bucket, or a fair turn comes between.
+        let (group, rounds) = self.groups.behind_first(ahead)?;
+        let mut slot = group.head;
+        for _ in 0..rounds {
+            slot = self.links.get(slot as usize)?.next;
+        }
         let link = self.links.get(slot as usize)?;
         Some(TaskId::new(slot, link.generation))
     }

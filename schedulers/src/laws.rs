@@ -34,6 +34,7 @@
 
 mod load;
 mod random;
+mod twins;
 mod world;
 
 use core::fmt;
@@ -65,7 +66,7 @@ pub struct Laws<'a, S> {
 }
 
 impl<'a, S: Scheduler> Laws<'a, S> {
-    /// Checks the policy that `make` makes. Each load gets a fresh one.
+    /// Checks the policy that `make` makes. Each load gets two fresh ones, which are compared and so have to be alike.
     pub fn new(make: impl Fn() -> S + 'a) -> Self {
         Self {
             make: Box::new(make),
@@ -236,6 +237,8 @@ pub enum Law {
     BoundedWait,
     /// Pops follow the documented order.
     Order,
+    /// [`push_pop`](Scheduler::push_pop) gives what `push` and `pop` would have given.
+    Swap,
 }
 
 impl fmt::Display for Law {
@@ -248,6 +251,7 @@ impl fmt::Display for Law {
             Self::NoneIfEmpty => "pop gave None though tasks were ready",
             Self::BoundedWait => "a ready task waited for longer than the bound",
             Self::Order => "a task was popped out of order",
+            Self::Swap => "push_pop gave another task than push and pop would have",
         })
     }
 }

@@ -147,8 +147,8 @@ pub trait Scheduler {
     /// Takes out the task to poll next; `None` if and only if no task is ready.
     fn pop(&mut self) -> Option<TaskId>;
 
-    /// [`push`](Scheduler::push) of a task that yielded, and [`pop`](Scheduler::pop), in one: what there is to do between
-    /// two polls of a queue whose tasks yield.
+    /// [`push`](Scheduler::push) of the task popped last, which yielded, and [`pop`](Scheduler::pop), in one: what there is
+    /// to do between two polls of a queue whose tasks yield.
     ///
     /// The same as the two calls one after the other, which is what it does unless a policy knows a shorter way: where
     /// the same task goes on, there is nothing to move.

@@ -38,6 +38,8 @@ enum Fault {
     Starves,
     /// Gives the second where there is one, at times.
     Swaps,
+    /// Lets a task that yields go on, at times, though others are before it.
+    GoesOn,
 }
 
 impl Faulty {
@@ -86,6 +88,14 @@ impl Scheduler for Faulty {
         };
         self.last = popped.or(self.last);
         popped
+    }
+
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        if self.fault == Fault::GoesOn && self.calls.is_multiple_of(501) {
+            return Some(task.id);
+        }
+        self.push(task, Ready::Yielded);
+        self.pop()
     }
 
     fn finished(&mut self, task: Task) {
@@ -158,6 +168,11 @@ fn starving_may_be_allowed() {
 #[test]
 fn the_wrong_order_is_seen() {
     assert_eq!(broken(Fault::Swaps).law(), Law::Order);
+}
+
+#[test]
+fn a_short_cut_that_leads_elsewhere_is_seen() {
+    assert_eq!(broken(Fault::GoesOn).law(), Law::Swap);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::load::{End, Load, Part};
 use super::random::Random;
+use super::twins::Twins;
 use super::{Broken, Candidate, Crowd, Law, Laws, Moment, Report};
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 
@@ -44,7 +45,9 @@ struct Group {
 pub(super) struct World<'a, S> {
     laws: &'a Laws<'a, S>,
     load: Load,
-    policy: S,
+    policy: Twins<S>,
+    /// The slot of a task that yielded and is to be handed back with the next pop.
+    yielded: Option<usize>,
     random: Random,
     slots: Vec<Slot>,
     groups: Vec<Group>,
@@ -66,7 +69,8 @@ impl<'a, S: Scheduler> World<'a, S> {
         Self {
             laws,
             load,
-            policy: (laws.make)(),
+            policy: Twins::new(&*laws.make),
+            yielded: None,
             random: Random::new(laws.seed),
             slots: Vec::new(),
             groups: Vec::new(),
@@ -119,20 +123,22 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// One round of the calls that `Scheduler` documents.
     fn poll_next(&mut self) -> Result<(), Broken> {
-        let popped = self.policy.pop();
+        let popped = match self.yielded.take() {
+            Some(slot) => self.push_pop(slot)?,
+            None => self.policy.pop(),
+        };
         let Some(slot) = self.judge(popped)? else { return Ok(()) };
         let task = self.slots[slot].task;
         let part = self.slots[slot].part;
         let service_ns = part.service_ns(&mut self.random);
         let group = &mut self.groups[task.group.index()];
         group.attained_ns = group.attained_ns.saturating_add(service_ns);
-        if S::NEEDS_SERVICE {
-            self.policy.served(task, service_ns);
-        }
+        self.policy.served(task, service_ns);
         if self.random.one_in(4) {
             self.wake_someone();
         }
         match part.end(&mut self.random) {
+            End::Yielded if self.random.one_in(2) => self.yielded = Some(slot),
             End::Yielded => self.push(slot, Ready::Yielded),
             End::Asleep => self.slots[slot].state = State::Asleep,
             End::Finished => self.finish(slot),
@@ -146,6 +152,9 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// Pops all that is left, so that nothing lost goes unseen.
     fn drain(&mut self) -> Result<(), Broken> {
+        if let Some(slot) = self.yielded.take() {
+            self.push(slot, Ready::Yielded);
+        }
         loop {
             let popped = self.policy.pop();
             match self.judge(popped)? {
@@ -299,11 +308,22 @@ impl<'a, S: Scheduler> World<'a, S> {
     }
 
     fn push(&mut self, slot: usize, why: Ready) {
+        self.make_ready(slot, why);
+        self.policy.push(self.slots[slot].task, why);
+    }
+
+    /// Hands a task back that yielded, and pops.
+    fn push_pop(&mut self, slot: usize) -> Result<Option<TaskId>, Broken> {
+        self.make_ready(slot, Ready::Yielded);
+        let (popped, expected) = self.policy.push_pop(self.slots[slot].task);
+        if popped == expected { Ok(popped) } else { Err(self.broken(Law::Swap, self.slots[slot].task.id)) }
+    }
+
+    fn make_ready(&mut self, slot: usize, why: Ready) {
         self.ready += 1;
         let crowd = self.crowd();
         self.slots[slot].state = State::Ready(Wait { why, number: self.pushes, pops: 0, crowd });
         self.pushes += 1;
-        self.policy.push(self.slots[slot].task, why);
     }
 
     fn some_sleeper(&mut self) -> Option<usize> {
