@@ -1,6 +1,6 @@
 //! What an executor's tasks, handles and other threads share.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::inbox::Inbox;
@@ -26,7 +26,8 @@ pub(crate) struct Local {
 /// Names of queues, for spawns from other threads. The lock is never taken by a wake.
 #[derive(Debug, Default)]
 struct Names {
-    queues: HashMap<Box<str>, QueueKey>,
+    /// Ordered, since comparing a few short names takes less than hashing one.
+    queues: BTreeMap<Box<str>, QueueKey>,
     refused: Option<Refusal>,
 }
 

@@ -226,26 +226,22 @@ fn settle_with_successor(lane: &Lane, core: &Core, id: TaskId, ran: Ran) {
 }
 
 /// When to read the clock, what the last reading was, and how many polls there may be.
-///
-/// One count decides all that may wait for a reading: it runs out when the next reading is due, or when the polls that
-/// there may be are done.
 struct Timing<'a> {
     core: &'a Core,
     started: u64,
     last: u64,
-    /// Polls until the clock is read, where that is not needed after each, and what that began with.
-    countdown: u32,
-    counted_from: u32,
-    /// Polls done before that.
+    /// Polls done in this slice.
     polls: u32,
     /// Polls that there may be before the host must run.
     cap: u32,
     /// Polls that the future being run waits for when it is woken, or time in place of them.
     main_waits_for: u32,
     main_waits_ns: u64,
+    /// Polls until the next reading, where none is needed after each.
+    countdown: u32,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
     stride: u32,
-    /// Whether something has come up since `end` was asked.
+    /// Whether there is more to ask than after any poll: the clock was read, or tasks were admitted.
     looking: bool,
 }
 
@@ -258,17 +254,15 @@ impl<'a> Timing<'a> {
             yielded => (yielded, u64::MAX),
         };
         let cap = core.polls_left.get();
-        let countdown = stride.min(cap).max(1);
         Self {
             core,
             started: now,
             last: now,
-            countdown,
-            counted_from: countdown,
             polls: 0,
             cap,
             main_waits_for,
             main_waits_ns,
+            countdown: stride,
             stride,
             looking: false,
         }
@@ -277,6 +271,7 @@ impl<'a> Timing<'a> {
     /// Counts a poll, and reads the clock if somebody needs it; the time since the last reading.
     #[inline]
     fn after_poll(&mut self, needed: bool) -> u64 {
+        self.polls += 1;
         self.countdown -= 1;
         let exact = needed || self.core.contended();
         if !exact && self.countdown > 0 {
@@ -285,37 +280,21 @@ impl<'a> Timing<'a> {
         self.looking = true;
         let now = self.core.read_clock();
         let elapsed = now - std::mem::replace(&mut self.last, now);
-        if self.countdown == 0 {
-            self.count_anew(exact, elapsed);
-        }
-        elapsed
-    }
-
-    /// Begins to count polls until the next reading.
-    fn count_anew(&mut self, exact: bool, elapsed: u64) {
-        self.polls += self.counted_from;
         // Long polls each have their reading as it is: no need to divide.
         if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            let stride = SAMPLE_NS * u64::from(self.counted_from) / elapsed.max(1);
+            let stride = SAMPLE_NS * u64::from(self.stride) / elapsed.max(1);
             self.stride = stride.clamp(1, MAX_STRIDE) as u32;
             self.core.stride.set(self.stride);
         }
-        self.countdown = self.stride.min(self.cap.saturating_sub(self.polls)).max(1);
-        self.counted_from = self.countdown;
-    }
-
-    /// Polls done in this slice.
-    #[inline]
-    fn polls(&self) -> u32 {
-        self.polls + (self.counted_from - self.countdown)
+        self.countdown = self.stride;
+        elapsed
     }
 
     /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.
     #[cold]
     fn renew_budget(&mut self) {
         if !self.core.budget.renew() {
-            self.cap = self.polls();
-            self.looking = true;
+            self.cap = self.polls;
         }
     }
 
@@ -329,29 +308,27 @@ impl<'a> Timing<'a> {
     #[inline(always)]
     fn end(&mut self) -> Option<SliceEnd> {
         let core = self.core;
-        let main_is_due =
-            || self.polls() >= self.main_waits_for || self.last - self.started >= self.main_waits_ns;
-        if core.main.is_woken() && main_is_due() {
-            return Some(SliceEnd::MainWoken);
-        }
-        if !std::mem::take(&mut self.looking) {
-            return None;
-        }
-        if core.is_preempted() {
+        let looking = std::mem::take(&mut self.looking);
+        // Nothing but an admission, or a poll in which queues began to contend, preempts.
+        if looking && core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }
-        if self.polls() >= self.cap {
+        if core.main.is_woken()
+            && (self.polls >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
+        {
+            return Some(SliceEnd::MainWoken);
+        }
+        if self.polls >= self.cap {
             return Some(SliceEnd::PollCap);
         }
-        core.time_is_up(self.last)
+        if looking { core.time_is_up(self.last) } else { None }
     }
 }
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
-        let polls = self.polls();
-        self.core.polls_left.set(self.cap.saturating_sub(polls));
+        self.core.polls_left.set(self.cap.saturating_sub(self.polls));
         let main_waits_for = &self.core.main_waits_for;
-        main_waits_for.set(main_waits_for.get().saturating_sub(polls));
+        main_waits_for.set(main_waits_for.get().saturating_sub(self.polls));
     }
 }
