@@ -85,7 +85,10 @@ fn measure_section(section: Section, arms: &[Arm], options: &Options, pinning: &
             Box::new(storms::Storms::new(arms, quick, pinning.clone())),
         ],
         Section::Queues => vec![Box::new(queues::Queues::new(quick)), Box::new(queues::Turns::new(quick))],
-        Section::Groups => vec![Box::new(groups::Groups::new(quick, options.seed))],
+        Section::Groups => vec![
+            Box::new(groups::Groups::few_tasks(quick, options.seed)),
+            Box::new(groups::Groups::many_tasks(quick, options.seed)),
+        ],
         Section::Memory => {
             vec![
                 Box::new(memory::Parked::new(arms.clone(), quick)),

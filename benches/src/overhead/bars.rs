@@ -1,6 +1,7 @@
 //! The bars that the project has set itself, and whether they are met.
 
 use super::grid::{Cell, Grid};
+use super::groups::FEW_TASKS;
 use super::report::SectionReport;
 use super::section::Section;
 use crate::conclusions::{Bar, Conclusion, Interval};
@@ -65,7 +66,7 @@ impl Drawn<'_> {
 
     /// Up to 10,000 groups.
     fn groups(&self) -> Vec<Conclusion> {
-        let Some(grid) = self.grid(Section::Groups, "ns_per_poll") else { return Vec::new() };
+        let Some(grid) = self.grid(Section::Groups, FEW_TASKS) else { return Vec::new() };
         let ratio = |row: &super::grid::GridRow| {
             let value = row.cells.get(4)?.as_ref()?.ratio?;
             let quantity = format!("Time per poll, {}, 10,000 groups ÷ 1", row.row.title);

@@ -13,7 +13,11 @@ use crate::numbers::grouped;
 use crate::random::{Purpose, Random};
 use crate::workload::zipf::Zipf;
 
-const GROUPS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
+/// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
+pub const FEW_TASKS: &str = "ns_per_poll";
+
+/// So many tasks that memory counts: with groups they are polled in an order that is not that of their memory.
+const MANY_TASKS: &str = "ns_per_poll_many_tasks";
 
 /// How a policy is told apart from another, and made.
 struct Policy {
@@ -32,20 +36,34 @@ fn with(scheduler: impl Scheduler + 'static) -> Executor {
     Executor::builder().scheduler(scheduler).build().expect("the defaults are valid")
 }
 
-/// Self-waking polls of tasks in 1 to 100,000 groups. There are as many tasks however many groups there are.
+/// Self-waking polls of tasks in any number of groups. There are as many tasks however many groups there are.
 #[derive(Debug)]
 pub struct Groups {
+    quantity: Quantity,
     shape: Shape,
-    /// By number of groups and distribution: each task's group.
+    /// Numbers of groups, and for each number and distribution each task's group.
+    numbers: Vec<usize>,
     keys: Vec<[Vec<u64>; 2]>,
 }
 
 impl Groups {
-    /// The usual number of tasks, or few.
-    pub fn new(quick: bool, seed: u64) -> Self {
+    /// 10,000 tasks in up to 10,000 groups, or few of both.
+    pub fn few_tasks(quick: bool, seed: u64) -> Self {
+        let shape = if quick { Shape::new(1_000, 2) } else { Shape::new(10_000, 100) };
+        let title = "Groups, 10,000 tasks in all: ns per poll";
+        Self::new(Quantity { key: FEW_TASKS, title }, shape, &[1, 10, 100, 1_000, 10_000], seed)
+    }
+
+    /// 100,000 tasks in up to 100,000 groups, or few of both.
+    pub fn many_tasks(quick: bool, seed: u64) -> Self {
         let shape = if quick { Shape::new(1_000, 2) } else { Shape::new(100_000, 10) };
-        let keys = GROUPS.map(|groups| [uniform(shape.tasks, groups), zipf(shape.tasks, groups, seed)]);
-        Groups { shape, keys: keys.to_vec() }
+        let title = "Groups, 100,000 tasks in all: ns per poll";
+        Self::new(Quantity { key: MANY_TASKS, title }, shape, &[1, 1_000, 10_000, 100_000], seed)
+    }
+
+    fn new(quantity: Quantity, shape: Shape, numbers: &[usize], seed: u64) -> Self {
+        let keys = |&groups: &usize| [uniform(shape.tasks, groups), zipf(shape.tasks, groups, seed)];
+        Groups { quantity, shape, numbers: numbers.to_vec(), keys: numbers.iter().map(keys).collect() }
     }
 }
 
@@ -60,11 +78,11 @@ fn zipf(tasks: usize, groups: usize, seed: u64) -> Vec<u64> {
 
 impl Measure for Groups {
     fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity { key: "ns_per_poll", title: "Groups, 100,000 tasks in all: ns per poll" }]
+        vec![self.quantity]
     }
 
     fn shapes(&self) -> Vec<String> {
-        GROUPS.map(|groups| grouped(groups as u64)).to_vec()
+        self.numbers.iter().map(|&groups| grouped(groups as u64)).collect()
     }
 
     fn rows(&self) -> Vec<Row> {
