@@ -16,7 +16,7 @@
 //! | Policy | Order | Push and pop | Reads a clock | Wait |
 //! |---|---|---|---|---|
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
-//! | [`ArrivalFifo`] | of being spawned | O(log *R*) | no | 2·*N*·*L* |
+//! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //!
@@ -87,6 +87,7 @@ mod heap;
 mod vtime;
 
 mod arrival_fifo;
+mod arrival_order;
 mod bitmap;
 mod buckets;
 mod las;

@@ -3,9 +3,11 @@
 mod common;
 
 use core::num::NonZeroU32;
+use std::collections::BTreeMap;
 
 use clockworker_schedulers::{ArrivalFifo, GroupId, Ready, Scheduler, Task, TaskId};
 use common::{drain, run_yielding, spawn, task};
+use proptest::prelude::*;
 
 fn every(pops: u32) -> ArrivalFifo {
     ArrivalFifo::new().fair_every(NonZeroU32::new(pops).unwrap())
@@ -82,4 +84,123 @@ fn new_arrivals_do_not_keep_the_turns_at_the_far_end() {
         fifo.push(task(slot), Ready::Yielded);
     }
     assert!(longest > EVERY, "the test must make it wait");
+}
+
+/// The documented order, in the plainest way: arrival numbers that are never given anew, in a map.
+#[derive(Default)]
+struct Model {
+    ready: BTreeMap<u64, usize>,
+    arrivals: BTreeMap<usize, u64>,
+    next_arrival: u64,
+    pops: u64,
+    every: u64,
+    /// The next fair turn takes an arrival from here on, and before `round_end`.
+    cursor: u64,
+    round_end: u64,
+}
+
+impl Model {
+    fn spawn(&mut self, slot: usize) {
+        self.arrivals.insert(slot, self.next_arrival);
+        self.next_arrival += 1;
+        self.wake(slot);
+    }
+
+    fn wake(&mut self, slot: usize) {
+        self.ready.insert(self.arrivals[&slot], slot);
+    }
+
+    fn pop(&mut self) -> Option<usize> {
+        let mut first = self.ready.keys().next().copied()?;
+        self.pops += 1;
+        if self.pops.is_multiple_of(self.every) {
+            let rest = self.ready.keys().find(|&&arrival| arrival >= self.cursor).copied();
+            match rest.filter(|&arrival| arrival < self.round_end) {
+                Some(arrival) => first = arrival,
+                None => self.round_end = self.next_arrival,
+            }
+            self.cursor = first + 1;
+        }
+        self.ready.remove(&first)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Spawn,
+    /// Of the tasks asleep, the nth.
+    Wake(usize),
+    /// Finish one without a poll.
+    Cancel(usize),
+    Yields,
+    Sleeps,
+    Finishes,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let nth = 0..1_000_usize;
+    let step = prop_oneof![
+        3 => Just(Step::Spawn),
+        2 => nth.clone().prop_map(Step::Wake),
+        1 => nth.prop_map(Step::Cancel),
+        4 => Just(Step::Yields),
+        2 => Just(Step::Sleeps),
+        2 => Just(Step::Finishes),
+    ];
+    proptest::collection::vec(step, 0..1_500)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn agrees_with_numbers_that_are_never_given_anew(steps in steps(), pops in 2..6_u32) {
+        let mut fifo = every(pops);
+        let mut model = Model { every: pops.into(), ..Model::default() };
+        let (mut asleep, mut generations): (Vec<usize>, Vec<u32>) = Default::default();
+        let mut free: Vec<usize> = Vec::new();
+        let of = |generations: &[u32], slot: usize| Task {
+            id: TaskId::new(slot as u32, generations[slot]),
+            group: GroupId::new(slot as u32),
+        };
+        for step in steps {
+            match step {
+                Step::Spawn => {
+                    let slot = free.pop().unwrap_or(generations.len());
+                    if slot == generations.len() {
+                        generations.push(0);
+                    }
+                    generations[slot] += 1;
+                    fifo.push(of(&generations, slot), Ready::Spawned);
+                    model.spawn(slot);
+                }
+                Step::Wake(nth) if !asleep.is_empty() => {
+                    let slot = asleep.swap_remove(nth % asleep.len());
+                    fifo.push(of(&generations, slot), Ready::Woken);
+                    model.wake(slot);
+                }
+                Step::Cancel(nth) if !asleep.is_empty() => {
+                    let slot = asleep.swap_remove(nth % asleep.len());
+                    fifo.finished(of(&generations, slot));
+                    free.push(slot);
+                }
+                Step::Wake(_) | Step::Cancel(_) => {}
+                Step::Yields | Step::Sleeps | Step::Finishes => {
+                    let expected = model.pop();
+                    prop_assert_eq!(fifo.pop().map(TaskId::slot), expected);
+                    let Some(slot) = expected else { continue };
+                    match step {
+                        Step::Yields => {
+                            fifo.push(of(&generations, slot), Ready::Yielded);
+                            model.wake(slot);
+                        }
+                        Step::Sleeps => asleep.push(slot),
+                        _ => {
+                            fifo.finished(of(&generations, slot));
+                            free.push(slot);
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
