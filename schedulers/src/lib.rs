@@ -19,9 +19,11 @@
 //! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
+//! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
 //!
 //! Which one? [`RunnableFifo`] unless there is a reason. [`Qlas`] where a few long tasks or greedy tenants keep many short
-//! ones waiting. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
+//! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
+//! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
 //! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first.
 //!
 //! # Your own policy
@@ -92,7 +94,9 @@ mod bitmap;
 mod buckets;
 mod las;
 mod qlas;
+mod rings;
 mod runnable_fifo;
+mod serpt;
 mod turn;
 
 #[cfg(any(test, feature = "laws"))]
@@ -104,4 +108,5 @@ pub use las::Las;
 pub use qlas::Qlas;
 pub use runnable_fifo::RunnableFifo;
 pub use scheduler::{GroupId, Ready, Scheduler, Task, TaskId};
+pub use serpt::Serpt;
 pub use vtime::{Lag, Share, ShareError, VirtualTime};

@@ -3,9 +3,12 @@
 use core::cell::RefCell;
 use core::num::NonZeroU32;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
-use clockworker_schedulers::{ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker_schedulers::{
+    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+};
 
 const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
 
@@ -138,6 +141,95 @@ fn qlas() {
     });
 }
 
+/// A `Serpt` that can be asked for ranks while it is under the laws.
+#[derive(Clone)]
+struct Watched(Rc<RefCell<Watch>>);
+
+struct Watch {
+    serpt: Serpt,
+    /// How often a task became ready.
+    pushes: u64,
+    /// The same when a rank last changed.
+    pushes_at_change: u64,
+    /// How often one changed.
+    changes: u64,
+}
+
+impl Watched {
+    fn new(serpt: Serpt) -> Self {
+        Self(Rc::new(RefCell::new(Watch { serpt, pushes: 0, pushes_at_change: 0, changes: 0 })))
+    }
+
+    /// Starts again, with a policy as it was in the beginning.
+    fn restart(&self, serpt: Serpt) -> Self {
+        let changes = self.0.borrow().changes;
+        *self.0.borrow_mut() = Watch { serpt, pushes: 0, pushes_at_change: 0, changes };
+        self.clone()
+    }
+
+    /// The least rank goes first, of all that became ready since the ranks last changed.
+    fn allows(&self, moment: &Moment<'_>) -> bool {
+        let watch = self.0.borrow();
+        let placed = moment.ready.iter().filter(|task| task.became_ready >= watch.pushes_at_change);
+        let least = placed.map(|task| watch.rank(task.group)).min();
+        least.is_none_or(|least| watch.rank(moment.popped.group) <= least)
+    }
+}
+
+impl Watch {
+    fn rank(&self, group: GroupId) -> u32 {
+        self.serpt.rank_at(self.serpt.attained_ns(group))
+    }
+
+    /// The rank of each level, told by groups that have attained 0, 1, 2, 4 ns and so on.
+    fn ranks(&self) -> Vec<u32> {
+        (0..64).map(|level| self.serpt.rank_at(if level == 0 { 0 } else { 1 << (level - 1) })).collect()
+    }
+
+    fn learn(&mut self, teach: impl FnOnce(&mut Serpt)) {
+        let before = self.ranks();
+        teach(&mut self.serpt);
+        if self.ranks() != before {
+            (self.pushes_at_change, self.changes) = (self.pushes, self.changes + 1);
+        }
+    }
+}
+
+impl Scheduler for Watched {
+    fn push(&mut self, task: Task, why: Ready) {
+        self.0.borrow_mut().pushes += 1;
+        self.0.borrow_mut().serpt.push(task, why);
+    }
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.borrow_mut().serpt.pop()
+    }
+    fn served(&mut self, task: Task, service_ns: u64) {
+        self.0.borrow_mut().learn(|serpt| serpt.served(task, service_ns));
+    }
+    fn group_closed(&mut self, group: GroupId) {
+        self.0.borrow_mut().learn(|serpt| serpt.group_closed(group));
+    }
+}
+
+/// `Serpt` under the law of its order. `make` makes one that learns fast, so that ranks change while tasks wait.
+fn serpt_by_rank(make: fn() -> Serpt, fair: fn(&Moment<'_>) -> bool) {
+    let watched = Watched::new(make());
+    for seed in SEEDS {
+        let laws = Laws::new(|| watched.restart(make())).seed(seed).steps(4_000).may_starve();
+        let laws = laws.order(|moment| fair(moment) || watched.allows(moment));
+        laws.check().unwrap_or_else(|broken| panic!("Serpt by rank: {broken}"));
+    }
+    let changes = watched.0.borrow().changes;
+    assert!(changes > 100, "ranks changed {changes} times only");
+}
+
+#[test]
+fn serpt() {
+    // At most 51 levels, with all ready tasks ahead in one, and the first of them passed over once.
+    obeys("Serpt", || Laws::new(Serpt::new).waits_at_most(|crowd| 32 * 51 * (crowd.ready + 1) as u64));
+    serpt_by_rank(|| Serpt::with_base(1_024).remembering(NonZeroU32::MIN), fair);
+}
+
 #[test]
 fn strict_orders_have_no_exceptions() {
     obeys("strict ArrivalFifo", || {
@@ -155,6 +247,7 @@ fn strict_orders_have_no_exceptions() {
             .steps(4_000)
             .order(|moment| least(moment, |task| level(task.attained_ns)))
     });
+    serpt_by_rank(|| Serpt::with_base(1_024).remembering(NonZeroU32::MIN).strict(), |_| false);
 }
 
 #[test]
@@ -176,6 +269,11 @@ fn fair_turns_all_the_time_keep_every_other_law() {
             .steps(4_000)
             .waits_at_most(|crowd| 51 * crowd.ready as u64)
     });
+    obeys("Serpt, always fair", || {
+        Laws::new(move || Serpt::new().fair_every(always))
+            .steps(4_000)
+            .waits_at_most(|crowd| 51 * (crowd.ready + 1) as u64)
+    });
 }
 
 /// The same policies with fair turns off break the bound, so the kit's loads do starve those that let them.
@@ -185,8 +283,9 @@ fn strict_policies_starve_and_are_caught() {
         Laws::new(|| ArrivalFifo::new().strict()).check().unwrap_err().law(),
         Laws::new(|| Las::new().strict()).check().unwrap_err().law(),
         Laws::new(|| Qlas::new().strict()).check().unwrap_err().law(),
+        Laws::new(|| Serpt::new().strict()).check().unwrap_err().law(),
     ];
-    assert_eq!(laws, [Law::BoundedWait; 3]);
+    assert_eq!(laws, [Law::BoundedWait; 4]);
 }
 
 /// LAS that forgets to forget: a group index that is used again has the service of its predecessor.
