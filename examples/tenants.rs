@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
+use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker::{Executor, ManualClock};
 
 /// A task of so many polls of 10 µs.
@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("RunnableFifo", finished_at(RunnableFifo::new())?),
         ("Las", finished_at(Las::new())?),
         ("Qlas", finished_at(Qlas::new())?),
+        ("Serpt", finished_at(Serpt::new())?),
     ];
     println!("finished at    modest tenant   greedy tenant");
     for (name, (modest, greedy)) in rows {

@@ -25,7 +25,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, Queue};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
@@ -108,6 +108,11 @@ impl OneQueue {
     /// With least attained service.
     pub fn las() -> Self {
         OneQueue(Executor::builder().scheduler(Las::new()).build().expect("the defaults are valid"))
+    }
+
+    /// With shortest expected remaining time.
+    pub fn serpt() -> Self {
+        OneQueue(Executor::builder().scheduler(Serpt::new()).build().expect("the defaults are valid"))
     }
 }
 
@@ -214,6 +219,7 @@ mod tests {
         runs_every_task(OneQueue::arrival_fifo());
         runs_every_task(OneQueue::qlas());
         runs_every_task(OneQueue::las());
+        runs_every_task(OneQueue::serpt());
         runs_every_task(TwoQueues::alike());
     }
 }

@@ -8,8 +8,15 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const OVERHEAD_ARMS: [&str; 6] =
-    ["local_set", "local_set_again", "runnable_fifo_one_queue", "runnable_fifo_two_queues", "qlas", "las"];
+const OVERHEAD_ARMS: [&str; 7] = [
+    "local_set",
+    "local_set_again",
+    "runnable_fifo_one_queue",
+    "runnable_fifo_two_queues",
+    "qlas",
+    "las",
+    "serpt",
+];
 const BACKGROUND_ARMS: [&str; 4] = ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"];
 
 fn program(arguments: &[&str]) -> Command {
@@ -121,19 +128,20 @@ const SECTIONS: [(&str, Option<usize>, usize); 7] = [
     ("spawn", None, 3),
     ("wake", None, 2),
     ("queues", Some(3), 6),
-    ("groups", Some(6), 6),
+    ("groups", Some(8), 6),
     ("memory", None, 1),
     ("idle", None, 1),
 ];
 
 /// Arms of `overhead` that every build on every system has.
-const ARMS: [&str; 13] = [
+const ARMS: [&str; 14] = [
     "local_set",
     "local_set_again",
     "runnable_fifo",
     "two_queues",
     "qlas",
     "las",
+    "serpt",
     "published",
     "local_runtime",
     "local_executor",

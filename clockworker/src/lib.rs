@@ -6,7 +6,8 @@
 //!    the earliest virtual deadline gets the next slice.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: order of becoming runnable
 //!    ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival ([`ArrivalFifo`](schedulers::ArrivalFifo)), least
-//!    attained service ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), or your own.
+//!    attained service ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), shortest expected
+//!    remaining time ([`Serpt`](schedulers::Serpt)), or your own.
 //!
 //! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host (tokio,
 //! monoio, smol or any other), which keeps doing those, or alone.

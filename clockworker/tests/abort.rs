@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::thread;
 
-use clockworker::schedulers::{Las, Qlas};
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, Queue, yield_now};
 use life_support::{
     CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, settle, settle_run, tick,
@@ -361,6 +361,7 @@ fn an_abort_in_every_scheduler_leaves_the_rest_in_order() {
     check(&ex, ex.default_queue());
     check(&ex, &ex.queue("las").scheduler(Las::new()).create().unwrap());
     check(&ex, &ex.queue("qlas").scheduler(Qlas::new()).create().unwrap());
+    check(&ex, &ex.queue("serpt").scheduler(Serpt::new()).create().unwrap());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
 use futures::channel::{mpsc, oneshot};
 use life_support::{OnDrop, Probe, hold, hush, output, panic_as_meant, poll_once, said, settle};
@@ -128,6 +128,7 @@ fn the_same_across_queues_and_schedulers() {
         ex.queue("arrival").scheduler(ArrivalFifo::new()).create().unwrap(),
         ex.queue("las").scheduler(Las::new()).create().unwrap(),
         ex.queue("qlas").scheduler(Qlas::new()).create().unwrap(),
+        ex.queue("serpt").scheduler(Serpt::new()).create().unwrap(),
     ];
     let probes: Vec<Rc<Probe>> = (0..30).map(|_| Probe::new()).collect();
     for (i, probe) in probes.iter().enumerate() {
@@ -136,7 +137,7 @@ fn the_same_across_queues_and_schedulers() {
         let wakes = OnDrop::new(move || {
             others.iter().filter_map(|other| other.waker.borrow().clone()).for_each(Waker::wake)
         });
-        drop(queues[i % 3].spawn(async move {
+        drop(queues[i % queues.len()].spawn(async move {
             let _wakes = (guard, wakes);
             inner.await
         }));

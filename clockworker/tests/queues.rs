@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas};
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, QueueError, yield_now};
 use sched_support::{Sim, Trace, poller, us};
 
@@ -349,9 +349,10 @@ fn a_thousand_queues_come_and_go_with_exact_accounts() {
     for i in 0..QUEUES {
         let name = format!("queue {}", i % (2 * TENTH));
         let share = 1 + (i as u32 * 37) % 100;
-        let queue = match i % 3 {
+        let queue = match i % 4 {
             0 => ex.queue(&name).share(share).create(),
             1 => ex.queue(&name).share(share).scheduler(Las::new()).create(),
+            2 => ex.queue(&name).share(share).scheduler(Serpt::new()).create(),
             _ => ex.queue(&name).share(share).scheduler(Qlas::new()).request(us(50)).create(),
         };
         let queue = queue.unwrap();

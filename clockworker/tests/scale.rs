@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use clockworker::schedulers::{Las, Qlas};
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
 use life_support::{OnDrop, assert_finished, output, settle};
 
@@ -60,8 +60,10 @@ fn a_million_ready_tasks_are_aborted_at_once() {
     let ex = Executor::new();
     let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
     let qlas = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
-    let queues = [ex.default_queue(), &las, &qlas];
-    let tasks: Vec<_> = (0..MILLION).map(|i| queues[i as usize % 3].spawn(pending::<()>())).collect();
+    let serpt = ex.queue("serpt").scheduler(Serpt::new()).create().unwrap();
+    let queues = [ex.default_queue(), &las, &qlas, &serpt];
+    let tasks: Vec<_> =
+        (0..MILLION).map(|i| queues[i as usize % queues.len()].spawn(pending::<()>())).collect();
     tasks.iter().for_each(JoinHandle::abort);
     drop(tasks);
     settle(&ex);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::schedulers::{
-    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId,
+    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
 };
 use clockworker::{Executor, Queue};
 use sched_support::{Signal, Sim, Trace, poller, us};
@@ -179,6 +179,24 @@ fn qlas_goes_by_what_the_group_has_had() {
     modest.spawn(w.task("m", 4, us(5)));
     // a1 takes the group to level 1, so b is moved there, behind a; the modest one stays in level 0 for all its 20 µs.
     assert_eq!(w.drain(), "a1 m1 m2 m3 m4 a2 b1 b2");
+}
+
+// ---- Serpt
+
+/// Of requests of 10 µs and of 200 µs, those that have shown themselves to be of the long kind run one after another,
+/// behind all new ones; under Qlas they would take turns at 32.768, 65.536 and 131.072 µs.
+#[test]
+fn serpt_learns_from_tasks_that_end() {
+    let w = world(Serpt::new().strict());
+    for n in 0..200 {
+        w.queue.spawn(w.task("", if n % 10 == 0 { 10 } else { 1 }, us(if n % 10 == 0 { 20 } else { 10 })));
+        w.sim.drain(&w.ex);
+    }
+    w.drain();
+    w.queue.spawn(w.task("a", 10, us(20)));
+    w.queue.spawn(w.task("b", 10, us(20)));
+    w.queue.spawn(w.task("c", 1, us(10)));
+    assert_eq!(w.drain(), "a1 b1 c1 a2 a3 a4 a5 a6 a7 a8 a9 a10 b2 b3 b4 b5 b6 b7 b8 b9 b10");
 }
 
 // ---- Groups and children
@@ -415,11 +433,15 @@ fn an_old_task_is_not_starved_by_a_stream_of_new_ones() {
     assert!(las < 4 * 18, "{las} polls");
     let qlas = polls_before(Qlas::new().fair_every(every), true, ever_new);
     assert!(qlas < 4 * 2, "{qlas} polls");
+    let serpt = polls_before(Serpt::new().fair_every(every), true, ever_new);
+    assert!(serpt < 4 * 2 * 2, "{serpt} polls");
     // One pop in 32 unless told otherwise.
     let las = polls_before(Las::new(), true, ever_new);
     assert!(las < 32 * 18, "{las} polls");
     let qlas = polls_before(Qlas::new(), true, ever_new);
     assert!(qlas < 32 * 2, "{qlas} polls");
+    let serpt = polls_before(Serpt::new(), true, ever_new);
+    assert!(serpt < 32 * 2 * 2, "{serpt} polls");
 }
 
 #[test]

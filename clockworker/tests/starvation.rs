@@ -11,19 +11,20 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 use sched_support::{NEVER, Signal, Sim, us};
 
 /// One queue of each policy, all of which bound what a ready task waits.
 fn each_policy(check: impl Fn(&Sim, &Executor, &Queue)) {
-    for policy in ["runnable", "arrival", "las", "qlas"] {
+    for policy in ["runnable", "arrival", "las", "qlas", "serpt"] {
         let sim = Sim::new();
         let ex = sim.executor();
         let queue = match policy {
             "arrival" => ex.queue(policy).scheduler(ArrivalFifo::new()).create(),
             "las" => ex.queue(policy).scheduler(Las::new()).create(),
             "qlas" => ex.queue(policy).scheduler(Qlas::new()).create(),
+            "serpt" => ex.queue(policy).scheduler(Serpt::new()).create(),
             _ => ex.queue(policy).create(),
         };
         check(&sim, &ex, &queue.unwrap());

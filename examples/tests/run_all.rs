@@ -99,6 +99,7 @@ finished at    modest tenant   greedy tenant
 RunnableFifo          1.25ms         20.05ms
 Las                    110µs         20.05ms
 Qlas                   120µs         20.05ms
+Serpt                  120µs         20.05ms
 ";
     assert_eq!(output("tenants"), expected);
 }

@@ -69,7 +69,7 @@ pub(crate) struct FlamegraphOptions {
 pub(crate) struct PhasesOptions {
     /// The executors, separated by commas; they take turns
     #[arg(long = "executor", value_enum, value_delimiter = ',', num_args = 1..)]
-    #[arg(default_values = ["local-set", "runnable-fifo", "two-queues", "qlas", "las"])]
+    #[arg(default_values = ["local-set", "runnable-fifo", "two-queues", "qlas", "las", "serpt"])]
     pub(crate) executors: Vec<Contestant>,
 
     #[command(flatten)]

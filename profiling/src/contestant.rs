@@ -19,6 +19,8 @@ pub(crate) enum Contestant {
     Qlas,
     /// One queue, LAS
     Las,
+    /// One queue, SERPT
+    Serpt,
 }
 
 impl Contestant {
@@ -37,6 +39,7 @@ impl Contestant {
             Contestant::TwoQueues => bracketed(&TwoQueues::alike(), shape, begin, end),
             Contestant::Qlas => bracketed(&OneQueue::qlas(), shape, begin, end),
             Contestant::Las => bracketed(&OneQueue::las(), shape, begin, end),
+            Contestant::Serpt => bracketed(&OneQueue::serpt(), shape, begin, end),
         }
     }
 }

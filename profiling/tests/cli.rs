@@ -15,7 +15,7 @@ fn printed(arguments: &[&str]) -> String {
 
 #[test]
 fn every_executor_runs_the_workload() {
-    for executor in ["local-set", "runnable-fifo", "arrival-fifo", "two-queues", "qlas", "las"] {
+    for executor in ["local-set", "runnable-fifo", "arrival-fifo", "two-queues", "qlas", "las", "serpt"] {
         let line =
             printed(&["run", "--executor", executor, "--tasks", "100", "--yields", "3", "--rounds", "2"]);
         let wanted = format!("{executor}, 100 × 3: 2 rounds, 800 polls, ");

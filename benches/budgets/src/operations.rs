@@ -58,12 +58,13 @@ impl Operation {
     }
 
     /// Every operation, in the order of the table.
-    pub const ALL: [Operation; 31] = [
+    pub const ALL: [Operation; 32] = [
         Operation::ours("poll_one_queue", "poll, one queue", polls::one_queue),
         Operation::ours("poll_two_queues", "poll, two queues", polls::two_queues),
         Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", polls::arrival_fifo),
         Operation::ours("poll_qlas", "poll, Qlas", polls::qlas),
         Operation::ours("poll_las", "poll, Las", polls::las),
+        Operation::ours("poll_serpt", "poll, Serpt", polls::serpt),
         Operation::ours("poll_of_a_slice_each", "poll, two queues, a slice each", polls::slice_each),
         Operation::ours("hop", "hop: wake another task, and its poll", wakes::hop),
         Operation::ours("wake", "wake, between turns", wakes::own),

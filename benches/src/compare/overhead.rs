@@ -85,17 +85,20 @@ pub enum Arm {
     Qlas,
     /// Clockworker with least attained service.
     Las,
+    /// Clockworker with shortest expected remaining time.
+    Serpt,
 }
 
 impl Arm {
     /// Every arm, in the order of the table.
-    pub const ALL: [Arm; 6] = [
+    pub const ALL: [Arm; 7] = [
         Arm::LocalSet,
         Arm::LocalSetAgain,
         Arm::RunnableFifoOneQueue,
         Arm::RunnableFifoTwoQueues,
         Arm::Qlas,
         Arm::Las,
+        Arm::Serpt,
     ];
 
     /// The name in the table.
@@ -107,6 +110,7 @@ impl Arm {
             Arm::RunnableFifoTwoQueues => "RunnableFifo, two queues",
             Arm::Qlas => "QLAS",
             Arm::Las => "LAS",
+            Arm::Serpt => "SERPT",
         }
     }
 
@@ -119,6 +123,7 @@ impl Arm {
             Arm::RunnableFifoTwoQueues => "runnable_fifo_two_queues",
             Arm::Qlas => "qlas",
             Arm::Las => "las",
+            Arm::Serpt => "serpt",
         }
     }
 
@@ -130,6 +135,7 @@ impl Arm {
             Arm::RunnableFifoTwoQueues => time(&TwoQueues::alike(), shape),
             Arm::Qlas => time(&OneQueue::qlas(), shape),
             Arm::Las => time(&OneQueue::las(), shape),
+            Arm::Serpt => time(&OneQueue::serpt(), shape),
         }
     }
 }
@@ -256,7 +262,7 @@ mod tests {
         let shape = Shape::new(10, 9);
         let mut samples = Samples::none(&[shape]);
         for drift in [1, 3, 2] {
-            let nanos = [1_000, 1_000, 500, 600, 700, 2_000];
+            let nanos = [1_000, 1_000, 500, 600, 700, 2_000, 800];
             samples.push(vec![nanos.map(|nanos| Duration::from_nanos(nanos * drift))]);
         }
         let report = samples.report(1);
@@ -264,7 +270,7 @@ mod tests {
         assert_eq!(arms[0].ns_per_poll, 20.0);
         assert_eq!(arms[0].ratio, None);
         let ratios: Vec<f64> = arms[1..].iter().map(|arm| arm.ratio.unwrap().median).collect();
-        assert_eq!(ratios, [1.0, 0.5, 0.6, 0.7, 2.0]);
+        assert_eq!(ratios, [1.0, 0.5, 0.6, 0.7, 2.0, 0.8]);
         assert_eq!(arms[2].samples_ns, [500, 1_500, 1_000]);
     }
 }

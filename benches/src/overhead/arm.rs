@@ -30,6 +30,8 @@ pub enum Arm {
     Qlas,
     /// Clockworker with least attained service
     Las,
+    /// Clockworker with shortest expected remaining time
+    Serpt,
     /// Clockworker 0.2.6, as published
     Published,
     /// tokio's LocalRuntime
@@ -122,6 +124,7 @@ impl Arm {
             Arm::TwoQueues => "RunnableFifo, two queues",
             Arm::Qlas => "QLAS",
             Arm::Las => "LAS",
+            Arm::Serpt => "SERPT",
             Arm::Published => "clockworker 0.2.6",
             Arm::LocalRuntime => "LocalRuntime",
             Arm::LocalExecutor => "smol LocalExecutor",
@@ -151,6 +154,7 @@ impl Arm {
             Arm::TwoQueues => job.run(Hosted::new(TwoQueues::alike())),
             Arm::Qlas => job.run(Hosted::new(OneQueue::qlas())),
             Arm::Las => job.run(Hosted::new(OneQueue::las())),
+            Arm::Serpt => job.run(Hosted::new(OneQueue::serpt())),
             Arm::Published => job.run(Hosted::new(Published::default())),
             Arm::LocalRuntime => job.run(LocalRuntime::default()),
             Arm::LocalExecutor => job.run(Hosted::new(LocalExecutor::default())),

@@ -1,7 +1,7 @@
 //! What groups cost: clockworker only, beside itself with one group.
 
 use clockworker::Executor;
-use clockworker::schedulers::{Las, Qlas, Scheduler};
+use clockworker::schedulers::{Las, Qlas, Scheduler, Serpt};
 
 use super::measure::{Measure, Quantity, Row, Versus};
 use super::polls::{SpawnAndJoin, nanos_per_poll};
@@ -26,10 +26,11 @@ struct Policy {
     build: fn() -> Executor,
 }
 
-const POLICIES: [Policy; 3] = [
+const POLICIES: [Policy; 4] = [
     Policy { key: "runnable_fifo", title: "RunnableFifo", build: Executor::new },
     Policy { key: "qlas", title: "QLAS", build: || with(Qlas::new()) },
     Policy { key: "las", title: "LAS", build: || with(Las::new()) },
+    Policy { key: "serpt", title: "SERPT", build: || with(Serpt::new()) },
 ];
 
 fn with(scheduler: impl Scheduler + 'static) -> Executor {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker::{ManualClock, Queue};
 use tokio::task::LocalSet;
 
@@ -51,6 +51,10 @@ pub(super) fn qlas() -> Workload {
 
 pub(super) fn las() -> Workload {
     with(Las::new())
+}
+
+pub(super) fn serpt() -> Workload {
+    with(Serpt::new())
 }
 
 fn with(scheduler: impl Scheduler + 'static) -> Workload {
