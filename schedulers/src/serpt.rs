@@ -30,7 +30,9 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// Scully, Harchol-Balter and Scheller-Wolf, *Simple Near-Optimal Scheduling for the M/G/1*, SIGMETRICS 2020. With the
 /// distribution known, and to the nanosecond, it has at most five times the mean response time of the Gittins policy,
 /// the best that knows no sizes, and at most three times at a utilisation up to 8/9. Those bounds are not for this
-/// policy, which has levels, estimates and whole polls.
+/// policy, which has levels, estimates and whole polls. On the bimodal load of [`Qlas`](crate::Qlas)'s page (99.5 % of
+/// 10 µs, 0.5 % of 10 ms, at 95 % utilisation) M-SERPT has a mean response time of 9.03 times the mean service, as the
+/// policy that is told the sizes has; LAS has 149.
 ///
 /// # What it learns
 ///
@@ -83,11 +85,14 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// # Limits
 ///
 /// - It is no better than its guess that the next sizes are like the last. A server task that yields for ever looks like
-///   any other at first, and among long ones of equal rank it goes on until it has left the levels that were learnt.
+///   any other at first: among long ones of equal rank it goes on until it has left the levels that were learnt, and then
+///   is behind them, as in QLAS. While sizes change, the order is that of the old ones.
+/// - Levels whose groups rarely end are learnt late, and eight ends are few: levels may be held equal that are not.
 /// - What remains is a mean. Where a little more service would settle whether a group is short, the Gittins policy would
 ///   give it that; this one sees a long mean and waits.
-/// - Long groups of equal rank run one after another. This gives the least mean, and the last waits for all of them; with
-///   QLAS they would share.
+/// - It is for the mean response time, not for the mean slowdown. Groups of equal rank run one after another, where with
+///   QLAS they would share: the last of the long ones waits for all of them. And where sizes are spread widely but tell
+///   nothing (exponential), the order is FIFO: no worse a mean, but short groups wait for long ones.
 /// - Sizes that differ below the base are not told apart.
 /// - A group that is kept open ([`group_closed`](Scheduler::group_closed) is not called) never ends, however often it
 ///   has nothing to do: it sinks, as in QLAS, and teaches nothing but that.
@@ -220,16 +225,18 @@ impl Serpt {
         self.ranks.expected_ns(self.sizes.level(ns))
     }
 
-    #[inline]
-    fn learn(&mut self) {
-        if self.sizes.takes_a_look() {
-            self.look();
-        }
+    /// A group has gone on from a level to another. Kept out of the way of all the polls that change no level.
+    #[inline(never)]
+    fn passed(&mut self, from: u32, to: u32) {
+        self.sizes.passed(from, to);
+        self.learn();
     }
 
-    #[cold]
-    fn look(&mut self) {
-        self.ranks = self.sizes.ranks();
+    /// Computes the ranks again if it is time.
+    fn learn(&mut self) {
+        if self.sizes.takes_a_look() {
+            self.ranks = self.sizes.ranks();
+        }
     }
 
     /// Puts a task behind all others of its rank.
@@ -319,8 +326,7 @@ impl Scheduler for Serpt {
         self.attained[index] = after;
         let (from, to) = (self.sizes.level(before), self.sizes.level(after));
         if from != to {
-            self.sizes.passed(from, to);
-            self.learn();
+            self.passed(from, to);
         }
     }
 

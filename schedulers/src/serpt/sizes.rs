@@ -98,7 +98,8 @@ impl Sizes {
     /// The level of a group that has attained `ns`: 0 below the base, then one more per doubling.
     #[inline]
     pub(super) const fn level(&self, ns: u64) -> u32 {
-        u64::BITS - (ns >> self.base_bits).leading_zeros()
+        // At least 1, so that there is always a leading bit, and never more than 63 levels above the first.
+        (ns >> (self.base_bits - 1) | 1).ilog2()
     }
 
     /// What a group has attained when it comes to a level. Levels that nothing comes to begin at 2⁶⁴.
