@@ -291,6 +291,19 @@ fn a_task_that_waits_too_far_behind_stays_there() {
 }
 
 #[test]
+fn a_task_goes_on_before_those_that_came_to_its_rank_meanwhile() {
+    let mut serpt = strict();
+    serpt.served(task(3), start_ns(3));
+    spawn(&mut serpt, [task(3)]);
+    teach(&mut serpt, bimodal());
+    serpt.served(task(1), start_ns(1));
+    assert_eq!(serpt.pop(), Some(task(3).id)); // it waited in level 3
+    spawn(&mut serpt, [task(1)]); // waits in level 1, which is now of the same rank
+    serpt.push(task(3), Ready::Yielded);
+    assert_eq!(drain(&mut serpt), [3, 1]);
+}
+
+#[test]
 fn tasks_that_their_group_left_behind_are_moved_when_their_turn_comes() {
     let mut serpt = taught(bimodal());
     spawn(&mut serpt, [member(0, 5), member(1, 5), member(2, 6), member(3, 5)]);
@@ -331,6 +344,15 @@ fn a_fair_turn_takes_the_front_if_it_was_not_polled_since_the_last() {
     // Fair turns go round the levels 1, 0, 1, 0 ...: task 1 is passed over once.
     //                                   fair:   .     .     .     .     .     .
     assert_eq!(trace(&mut serpt, 11, 0), [2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0]);
+}
+
+#[test]
+fn a_fair_turn_takes_the_front_if_the_one_that_went_on_has_left() {
+    let mut serpt = fair_every(3);
+    spawn(&mut serpt, (0..4).map(task));
+    assert_eq!(trace(&mut serpt, 1, 0), [0]);
+    assert_eq!(serpt.pop(), Some(task(0).id)); // and sleeps
+    assert_eq!(trace(&mut serpt, 4, 0), [1, 2, 2, 3]); // the first and the last are fair turns
 }
 
 /// With M levels and p tasks ahead in its own, a task is popped within N·M·(p + 2) pops.
