@@ -92,7 +92,8 @@ const DEFAULT_BASE_BITS: u32 = 14;
 ///   give it that; this one sees a long mean and waits.
 /// - It is for the mean response time, not for the mean slowdown. Groups of equal rank run one after another, where with
 ///   QLAS they would share: the last of the long ones waits for all of them. And where sizes are spread widely but tell
-///   nothing (exponential), the order is FIFO: no worse a mean, but short groups wait for long ones.
+///   nothing (exponential), the order is FIFO: the mean is the same and the tail shorter, but short groups wait for long
+///   ones, so the median is later and the mean slowdown many times as great.
 /// - Sizes that differ below the base are not told apart.
 /// - A group that is kept open ([`group_closed`](Scheduler::group_closed) is not called) never ends, however often it
 ///   has nothing to do: it sinks, as in QLAS, and teaches nothing but that.
