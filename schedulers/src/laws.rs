@@ -66,7 +66,8 @@ pub struct Laws<'a, S> {
 }
 
 impl<'a, S: Scheduler> Laws<'a, S> {
-    /// Checks the policy that `make` makes. Each load gets two fresh ones, which are compared and so have to be alike.
+    /// Checks the policy that `make` makes. Each load gets two fresh ones: the first is judged, the
+    /// second shows what [`push_pop`](Scheduler::push_pop) has to give, so they have to be alike.
     pub fn new(make: impl Fn() -> S + 'a) -> Self {
         Self {
             make: Box::new(make),

@@ -261,6 +261,20 @@ impl Serpt {
         goes_on.then(|| popped.ring.min((self.rings.filled() & equals).trailing_zeros()))
     }
 
+    /// Pops, on a fair turn or in order. There must be a task.
+    #[inline]
+    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
+        loop {
+            let (ring, task) = if fair { self.take_fairly()? } else { self.take()? };
+            let level = self.level(task.group);
+            if self.ranks.first(level) <= ring {
+                self.popped = Some(Popped { task: task.id, ring, fair });
+                return Some(task.id);
+            }
+            self.push_back(level, task);
+        }
+    }
+
     /// The next task of the lowest ring, with the ring. It may be one that is to be moved. There must be one.
     #[inline]
     fn take(&mut self) -> Option<(u32, Task)> {
@@ -300,15 +314,21 @@ impl Scheduler for Serpt {
             return None;
         }
         let fair = self.turn.is_fair();
-        loop {
-            let (ring, task) = if fair { self.take_fairly()? } else { self.take()? };
-            let level = self.level(task.group);
-            if self.ranks.first(level) <= ring {
-                self.popped = Some(Popped { task: task.id, ring, fair });
-                return Some(task.id);
-            }
-            self.push_back(level, task);
+        self.pop_by(fair)
+    }
+
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let fair = self.turn.is_fair();
+        if !fair
+            && let Some(ring) = self.goes_on(task, Ready::Yielded, self.level(task.group))
+            && self.rings.filled() & ((1 << ring) - 1) == 0
+        {
+            self.popped = Some(Popped { task: task.id, ring, fair });
+            return Some(task.id);
         }
+        self.push(task, Ready::Yielded);
+        self.pop_by(fair)
     }
 
     #[inline]

@@ -160,13 +160,6 @@ impl Watched {
         Self(Rc::new(RefCell::new(Watch { serpt, pushes: 0, pushes_at_change: 0, changes: 0 })))
     }
 
-    /// Starts again, with a policy as it was in the beginning.
-    fn restart(&self, serpt: Serpt) -> Self {
-        let changes = self.0.borrow().changes;
-        *self.0.borrow_mut() = Watch { serpt, pushes: 0, pushes_at_change: 0, changes };
-        self.clone()
-    }
-
     /// The least rank goes first, of all that became ready since the ranks last changed.
     fn allows(&self, moment: &Moment<'_>) -> bool {
         let watch = self.0.borrow();
@@ -203,6 +196,10 @@ impl Scheduler for Watched {
     fn pop(&mut self) -> Option<TaskId> {
         self.0.borrow_mut().serpt.pop()
     }
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        self.0.borrow_mut().pushes += 1;
+        self.0.borrow_mut().serpt.push_pop(task)
+    }
     fn served(&mut self, task: Task, service_ns: u64) {
         self.0.borrow_mut().learn(|serpt| serpt.served(task, service_ns));
     }
@@ -213,13 +210,19 @@ impl Scheduler for Watched {
 
 /// `Serpt` under the law of its order. `make` makes one that learns fast, so that ranks change while tasks wait.
 fn serpt_by_rank(make: fn() -> Serpt, fair: fn(&Moment<'_>) -> bool) {
-    let watched = Watched::new(make());
+    // Two are made for each load, and the first is the one that is judged.
+    let made = RefCell::new(Vec::new());
+    let watched = || {
+        made.borrow_mut().push(Watched::new(make()));
+        made.borrow().last().unwrap().clone()
+    };
     for seed in SEEDS {
-        let laws = Laws::new(|| watched.restart(make())).seed(seed).steps(4_000).may_starve();
-        let laws = laws.order(|moment| fair(moment) || watched.allows(moment));
+        let judged = |moment: &Moment<'_>| made.borrow().iter().nth_back(1).unwrap().allows(moment);
+        let laws = Laws::new(watched).seed(seed).steps(4_000).may_starve();
+        let laws = laws.order(|moment| fair(moment) || judged(moment));
         laws.check().unwrap_or_else(|broken| panic!("Serpt by rank: {broken}"));
     }
-    let changes = watched.0.borrow().changes;
+    let changes: u64 = made.borrow().iter().map(|watched| watched.0.borrow().changes).sum();
     assert!(changes > 100, "ranks changed {changes} times only");
 }
 
