@@ -133,8 +133,10 @@ where
         place: Place,
         stage: Stage<F>,
     ) -> NonNull<Header> {
+        // The room before what goes into it, so that a large future is not put on the stack in between.
+        let room = Box::<Self>::new_uninit();
         let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, place);
-        let cell = Box::new(Cell { header, stage: UnsafeCell::new(stage) });
+        let cell = Box::write(room, Cell { header, stage: UnsafeCell::new(stage) });
         NonNull::from(Box::leak(cell)).cast()
     }
 
