@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -19,7 +20,8 @@ use crate::panics::drop_quietly;
 #[repr(C)]
 struct Cell<F: Future> {
     header: Header,
-    stage: UnsafeCell<Stage<F>>,
+    /// Dropped by hand, by whoever holds it, before the cell is freed.
+    stage: UnsafeCell<ManuallyDrop<Stage<F>>>,
 }
 
 /// What a task is now.
@@ -136,7 +138,7 @@ where
         // The room before what goes into it, so that a large future is not put on the stack in between.
         let room = Box::<Self>::new_uninit();
         let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, place);
-        let cell = Box::write(room, Cell { header, stage: UnsafeCell::new(stage) });
+        let cell = Box::write(room, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }
 
@@ -205,8 +207,12 @@ where
     ///
     /// As for [`stage`](Self::stage).
     unsafe fn store(header: NonNull<Header>, result: Result<F::Output, JoinError>) -> Finish {
-        // SAFETY: the caller's promise.
-        let dropped = unsafe { Self::clear(header) };
+        let dropped = match std::mem::needs_drop::<F>() {
+            // SAFETY: the caller's promise.
+            true => unsafe { Self::clear(header) },
+            // There is no output yet, so that there is nothing to drop.
+            false => Ok(()),
+        };
         let result = match (dropped, result) {
             (Ok(()), result) => result,
             (Err(second), Err(first)) if first.is_panic() => {
@@ -220,8 +226,10 @@ where
             }
         };
         let finish = Finish::of(&result);
-        // SAFETY: the caller's promise. The stage is empty, so nothing is overwritten.
-        *unsafe { Self::stage(header) } = Stage::Output(result);
+        // SAFETY: the caller's promise.
+        let stage: *mut Stage<F> = unsafe { Self::stage(header) };
+        // SAFETY: as above. Nothing that needs dropping is overwritten: the stage is empty, or a future without a drop.
+        unsafe { stage.write(Stage::Output(result)) };
         finish
     }
 
@@ -266,6 +274,11 @@ where
     }
 
     unsafe fn free(header: NonNull<Header>) {
+        // SAFETY: no reference is left that could be to the stage.
+        debug_assert!(
+            matches!(unsafe { Self::stage(header) }, Stage::Empty),
+            "somebody dropped what it held"
+        );
         // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
         // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
         drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
