@@ -274,11 +274,9 @@ where
     }
 
     unsafe fn free(header: NonNull<Header>) {
-        // SAFETY: no reference is left that could be to the stage.
-        debug_assert!(
-            matches!(unsafe { Self::stage(header) }, Stage::Empty),
-            "somebody dropped what it held"
-        );
+        // SAFETY: this is the last reference, so nobody else holds the stage.
+        let stage = unsafe { Self::stage(header) };
+        debug_assert!(matches!(stage, Stage::Empty), "whoever held it has dropped it");
         // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
         // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
         drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
