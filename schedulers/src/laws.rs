@@ -33,7 +33,6 @@
 //! ```
 
 mod load;
-mod random;
 mod twins;
 mod world;
 

@@ -102,6 +102,12 @@ mod turn;
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
 
+#[cfg(feature = "simulate")]
+pub mod simulate;
+
+#[cfg(any(test, feature = "laws", feature = "simulate"))]
+mod random;
+
 pub use arrival_fifo::ArrivalFifo;
 pub use eevdf::{Eevdf, QueueId};
 pub use las::Las;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::random::Random;
+use crate::random::Random;
 
 /// A load that the kit puts on a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! The model that a policy is held against: which tasks there are and what each is doing.
 
 use super::load::{End, Load, Part};
-use super::random::Random;
 use super::twins::Twins;
 use super::{Broken, Candidate, Crowd, Law, Laws, Moment, Report};
+use crate::random::Random;
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 
 #[derive(Clone, Copy, Debug)]

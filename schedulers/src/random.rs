@@ -2,14 +2,14 @@
 
 /// SplitMix64: Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -17,18 +17,28 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// A number from 0 to 1, 1 not included, in steps of 2⁻⁵³.
+    #[cfg(feature = "simulate")]
+    pub(crate) fn part(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// What the laws draw.
+#[cfg(any(test, feature = "laws"))]
+impl Random {
     /// A number below `end`; 0 if `end` is 0. Its bias, of `end` in 2⁶⁴, is nothing to a test.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
     /// True once in `n` times.
-    pub(super) fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
     /// A number of nanoseconds between `least` and 2·`least`.
-    pub(super) fn around(&mut self, least: u64) -> u64 {
+    pub(crate) fn around(&mut self, least: u64) -> u64 {
         least + self.below(least as usize) as u64
     }
 }
