@@ -1,7 +1,8 @@
 //! Scheduling policies for the Clockworker executor, as plain data structures.
 //!
 //! Nothing here knows of futures, wakers, threads or clocks: nanoseconds go in, decisions come out, so each decision can
-//! be tested to the last bit. There is no `unsafe`, no floating point and no dependency.
+//! be tested to the last bit. There is no `unsafe`, no floating point and no dependency (but in the simulator, which
+//! calculates, and is off by default).
 //!
 //! Two levels decide what runs next:
 //!
@@ -79,6 +80,7 @@
 //!
 //! - `laws`: the laws that every policy must pass, as a test kit for authors of their own (module `laws`). Off by
 //!   default, and meant for `dev-dependencies`.
+//! - `simulate`: the policies in virtual time, and what queueing theory says of them (module `simulate`). Off by default.
 
 #![forbid(unsafe_code)]
 

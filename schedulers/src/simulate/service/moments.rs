@@ -89,6 +89,27 @@ impl Service {
         least.powf(k) + k * (falling - constant) / (1.0 - cut)
     }
 
+    /// The sizes there are, in ascending order, if they are at most `most`.
+    pub(in super::super) fn few_sizes(&self, most: usize) -> Option<Vec<u64>> {
+        let Shape::Atoms { atoms, .. } = &self.0 else { return None };
+        (atoms.sizes.len() <= most).then(|| atoms.sizes.iter().map(|size| *size as u64).collect())
+    }
+
+    /// E\[∫ g(t) dt from 0 to S\] = ∫ P(S > t)·g(t) dt, for a `g` that changes only where there are sizes.
+    pub(in super::super) fn expect_integral(&self, g: impl Fn(f64) -> f64) -> f64 {
+        let f = |t: f64| self.above(t) * g(t);
+        match &self.0 {
+            Shape::Atoms { atoms, .. } => {
+                let ends: Vec<f64> = core::iter::once(0.0).chain(atoms.sizes.iter().copied()).collect();
+                quadrature(&ends, f)
+            }
+            Shape::Exponential { mean } => quadrature(&panels((mean * 1e-9, mean * 60.0), 600, &[]), f),
+            Shape::Pareto { least, most, .. } => {
+                least * g(0.0) + quadrature(&panels((*least, *most), 400, &[]), f)
+            }
+        }
+    }
+
     /// E\[f(S)\]; `breaks` are the sizes at which `f` jumps, in any order.
     ///
     /// For distributions with a density, by Gauss-Legendre quadrature of five points on panels that are narrow where sizes
@@ -151,7 +172,7 @@ const NODES: [(f64, f64); 5] = [
 ];
 
 /// The integral of `f` over adjacent panels.
-pub(crate) fn quadrature(ends: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+fn quadrature(ends: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     let panel = |pair: &[f64]| {
         let (middle, half) = ((pair[0] + pair[1]) / 2.0, (pair[1] - pair[0]) / 2.0);
         half * NODES.iter().map(|(node, weight)| weight * f(middle + half * node)).sum::<f64>()

@@ -1,0 +1,98 @@
+//! The policies by name, and any policy in a box.
+
+use core::fmt;
+
+use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
+
+/// Every policy of this crate, as it is without options. A new one is one line here.
+pub const POLICIES: &[Policy] = &[
+    Policy { name: "fifo", title: "RunnableFifo", make: || Boxed::new(RunnableFifo::new()) },
+    Policy { name: "arrival", title: "ArrivalFifo", make: || Boxed::new(ArrivalFifo::new()) },
+    Policy { name: "las", title: "LAS", make: || Boxed::new(Las::new()) },
+    Policy { name: "qlas", title: "QLAS", make: || Boxed::new(Qlas::new()) },
+];
+
+/// A policy that can be asked for by name.
+#[derive(Clone, Copy)]
+pub struct Policy {
+    name: &'static str,
+    title: &'static str,
+    make: fn() -> Boxed,
+}
+
+impl Policy {
+    /// The policy of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        POLICIES.iter().copied().find(|policy| policy.name == name)
+    }
+
+    /// What it is called on a command line.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// What it is called in a table.
+    pub const fn title(self) -> &'static str {
+        self.title
+    }
+
+    /// A fresh one, for a queue.
+    pub fn make(self) -> Boxed {
+        (self.make)()
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Policy").field(&self.name).finish()
+    }
+}
+
+/// A [`Scheduler`] of any type.
+pub struct Boxed {
+    pub(super) scheduler: Box<dyn AnyScheduler>,
+    pub(super) needs_service: bool,
+}
+
+impl Boxed {
+    /// Puts a scheduler into a box.
+    pub fn new<S: Scheduler + 'static>(scheduler: S) -> Self {
+        Self { scheduler: Box::new(scheduler), needs_service: S::NEEDS_SERVICE }
+    }
+}
+
+impl fmt::Debug for Boxed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Boxed").field("needs_service", &self.needs_service).finish_non_exhaustive()
+    }
+}
+
+/// [`Scheduler`] without what cannot be called through a pointer.
+pub(super) trait AnyScheduler {
+    fn push(&mut self, task: Task, why: Ready);
+    fn pop(&mut self) -> Option<TaskId>;
+    fn served(&mut self, task: Task, service_ns: u64);
+    /// The task finished, and its group with it where `group_closed`.
+    fn left(&mut self, task: Task, group_closed: bool);
+}
+
+impl<S: Scheduler> AnyScheduler for S {
+    fn push(&mut self, task: Task, why: Ready) {
+        Scheduler::push(self, task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        Scheduler::pop(self)
+    }
+
+    fn served(&mut self, task: Task, service_ns: u64) {
+        Scheduler::served(self, task, service_ns);
+    }
+
+    fn left(&mut self, task: Task, group_closed: bool) {
+        self.finished(task);
+        if group_closed {
+            self.group_closed(task.group);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A queue of the simulated executor: its settings, and its tasks.
+
+use super::arrivals::Job;
+use super::policy::Boxed;
+use crate::{GroupId, Ready, Share, Task, TaskId};
+
+/// The request of a queue that says nothing else: the executor's.
+const DEFAULT_REQUEST_NS: u64 = 500_000;
+
+/// A queue: a name, a share, a request, a scheduler, and how its tasks cut their work.
+///
+/// ```
+/// use clockworker_schedulers::simulate::{Boxed, Queue};
+/// use clockworker_schedulers::{Qlas, Share};
+///
+/// let foreground = Queue::new("foreground", Boxed::new(Qlas::new()))
+///     .share(Share::new(9).unwrap())
+///     .request_ns(100_000)
+///     .quantum_ns(20_000);
+/// assert_eq!(foreground.name(), "foreground");
+/// ```
+#[derive(Debug)]
+pub struct Queue {
+    name: String,
+    pub(super) share: Share,
+    pub(super) request_ns: u64,
+    pub(super) quantum_ns: u64,
+    pub(super) endless: u32,
+    pub(super) policy: Boxed,
+}
+
+impl Queue {
+    /// A queue of share 1 and a request of 500 µs, whose tasks do all their work in one poll.
+    pub fn new(name: impl Into<String>, policy: Boxed) -> Self {
+        Self {
+            name: name.into(),
+            share: Share::default(),
+            request_ns: DEFAULT_REQUEST_NS,
+            quantum_ns: u64::MAX,
+            endless: 0,
+            policy,
+        }
+    }
+
+    /// Its share of the thread.
+    #[must_use]
+    pub fn share(self, share: Share) -> Self {
+        Self { share, ..self }
+    }
+
+    /// The service it asks for per turn, in nanoseconds; 0 is taken as 1.
+    #[must_use]
+    pub fn request_ns(self, request_ns: u64) -> Self {
+        Self { request_ns, ..self }
+    }
+
+    /// The longest poll of its tasks, in nanoseconds; 0 is taken as 1. A task yields after each, until its work is done.
+    #[must_use]
+    pub fn quantum_ns(self, quantum_ns: u64) -> Self {
+        Self { quantum_ns: quantum_ns.max(1), ..self }
+    }
+
+    /// Gives it so many tasks from the start that never finish: it always has work.
+    #[must_use]
+    pub fn endless(self, tasks: u32) -> Self {
+        Self { endless: tasks, ..self }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A task of the simulated executor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Live {
+    pub(super) job: Job,
+    /// Work that is left; `ENDLESS` for a task that never finishes.
+    left_ns: u64,
+    generation: u32,
+    ready: bool,
+}
+
+/// Work without end.
+const ENDLESS: u64 = u64::MAX;
+
+/// The tasks of a queue, by slot, as the executor keeps them.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    pub(super) policy: Boxed,
+    quantum_ns: u64,
+    slots: Vec<Live>,
+    free: Vec<u32>,
+    generation: u32,
+    pub(super) ready: usize,
+    /// Whether EEVDF counts the queue as runnable.
+    pub(super) runnable: bool,
+    pub(super) busy_ns: u64,
+    pub(super) polls: u64,
+    pub(super) slices: u64,
+}
+
+/// What a poll did.
+pub(super) enum Ran {
+    Yielded(Task),
+    /// This job is done.
+    Finished(Job),
+}
+
+impl Tasks {
+    pub(super) fn new(queue: Queue) -> Self {
+        let Queue { quantum_ns, policy, .. } = queue;
+        Self {
+            policy,
+            quantum_ns,
+            slots: Vec::new(),
+            free: Vec::new(),
+            generation: 0,
+            ready: 0,
+            runnable: false,
+            busy_ns: 0,
+            polls: 0,
+            slices: 0,
+        }
+    }
+
+    /// Adds a task and hands it to the scheduler.
+    pub(super) fn spawn(&mut self, job: Job) {
+        self.add(job, job.service_ns.clamp(1, ENDLESS - 1));
+    }
+
+    /// Adds a task that never finishes.
+    pub(super) fn spawn_endless(&mut self, queue: usize) {
+        self.add(Job { at_ns: 0, queue, service_ns: ENDLESS, group: None }, ENDLESS);
+    }
+
+    fn add(&mut self, job: Job, left_ns: u64) {
+        self.generation = self.generation.wrapping_add(1);
+        let live = Live { job, left_ns, generation: self.generation, ready: true };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = live;
+                slot
+            }
+            None => {
+                self.slots.push(live);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.ready += 1;
+        self.policy.scheduler.push(task(slot, &live), Ready::Spawned);
+    }
+
+    /// The task that the scheduler chooses, to be polled. `None` where it breaks its contract: it has a task, and gives
+    /// none or one that is not ready.
+    pub(super) fn choose(&mut self) -> Option<TaskId> {
+        let id = self.policy.scheduler.pop()?;
+        let live = self.slots.get_mut(id.slot())?;
+        if live.generation != id.generation() || !live.ready {
+            return None;
+        }
+        live.ready = false;
+        self.ready -= 1;
+        Some(id)
+    }
+
+    /// How long the next poll of a task takes, without overhead.
+    pub(super) fn poll_ns(&self, id: TaskId) -> u64 {
+        self.slots[id.slot()].left_ns.min(self.quantum_ns)
+    }
+
+    /// Books a poll, and tells the scheduler.
+    pub(super) fn settle(&mut self, id: TaskId, work_ns: u64, service_ns: u64) -> Ran {
+        self.polls += 1;
+        let live = &mut self.slots[id.slot()];
+        if live.left_ns != ENDLESS {
+            live.left_ns -= work_ns;
+        }
+        let (live, task) = (*live, task(id.slot() as u32, live));
+        if self.policy.needs_service {
+            self.policy.scheduler.served(task, service_ns);
+        }
+        if live.left_ns > 0 {
+            self.ready += 1;
+            self.slots[id.slot()].ready = true;
+            return Ran::Yielded(task);
+        }
+        self.free.push(id.slot() as u32);
+        // The groups that jobs share are kept open by whoever sends the jobs.
+        self.policy.scheduler.left(task, live.job.group.is_none());
+        Ran::Finished(live.job)
+    }
+
+    /// Puts a polled task back, after the tasks that arrived meanwhile.
+    pub(super) fn push_again(&mut self, task: Task) {
+        self.policy.scheduler.push(task, Ready::Yielded);
+    }
+}
+
+/// A task as its scheduler knows it: group ids are even for a task of its own, odd for a group, as in the executor.
+fn task(slot: u32, live: &Live) -> Task {
+    let group = live.job.group.map_or(2 * slot, |group| group << 1 | 1);
+    Task { id: TaskId::new(slot, live.generation), group: GroupId::new(group) }
+}

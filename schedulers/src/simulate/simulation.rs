@@ -1,0 +1,272 @@
+//! The event loop: the executor's turn, in virtual time.
+
+use core::iter::Peekable;
+
+use super::arrivals::Job;
+use super::error::SimulationError;
+use super::queue::{Queue, Ran, Tasks};
+use crate::{Eevdf, QueueId};
+
+/// One thread that runs jobs from queues, in virtual time, with the schedulers and the [`Eevdf`] of this crate.
+///
+/// What happens is what the executor does, in its order:
+///
+/// - EEVDF picks a queue, which gets a slice of what is left of its request. Polls of its tasks follow, each as long as
+///   the queue's quantum, or what is left of the task.
+/// - After each poll the time is charged, the tasks that came meanwhile are handed to their schedulers, and then the task
+///   that yielded. Nothing is cut short: who comes during a poll waits for its end.
+/// - A slice ends when the queue has no ready task, when its time is over and another queue is runnable, or when a queue
+///   that is to be served first has become runnable.
+///
+/// Left out are the host (it takes no time) and what the executor's own work costs, unless it is given as
+/// [`overhead_ns`](Simulation::overhead_ns).
+///
+/// ```
+/// use clockworker_schedulers::RunnableFifo;
+/// use clockworker_schedulers::simulate::{Boxed, Job, Queue, Simulation};
+///
+/// let job = |at_ns, service_ns| Job { at_ns, queue: 0, service_ns, group: None };
+/// let queue = Queue::new("all", Boxed::new(RunnableFifo::new())).quantum_ns(100);
+/// let mut ends = Vec::new();
+/// Simulation::new([queue])
+///     .run([job(0, 250), job(10, 100)], |done| ends.push((done.job.service_ns, done.finished_ns)))
+///     .unwrap();
+/// // The second has its turn after the first poll of the first.
+/// assert_eq!(ends, [(100, 200), (250, 350)]);
+/// ```
+#[derive(Debug)]
+pub struct Simulation {
+    queues: Vec<Queue>,
+    overhead_ns: u64,
+}
+
+/// A job that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Which.
+    pub job: Job,
+    /// When, in nanoseconds.
+    pub finished_ns: u64,
+}
+
+impl Done {
+    /// From its arrival to its end, in nanoseconds.
+    pub fn response_ns(&self) -> u64 {
+        self.finished_ns - self.job.at_ns
+    }
+
+    /// The response time in units of the service time.
+    pub fn slowdown(&self) -> f64 {
+        self.response_ns() as f64 / self.job.service_ns.max(1) as f64
+    }
+}
+
+/// What a run was made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// When the last job was done, in nanoseconds.
+    pub ended_ns: u64,
+    /// The same for each queue.
+    pub queues: Vec<QueueTotals>,
+}
+
+/// What one queue received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueTotals {
+    /// CPU time, overhead included, in nanoseconds.
+    pub busy_ns: u64,
+    /// Polls of its tasks.
+    pub polls: u64,
+    /// Slices.
+    pub slices: u64,
+}
+
+impl Simulation {
+    /// Of these queues, to which jobs refer by place.
+    pub fn new(queues: impl IntoIterator<Item = Queue>) -> Self {
+        Self { queues: queues.into_iter().collect(), overhead_ns: 0 }
+    }
+
+    /// Makes every poll so much longer, in nanoseconds, at the expense of its task.
+    #[must_use]
+    pub fn overhead_ns(self, overhead_ns: u64) -> Self {
+        Self { overhead_ns, ..self }
+    }
+
+    /// Runs `jobs`, which come in order of time, until all are done; `report` hears of each when it is.
+    ///
+    /// # Errors
+    ///
+    /// If jobs are out of order or name a queue that is not there, or a scheduler breaks its contract.
+    pub fn run(
+        self,
+        jobs: impl IntoIterator<Item = Job>,
+        report: impl FnMut(Done),
+    ) -> Result<Totals, SimulationError> {
+        let mut eevdf = Eevdf::new();
+        let ids = self.queues.iter().map(|queue| eevdf.add(queue.share, queue.request_ns)).collect();
+        let endless: Vec<u32> = self.queues.iter().map(|queue| queue.endless).collect();
+        let mut run = Run {
+            queues: self.queues.into_iter().map(Tasks::new).collect(),
+            ids,
+            eevdf,
+            overhead_ns: self.overhead_ns,
+            jobs: jobs.into_iter().peekable(),
+            report,
+            now: 0,
+            unfinished: 0,
+            running: None,
+            contended: false,
+            preempted: false,
+            charged_until: 0,
+            slice_deadline: 0,
+        };
+        for (queue, tasks) in endless.into_iter().enumerate() {
+            (0..tasks).for_each(|_| run.queues[queue].spawn_endless(queue));
+            if tasks > 0 {
+                run.after_ready(queue);
+            }
+        }
+        run.finish()
+    }
+}
+
+/// A simulation under way.
+struct Run<J: Iterator<Item = Job>, R> {
+    queues: Vec<Tasks>,
+    /// EEVDF's names of them.
+    ids: Vec<QueueId>,
+    eevdf: Eevdf,
+    overhead_ns: u64,
+    jobs: Peekable<J>,
+    report: R,
+    now: u64,
+    /// Jobs that have come and are not done.
+    unfinished: u64,
+    /// The queue that has the slice.
+    running: Option<usize>,
+    contended: bool,
+    preempted: bool,
+    charged_until: u64,
+    slice_deadline: u64,
+}
+
+impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
+    fn finish(mut self) -> Result<Totals, SimulationError> {
+        while let Some(job) = self.jobs.peek() {
+            if self.eevdf.runnable() == 0 {
+                self.now = self.now.max(job.at_ns);
+            }
+            self.turn()?;
+        }
+        while self.unfinished > 0 {
+            self.turn()?;
+        }
+        let totals =
+            |tasks: &Tasks| QueueTotals { busy_ns: tasks.busy_ns, polls: tasks.polls, slices: tasks.slices };
+        Ok(Totals { ended_ns: self.now, queues: self.queues.iter().map(totals).collect() })
+    }
+
+    /// Admits who is due, and gives the queue that EEVDF picks a slice.
+    fn turn(&mut self) -> Result<(), SimulationError> {
+        self.admit()?;
+        let Some(picked) = self.eevdf.pick() else { return Ok(()) };
+        // Queues are never removed, so their ids are their places.
+        let queue = picked.index();
+        self.running = Some(queue);
+        self.preempted = false;
+        self.charged_until = self.now;
+        self.grant_rest();
+        self.slice(queue)?;
+        self.end_slice(queue);
+        Ok(())
+    }
+
+    /// Polls tasks of one queue until its slice ends.
+    fn slice(&mut self, queue: usize) -> Result<(), SimulationError> {
+        loop {
+            let tasks = &mut self.queues[queue];
+            let id = tasks.choose().ok_or(SimulationError::Policy { queue })?;
+            let work_ns = tasks.poll_ns(id);
+            let service_ns = work_ns.saturating_add(self.overhead_ns);
+            self.now = self.now.checked_add(service_ns).ok_or(SimulationError::TooLong)?;
+            let ran = tasks.settle(id, work_ns, service_ns);
+            if let Ran::Finished(job) = ran {
+                self.unfinished -= 1;
+                (self.report)(Done { job, finished_ns: self.now });
+            }
+            self.admit()?;
+            if let Ran::Yielded(task) = ran {
+                self.queues[queue].push_again(task);
+            }
+            let spent = self.contended && self.now >= self.slice_deadline;
+            let over = self.unfinished == 0 && self.jobs.peek().is_none();
+            if self.preempted || spent || over || self.queues[queue].ready == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn end_slice(&mut self, queue: usize) {
+        self.charge_up_to_now();
+        self.running = None;
+        let tasks = &mut self.queues[queue];
+        tasks.slices += 1;
+        if tasks.ready == 0 {
+            tasks.runnable = false;
+            self.eevdf.sleep(self.ids[queue]);
+            self.contended = self.eevdf.runnable() > 1;
+        }
+    }
+
+    /// Hands the jobs that have come by now to their schedulers.
+    fn admit(&mut self) -> Result<(), SimulationError> {
+        let now = self.now;
+        while let Some(job) = self.jobs.next_if(|job| job.at_ns <= now) {
+            if self.jobs.peek().is_some_and(|next| next.at_ns < job.at_ns) {
+                return Err(SimulationError::OutOfOrder { at_ns: job.at_ns });
+            }
+            let tasks = self.queues.get_mut(job.queue);
+            tasks.ok_or(SimulationError::NoSuchQueue { queue: job.queue })?.spawn(job);
+            self.unfinished += 1;
+            self.after_ready(job.queue);
+        }
+        Ok(())
+    }
+
+    /// If the queue was asleep, it joins the others: EEVDF places it, and says whether it is to be served first.
+    fn after_ready(&mut self, queue: usize) {
+        if std::mem::replace(&mut self.queues[queue].runnable, true) {
+            return;
+        }
+        self.charge_up_to_now();
+        self.eevdf.wake(self.ids[queue]);
+        let was_contended = std::mem::replace(&mut self.contended, self.eevdf.runnable() > 1);
+        let granted = self.slice_deadline;
+        self.grant_rest();
+        if was_contended {
+            // A charge in the middle of a slice shortens the grant. It never makes it longer: a request that it began is
+            // for the next turn.
+            self.slice_deadline = self.slice_deadline.min(granted);
+        }
+        if let Some(running) = self.running
+            && self.eevdf.preempts(self.ids[queue], self.ids[running])
+        {
+            self.preempted = true;
+        }
+    }
+
+    /// Grants the running queue what is left of its request, from now on.
+    fn grant_rest(&mut self) {
+        if let Some(running) = self.running {
+            self.slice_deadline = self.now.saturating_add(self.eevdf.left_ns(self.ids[running]));
+        }
+    }
+
+    fn charge_up_to_now(&mut self) {
+        let Some(running) = self.running else { return };
+        let service_ns = self.now - std::mem::replace(&mut self.charged_until, self.now);
+        self.queues[running].busy_ns += service_ns;
+        self.eevdf.charge(self.ids[running], service_ns);
+    }
+}

@@ -1,0 +1,198 @@
+//! The simulator: small runs to the nanosecond, and large ones against the formulas.
+
+use clockworker_schedulers::simulate::theory::{Discipline, MG1};
+use clockworker_schedulers::simulate::{
+    Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
+};
+use clockworker_schedulers::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+
+const EXPONENTIAL: &str = "exponential:mean=20us";
+const BIMODAL: &str = "bimodal:short=10us,long=200us,part=0.05";
+const CONSTANT: &str = "constant:size=20us";
+
+fn job(at_ns: u64, queue: usize, service_ns: u64) -> Job {
+    Job { at_ns, queue, service_ns, group: None }
+}
+
+/// The sizes of the jobs and when they ended, in the order of their ends.
+fn ends(simulation: Simulation, jobs: &[Job]) -> Vec<(u64, u64)> {
+    let mut ends = Vec::new();
+    let report = |done: Done| ends.push((done.job.service_ns, done.finished_ns));
+    simulation.run(jobs.iter().copied(), report).unwrap();
+    ends
+}
+
+fn one_queue(policy: Boxed, quantum_ns: u64) -> Simulation {
+    Simulation::new([Queue::new("all", policy).quantum_ns(quantum_ns)])
+}
+
+#[test]
+fn each_policy_has_its_order() {
+    let jobs = [job(0, 0, 300), job(10, 0, 200), job(20, 0, 100)];
+    let fifo = || Boxed::new(RunnableFifo::new());
+    assert_eq!(ends(one_queue(fifo(), u64::MAX), &jobs), [(300, 300), (200, 500), (100, 600)]);
+    // 300 (0–100), then turns of 200, 100, 300, 200, 300.
+    assert_eq!(ends(one_queue(fifo(), 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
+    let arrival = Boxed::new(ArrivalFifo::new());
+    assert_eq!(ends(one_queue(arrival, 100), &jobs), [(300, 300), (200, 500), (100, 600)]);
+    // At 100 the others have received nothing: they have 100 each, and 100 is done; then turns of the equal.
+    let las = Boxed::new(Las::with_resolution(1));
+    assert_eq!(ends(one_queue(las, 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
+    // Level 0 ends at 128, after two polls of 100: it goes on with what it has begun.
+    let qlas = Boxed::new(Qlas::with_base(128));
+    assert_eq!(ends(one_queue(qlas, 100), &jobs), [(200, 400), (100, 500), (300, 600)]);
+}
+
+#[test]
+fn an_idle_thread_waits_for_the_next_job() {
+    let jobs = [job(5, 0, 10), job(100, 0, 10), job(105, 0, 10)];
+    let simulation = one_queue(Boxed::new(RunnableFifo::new()), 4);
+    let totals = simulation.run(jobs, |_| ()).unwrap();
+    assert_eq!(totals.ended_ns, 120);
+    // Polls of 4, 4 and 2; the third job comes during the second's second poll.
+    assert_eq!((totals.queues[0].busy_ns, totals.queues[0].polls, totals.queues[0].slices), (30, 9, 2));
+}
+
+#[test]
+fn overhead_is_paid_by_every_poll() {
+    // S + o·⌈S/q⌉ = 95 + 3·10.
+    let simulation = one_queue(Boxed::new(RunnableFifo::new()), 10).overhead_ns(3);
+    assert_eq!(ends(simulation, &[job(0, 0, 95)]), [(95, 125)]);
+    // It counts as service: after one poll of 1 ns and 99 more, the first has had more than the second.
+    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1).overhead_ns(99);
+    assert_eq!(ends(simulation, &[job(0, 0, 2), job(50, 0, 1)]), [(1, 200), (2, 300)]);
+}
+
+fn shares(shares: [u32; 2]) -> Totals {
+    let queue = |share: u32| {
+        Queue::new("busy", Boxed::new(RunnableFifo::new()))
+            .share(Share::new(share).unwrap())
+            .request_ns(1_000)
+            .quantum_ns(100)
+            .endless(2)
+    };
+    let timer = Queue::new("timer", Boxed::new(RunnableFifo::new()));
+    let queues = [queue(shares[0]), queue(shares[1]), timer];
+    Simulation::new(queues).run([job(4_000_000, 2, 1)], |_| ()).unwrap()
+}
+
+#[test]
+fn busy_queues_have_their_shares() {
+    let totals = shares([3, 1]);
+    let [ours, theirs] = [0, 1].map(|queue| totals.queues[queue].busy_ns);
+    assert_eq!(ours + theirs + 1, totals.ended_ns);
+    // Never off by more than a request and a poll.
+    let owed = (ours + theirs) / 4 * 3;
+    assert!(ours.abs_diff(owed) <= 1_100, "{ours} of {owed}");
+}
+
+#[test]
+fn a_small_request_is_served_after_the_poll_under_way() {
+    let run = |request_ns| {
+        let back = Queue::new("back", Boxed::new(RunnableFifo::new())).quantum_ns(100).endless(1);
+        let front = Queue::new("front", Boxed::new(RunnableFifo::new())).request_ns(request_ns);
+        ends(Simulation::new([back, front]), &[job(10_050, 1, 20)])
+    };
+    assert_eq!(run(1_000), [(20, 10_120)]);
+    // A request larger than the other's 500 µs has a later deadline: it waits until that one, begun at 0, is served.
+    assert_eq!(run(600_000), [(20, 500_020)]);
+}
+
+#[test]
+fn tenants_are_one_competitor_each() {
+    // Under LAS by group: tenant 1 has had 100 before its second job and the other tenant's come.
+    let job = |at_ns, service_ns, group| Job { at_ns, queue: 0, service_ns, group: Some(group) };
+    let jobs = [job(0, 100, 1), job(50, 101, 1), job(60, 99, 2)];
+    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1_000);
+    assert_eq!(ends(simulation, &jobs), [(100, 100), (99, 199), (101, 300)]);
+}
+
+/// Gives back what it was given, but for every hundredth task.
+#[derive(Default)]
+struct Forgetful(Vec<TaskId>, u32);
+
+impl Scheduler for Forgetful {
+    fn push(&mut self, task: Task, _why: Ready) {
+        self.1 += 1;
+        if !self.1.is_multiple_of(100) {
+            self.0.push(task.id);
+        }
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.pop()
+    }
+}
+
+#[test]
+fn what_cannot_be_simulated_is_an_error() {
+    let fifo = || one_queue(Boxed::new(RunnableFifo::new()), 10);
+    let error =
+        |simulation: Simulation, jobs: &[Job]| simulation.run(jobs.iter().copied(), |_| ()).unwrap_err();
+    let out_of_order = SimulationError::OutOfOrder { at_ns: 7 };
+    assert_eq!(error(fifo(), &[job(7, 0, 1), job(6, 0, 1)]), out_of_order);
+    assert_eq!(error(fifo(), &[job(0, 1, 1)]), SimulationError::NoSuchQueue { queue: 1 });
+    let forgetful = one_queue(Boxed::new(Forgetful::default()), 10);
+    assert_eq!(error(forgetful, &[job(0, 0, 2_000)]), SimulationError::Policy { queue: 0 });
+    let whole = one_queue(Boxed::new(RunnableFifo::new()), u64::MAX);
+    assert_eq!(error(whole, &[job(u64::MAX - 10, 0, 11)]), SimulationError::TooLong);
+    assert_eq!(fifo().run([], |_| ()).unwrap().ended_ns, 0);
+}
+
+#[test]
+fn every_policy_by_name_finishes_every_job_and_the_same_way_each_time() {
+    let service: Service = EXPONENTIAL.parse().unwrap();
+    for policy in POLICIES {
+        let run = || {
+            let jobs = Arrivals::new(&[Stream::new(service.clone(), 0.9)], 2_000, 7).unwrap();
+            let mut ends = Vec::new();
+            let totals =
+                one_queue(policy.make(), 5_000).run(jobs, |done| ends.push((done.job, done.finished_ns)));
+            (ends, totals.unwrap())
+        };
+        let (ends, totals) = run();
+        assert_eq!(ends.len(), 2_000, "{policy:?}");
+        let work: u64 = ends.iter().map(|(job, _)| job.service_ns).sum();
+        assert_eq!(totals.queues[0].busy_ns, work, "{policy:?}");
+        assert_eq!(run(), (ends, totals), "{policy:?}");
+    }
+}
+
+/// How far the mean response time is from the formula's, as a part of it. The seed makes it the same each time.
+fn off_by(service: &str, load: f64, policy: Boxed, quantum_ns: u64, discipline: &Discipline) -> f64 {
+    let service: Service = service.parse().unwrap();
+    let wanted = MG1::new(service.clone(), load).unwrap().mean_response_ns(discipline);
+    let jobs = Arrivals::new(&[Stream::new(service, load)], JOBS, 5).unwrap();
+    let mut sum = 0.0;
+    one_queue(policy, quantum_ns).run(jobs, |done| sum += done.response_ns() as f64).unwrap();
+    sum / JOBS as f64 / wanted - 1.0
+}
+
+/// Few, so that it takes a second in a debug build. (`clockworker-benches simulate --theory` has a thousand times as many.)
+const JOBS: u64 = 40_000;
+
+#[test]
+fn means_are_those_of_the_formulas() {
+    let fifo = || Boxed::new(RunnableFifo::new());
+    let arrival = || Boxed::new(ArrivalFifo::new().strict());
+    let las = || Boxed::new(Las::with_resolution(512).strict());
+    let qlas = || Boxed::new(Qlas::new().strict());
+    let levels = || Discipline::levels_of(&Qlas::new());
+    // Polls of exponential jobs may be of any length.
+    for (service, policy, quantum_ns, discipline) in [
+        (EXPONENTIAL, fifo(), u64::MAX, Discipline::Fcfs),
+        (EXPONENTIAL, fifo(), 8_192, Discipline::Ps),
+        (EXPONENTIAL, las(), 8_192, Discipline::Las),
+        (EXPONENTIAL, qlas(), 8_192, levels()),
+        (BIMODAL, fifo(), u64::MAX, Discipline::Fcfs),
+        (BIMODAL, arrival(), 16_384, Discipline::Fcfs),
+        (BIMODAL, fifo(), 1_024, Discipline::Ps),
+        (BIMODAL, las(), 1_024, Discipline::Las),
+        (BIMODAL, qlas(), 1_024, levels()),
+        (CONSTANT, fifo(), u64::MAX, Discipline::Fcfs),
+        (CONSTANT, qlas(), 1_024, levels()),
+    ] {
+        let off = off_by(service, 0.5, policy, quantum_ns, &discipline);
+        assert!(off.abs() < 0.02, "{service}: off by {off}, {discipline:?}");
+    }
+}
