@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::overhead;
+use crate::{overhead, simulate};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub enum Parsed {
     Compare(Options),
     /// Run the benchmark suite.
     Overhead(overhead::options::Options),
+    /// Run the policies in virtual time.
+    Simulate(simulate::options::Options),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -48,6 +50,8 @@ enum Command {
     Compare(Options),
     /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
     Overhead(overhead::options::Options),
+    /// Ask the schedulers in virtual time: response times, slowdowns, and which of them meet a target
+    Simulate(simulate::options::Options),
 }
 
 /// What to compare, and how long.
@@ -109,6 +113,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     match Line::try_parse_from(arguments) {
         Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
         Ok(Line { command: Command::Overhead(options) }) => Parsed::Overhead(options),
+        Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
         Err(error) => explain(&error),
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, terminal};
+use clockworker_benches::{compare, overhead, simulate, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     match cli::parse(env::args_os()) {
         Parsed::Compare(options) => status(compare::command(&options)),
         Parsed::Overhead(options) => status(overhead::command(&options)),
+        Parsed::Simulate(options) => status(simulate::command(&options)),
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),
     }

@@ -36,6 +36,25 @@ pub fn micros(nanos: u64) -> String {
     grouped((nanos as f64 / 1e3).round() as u64)
 }
 
+/// Nanoseconds in the unit that makes them a number below 1,000, to three digits.
+pub fn time(nanos: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    // What would be rounded to 1,000 of a unit is 1 of the next.
+    let unit = units.into_iter().find(|(scale, _)| nanos >= 0.9995 * scale);
+    let (scale, unit) = unit.unwrap_or((1.0, "ns"));
+    format!("{} {unit}", three_digits(nanos / scale))
+}
+
+/// A number to three digits that count, or to all before the point.
+pub fn three_digits(value: f64) -> String {
+    let places = match value.abs() {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.places$}")
+}
+
 /// A part of a whole, in percent.
 pub fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
@@ -55,6 +74,12 @@ mod tests {
     fn ratios_keep_two_digits_that_count() {
         assert_eq!([0.014, 0.449, 12.0].map(ratio), ["0.014", "0.45", "12.00"]);
         assert_eq!(interval(&Estimate { median: 1.0, low: 0.9, high: 1.25 }), "0.90 – 1.25");
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        let texts = [7.0, 999.96, 20_000.0, 123_456.0, 1_500_000.0, 2.5e9, 3.6e12].map(time);
+        assert_eq!(texts, ["7.00 ns", "1.00 µs", "20.0 µs", "123 µs", "1.50 ms", "2.50 s", "3600 s"]);
     }
 
     #[test]
