@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::heap::IndexedHeap;
+use crate::tournament::Tournament;
 use crate::vtime::{FRACTION_BITS, Lag, Share, VirtualTime, div_floor};
 
 // # The numbers stay inside an i128
@@ -83,8 +83,9 @@ impl fmt::Debug for QueueId {
 /// - Over the runnable queues Σ lag_i = 0, by the definition of V. Joining, leaving and re-sharing keep it so: whoever
 ///   comes or goes with a lag shifts V for those that stay.
 /// - The least v_i is at most V, so while anything is runnable something is eligible.
-/// - A runnable queue is in exactly one of two heaps: `waiting` (by v) or `eligible` (by deadline). [`pick`](Eevdf::pick)
-///   moves what has become eligible from the one to the other, and moves the top back where V has fallen since.
+/// - A runnable queue is in exactly one of two tournaments: `waiting` (by v) or `eligible` (by deadline).
+///   [`pick`](Eevdf::pick) moves what has become eligible from the one to the other, and moves the first back where V has
+///   fallen since.
 /// - In a steady interval, one in which no queue comes, goes or changes its share, |lag_i| ≤ the largest request + the
 ///   longest service charged at once. (TR-95-22 proves it for service in quanta; an executor cannot cut a poll short,
 ///   hence the second term. The tests hold it to this at every step.)
@@ -139,11 +140,13 @@ pub struct Eevdf {
     entries: Vec<Entry>,
     /// Indices of removed queues, to be reused.
     vacant: Vec<u32>,
-    /// Runnable queues by deadline that were eligible when put here. Only the top is known to be so still, and only
+    /// Runnable queues by deadline that were eligible when put here. Only the first is known to be so still, and only
     /// during a pick.
-    eligible: IndexedHeap<i128>,
+    eligible: Tournament,
     /// The other runnable queues, by v as it was when put here.
-    waiting: IndexedHeap<i128>,
+    waiting: Tournament,
+    /// How many are in either: so many seats are in use.
+    runnable: usize,
     /// W.
     shares: u64,
     /// S.
@@ -163,6 +166,8 @@ enum State {
 #[derive(Clone, Debug)]
 struct Entry {
     state: State,
+    /// Where it is in the tournaments: runnable queues have the first seats, in no order. Valid while runnable.
+    seat: usize,
     share: Share,
     /// ⌊2⁴⁰ / share⌋: what 1 ns adds to v.
     inverse: u64,
@@ -186,6 +191,7 @@ impl Entry {
         let request_ns = request_ns.clamp(1, MAX_NS);
         Self {
             state: State::Asleep,
+            seat: 0,
             share,
             inverse: share.inverse(),
             request_ns,
@@ -258,6 +264,8 @@ impl Eevdf {
         }
         assert!(self.entries.len() < MAX_QUEUES, "more than {MAX_QUEUES} queues");
         self.entries.push(entry);
+        self.eligible.reserve(self.entries.len());
+        self.waiting.reserve(self.entries.len());
         QueueId(self.entries.len() as u32 - 1)
     }
 
@@ -321,11 +329,11 @@ impl Eevdf {
         } else {
             entry.left_ns -= service_ns;
         }
-        let (v, deadline) = (entry.v, entry.deadline);
+        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat);
         // A key in `waiting` may stay: it is then too low, so the queue is moved to `eligible` too soon, and the pick that
         // finds it there moves it back.
-        if served {
-            self.eligible.update(id.0, deadline);
+        if served && self.eligible.is_taken(seat) {
+            self.eligible.put(seat, deadline, id.0);
         }
         if v >= NEAR {
             self.draw_near(id);
@@ -423,7 +431,7 @@ impl Eevdf {
     /// The number of runnable queues.
     #[inline]
     pub fn runnable(&self) -> usize {
-        self.eligible.len() + self.waiting.len()
+        self.runnable
     }
 
     /// The queue's share; `None` if unknown.
@@ -492,18 +500,19 @@ impl Eevdf {
             if !self.has_reached(v) {
                 break;
             }
-            self.waiting.pop();
-            self.eligible.push(self.entries[id as usize].deadline, id);
+            let entry = &self.entries[id as usize];
+            self.waiting.clear(entry.seat);
+            self.eligible.put(entry.seat, entry.deadline, id);
         }
         // Now everything in `waiting` is ineligible; in `eligible`, V may have fallen below the top since it was put
         // there, or v have been charged past V.
         while let Some((_, id)) = self.eligible.peek() {
-            let v = self.entries[id as usize].v;
-            if self.has_reached(v) {
+            let entry = &self.entries[id as usize];
+            if self.has_reached(entry.v) {
                 return Some(QueueId(id));
             }
-            self.eligible.pop();
-            self.waiting.push(v, id);
+            self.eligible.clear(entry.seat);
+            self.waiting.put(entry.seat, entry.v, id);
         }
         // Not reached: the least v is at most V.
         self.waiting.peek().map(|(_, id)| QueueId(id))
@@ -536,13 +545,17 @@ impl Eevdf {
     fn join(&mut self, id: QueueId) {
         let entry = &mut self.entries[id.index()];
         entry.state = State::Runnable;
-        let (v, deadline) = (entry.v, entry.deadline);
+        let (v, deadline, seat) = (entry.v, entry.deadline, self.runnable);
+        entry.seat = seat;
         self.sum += v * entry.w();
         self.shares += u64::from(entry.share.get());
+        self.runnable += 1;
+        self.eligible.resize(self.runnable);
+        self.waiting.resize(self.runnable);
         if self.has_reached(v) {
-            self.eligible.push(deadline, id.0);
+            self.eligible.put(seat, deadline, id.0);
         } else {
-            self.waiting.push(v, id.0);
+            self.waiting.put(seat, v, id.0);
         }
         if !(-NEAR..NEAR).contains(&v) {
             self.draw_near(id);
@@ -551,14 +564,30 @@ impl Eevdf {
 
     /// Counts a runnable queue out.
     fn leave(&mut self, id: QueueId) {
-        self.eligible.remove(id.0);
-        self.waiting.remove(id.0);
         let entry = &mut self.entries[id.index()];
+        let seat = entry.seat;
         entry.state = State::Asleep;
         self.sum -= entry.v * entry.w();
         self.shares -= u64::from(entry.share.get());
         if self.shares == 0 {
             self.idle_v = entry.v;
+        }
+        self.give_up_seat(seat);
+    }
+
+    /// The queue in the last seat takes this one.
+    fn give_up_seat(&mut self, seat: usize) {
+        self.runnable -= 1;
+        let last = self.runnable;
+        for tournament in [&mut self.eligible, &mut self.waiting] {
+            if seat == last {
+                if tournament.is_taken(seat) {
+                    tournament.clear(seat);
+                }
+            } else if let Some(moved) = tournament.shift(last, seat) {
+                self.entries[moved as usize].seat = seat;
+            }
+            tournament.resize(last.max(1));
         }
     }
 

@@ -87,7 +87,7 @@
 mod scheduler;
 
 mod eevdf;
-mod heap;
+mod tournament;
 mod vtime;
 
 mod arrival_fifo;

@@ -1,0 +1,264 @@
+//! The order under [`Eevdf`](crate::Eevdf): a tournament between ids in seats, whose least key is known at once.
+//!
+//! A change of one key replays the matches above its seat, one per level. Which matches those are depends on the seat alone
+//! and not on the keys, so there is nothing for the processor to mispredict, and the opponents can be fetched
+//! before it is known who meets them. A heap moves less and waits more.
+
+/// Bits of an entry that are the id's.
+const ID_BITS: u32 = 24;
+
+/// A key and, in the low bits, its id: the lesser of two entries is that of the lesser key, or at equal keys that of the
+/// lower id, in one comparison. An i128 in two words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    low: u64,
+    high: i64,
+}
+
+/// Who is not in: 1.25 · 2¹²⁶. It loses against everybody, as entries are from −2¹²⁵ to 2¹²⁶ + 2²⁴, and its difference
+/// from any of them fits 128 bits.
+const NOBODY: Entry = Entry { low: 0, high: 5 << 60 };
+
+impl Entry {
+    #[inline]
+    fn new(key: i128, id: u32) -> Self {
+        let entry = key << ID_BITS | i128::from(id);
+        Self { low: entry as u64, high: (entry >> 64) as i64 }
+    }
+
+    #[inline]
+    fn split(self) -> Option<(i128, u32)> {
+        let id = self.low as u32 & ((1 << ID_BITS) - 1);
+        (self != NOBODY).then_some((self.value() >> ID_BITS, id))
+    }
+
+    #[inline]
+    fn value(self) -> i128 {
+        i128::from(self.high) << 64 | i128::from(self.low)
+    }
+
+    /// The lesser of the two. Who wins cannot be foreseen, so this is computed and not branched to: from the sign of the
+    /// difference, as compilers make a branch of a minimum of 128 bits, also of a selection by a condition.
+    #[inline]
+    fn lesser(self, other: Self) -> Self {
+        let (_, borrow) = other.low.overflowing_sub(self.low);
+        // All ones where `other` is less, else zero. Does not overflow: see `NOBODY`.
+        let less = other.high.wrapping_sub(self.high).wrapping_sub(i64::from(borrow)) >> 63;
+        Self {
+            low: self.low ^ ((self.low ^ other.low) & less as u64),
+            high: self.high ^ ((self.high ^ other.high) & less),
+        }
+    }
+}
+
+/// The least of the keys in some seats, of which the first so many are in use, each by one id or nobody. Keys are from −2¹⁰¹
+/// to 2¹⁰², ids are below 2²⁴.
+///
+/// A change costs one match per doubling of the seats in use, however many seats there are.
+#[derive(Clone, Debug)]
+pub(crate) struct Tournament {
+    /// Node n is `matches[n / 2][n % 2]`. The children of node n are nodes 2n and 2n + 1, that is, match n, and node n is
+    /// the lesser of them. The leaves are the last half of the nodes, as many as there are matches.
+    matches: Vec<[Entry; 2]>,
+    /// The node that is over all seats in use, and is the winner. Nodes above it mean nothing.
+    root: usize,
+}
+
+impl Default for Tournament {
+    fn default() -> Self {
+        Self { matches: vec![[NOBODY; 2]], root: 1 }
+    }
+}
+
+impl Tournament {
+    /// Makes room for so many seats.
+    pub(crate) fn reserve(&mut self, seats: usize) {
+        let (old, new) = (self.matches.len(), seats.next_power_of_two());
+        if new <= old {
+            return;
+        }
+        let entries: Vec<Entry> = (0..old).map(|seat| self.node(old + seat)).collect();
+        self.matches.clear();
+        self.matches.resize(new, [NOBODY; 2]);
+        self.root *= new / old;
+        for (seat, entry) in entries.into_iter().enumerate() {
+            *self.node_mut(new + seat) = entry;
+        }
+        self.play_all();
+    }
+
+    /// Says that the first `seats` seats are in use: one more or one less than before, at least one, and there is room.
+    /// What comes into use or goes out of it is empty.
+    #[inline]
+    pub(crate) fn resize(&mut self, seats: usize) {
+        let root = self.matches.len() >> seats.next_power_of_two().trailing_zeros();
+        if root < self.root {
+            // All of the other half is new.
+            *self.node_mut(root) = self.node(self.root);
+        }
+        self.root = root;
+    }
+
+    /// Whether somebody sits there.
+    #[inline]
+    pub(crate) fn is_taken(&self, seat: usize) -> bool {
+        self.node(self.matches.len() + seat) != NOBODY
+    }
+
+    /// The least key, and whose it is.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<(i128, u32)> {
+        self.node(self.root).split()
+    }
+
+    /// Gives the seat to `id`, under `key`.
+    #[inline]
+    pub(crate) fn put(&mut self, seat: usize, key: i128, id: u32) {
+        self.replay(seat, Entry::new(key, id));
+    }
+
+    /// Empties the seat.
+    #[inline]
+    pub(crate) fn clear(&mut self, seat: usize) {
+        self.replay(seat, NOBODY);
+    }
+
+    /// Moves who sits in the seat `from`, if anybody, to the seat `to`, and empties `from`. Whose id that was.
+    pub(crate) fn shift(&mut self, from: usize, to: usize) -> Option<u32> {
+        let entry = self.node(self.matches.len() + from);
+        if self.is_taken(to) || entry != NOBODY {
+            self.replay(to, entry);
+            self.clear(from);
+        }
+        entry.split().map(|(_, id)| id)
+    }
+
+    /// Gives each id a new key, in O(n).
+    pub(crate) fn rekey(&mut self, key_of: impl Fn(u32) -> i128) {
+        let leaves = self.matches.len();
+        for leaf in leaves..2 * leaves {
+            if let Some((_, id)) = self.node(leaf).split() {
+                *self.node_mut(leaf) = Entry::new(key_of(id), id);
+            }
+        }
+        self.play_all();
+    }
+
+    #[inline]
+    fn node(&self, node: usize) -> Entry {
+        self.matches[node / 2][node % 2]
+    }
+
+    #[inline]
+    fn node_mut(&mut self, node: usize) -> &mut Entry {
+        &mut self.matches[node / 2][node % 2]
+    }
+
+    /// Puts `entry` into a seat, and plays all its matches.
+    #[inline]
+    fn replay(&mut self, seat: usize, entry: Entry) {
+        let (mut node, mut winner) = (self.matches.len() + seat, entry);
+        while node > self.root {
+            let pair = &mut self.matches[node / 2];
+            let opponent = pair[(node % 2) ^ 1];
+            pair[node % 2] = winner;
+            winner = winner.lesser(opponent);
+            node /= 2;
+        }
+        *self.node_mut(node) = winner;
+    }
+
+    fn play_all(&mut self) {
+        for node in (1..self.matches.len()).rev() {
+            let [left, right] = self.matches[node];
+            *self.node_mut(node) = left.lesser(right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `seats` says who sits where, under which key.
+    fn check(tournament: &Tournament, seats: &[Option<(i128, u32)>]) {
+        assert_eq!(tournament.peek(), seats.iter().flatten().min().copied());
+        let leaves = tournament.matches.len();
+        for (seat, entry) in seats.iter().enumerate() {
+            assert_eq!(tournament.is_taken(seat), entry.is_some());
+            assert_eq!(tournament.node(leaves + seat).split(), *entry);
+        }
+        assert!((seats.len()..leaves).all(|seat| !tournament.is_taken(seat)));
+    }
+
+    #[test]
+    fn agrees_with_a_scan() {
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = move || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random >> 33
+        };
+        let (mut tournament, mut seats) = (Tournament::default(), vec![None]);
+        for round in 0..40_000_u64 {
+            let (key, id) = (i128::from(next() % 50) - 25, (next() % 1_000) as u32);
+            let seat = (next() % seats.len() as u64) as usize;
+            // Grows, then shrinks, in waves.
+            let growing = round / 200 % 2 == 0;
+            match next() % 6 {
+                0 | 1 if growing => {
+                    tournament.reserve(seats.len() + 1);
+                    seats.push(None);
+                    tournament.resize(seats.len());
+                }
+                0 | 1 if seats.len() > 1 => {
+                    let last = seats.pop().unwrap();
+                    if seat < seats.len() {
+                        assert_eq!(tournament.shift(seats.len(), seat), last.map(|(_, id)| id));
+                        seats[seat] = last;
+                    } else {
+                        tournament.clear(seat);
+                    }
+                    tournament.resize(seats.len());
+                }
+                2 => {
+                    tournament.clear(seat);
+                    seats[seat] = None;
+                }
+                _ => {
+                    tournament.put(seat, key, id);
+                    seats[seat] = Some((key, id));
+                }
+            }
+            check(&tournament, &seats);
+        }
+    }
+
+    #[test]
+    fn entries_at_the_ends_of_the_range_keep_their_order() {
+        let (last, far) = ((1 << ID_BITS) - 1, 1_i128 << 102);
+        let ascending =
+            [(-far / 2, 0), (-far / 2, last), (1 - far / 2, 0), (-1, last), (0, 0), (0, last), (far, last)];
+        let entries = ascending.map(|(key, id)| Entry::new(key, id));
+        for (n, &entry) in entries.iter().enumerate() {
+            assert_eq!(entry.split(), Some(ascending[n]));
+            for &later in entries[n + 1..].iter().chain([&NOBODY]) {
+                assert!(entry.lesser(later) == entry && later.lesser(entry) == entry, "{entry:?} {later:?}");
+            }
+        }
+        assert_eq!(NOBODY.lesser(NOBODY).split(), None);
+    }
+
+    #[test]
+    fn rekey_restores_the_order() {
+        let (mut tournament, mut seats) = (Tournament::default(), Vec::new());
+        tournament.reserve(300);
+        let key = |id: u32| i128::from(id.wrapping_mul(0x9E37_79B9) % 101);
+        for id in 0..300 {
+            tournament.resize(id as usize + 1);
+            tournament.put(id as usize, i128::from(id), id);
+            seats.push(Some((key(id), id)));
+        }
+        tournament.rekey(key);
+        check(&tournament, &seats);
+    }
+}
