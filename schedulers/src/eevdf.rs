@@ -16,6 +16,7 @@ use crate::vtime::{FRACTION_BITS, Lag, Share, VirtualTime, div_floor};
 // - There are at most 2^24 queues (`MAX_QUEUES`), hence |S| ≤ 2^125, and 2^126 with a charge in flight; W ≤ 2^44.
 // - Eligibility needs (v_i − z)·W. If |v_i − z| < 2^80 (`NEAR`), this is below 2^124. Otherwise the product is checked,
 //   and where it overflows it is beyond any S, so its sign decides: still exact.
+// - `near_v` is within `NEAR`, so S − near_v·W is below 2^127.
 // - V − z is kept below 2^79 by `rebase`, which moves z to V. At share 1 alone that is due after 2^39 ns, 9 minutes, of
 //   service, so its O(n) is nothing per charge. Only a queue far from V is outside `NEAR`.
 // - Placement scales a lag of at most 2^102 by (W + w)/W, as vl + ⌊vl/W⌋·w + ⌊(vl mod W)·w/W⌋: below 2^123.
@@ -153,6 +154,8 @@ pub struct Eevdf {
     sum: i128,
     /// V while nothing is runnable.
     idle_v: i128,
+    /// V as it was lately, within `NEAR`. Any point would do; from a near one the way to V is a division of 64 bits.
+    near_v: i128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +170,7 @@ enum State {
 struct Entry {
     state: State,
     /// Where it is in the tournaments: runnable queues have the first seats, in no order. Valid while runnable.
-    seat: usize,
+    seat: u32,
     share: Share,
     /// ⌊2⁴⁰ / share⌋: what 1 ns adds to v.
     inverse: u64,
@@ -201,6 +204,11 @@ impl Entry {
             saved_lag: 0,
             slept_at: now,
         }
+    }
+
+    #[inline]
+    fn seat(&self) -> usize {
+        self.seat as usize
     }
 
     #[inline]
@@ -286,7 +294,7 @@ impl Eevdf {
         if self.state(id) != State::Asleep {
             return;
         }
-        let now = self.v_now();
+        let now = self.note_v();
         let placed = self.placed_lag(&self.entries[id.index()], now);
         let entry = &mut self.entries[id.index()];
         entry.v = entry.confine(now - placed);
@@ -301,7 +309,7 @@ impl Eevdf {
         }
         let lag = self.lag(id).raw();
         self.leave(id);
-        let now = self.v_now();
+        let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         entry.saved_lag = lag.min(entry.max_saved_lag());
         entry.slept_at = now;
@@ -329,7 +337,7 @@ impl Eevdf {
         } else {
             entry.left_ns -= service_ns;
         }
-        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat);
+        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat());
         // A key in `waiting` may stay: it is then too low, so the queue is moved to `eligible` too soon, and the pick that
         // finds it there moves it back.
         if served && self.eligible.is_taken(seat) {
@@ -475,8 +483,19 @@ impl Eevdf {
     fn v_now(&self) -> i128 {
         match self.shares {
             0 => self.idle_v,
-            shares => div_floor(self.sum, i128::from(shares)),
+            // S less its part up to `near_v`, which is a whole multiple of W.
+            shares => {
+                let shares = i128::from(shares);
+                self.near_v + div_floor(self.sum - self.near_v * shares, shares)
+            }
         }
+    }
+
+    /// V, from where the way to the next V will be short.
+    fn note_v(&mut self) -> i128 {
+        let now = self.v_now();
+        self.near_v = if (-NEAR..NEAR).contains(&now) { now } else { 0 };
+        now
     }
 
     /// Whether V has reached `v`, that is v·W ≤ S: exact, and without a division.
@@ -501,8 +520,8 @@ impl Eevdf {
                 break;
             }
             let entry = &self.entries[id as usize];
-            self.waiting.clear(entry.seat);
-            self.eligible.put(entry.seat, entry.deadline, id);
+            self.waiting.clear(entry.seat());
+            self.eligible.put(entry.seat(), entry.deadline, id);
         }
         // Now everything in `waiting` is ineligible; in `eligible`, V may have fallen below the top since it was put
         // there, or v have been charged past V.
@@ -511,8 +530,8 @@ impl Eevdf {
             if self.has_reached(entry.v) {
                 return Some(QueueId(id));
             }
-            self.eligible.clear(entry.seat);
-            self.waiting.put(entry.seat, entry.v, id);
+            self.eligible.clear(entry.seat());
+            self.waiting.put(entry.seat(), entry.v, id);
         }
         // Not reached: the least v is at most V.
         self.waiting.peek().map(|(_, id)| QueueId(id))
@@ -537,6 +556,11 @@ impl Eevdf {
     fn before_joining(&self, lag: i128, share: Share) -> i128 {
         let (w, shares) = (i128::from(share.get()), i128::from(self.shares));
         let vl = div_floor(lag, w);
+        if let Ok(vl) = i64::try_from(vl)
+            && let Some(product) = vl.checked_mul(w as i64)
+        {
+            return i128::from(vl) + div_floor(i128::from(product), shares);
+        }
         let whole = div_floor(vl, shares);
         vl + whole * w + div_floor((vl - whole * shares) * w, shares)
     }
@@ -546,7 +570,7 @@ impl Eevdf {
         let entry = &mut self.entries[id.index()];
         entry.state = State::Runnable;
         let (v, deadline, seat) = (entry.v, entry.deadline, self.runnable);
-        entry.seat = seat;
+        entry.seat = seat as u32;
         self.sum += v * entry.w();
         self.shares += u64::from(entry.share.get());
         self.runnable += 1;
@@ -565,7 +589,7 @@ impl Eevdf {
     /// Counts a runnable queue out.
     fn leave(&mut self, id: QueueId) {
         let entry = &mut self.entries[id.index()];
-        let seat = entry.seat;
+        let seat = entry.seat();
         entry.state = State::Asleep;
         self.sum -= entry.v * entry.w();
         self.shares -= u64::from(entry.share.get());
@@ -585,9 +609,9 @@ impl Eevdf {
                     tournament.clear(seat);
                 }
             } else if let Some(moved) = tournament.shift(last, seat) {
-                self.entries[moved as usize].seat = seat;
+                self.entries[moved as usize].seat = seat as u32;
             }
-            tournament.resize(last.max(1));
+            tournament.resize(last);
         }
     }
 
@@ -614,7 +638,7 @@ impl Eevdf {
 
     /// Moves zero to `zero`, for all queues: order and lags stay.
     fn rebase(&mut self, zero: i128) {
-        self.sum = 0;
+        (self.sum, self.near_v) = (0, 0);
         for entry in &mut self.entries {
             // A sleeper is as far from zero as it slept long; that it slept longer than REACH makes no difference.
             entry.slept_at = (entry.slept_at - zero).clamp(-REACH, REACH);

@@ -51,6 +51,9 @@ impl Entry {
     }
 }
 
+/// So many seats are always in use, empty or not: two queues that take turns in being runnable move no root.
+const FEW: usize = 4;
+
 /// The least of the keys in some seats, of which the first so many are in use, each by one id or nobody. Keys are from −2¹⁰¹
 /// to 2¹⁰², ids are below 2²⁴.
 ///
@@ -66,7 +69,7 @@ pub(crate) struct Tournament {
 
 impl Default for Tournament {
     fn default() -> Self {
-        Self { matches: vec![[NOBODY; 2]], root: 1 }
+        Self { matches: vec![[NOBODY; 2]; FEW], root: 1 }
     }
 }
 
@@ -87,11 +90,11 @@ impl Tournament {
         self.play_all();
     }
 
-    /// Says that the first `seats` seats are in use: one more or one less than before, at least one, and there is room.
+    /// Says that the first `seats` seats are in use: one more or one less than before, and there is room.
     /// What comes into use or goes out of it is empty.
     #[inline]
     pub(crate) fn resize(&mut self, seats: usize) {
-        let root = self.matches.len() >> seats.next_power_of_two().trailing_zeros();
+        let root = self.matches.len() >> seats.max(FEW).next_power_of_two().trailing_zeros();
         if root < self.root {
             // All of the other half is new.
             *self.node_mut(root) = self.node(self.root);
