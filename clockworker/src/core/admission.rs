@@ -77,6 +77,7 @@ impl Core {
         let Some(aborted) = lane.take_aborted(place) else { return };
         let outer = self.current.replace(Current { queue: place.queue, group: aborted.group });
         lane.cancel_aborted(aborted, Cause::Aborted);
+        self.now_is_stale.set(true);
         self.current.set(outer);
         self.after_finish(lane);
     }
@@ -91,6 +92,7 @@ impl Core {
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(lane), None) = (&lane, cause) else {
             let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
+            self.now_is_stale.set(true);
             // Booked afterwards: what the cancelling drops may close the queue.
             let counters = lane.as_ref().filter(|lane| !lane.retired.get()).map(|lane| &lane.counters);
             let counters = counters.unwrap_or(&self.retired);

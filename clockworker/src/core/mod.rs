@@ -52,6 +52,8 @@ pub(crate) struct Core {
 
     /// The last clock reading. Never goes back.
     now: Cell<u64>,
+    /// Futures were dropped since the last clock reading, which may have taken long.
+    now_is_stale: Cell<bool>,
     /// Up to when the running queue's service is charged.
     charged_until: Cell<u64>,
     /// The queue whose slice it is.
@@ -123,6 +125,7 @@ impl Core {
             generation: Cell::new(0),
             refused: Cell::new(None),
             now: Cell::new(now),
+            now_is_stale: Cell::new(false),
             charged_until: Cell::new(now),
             running: Cell::new(None),
             outer_task: Cell::new(None),

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::task::Waker;
 
+use clockworker_schedulers::Eevdf;
+
 use super::{Core, Current};
 use crate::lane::{GroupIndex, Lane};
 use crate::slice::SliceEnd;
@@ -22,23 +24,29 @@ impl Core {
         let lane = self.pick()?;
         self.running.set(Some(lane.id));
         self.preempted.set(false);
+        self.now_is_stale.set(false);
         self.charged_until.set(self.now.get());
-        self.grant_rest();
         let end = lane.run_slice(self);
         self.current.set(Current::NONE);
         self.end_slice(&lane, end);
         Some(end)
     }
 
+    /// The queue to serve next. It is granted what is left of its request.
     #[cfg_attr(clockworker_profiling, inline(never))]
     pub(super) fn pick(&self) -> Option<Rc<Lane>> {
-        let picked = self.eevdf.borrow_mut().pick()?;
+        let mut eevdf = self.eevdf.borrow_mut();
+        let picked = eevdf.pick()?;
+        self.grant(eevdf.left_ns(picked));
         self.lane(picked.index() as u32)
     }
 
     /// Charges what the slice took, and books how it ended.
     pub(super) fn end_slice(&self, lane: &Lane, end: SliceEnd) {
-        self.charge_up_to_now();
+        // While queues contend, the clock is read after every poll, and whenever one joins.
+        if !self.contended.get() || self.now_is_stale.get() {
+            self.read_clock();
+        }
         let now = self.now.get();
         self.running.set(None);
         lane.counters.slices.add(1);
@@ -51,21 +59,26 @@ impl Core {
             }
             _ => {}
         }
+        let mut eevdf = self.eevdf.borrow_mut();
+        self.charge(&mut eevdf, lane);
         if lane.ready.get() == 0 {
             lane.runnable.set(false);
-            let mut eevdf = self.eevdf.borrow_mut();
             eevdf.sleep(lane.id);
             self.contended.set(eevdf.runnable() > 1);
         }
+        drop(eevdf);
         self.after_finish(lane);
     }
 
     /// Grants the running queue what is left of its request, from now on.
     pub(super) fn grant_rest(&self) {
         if let Some(running) = self.running.get() {
-            let left = self.eevdf.borrow().left_ns(running);
-            self.slice_deadline.set(self.now.get().saturating_add(left));
+            self.grant(self.eevdf.borrow().left_ns(running));
         }
+    }
+
+    fn grant(&self, ns: u64) {
+        self.slice_deadline.set(self.now.get().saturating_add(ns));
     }
 
     /// After a charge in the middle of a slice: the grant may have become shorter, but not longer. (A charge that serves
@@ -79,12 +92,18 @@ impl Core {
     /// Charges the running queue for the time since it was last charged.
     pub(super) fn charge_up_to_now(&self) {
         let Some(running) = self.running.get() else { return };
-        let now = self.read_clock();
-        let service = now - self.charged_until.replace(now);
+        self.read_clock();
         if let Some(lane) = self.lane(running.index() as u32) {
-            lane.counters.busy_ns.add(service);
+            self.charge(&mut self.eevdf.borrow_mut(), &lane);
         }
-        self.eevdf.borrow_mut().charge(running, service);
+    }
+
+    /// Charges a queue up to the last clock reading.
+    fn charge(&self, eevdf: &mut Eevdf, lane: &Lane) {
+        let now = self.now.get();
+        let service = now - self.charged_until.replace(now);
+        lane.counters.busy_ns.add(service);
+        eevdf.charge(lane.id, service);
     }
 
     /// Some task of the queue may have finished: is the queue done, or the executor?
