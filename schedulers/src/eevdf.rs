@@ -30,6 +30,9 @@ const REACH: i128 = 1 << 101;
 /// Distances of v from zero below this are multiplied without a check.
 const NEAR: i128 = 1 << 80;
 
+/// Where only one in so many seats is taken, and there are more than a few, the ranks are closed.
+const SPARSE: usize = 4;
+
 /// The most queues at a time.
 const MAX_QUEUES: usize = 1 << 24;
 
@@ -146,8 +149,11 @@ pub struct Eevdf {
     eligible: Tournament,
     /// The other runnable queues, by v as it was when put here.
     waiting: Tournament,
-    /// How many are in either: so many seats are in use.
+    /// How many are in either.
     runnable: usize,
+    /// The seats in use, in both: those of the runnable queues, and `free_seats`.
+    seats: usize,
+    free_seats: Vec<u32>,
     /// W.
     shares: u64,
     /// S.
@@ -169,7 +175,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Entry {
     state: State,
-    /// Where it is in the tournaments: runnable queues have the first seats, in no order. Valid while runnable.
+    /// Where it is in the tournaments. Valid while runnable.
     seat: u32,
     share: Share,
     /// ⌊2⁴⁰ / share⌋: what 1 ns adds to v.
@@ -274,6 +280,7 @@ impl Eevdf {
         self.entries.push(entry);
         self.eligible.reserve(self.entries.len());
         self.waiting.reserve(self.entries.len());
+        self.free_seats.reserve(self.entries.len() - self.free_seats.len());
         QueueId(self.entries.len() as u32 - 1)
     }
 
@@ -356,6 +363,9 @@ impl Eevdf {
     pub fn pick(&mut self) -> Option<QueueId> {
         if self.runnable() > 1 {
             return self.pick_contended();
+        }
+        if self.runnable == 0 {
+            return None;
         }
         let (_, id) = self.eligible.peek().or_else(|| self.waiting.peek())?;
         Some(QueueId(id))
@@ -567,15 +577,14 @@ impl Eevdf {
 
     /// Counts a queue in whose v and deadline are set.
     fn join(&mut self, id: QueueId) {
+        let seat = self.take_seat();
         let entry = &mut self.entries[id.index()];
         entry.state = State::Runnable;
-        let (v, deadline, seat) = (entry.v, entry.deadline, self.runnable);
         entry.seat = seat as u32;
+        let (v, deadline) = (entry.v, entry.deadline);
         self.sum += v * entry.w();
         self.shares += u64::from(entry.share.get());
         self.runnable += 1;
-        self.eligible.resize(self.runnable);
-        self.waiting.resize(self.runnable);
         if self.has_reached(v) {
             self.eligible.put(seat, deadline, id.0);
         } else {
@@ -596,23 +605,42 @@ impl Eevdf {
         if self.shares == 0 {
             self.idle_v = entry.v;
         }
-        self.give_up_seat(seat);
+        let tournament = if self.eligible.is_taken(seat) { &mut self.eligible } else { &mut self.waiting };
+        tournament.clear(seat);
+        self.free_seats.push(seat as u32);
+        self.runnable -= 1;
+        if self.seats > SPARSE * self.runnable.max(SPARSE) {
+            self.close_ranks();
+        }
     }
 
-    /// The queue in the last seat takes this one.
-    fn give_up_seat(&mut self, seat: usize) {
-        self.runnable -= 1;
-        let last = self.runnable;
-        for tournament in [&mut self.eligible, &mut self.waiting] {
-            if seat == last {
-                if tournament.is_taken(seat) {
-                    tournament.clear(seat);
-                }
-            } else if let Some(moved) = tournament.shift(last, seat) {
-                self.entries[moved as usize].seat = seat as u32;
-            }
-            tournament.resize(last);
+    /// A seat for a queue that becomes runnable.
+    fn take_seat(&mut self) -> usize {
+        if let Some(seat) = self.free_seats.pop() {
+            return seat as usize;
         }
+        self.seats += 1;
+        self.eligible.resize(self.seats);
+        self.waiting.resize(self.seats);
+        self.seats - 1
+    }
+
+    /// Moves everybody to the first seats. So many queues have left since the last time that it is nothing for each.
+    #[cold]
+    fn close_ranks(&mut self) {
+        let mut seats = 0;
+        for seat in 0..self.seats {
+            for tournament in [&mut self.eligible, &mut self.waiting] {
+                if let Some(id) = tournament.shift(seat, seats) {
+                    self.entries[id as usize].seat = seats as u32;
+                    seats += 1;
+                }
+            }
+        }
+        self.seats = seats;
+        self.free_seats.clear();
+        self.eligible.resize(seats);
+        self.waiting.resize(seats);
     }
 
     /// Counts a queue in with `lag`, keeping what is left of its request.

@@ -90,8 +90,8 @@ impl Tournament {
         self.play_all();
     }
 
-    /// Says that the first `seats` seats are in use: one more or one less than before, and there is room.
-    /// What comes into use or goes out of it is empty.
+    /// Says that the first `seats` seats are in use: fewer than before, or one more, and there is room. Those that come into
+    /// use or go out of it are empty.
     #[inline]
     pub(crate) fn resize(&mut self, seats: usize) {
         let root = self.matches.len() >> seats.max(FEW).next_power_of_two().trailing_zeros();
@@ -126,14 +126,13 @@ impl Tournament {
         self.replay(seat, NOBODY);
     }
 
-    /// Moves who sits in the seat `from`, if anybody, to the seat `to`, and empties `from`. Whose id that was.
+    /// Moves who sits in the seat `from`, if anybody, to the seat `to`, which is empty. Whose id that was.
     pub(crate) fn shift(&mut self, from: usize, to: usize) -> Option<u32> {
         let entry = self.node(self.matches.len() + from);
-        if self.is_taken(to) || entry != NOBODY {
-            self.replay(to, entry);
-            self.clear(from);
-        }
-        entry.split().map(|(_, id)| id)
+        let (_, id) = entry.split()?;
+        self.clear(from);
+        self.replay(to, entry);
+        Some(id)
     }
 
     /// Gives each id a new key, in O(n).
@@ -214,14 +213,12 @@ mod tests {
                     tournament.resize(seats.len());
                 }
                 0 | 1 if seats.len() > 1 => {
-                    let last = seats.pop().unwrap();
-                    if seat < seats.len() {
-                        assert_eq!(tournament.shift(seats.len(), seat), last.map(|(_, id)| id));
-                        seats[seat] = last;
-                    } else {
-                        tournament.clear(seat);
-                    }
-                    tournament.resize(seats.len());
+                    tournament.clear(seat);
+                    seats[seat] = None;
+                    let last = seats.len() - 1;
+                    assert_eq!(tournament.shift(last, seat), seats[last].map(|(_, id)| id));
+                    seats.swap_remove(seat);
+                    tournament.resize(last);
                 }
                 2 => {
                     tournament.clear(seat);
