@@ -251,6 +251,11 @@ impl Entry {
     }
 }
 
+#[inline]
+fn is_near(v: i128) -> bool {
+    (-NEAR..NEAR).contains(&v)
+}
+
 impl Eevdf {
     /// Makes one with no queues.
     pub fn new() -> Self {
@@ -504,18 +509,14 @@ impl Eevdf {
     /// V, from where the way to the next V will be short.
     fn note_v(&mut self) -> i128 {
         let now = self.v_now();
-        self.near_v = if (-NEAR..NEAR).contains(&now) { now } else { 0 };
+        self.near_v = if is_near(now) { now } else { 0 };
         now
     }
 
     /// Whether V has reached `v`, that is v·W ≤ S: exact, and without a division.
     #[inline]
     fn has_reached(&self, v: i128) -> bool {
-        if (-NEAR..NEAR).contains(&v) {
-            v * i128::from(self.shares) <= self.sum
-        } else {
-            self.has_reached_far(v)
-        }
+        if is_near(v) { v * i128::from(self.shares) <= self.sum } else { self.has_reached_far(v) }
     }
 
     #[cold]
@@ -590,7 +591,7 @@ impl Eevdf {
         } else {
             self.waiting.put(seat, v, id.0);
         }
-        if !(-NEAR..NEAR).contains(&v) {
+        if !is_near(v) {
             self.draw_near(id);
         }
     }

@@ -60,33 +60,32 @@ const FEW: usize = 4;
 /// A change costs one match per doubling of the seats in use, however many seats there are.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// Node n is `matches[n / 2][n % 2]`. The children of node n are nodes 2n and 2n + 1, that is, match n, and node n is
-    /// the lesser of them. The leaves are the last half of the nodes, as many as there are matches.
-    matches: Vec<[Entry; 2]>,
+    /// Node n is the lesser of nodes 2n and 2n + 1, its children. The second half of the nodes are the seats. Node 0 is not
+    /// used.
+    nodes: Vec<Entry>,
     /// The node that is over all seats in use, and is the winner. Nodes above it mean nothing.
     root: usize,
 }
 
 impl Default for Tournament {
     fn default() -> Self {
-        Self { matches: vec![[NOBODY; 2]; FEW], root: 1 }
+        Self { nodes: vec![NOBODY; 2 * FEW], root: 1 }
     }
 }
 
 impl Tournament {
     /// Makes room for so many seats.
     pub(crate) fn reserve(&mut self, seats: usize) {
-        let (old, new) = (self.matches.len(), seats.next_power_of_two());
+        let (old, new) = (self.capacity(), seats.next_power_of_two());
         if new <= old {
             return;
         }
-        let entries: Vec<Entry> = (0..old).map(|seat| self.node(old + seat)).collect();
-        self.matches.clear();
-        self.matches.resize(new, [NOBODY; 2]);
+        let seated = self.nodes.split_off(old);
+        self.nodes.clear();
+        self.nodes.resize(new, NOBODY);
+        self.nodes.extend(seated);
+        self.nodes.resize(2 * new, NOBODY);
         self.root *= new / old;
-        for (seat, entry) in entries.into_iter().enumerate() {
-            *self.node_mut(new + seat) = entry;
-        }
         self.play_all();
     }
 
@@ -94,10 +93,10 @@ impl Tournament {
     /// use or go out of it are empty.
     #[inline]
     pub(crate) fn resize(&mut self, seats: usize) {
-        let root = self.matches.len() >> seats.max(FEW).next_power_of_two().trailing_zeros();
+        let root = self.capacity() >> seats.max(FEW).next_power_of_two().trailing_zeros();
         if root < self.root {
             // All of the other half is new.
-            *self.node_mut(root) = self.node(self.root);
+            self.nodes[root] = self.nodes[self.root];
         }
         self.root = root;
     }
@@ -105,13 +104,13 @@ impl Tournament {
     /// Whether somebody sits there.
     #[inline]
     pub(crate) fn is_taken(&self, seat: usize) -> bool {
-        self.node(self.matches.len() + seat) != NOBODY
+        self.nodes[self.capacity() + seat] != NOBODY
     }
 
     /// The least key, and whose it is.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(i128, u32)> {
-        self.node(self.root).split()
+        self.nodes[self.root].split()
     }
 
     /// Gives the seat to `id`, under `key`.
@@ -128,7 +127,7 @@ impl Tournament {
 
     /// Moves who sits in the seat `from`, if anybody, to the seat `to`, which is empty. Whose id that was.
     pub(crate) fn shift(&mut self, from: usize, to: usize) -> Option<u32> {
-        let entry = self.node(self.matches.len() + from);
+        let entry = self.nodes[self.capacity() + from];
         let (_, id) = entry.split()?;
         self.clear(from);
         self.replay(to, entry);
@@ -137,43 +136,35 @@ impl Tournament {
 
     /// Gives each id a new key, in O(n).
     pub(crate) fn rekey(&mut self, key_of: impl Fn(u32) -> i128) {
-        let leaves = self.matches.len();
-        for leaf in leaves..2 * leaves {
-            if let Some((_, id)) = self.node(leaf).split() {
-                *self.node_mut(leaf) = Entry::new(key_of(id), id);
+        let seats = self.capacity();
+        for entry in &mut self.nodes[seats..] {
+            if let Some((_, id)) = entry.split() {
+                *entry = Entry::new(key_of(id), id);
             }
         }
         self.play_all();
     }
 
     #[inline]
-    fn node(&self, node: usize) -> Entry {
-        self.matches[node / 2][node % 2]
-    }
-
-    #[inline]
-    fn node_mut(&mut self, node: usize) -> &mut Entry {
-        &mut self.matches[node / 2][node % 2]
+    fn capacity(&self) -> usize {
+        self.nodes.len() / 2
     }
 
     /// Puts `entry` into a seat, and plays all its matches.
     #[inline]
     fn replay(&mut self, seat: usize, entry: Entry) {
-        let (mut node, mut winner) = (self.matches.len() + seat, entry);
+        let (mut node, mut winner) = (self.capacity() + seat, entry);
+        self.nodes[node] = winner;
         while node > self.root {
-            let pair = &mut self.matches[node / 2];
-            let opponent = pair[(node % 2) ^ 1];
-            pair[node % 2] = winner;
-            winner = winner.lesser(opponent);
+            winner = winner.lesser(self.nodes[node ^ 1]);
             node /= 2;
+            self.nodes[node] = winner;
         }
-        *self.node_mut(node) = winner;
     }
 
     fn play_all(&mut self) {
-        for node in (1..self.matches.len()).rev() {
-            let [left, right] = self.matches[node];
-            *self.node_mut(node) = left.lesser(right);
+        for node in (1..self.capacity()).rev() {
+            self.nodes[node] = self.nodes[2 * node].lesser(self.nodes[2 * node + 1]);
         }
     }
 }
@@ -185,12 +176,12 @@ mod tests {
     /// `seats` says who sits where, under which key.
     fn check(tournament: &Tournament, seats: &[Option<(i128, u32)>]) {
         assert_eq!(tournament.peek(), seats.iter().flatten().min().copied());
-        let leaves = tournament.matches.len();
+        let capacity = tournament.capacity();
         for (seat, entry) in seats.iter().enumerate() {
             assert_eq!(tournament.is_taken(seat), entry.is_some());
-            assert_eq!(tournament.node(leaves + seat).split(), *entry);
+            assert_eq!(tournament.nodes[capacity + seat].split(), *entry);
         }
-        assert!((seats.len()..leaves).all(|seat| !tournament.is_taken(seat)));
+        assert!((seats.len()..capacity).all(|seat| !tournament.is_taken(seat)));
     }
 
     #[test]

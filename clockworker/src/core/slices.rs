@@ -107,9 +107,12 @@ impl Core {
     }
 
     /// Some task of the queue may have finished: is the queue done, or the executor?
+    #[inline]
     pub(super) fn after_finish(&self, lane: &Lane) {
-        self.retire_if_done(lane);
-        self.after_last_finish();
+        if lane.live.get() == 0 {
+            self.retire_if_done(lane);
+            self.after_last_finish();
+        }
     }
 
     /// The last clock reading.
