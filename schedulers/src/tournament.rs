@@ -27,9 +27,14 @@ impl Entry {
     }
 
     #[inline]
+    fn is_somebody(self) -> bool {
+        self.high != NOBODY.high
+    }
+
+    #[inline]
     fn split(self) -> Option<(i128, u32)> {
         let id = self.low as u32 & ((1 << ID_BITS) - 1);
-        (self != NOBODY).then_some((self.value() >> ID_BITS, id))
+        self.is_somebody().then_some((self.value() >> ID_BITS, id))
     }
 
     #[inline]
@@ -104,7 +109,7 @@ impl Tournament {
     /// Whether somebody sits there.
     #[inline]
     pub(crate) fn is_taken(&self, seat: usize) -> bool {
-        self.nodes[self.capacity() + seat] != NOBODY
+        self.nodes[self.capacity() + seat].is_somebody()
     }
 
     /// The least key, and whose it is.

@@ -99,6 +99,7 @@ impl Core {
     }
 
     /// Charges a queue up to the last clock reading.
+    #[inline]
     fn charge(&self, eevdf: &mut Eevdf, lane: &Lane) {
         let now = self.now.get();
         let service = now - self.charged_until.replace(now);
