@@ -331,7 +331,7 @@ impl Eevdf {
     ///
     /// More than 2⁶⁰ ns count as 2⁶⁰. A sleeping queue may be charged too: it counts as if charged just before it fell
     /// asleep.
-    #[inline]
+    #[inline(always)] // calls of this and of a pick were 51 of 711 instructions in a turn of one poll
     pub fn charge(&mut self, id: QueueId, service_ns: u64) {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let service_ns = service_ns.min(MAX_NS);
@@ -525,6 +525,7 @@ impl Eevdf {
         v.checked_mul(i128::from(self.shares)).map_or(v < 0, |product| product <= self.sum)
     }
 
+    #[inline(always)]
     fn pick_contended(&mut self) -> Option<QueueId> {
         while let Some((v, id)) = self.waiting.peek() {
             if !self.has_reached(v) {
