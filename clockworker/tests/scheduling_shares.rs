@@ -495,3 +495,39 @@ fn what_is_owed_is_not_hoarded() {
     // kept the 5 ms, it would go on for ten. After it the hog has a turn of 10 ms, more than it needs to finish.
     assert_eq!(*turns.borrow(), (0..500).map(us).collect::<Vec<_>>());
 }
+
+/// The clock is read after a poll, and what is dropped then, at the end of the slice, takes time as well.
+#[test]
+fn an_aborted_future_that_is_slow_to_drop_is_charged_to_the_queue_whose_slice_it_ends() {
+    struct SlowDrop(Sim);
+    impl Drop for SlowDrop {
+        fn drop(&mut self) {
+            self.0.work(us(30));
+        }
+    }
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let [first, second] = ["first", "second"].map(|name| ex.queue(name).request(us(500)).create().unwrap());
+    let victim = second.spawn({
+        let slow = SlowDrop(sim.clone());
+        async move {
+            std::future::pending::<()>().await;
+            drop(slow);
+        }
+    });
+    sim.drain(&ex);
+    first.spawn({
+        let sim = sim.clone();
+        async move {
+            victim.abort();
+            // More than its request, so this poll is its slice.
+            sim.work(us(600));
+        }
+    });
+    second.spawn({
+        let sim = sim.clone();
+        async move { sim.work(us(7)) }
+    });
+    sim.drain(&ex);
+    assert_eq!((first.stats().busy, second.stats().busy), (us(630), us(7)));
+}

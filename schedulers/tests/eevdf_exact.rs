@@ -563,3 +563,35 @@ fn a_thousand_queues_get_their_shares() {
         assert!(service.abs_diff(due) <= 10 * US, "queue {n}: {service} of {due}");
     }
 }
+
+/// Waves of queues that come and go, so that what holds the runnable ones grows, has gaps, and is closed up.
+#[test]
+fn the_pick_is_the_earliest_deadline_whoever_comes_and_goes() {
+    let mut random = 1_u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut eevdf = Eevdf::new();
+    let ids: Vec<QueueId> =
+        (0..300).map(|n| eevdf.add(share(1 + n % 5), US * (1 + u64::from(n) % 7))).collect();
+    let mut sizes = Vec::new();
+    for round in 0..12_000 {
+        let id = ids[next(300) as usize];
+        // Many rounds in which mostly queues wake, then as many in which they fall asleep, to the last.
+        match (next(8), round / 2_000 % 2) {
+            (0..6, 0) => eevdf.wake(id),
+            (0..7, _) => eevdf.sleep(id),
+            _ => {}
+        }
+        let eligible = ids.iter().filter(|&&id| eevdf.is_eligible(id));
+        let first = eligible.min_by_key(|&&id| (eevdf.virtual_deadline(id), id)).copied();
+        let picked = eevdf.pick();
+        assert_eq!(picked, first, "round {round}, {eevdf:?}");
+        assert_eq!(eevdf.runnable(), ids.iter().filter(|&&id| eevdf.is_runnable(id)).count());
+        picked.into_iter().for_each(|id| eevdf.charge(id, next(9 * US)));
+        sizes.push(eevdf.runnable());
+    }
+    let (least, most) = (sizes[500..].iter().min().unwrap(), sizes.iter().max().unwrap());
+    assert!(*least < 4 && *most > 200, "from {least} to {most}: or else this tests little");
+}
