@@ -246,6 +246,10 @@ impl Entry {
 
     /// `v` moved to within reach of zero.
     fn confine(&self, v: i128) -> i128 {
+        // No share is above 2^20, so what is near is in reach. A division of 128 bits is as long as all else in a wake.
+        if is_near(v) {
+            return v;
+        }
         let reach = REACH / self.w();
         v.clamp(-reach, reach)
     }
