@@ -82,7 +82,7 @@ const RULES: &[(&str, &str, Phase)] = &[
 
     // Clockworker.
     ("clockworker_schedulers::eevdf::", "", Phase::Pick),
-    ("clockworker_schedulers::heap::", "", Phase::Pick),
+    ("clockworker_schedulers::tournament::", "", Phase::Pick),
     ("clockworker_schedulers::vtime::", "", Phase::Pick),
     ("clockworker_schedulers::scheduler::", "", Phase::ReadyList),
     ("clockworker_schedulers::", "", Phase::ReadyList),
@@ -95,9 +95,9 @@ const RULES: &[(&str, &str, Phase)] = &[
     ("clockworker::core::slices::", "::run_slice", Phase::Pick),
     ("clockworker::core::slices::", "::pick", Phase::Pick),
     ("clockworker::core::slices::", "::end_slice", Phase::Pick),
-    ("clockworker::core::slices::", "::grant_rest", Phase::Pick),
+    ("clockworker::core::slices::", "::grant", Phase::Pick),
     ("clockworker::core::slices::", "::shorten_grant", Phase::Pick),
-    ("clockworker::core::slices::", "::charge_up_to_now", Phase::Pick),
+    ("clockworker::core::slices::", "::charge", Phase::Pick),
     ("clockworker::core::spawning::", "", Phase::Spawn),
     ("clockworker::core::", "::spawn", Phase::Spawn),
     ("clockworker::executor::", "::spawn", Phase::Spawn),

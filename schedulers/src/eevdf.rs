@@ -107,10 +107,11 @@ impl fmt::Debug for QueueId {
 ///
 /// # Costs
 ///
-/// [`charge`](Eevdf::charge) is two multiplications, and O(log n) where it ends a request.
-/// [`pick`](Eevdf::pick) is O(log n), amortised over charges, and does no work at all while one queue is
-/// runnable. [`wake`](Eevdf::wake) and [`sleep`](Eevdf::sleep) are O(log n) and divide. About once per nine minutes of
-/// service all queues are renumbered, in O(n).
+/// For n runnable queues: [`charge`](Eevdf::charge) is two multiplications, and O(log n) where it ends a request.
+/// [`pick`](Eevdf::pick) is O(log n), amortised over charges, and does no work at all while one queue is runnable.
+/// [`wake`](Eevdf::wake) and [`sleep`](Eevdf::sleep) are O(log n) and divide; a sleep is O(n) where three queues in four
+/// have fallen asleep since the last that was. About once per nine minutes of service all queues are renumbered, in O(n)
+/// for n queues in all.
 ///
 /// # Wrong calls
 ///
