@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, simulate};
+use crate::{overhead, simulate, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -19,6 +19,10 @@ pub enum Parsed {
     Overhead(overhead::options::Options),
     /// Run the policies in virtual time.
     Simulate(simulate::options::Options),
+    /// Measure echo servers.
+    Tcp(tcp::options::Options),
+    /// Be one of those servers.
+    TcpServer(tcp::setup::Setup),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -52,6 +56,15 @@ enum Command {
     Overhead(overhead::options::Options),
     /// Ask the schedulers in virtual time: response times, slowdowns, and which of them meet a target
     Simulate(simulate::options::Options),
+    /// Measure an echo server on monoio, tokio and smol, with and without clockworker
+    Tcp(tcp::options::Options),
+    /// The server that `tcp` starts
+    #[command(hide = true)]
+    TcpServer {
+        /// How it is set up, as JSON
+        #[arg(value_parser = tcp::setup::Setup::read)]
+        setup: tcp::setup::Setup,
+    },
 }
 
 /// What to compare, and how long.
@@ -114,6 +127,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
         Ok(Line { command: Command::Overhead(options) }) => Parsed::Overhead(options),
         Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
+        Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
+        Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
         Err(error) => explain(&error),
     }
 }

@@ -36,6 +36,21 @@ impl Latencies {
         self.0.add(&others.0).expect("all have the same bounds");
     }
 
+    /// Adds one.
+    pub fn record(&mut self, nanos: u64) {
+        self.0.saturating_record(nanos);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// What the fraction `part` of them takes no longer than, in nanoseconds; zero if there are none.
+    pub fn at(&self, part: f64) -> u64 {
+        self.0.value_at_quantile(part)
+    }
+
     /// Their percentiles; zero if there are none.
     pub fn percentiles(&self) -> Percentiles {
         let at = |part| self.0.value_at_quantile(part);

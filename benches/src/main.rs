@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, simulate, terminal};
+use clockworker_benches::{compare, overhead, simulate, tcp, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -17,6 +17,8 @@ fn main() -> ExitCode {
         Parsed::Compare(options) => status(compare::command(&options)),
         Parsed::Overhead(options) => status(overhead::command(&options)),
         Parsed::Simulate(options) => status(simulate::command(&options)),
+        Parsed::Tcp(options) => status(tcp::command(&options)),
+        Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),
     }

@@ -20,6 +20,8 @@ pub enum Purpose {
     Resampling = 3,
     /// Which task belongs to which group.
     Groups = 4,
+    /// How long each poll of the background takes.
+    Work = 5,
 }
 
 /// A sequence of random numbers.

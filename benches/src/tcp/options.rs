@@ -1,0 +1,233 @@
+//! What `tcp` can be asked for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::setup::Host;
+
+/// What to measure, on what, and for how long.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct Options {
+    /// A run of seconds through the same code: shows that everything works, measures nothing
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Run these sections only, separated by commas [default: plain]
+    #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
+    pub only: Vec<Section>,
+
+    /// Servers on these hosts only, separated by commas [default: monoio and tokio]
+    #[arg(long, value_name = "HOSTS", value_enum, value_delimiter = ',')]
+    pub hosts: Vec<Host>,
+
+    /// Numbers of connections, separated by commas [default: 1,64,100; beside a background 64]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub connections: Vec<u32>,
+
+    /// Bytes in a message, separated by commas [default: 1024]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub sizes: Vec<u32>,
+
+    /// Rates of the open loops, in percent of what the slowest arm does in a closed loop (beside a background: of what a
+    /// server without one does), separated by commas [default: 50,70; beside a background 50]
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub loads: Vec<u32>,
+
+    /// Host budgets for the section `budgets`, in microseconds, separated by commas [default: 20 to 2,000]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub budgets: Vec<u32>,
+
+    /// CPU time of the background's polls, in microseconds: one number, or the shortest and the longest [default: 20,100
+    /// in the section background, 5 and then 20,100 in the section budgets]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub polls: Vec<u32>,
+
+    /// The share of clockworker's queue of connections, where the background's is 1
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub foreground_share: u32,
+
+    /// Let the background's tasks wake themselves, not each other in pairs: on monoio that starves what was plainly spawned
+    #[arg(long)]
+    pub self_waking: bool,
+
+    /// Measure the native arm twice, to see what the method makes of no difference
+    #[arg(long)]
+    pub twice: bool,
+
+    /// Rounds of every cell, however long they take [default: 40, or fewer where they take over a minute]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub rounds: Option<u32>,
+
+    /// The length of a window, in milliseconds; there are two per round, arm and loop [default: 120; beside a background
+    /// 250]
+    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub window: Option<u32>,
+
+    /// Where every random choice starts: the order of the windows, arrivals, messages, resampling
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub json: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Without options: monoio and tokio, 1, 64 and 100 connections, 1 KiB, which takes some six minutes and is judged.
+Everything: --only plain,background,budgets --hosts monoio,tokio,smol --connections 1,64,100,1000 --sizes 64,1024,4096";
+
+/// A part of the measurement, which can be run by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// The server alone: native spawn, and clockworker
+    Plain,
+    /// The same beside a background that would take all of the thread
+    Background,
+    /// Clockworker beside that background, at one host budget after another
+    Budgets,
+}
+
+impl Section {
+    /// Every section, in the order in which they run.
+    pub const ALL: [Section; 3] = [Section::Plain, Section::Background, Section::Budgets];
+
+    /// The heading, and the name beside the progress bar.
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Plain => "plain",
+            Section::Background => "background",
+            Section::Budgets => "budgets",
+        }
+    }
+}
+
+const BUDGETS: [u32; 7] = [20, 50, 100, 200, 500, 1_000, 2_000];
+
+fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
+    if given.is_empty() { default.to_vec() } else { given.to_vec() }
+}
+
+impl Options {
+    /// The sections to run.
+    pub fn sections(&self) -> Vec<Section> {
+        let default = if self.quick { &Section::ALL[..] } else { &[Section::Plain] };
+        let wanted = or_default(&self.only, default);
+        Section::ALL.into_iter().filter(|section| wanted.contains(section)).collect()
+    }
+
+    /// The hosts to serve on.
+    pub fn hosts(&self) -> Vec<Host> {
+        let smol = |host: &Host| *host == Host::Smol;
+        let all = Host::value_variants().iter().copied();
+        let default: Vec<Host> = all.clone().filter(|host| self.quick || !smol(host)).collect();
+        let wanted = or_default(&self.hosts, &default);
+        all.filter(|host| wanted.contains(host)).collect()
+    }
+
+    /// How many connections there are.
+    pub fn connections(&self, section: Section) -> Vec<u32> {
+        let default: &[u32] = match section {
+            _ if self.quick => &[8],
+            Section::Plain => &[1, 64, 100],
+            Section::Background | Section::Budgets => &[64],
+        };
+        or_default(&self.connections, default)
+    }
+
+    /// How long messages are.
+    pub fn sizes(&self) -> Vec<u32> {
+        or_default(&self.sizes, &[1_024])
+    }
+
+    /// The rates of the open loops, as parts.
+    pub fn loads(&self, section: Section) -> Vec<u32> {
+        let default: &[u32] = if section == Section::Plain { &[50, 70] } else { &[50] };
+        or_default(&self.loads, default)
+    }
+
+    /// The host budgets to try.
+    pub fn budgets(&self) -> Vec<Duration> {
+        let default = if self.quick { &BUDGETS[2..4] } else { &BUDGETS };
+        or_default(&self.budgets, default)
+            .iter()
+            .map(|&micros| Duration::from_micros(micros.into()))
+            .collect()
+    }
+
+    /// The shortest and the longest poll of the background, one pair after the other.
+    pub fn polls(&self, section: Section) -> Vec<(Duration, Duration)> {
+        let micros = |&(shortest, longest): &(u32, u32)| {
+            (Duration::from_micros(shortest.into()), Duration::from_micros(longest.into()))
+        };
+        let pairs = match (self.polls.as_slice(), section) {
+            ([], Section::Budgets) if !self.quick => vec![(5, 5), (20, 100)],
+            ([], _) => vec![(20, 100)],
+            ([first, rest @ ..], _) => {
+                let second = rest.first().unwrap_or(first);
+                vec![(*first.min(second), *first.max(second))]
+            }
+        };
+        pairs.iter().map(micros).collect()
+    }
+
+    /// The length of a window.
+    pub fn window(&self, section: Section) -> Duration {
+        let default = match section {
+            _ if self.quick => 20,
+            Section::Plain => 120,
+            Section::Background | Section::Budgets => 250,
+        };
+        Duration::from_millis(self.window.unwrap_or(default).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Parsed, parse};
+    use std::ffi::OsString;
+
+    fn options(line: &str) -> Options {
+        let line = format!("program tcp {line}");
+        match parse(line.split_whitespace().map(OsString::from)) {
+            Parsed::Tcp(options) => options,
+            other => panic!("'{line}' was taken as {other:?}"),
+        }
+    }
+
+    #[test]
+    fn without_options_the_cells_that_are_judged_are_run() {
+        let options = options("");
+        assert_eq!(options.sections(), [Section::Plain]);
+        assert!(!options.hosts().contains(&Host::Smol));
+        assert_eq!(options.connections(Section::Plain), [1, 64, 100]);
+        assert_eq!(options.sizes(), [1_024]);
+        assert_eq!(options.loads(Section::Plain), [50, 70]);
+    }
+
+    #[test]
+    fn what_is_given_counts() {
+        let options =
+            options("--only budgets,plain --hosts smol --connections 7 --loads 30 --polls 50 --budgets 9");
+        assert_eq!(options.sections(), [Section::Plain, Section::Budgets]);
+        assert_eq!(options.hosts(), [Host::Smol]);
+        assert_eq!(options.connections(Section::Background), [7]);
+        assert_eq!(options.loads(Section::Plain), [30]);
+        let poll = Duration::from_micros(50);
+        assert_eq!(options.polls(Section::Budgets), [(poll, poll)]);
+        assert_eq!(options.budgets(), [Duration::from_micros(9)]);
+    }
+
+    #[test]
+    fn a_quick_run_goes_everywhere() {
+        let options = options("--quick");
+        assert_eq!(options.sections(), Section::ALL);
+        assert!(options.hosts().contains(&Host::Smol));
+    }
+}

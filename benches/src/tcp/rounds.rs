@@ -1,0 +1,315 @@
+//! The rounds of a cell: short windows of one server after another, in an order that favours none.
+//!
+//! All servers of a cell are up at the same time, connected, and rest while another has its window. In every *round*, and
+//! for each loop in turn, every server has two windows: in an order shuffled anew, then in the reverse of it, so that a
+//! machine that grows faster or slower meanwhile does so for all. A server's two windows of a round are one sample, and
+//! each sample is divided by the first server's of the same round. The rate of a round's open loops follows from its own
+//! closed loops, so it has the machine's speed of the moment.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::cell::Cell;
+use super::child::Server;
+use super::client::{Client, Closed, Open};
+use super::command::{Command, Usage};
+use super::options::Options;
+use super::pattern::Pattern;
+use super::schedule::Schedule;
+use crate::failure::Failure;
+use crate::latencies::Latencies;
+use crate::pinning::{Pinning, Side};
+use crate::progress::Progress;
+use crate::random::{Purpose, Random};
+use crate::stopwatch::Stopwatch;
+
+/// Rounds of a cell, if nobody says otherwise.
+const ROUNDS: u32 = 40;
+const QUICK_ROUNDS: u32 = 2;
+
+/// Fewer rounds than this give no interval worth printing.
+const FEWEST_ROUNDS: u32 = 8;
+
+/// When this is over no further round is started, unless somebody gives a number.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long the last messages of an open loop may take, beside a background that goes on.
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// One server's two windows of a closed loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClosedSample {
+    /// Messages that came back, and how long that took.
+    pub closed: Closed,
+    /// What the server's process used up meanwhile.
+    pub usage: Usage,
+}
+
+/// One server's two windows of an open loop.
+#[derive(Clone, Debug, Default)]
+pub struct OpenSample {
+    /// What became of the messages.
+    pub open: Open,
+    /// What the server's process used up meanwhile.
+    pub usage: Usage,
+}
+
+/// An arm's samples of an open loop.
+#[derive(Clone, Debug, Default)]
+pub struct OpenSamples {
+    /// All latencies.
+    pub latencies: Latencies,
+    /// How late all messages were sent.
+    pub lateness: Latencies,
+    /// Messages that were not back in time.
+    pub unanswered: u64,
+    /// By round.
+    pub rounds: Vec<OpenRound>,
+}
+
+/// What is kept of a round's open loop, for the raw samples.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OpenRound {
+    /// Messages a second that were to be sent.
+    pub rate: f64,
+    /// Half of the messages were back within so many nanoseconds.
+    pub p50_ns: u64,
+    /// 99 of 100 messages were.
+    pub p99_ns: u64,
+    /// 999 of 1,000 messages were.
+    pub p999_ns: u64,
+    /// 99 of 100 messages were sent no later than this after their time, in nanoseconds.
+    pub late_p99_ns: u64,
+    /// Messages that were to be sent.
+    pub messages: u64,
+    /// Those that were not back in time.
+    pub unanswered: u64,
+    /// Polls of the background a second.
+    pub background_rate: f64,
+}
+
+/// What a cell's rounds gave.
+#[derive(Debug)]
+pub struct Samples {
+    /// How each server's host did its I/O.
+    pub drivers: Vec<String>,
+    /// By arm and round.
+    pub closed: Vec<Vec<ClosedSample>>,
+    /// By load, arm and round.
+    pub open: Vec<Vec<OpenSamples>>,
+}
+
+/// Runs a cell.
+///
+/// # Errors
+///
+/// If a server cannot be started, a connection breaks, or an echo is not what was sent.
+pub fn run(cell: &Cell, options: &Options, pinning: &Pinning) -> Result<Samples, Failure> {
+    // Processes inherit the core of the thread that starts them, so this one is not pinned, and sleeps in `scope`.
+    let servers: Vec<Server> =
+        cell.arms.iter().map(|arm| Server::start(&arm.setup)).collect::<Result<_, _>>()?;
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            pinning.pin(Side::Load);
+            Rounds::start(cell, options, pinning, servers)?.run(options)
+        });
+        client.join().unwrap_or_else(|_| Err(Failure::run("the client panicked")))
+    })
+}
+
+/// A server, and the connections to it.
+struct Contender {
+    server: Server,
+    client: Client,
+}
+
+struct Rounds<'a> {
+    cell: &'a Cell,
+    seed: u64,
+    contenders: Vec<Contender>,
+    order: Random,
+    samples: Samples,
+}
+
+impl<'a> Rounds<'a> {
+    fn start(
+        cell: &'a Cell,
+        options: &Options,
+        pinning: &Pinning,
+        servers: Vec<Server>,
+    ) -> Result<Self, Failure> {
+        let (connections, bytes) = (cell.shape.connections as usize, cell.shape.bytes as usize);
+        let connect = |server: Server| {
+            let pattern = Pattern::new(options.seed, bytes);
+            let client = Client::connect(server.address(), connections, pattern, pinning.apart())?;
+            Ok(Contender { server, client })
+        };
+        let contenders: Vec<Contender> = servers.into_iter().map(connect).collect::<Result<_, _>>()?;
+        let arms = contenders.len();
+        let samples = Samples {
+            drivers: contenders.iter().map(|contender| contender.server.driver().to_owned()).collect(),
+            closed: vec![Vec::new(); arms],
+            open: vec![vec![OpenSamples::default(); arms]; cell.loads.len()],
+        };
+        let order = Random::new(options.seed, Purpose::Order, cell.part);
+        Ok(Rounds { cell, seed: options.seed, contenders, order, samples })
+    }
+
+    fn run(mut self, options: &Options) -> Result<Samples, Failure> {
+        let number = options.rounds.unwrap_or(if options.quick { QUICK_ROUNDS } else { ROUNDS });
+        let progress = Progress::start(self.cell.shape.section.title(), u64::from(number));
+        if !options.quick {
+            // To warm up: it is not counted.
+            self.closed_loops()?;
+        }
+        let watch = Stopwatch::start();
+        for round in 0..number {
+            let enough = round >= FEWEST_ROUNDS && watch.elapsed() > TIME_LIMIT;
+            if options.rounds.is_none() && enough {
+                break;
+            }
+            self.round(round)?;
+            progress.advance();
+        }
+        progress.finish();
+        Ok(self.samples)
+    }
+
+    fn round(&mut self, round: u32) -> Result<(), Failure> {
+        let closed = self.closed_loops()?;
+        let pace = pace(&closed, self.cell.has_background());
+        for (samples, sample) in self.samples.closed.iter_mut().zip(closed) {
+            samples.push(sample);
+        }
+        for place in 0..self.cell.loads.len() {
+            let rate = pace * f64::from(self.cell.loads[place]) / 100.0;
+            let open = self.open_loops(rate, u64::from(round) << 8 | place as u64)?;
+            for (samples, sample) in self.samples.open[place].iter_mut().zip(open) {
+                samples.add(rate, &sample);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everyone twice, the second time in the reverse order.
+    fn order(&mut self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+        self.order.shuffle(&mut order);
+        let back: Vec<usize> = order.iter().rev().copied().collect();
+        order.extend(back);
+        order
+    }
+
+    fn closed_loops(&mut self) -> Result<Vec<ClosedSample>, Failure> {
+        let mut samples = vec![ClosedSample::default(); self.contenders.len()];
+        for place in self.order() {
+            let length = self.cell.window;
+            let (closed, usage) = self.contenders[place].window(|client| client.closed(length))?;
+            samples[place].add(closed, usage);
+        }
+        Ok(samples)
+    }
+
+    /// The same schedule for everyone, and another for the second windows.
+    fn open_loops(&mut self, rate: f64, part: u64) -> Result<Vec<OpenSample>, Failure> {
+        let connections = self.cell.shape.connections as usize;
+        let schedules = [0, 1].map(|half| {
+            let part = self.cell.part << 32 | part << 1 | half;
+            Schedule::draw(self.seed, part, rate, connections, self.cell.window)
+        });
+        let mut samples = vec![OpenSample::default(); self.contenders.len()];
+        let order = self.order();
+        for (turn, &place) in order.iter().enumerate() {
+            let schedule = &schedules[usize::from(turn >= samples.len())];
+            let (open, usage) = self.contenders[place].window(|client| client.open(schedule, LIMIT))?;
+            samples[place].add(&open, usage);
+        }
+        Ok(samples)
+    }
+}
+
+/// What the open loops' rates are parts of: what the slowest server does, or, beside a background, what the first does,
+/// which has none.
+fn pace(closed: &[ClosedSample], has_background: bool) -> f64 {
+    let rates = closed.iter().map(|sample| sample.closed.echoes as f64 / sample.closed.elapsed.as_secs_f64());
+    let counted = if has_background { 1 } else { closed.len() };
+    rates.take(counted).fold(f64::INFINITY, f64::min)
+}
+
+impl Contender {
+    /// Has a window, in which the background may run. What the client found, and what the server used up.
+    fn window<T>(
+        &mut self,
+        run: impl FnOnce(&mut Client) -> Result<T, Failure>,
+    ) -> Result<(T, Usage), Failure> {
+        let before = self.server.command(Command::Go)?;
+        let found = run(&mut self.client)?;
+        let after = self.server.command(Command::Stop)?;
+        self.client.settle()?;
+        Ok((found, after.since(before)))
+    }
+}
+
+impl ClosedSample {
+    fn add(&mut self, closed: Closed, usage: Usage) {
+        self.closed.echoes += closed.echoes;
+        self.closed.elapsed += closed.elapsed;
+        self.usage.add(usage);
+    }
+}
+
+impl OpenSample {
+    fn add(&mut self, open: &Open, usage: Usage) {
+        self.open.latencies.merge(&open.latencies);
+        self.open.lateness.merge(&open.lateness);
+        self.open.unanswered += open.unanswered;
+        self.open.elapsed += open.elapsed;
+        self.usage.add(usage);
+    }
+}
+
+impl OpenSamples {
+    fn add(&mut self, rate: f64, OpenSample { open, usage }: &OpenSample) {
+        self.latencies.merge(&open.latencies);
+        self.lateness.merge(&open.lateness);
+        self.unanswered += open.unanswered;
+        self.rounds.push(OpenRound {
+            rate,
+            p50_ns: open.latencies.at(0.5),
+            p99_ns: open.latencies.at(0.99),
+            p999_ns: open.latencies.at(0.999),
+            late_p99_ns: open.lateness.at(0.99),
+            messages: open.latencies.count(),
+            unanswered: open.unanswered,
+            background_rate: usage.polls as f64 / open.elapsed.as_secs_f64(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(echoes: u64) -> ClosedSample {
+        let closed = Closed { echoes, elapsed: Duration::from_secs(2) };
+        ClosedSample { closed, usage: Usage::default() }
+    }
+
+    #[test]
+    fn the_slowest_sets_the_pace_unless_there_is_a_background() {
+        let samples = [sample(200), sample(100), sample(300)];
+        assert_eq!(pace(&samples, false), 50.0);
+        assert_eq!(pace(&samples, true), 100.0);
+    }
+
+    #[test]
+    fn two_windows_are_one_sample() {
+        let usage = Usage { cpu: Duration::from_secs(1), polls: 3 };
+        let mut sample = sample(10);
+        sample.add(Closed { echoes: 30, elapsed: Duration::from_secs(2) }, usage);
+        sample.add(Closed::default(), usage);
+        assert_eq!((sample.closed.echoes, sample.closed.elapsed), (40, Duration::from_secs(4)));
+        assert_eq!(sample.usage, Usage { cpu: Duration::from_secs(2), polls: 6 });
+    }
+}

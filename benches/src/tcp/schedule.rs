@@ -1,0 +1,64 @@
+//! When the messages of an open loop are to be sent: drawn before the window.
+
+use std::time::Duration;
+
+use crate::random::{Purpose, Random};
+
+/// A message to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When, in nanoseconds from the start.
+    pub at: u64,
+    /// On which connection.
+    pub connection: usize,
+}
+
+/// The messages of a window.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// In order of time.
+    pub arrivals: Vec<Arrival>,
+    /// The window's length.
+    pub length: Duration,
+}
+
+impl Schedule {
+    /// A Poisson process of `rate` messages a second, each on any of the connections with the same probability.
+    pub fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
+        let mut random = Random::new(seed, Purpose::Arrivals, part);
+        let mean = Duration::from_secs_f64(1.0 / rate.max(1.0));
+        let mut arrivals = Vec::new();
+        let mut at = random.gap(mean);
+        while at < length {
+            let connection = random.below(connections as u64) as usize;
+            arrivals.push(Arrival { at: at.as_nanos() as u64, connection });
+            at += random.gap(mean);
+        }
+        Schedule { arrivals, length }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_seed_repeats_the_schedule() {
+        let draw = |seed, part| Schedule::draw(seed, part, 1_000.0, 10, SECOND).arrivals;
+        assert_eq!(draw(1, 1), draw(1, 1));
+        assert_ne!(draw(1, 1), draw(1, 2));
+        assert_ne!(draw(1, 1), draw(2, 1));
+    }
+
+    #[test]
+    fn arrivals_come_in_order_at_the_rate_on_all_connections() {
+        let Schedule { arrivals, .. } = Schedule::draw(1, 1, 100_000.0, 10, SECOND);
+        // A Poisson count of mean 100,000 has a standard deviation of 316.
+        assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
+        assert!(arrivals.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        let on = |number| arrivals.iter().filter(|arrival| arrival.connection == number).count();
+        assert!((0..10).all(|number| (9_600..10_400).contains(&on(number))));
+    }
+}

@@ -1,0 +1,120 @@
+//! How an echo server is set up: what its process is told.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// The runtime that does a server's I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Host {
+    /// monoio, on io_uring where the kernel has it for us, else on its legacy driver
+    #[cfg(target_os = "linux")]
+    Monoio,
+    /// tokio's current-thread runtime
+    Tokio,
+    /// smol
+    Smol,
+}
+
+/// What runs the server's tasks inside its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spawner {
+    /// The host's own spawn: `monoio::spawn`, tokio's `LocalSet`, smol's `LocalExecutor`.
+    Native,
+    /// Clockworker, inside the host.
+    Clockworker,
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// What it does its I/O with.
+    pub host: Host,
+    /// What runs its tasks.
+    pub spawner: Spawner,
+    /// How long Clockworker may keep the thread from its host; the default if there is none.
+    pub host_budget: Option<Duration>,
+    /// What the thread has to do beside its connections.
+    pub background: Option<Background>,
+}
+
+/// Work that would take all of the thread, if it were let.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// The CPU time of a poll, at least.
+    pub shortest: Duration,
+    /// The CPU time of a poll, at most.
+    pub longest: Duration,
+    /// Whether tasks wake themselves, or each other in pairs.
+    pub self_waking: bool,
+    /// The share of Clockworker's queue of connections, where the background's is 1.
+    pub foreground_share: u32,
+    /// Where the lengths of the polls start.
+    pub seed: u64,
+}
+
+impl Host {
+    /// The name in tables.
+    pub fn title(self) -> &'static str {
+        match self {
+            #[cfg(target_os = "linux")]
+            Host::Monoio => "monoio",
+            Host::Tokio => "tokio",
+            Host::Smol => "smol",
+        }
+    }
+
+    /// What its own spawn is called.
+    pub fn native(self) -> &'static str {
+        match self {
+            #[cfg(target_os = "linux")]
+            Host::Monoio => "monoio spawn",
+            Host::Tokio => "tokio LocalSet",
+            Host::Smol => "smol LocalExecutor",
+        }
+    }
+}
+
+impl Setup {
+    /// A server without background, as it comes.
+    pub fn plain(host: Host, spawner: Spawner) -> Self {
+        Setup { host, spawner, host_budget: None, background: None }
+    }
+
+    /// Reads what [`written`](Setup::written) wrote.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else.
+    pub fn read(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// As an argument of the command line.
+    pub fn written(&self) -> String {
+        serde_json::to_string(self).expect("it has neither maps nor anything that can fail")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setup_is_read_as_it_was_written() {
+        let mut setup = Setup::plain(Host::Tokio, Spawner::Clockworker);
+        setup.host_budget = Some(Duration::from_micros(50));
+        setup.background = Some(Background {
+            shortest: Duration::from_micros(20),
+            longest: Duration::from_micros(100),
+            self_waking: false,
+            foreground_share: 9,
+            seed: 7,
+        });
+        assert_eq!(Setup::read(&setup.written()), Ok(setup));
+        assert!(Setup::read("{}").is_err());
+    }
+}
