@@ -41,7 +41,7 @@ pub struct Open {
     pub latencies: Latencies,
     /// From the intended arrival until the message was sent.
     pub lateness: Latencies,
-    /// Messages that were not back in time, which count among the latencies as the worst.
+    /// Messages that count and were not back in time; they are among the latencies as the worst.
     pub unanswered: u64,
     /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
@@ -147,11 +147,11 @@ impl Client {
     pub fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
         let mut open = Open::default();
         let start = now();
-        let mut sent = 0;
+        let (mut sent, mut answered) = (0, 0);
+        let all = schedule.arrivals.len();
         loop {
             let elapsed = self.send_due(schedule, start, &mut sent, &mut open.lateness)?;
-            let (all, answered) = (schedule.arrivals.len(), open.latencies.count());
-            if answered == all as u64 || elapsed > schedule.length + limit {
+            if answered == all || elapsed > schedule.length + limit {
                 break;
             }
             let due = schedule.arrivals.get(sent).map(|next| Duration::from_nanos(next.at));
@@ -160,12 +160,14 @@ impl Client {
             for index in 0..self.ready.len() {
                 self.serve(index)?;
                 let read = (now() - start).as_nanos() as u64;
-                self.echoed.iter().for_each(|intended| open.latencies.record(read.saturating_sub(*intended)));
+                answered += self.echoed.len();
+                let counted = self.echoed.iter().filter(|&&intended| schedule.counts(intended));
+                counted.for_each(|intended| open.latencies.record(read.saturating_sub(*intended)));
                 self.send_due(schedule, start, &mut sent, &mut open.lateness)?;
             }
         }
         open.elapsed = now() - start;
-        open.unanswered = schedule.arrivals.len() as u64 - open.latencies.count();
+        open.unanswered = schedule.counted() - open.latencies.count();
         open.latencies.extend((0..open.unanswered).map(|_| None));
         Ok(open)
     }
@@ -203,7 +205,9 @@ impl Client {
             let nanos = elapsed.as_nanos() as u64;
             match schedule.arrivals.get(*sent) {
                 Some(next) if next.at <= nanos => {
-                    lateness.record(nanos - next.at);
+                    if schedule.counts(next.at) {
+                        lateness.record(nanos - next.at);
+                    }
                     self.connections[next.connection].begin(next.at, &self.pattern)?;
                     *sent += 1;
                 }

@@ -62,9 +62,9 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub rounds: Option<u32>,
 
-    /// The length of a window, in milliseconds; there are two per round, arm and loop [default: 120; beside a background
-    /// 250]
-    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    /// The length of a window, in milliseconds; there are four per round, arm and loop [default: 60; beside a background
+    /// 120]
+    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(u32).range(5..=60_000))]
     pub window: Option<u32>,
 
     /// Where every random choice starts: the order of the windows, arrivals, messages, resampling
@@ -179,9 +179,9 @@ impl Options {
     /// The length of a window.
     pub fn window(&self, section: Section) -> Duration {
         let default = match section {
-            _ if self.quick => 20,
-            Section::Plain => 120,
-            Section::Background | Section::Budgets => 250,
+            _ if self.quick => 10,
+            Section::Plain => 60,
+            Section::Background | Section::Budgets => 120,
         };
         Duration::from_millis(self.window.unwrap_or(default).into())
     }

@@ -1,9 +1,9 @@
 //! The rounds of a cell: short windows of one server after another, in an order that favours none.
 //!
 //! All servers of a cell are up at the same time, connected, and rest while another has its window. In every *round*, and
-//! for each loop in turn, every server has two windows: in an order shuffled anew, then in the reverse of it, so that a
-//! machine that grows faster or slower meanwhile does so for all. A server's two windows of a round are one sample, and
-//! each sample is divided by the first server's of the same round. The rate of a round's open loops follows from its own
+//! for each loop in turn, every server has four windows: in an order shuffled anew, then in the reverse of it, and this
+//! twice, so that a machine that grows faster or slower meanwhile does so for all. A server's windows of a round are one
+//! sample, and each sample is divided by the first server's of the same round. The rate of a round's open loops follows from its own
 //! closed loops, so it has the machine's speed of the moment.
 
 use std::time::Duration;
@@ -34,10 +34,13 @@ const FEWEST_ROUNDS: u32 = 8;
 /// When this is over no further round is started, unless somebody gives a number.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// How often everyone has two windows in a round.
+const TURNS: usize = 2;
+
 /// How long the last messages of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// One server's two windows of a closed loop.
+/// One server's windows of a closed loop in a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosedSample {
     /// Messages that came back, and how long that took.
@@ -46,7 +49,7 @@ pub struct ClosedSample {
     pub usage: Usage,
 }
 
-/// One server's two windows of an open loop.
+/// One server's windows of an open loop in a round.
 #[derive(Clone, Debug, Default)]
 pub struct OpenSample {
     /// What became of the messages.
@@ -192,13 +195,16 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Everyone twice, the second time in the reverse order.
+    /// Everyone twice, the second time in the reverse order, and all that [`TURNS`] times.
     fn order(&mut self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.contenders.len()).collect();
-        self.order.shuffle(&mut order);
-        let back: Vec<usize> = order.iter().rev().copied().collect();
-        order.extend(back);
-        order
+        let mut all = Vec::new();
+        for _ in 0..TURNS {
+            let mut order: Vec<usize> = (0..self.contenders.len()).collect();
+            self.order.shuffle(&mut order);
+            all.extend(&order);
+            all.extend(order.iter().rev());
+        }
+        all
     }
 
     fn closed_loops(&mut self) -> Result<Vec<ClosedSample>, Failure> {
@@ -211,17 +217,19 @@ impl<'a> Rounds<'a> {
         Ok(samples)
     }
 
-    /// The same schedule for everyone, and another for the second windows.
+    /// The same schedule for everyone, another for everyone's second window, and so on.
     fn open_loops(&mut self, rate: f64, part: u64) -> Result<Vec<OpenSample>, Failure> {
         let connections = self.cell.shape.connections as usize;
-        let schedules = [0, 1].map(|half| {
-            let part = self.cell.part << 32 | part << 1 | half;
+        let windows = 2 * TURNS as u64;
+        let draw = |window| {
+            let part = self.cell.part << 40 | part * windows + window;
             Schedule::draw(self.seed, part, rate, connections, self.cell.window)
-        });
+        };
+        let schedules: Vec<Schedule> = (0..windows).map(draw).collect();
         let mut samples = vec![OpenSample::default(); self.contenders.len()];
         let order = self.order();
         for (turn, &place) in order.iter().enumerate() {
-            let schedule = &schedules[usize::from(turn >= samples.len())];
+            let schedule = &schedules[turn / samples.len()];
             let (open, usage) = self.contenders[place].window(|client| client.open(schedule, LIMIT))?;
             samples[place].add(&open, usage);
         }
@@ -304,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn two_windows_are_one_sample() {
+    fn windows_are_one_sample() {
         let usage = Usage { cpu: Duration::from_secs(1), polls: 3 };
         let mut sample = sample(10);
         sample.add(Closed { echoes: 30, elapsed: Duration::from_secs(2) }, usage);

@@ -22,6 +22,10 @@ pub struct Schedule {
     pub length: Duration,
 }
 
+/// The first so many nanoseconds of a window are not counted: the server has rested while another had its window, and its
+/// caches are the other's.
+const LEAD: u64 = 4_000_000;
+
 impl Schedule {
     /// A Poisson process of `rate` messages a second, each on any of the connections with the same probability.
     pub fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
@@ -35,6 +39,16 @@ impl Schedule {
             at += random.gap(mean);
         }
         Schedule { arrivals, length }
+    }
+
+    /// Whether a message that is to be sent at `at` counts: not those of the first 4 ms.
+    pub fn counts(&self, at: u64) -> bool {
+        at >= LEAD
+    }
+
+    /// How many messages count.
+    pub fn counted(&self) -> u64 {
+        self.arrivals.iter().filter(|arrival| self.counts(arrival.at)).count() as u64
     }
 }
 
@@ -50,6 +64,15 @@ mod tests {
         assert_eq!(draw(1, 1), draw(1, 1));
         assert_ne!(draw(1, 1), draw(1, 2));
         assert_ne!(draw(1, 1), draw(2, 1));
+    }
+
+    #[test]
+    fn the_first_messages_do_not_count() {
+        let schedule = Schedule::draw(1, 1, 100_000.0, 10, SECOND);
+        assert!(!schedule.counts(LEAD - 1) && schedule.counts(LEAD));
+        let early = schedule.arrivals.iter().take_while(|arrival| arrival.at < LEAD).count();
+        assert!(early > 0);
+        assert_eq!(schedule.counted(), (schedule.arrivals.len() - early) as u64);
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn write_cell(cell: &CellReport, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "[{section}] {}; driver: {driver}", cell.title)?;
     writeln!(
         out,
-        "{} rounds of two windows of {} ms for each; ratios are to the first line, with a 95 % interval",
+        "{} rounds of four windows of {} ms for each; ratios are to the first line, with a 95 % interval",
         cell.rounds(),
         (cell.window_s * 1e3).round(),
     )?;
