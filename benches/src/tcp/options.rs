@@ -41,10 +41,10 @@ pub struct Options {
     #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub budgets: Vec<u32>,
 
-    /// CPU time of the background's polls, in microseconds: one number, or the shortest and the longest [default: 20,100
-    /// in the section background, 5 and then 20,100 in the section budgets]
-    #[arg(long, value_name = "MICROS", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub polls: Vec<u32>,
+    /// CPU time of the background's polls, in microseconds: a number, or the shortest and the longest as 20-100; several of
+    /// these, separated by commas [default: 20-100; in the section budgets 5,20-100]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = poll_lengths)]
+    pub polls: Vec<(u32, u32)>,
 
     /// The share of clockworker's queue of connections, where the background's is 1
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -109,6 +109,19 @@ impl Section {
 
 const BUDGETS: [u32; 7] = [20, 50, 100, 200, 500, 1_000, 2_000];
 
+/// The longest poll of the background that can be asked for, in microseconds.
+const LONGEST_POLL: u32 = 100_000;
+
+/// Reads `20` or `20-100`.
+fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
+    let (shortest, longest) = text.split_once('-').unwrap_or((text, text));
+    let micros = |text: &str| text.parse().ok().filter(|micros| (1..=LONGEST_POLL).contains(micros));
+    match (micros(shortest), micros(longest)) {
+        (Some(shortest), Some(longest)) if shortest <= longest => Ok((shortest, longest)),
+        _ => Err(format!("neither a number from 1 to {LONGEST_POLL} nor a range such as 20-100")),
+    }
+}
+
 fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
     if given.is_empty() { default.to_vec() } else { given.to_vec() }
 }
@@ -165,15 +178,11 @@ impl Options {
         let micros = |&(shortest, longest): &(u32, u32)| {
             (Duration::from_micros(shortest.into()), Duration::from_micros(longest.into()))
         };
-        let pairs = match (self.polls.as_slice(), section) {
-            ([], Section::Budgets) if !self.quick => vec![(5, 5), (20, 100)],
-            ([], _) => vec![(20, 100)],
-            ([first, rest @ ..], _) => {
-                let second = rest.first().unwrap_or(first);
-                vec![(*first.min(second), *first.max(second))]
-            }
+        let default: &[(u32, u32)] = match section {
+            Section::Budgets if !self.quick => &[(5, 5), (20, 100)],
+            _ => &[(20, 100)],
         };
-        pairs.iter().map(micros).collect()
+        or_default(&self.polls, default).iter().map(micros).collect()
     }
 
     /// The length of a window.
@@ -222,6 +231,16 @@ mod tests {
         let poll = Duration::from_micros(50);
         assert_eq!(options.polls(Section::Budgets), [(poll, poll)]);
         assert_eq!(options.budgets(), [Duration::from_micros(9)]);
+    }
+
+    #[test]
+    fn polls_are_numbers_and_ranges() {
+        let micros = Duration::from_micros;
+        let polls = options("--polls 5,20-100").polls(Section::Background);
+        assert_eq!(polls, [(micros(5), micros(5)), (micros(20), micros(100))]);
+        for nonsense in ["", "0", "7-5", "5-", "x", "1-2-3", "100001"] {
+            assert!(poll_lengths(nonsense).is_err(), "{nonsense}");
+        }
     }
 
     #[test]

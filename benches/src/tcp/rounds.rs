@@ -222,7 +222,7 @@ impl<'a> Rounds<'a> {
         let connections = self.cell.shape.connections as usize;
         let windows = 2 * TURNS as u64;
         let draw = |window| {
-            let part = self.cell.part << 40 | part * windows + window;
+            let part = (self.cell.part << 40) | (part * windows + window);
             Schedule::draw(self.seed, part, rate, connections, self.cell.window)
         };
         let schedules: Vec<Schedule> = (0..windows).map(draw).collect();

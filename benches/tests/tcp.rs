@@ -1,0 +1,128 @@
+//! `tcp` from outside: what it measures, and how it refuses and fails.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
+    command.args(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("the program prints UTF-8")
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+    value[field].as_array().unwrap_or_else(|| panic!("no {field} in {value}"))
+}
+
+#[test]
+fn a_quick_run_serves_on_every_host_in_every_section() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("result.json");
+    let output = run(&["tcp", "--quick", "--twice", "--seed", "7", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "no progress bar where there is no terminal");
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
+    for wanted in ["tokio LocalSet again (A/A)", "smol LocalExecutor", "Clockworker, 9:1", "200 µs", "seed 7"]
+    {
+        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
+    }
+    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(!written.contains(env!("CARGO_MANIFEST_DIR")) && !written.contains("result.json"));
+    check(&serde_json::from_str(&written).unwrap());
+}
+
+fn check(report: &Value) {
+    assert_eq!(report["schema"], "clockworker-tcp");
+    assert_eq!(report["note"], "quick: not a measurement");
+    assert_eq!(report["arguments"]["seed"], 7);
+    let hosts = if cfg!(target_os = "linux") { 3 } else { 2 };
+    let cells = list(report, "cells");
+    assert_eq!(cells.len(), hosts * 3, "three sections");
+    for cell in cells {
+        let arms: Vec<&str> = list(cell, "arms").iter().map(|arm| arm["arm"].as_str().unwrap()).collect();
+        match cell["section"].as_str().unwrap() {
+            "plain" => assert_eq!(arms, ["native", "native_again", "clockworker"]),
+            "background" => {
+                assert_eq!(arms, ["native", "native_with_background", "clockworker_with_background"]);
+            }
+            _ => assert_eq!(arms, ["alone", "budget_100_us", "budget_200_us"]),
+        }
+        list(cell, "arms").iter().enumerate().for_each(|(place, arm)| check_arm(cell, arm, place));
+    }
+}
+
+fn check_arm(cell: &Value, arm: &Value, place: usize) {
+    let beside = cell["section"] != "plain" && place > 0;
+    assert!(["epoll", "io_uring", "legacy"].contains(&arm["driver"].as_str().unwrap()));
+    let closed = &arm["closed"];
+    assert_eq!(list(closed, "rates").len(), 2);
+    // Beside a background of plainly spawned tasks there may be no echo at all in so short a window.
+    assert!(beside || closed["rate"].as_f64().unwrap() > 0.0);
+    assert_eq!(closed["background_rate"].is_null(), !beside);
+    for open in list(arm, "open") {
+        let percentiles: Vec<u64> = list(open, "latency_ns").iter().map(|at| at.as_u64().unwrap()).collect();
+        assert!(percentiles.is_sorted(), "{percentiles:?}");
+        assert_eq!(open["latency_ratios"].is_null(), place == 0);
+        assert_eq!(list(open, "rounds").len(), 2);
+    }
+    // The same schedules for all.
+    let messages = |arm: &Value| arm["open"][0]["messages"].clone();
+    assert_eq!(messages(arm), messages(&cell["arms"][0]));
+}
+
+#[test]
+fn only_what_is_asked_for_is_run() {
+    let line =
+        ["tcp", "--quick", "--hosts", "tokio", "--only", "plain", "--connections", "1,3", "--loads", "40"];
+    let output = run(&line);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    let cells: Vec<&str> = printed.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(
+        cells,
+        [
+            "[plain] tokio, 1 connection, 1,024 B; driver: epoll",
+            "[plain] tokio, 3 connections, 1,024 B; driver: epoll"
+        ]
+    );
+    assert!(printed.contains(" 40 %: ") && !printed.contains(" 50 %: "), "{printed}");
+}
+
+#[test]
+fn nonsense_is_refused_in_one_line() {
+    let lines = [
+        (&["tcp", "--connections", "0"][..], "--connections"),
+        (&["tcp", "--hosts", "mio"], "'mio'"),
+        (&["tcp", "--only", "all"], "'all'"),
+        (&["tcp", "--sizes", "65537"], "--sizes"),
+        (&["tcp", "--window", "1"], "--window"),
+        (&["tcp", "--polls", "100-20"], "--polls"),
+        (&["tcp-server", "{}"], "missing field"),
+    ];
+    for (line, wanted) in lines {
+        let output = run(line);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.starts_with("error: ") && error.contains(wanted), "{error} does not say {wanted}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn more_connections_than_files_may_be_open_are_refused() {
+    let program = env!("CARGO_BIN_EXE_clockworker-benches");
+    let line = format!("ulimit -n 100 && exec '{program}' tcp --quick --hosts tokio --connections 1000");
+    let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("3064 files cannot be open at once: the limit is 100"), "{error}");
+}
