@@ -56,9 +56,19 @@ pub struct Client {
     pattern: Pattern,
     /// Whether this thread has its core to itself.
     alone: bool,
-    ready: Vec<(usize, bool, bool)>,
+    ready: Vec<Ready>,
     buffer: Vec<u8>,
     echoed: Vec<u64>,
+}
+
+/// What happened to a connection.
+#[derive(Clone, Copy, Debug)]
+struct Ready {
+    number: usize,
+    readable: bool,
+    writable: bool,
+    /// The server will not say any more. A read that fetches the last it said does not tell, and no other event will.
+    closed: bool,
 }
 
 impl Client {
@@ -227,17 +237,19 @@ impl Client {
         }
         let events = self.events.iter();
         self.ready.clear();
-        // What broke is found out by reading.
-        self.ready.extend(events.map(|event| {
-            let readable = event.is_readable() || event.is_error();
-            (event.token().0, readable, event.is_writable())
+        self.ready.extend(events.map(|event| Ready {
+            number: event.token().0,
+            // What broke is found out by reading.
+            readable: event.is_readable() || event.is_error(),
+            writable: event.is_writable(),
+            closed: event.is_read_closed(),
         }));
         Ok(())
     }
 
     /// Writes and reads what can be on a connection that something happened to. Its number; what is back is in `echoed`.
     fn serve(&mut self, index: usize) -> Result<usize, Failure> {
-        let (number, readable, writable) = self.ready[index];
+        let Ready { number, readable, writable, closed } = self.ready[index];
         let connection = &mut self.connections[number];
         self.echoed.clear();
         if writable {
@@ -245,6 +257,9 @@ impl Client {
         }
         if readable {
             connection.read(&self.pattern, &mut self.buffer, &mut self.echoed)?;
+        }
+        if closed {
+            return Err(connection.closed());
         }
         Ok(number)
     }

@@ -83,7 +83,7 @@ impl<S: Read + Write> Connection<S> {
     ) -> Result<(), Failure> {
         loop {
             match self.stream.read(buffer) {
-                Ok(0) => return Err(self.broken("the server closed it")),
+                Ok(0) => return Err(self.closed()),
                 Ok(bytes) => {
                     self.take(&buffer[..bytes], pattern, echoed)?;
                     if bytes < buffer.len() {
@@ -118,6 +118,11 @@ impl<S: Read + Write> Connection<S> {
             }
         }
         Ok(())
+    }
+
+    /// What it means that the server closed it.
+    pub fn closed(&self) -> Failure {
+        self.broken("the server closed it")
     }
 
     fn broken(&self, reason: impl std::fmt::Display) -> Failure {
