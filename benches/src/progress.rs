@@ -1,5 +1,7 @@
 //! A progress bar on standard error: for a person at a terminal only.
 
+use std::borrow::Cow;
+
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The bar of one scenario.
@@ -20,7 +22,7 @@ impl Progress {
     }
 
     /// Says what is running now.
-    pub fn say(&self, what: &'static str) {
+    pub fn say(&self, what: impl Into<Cow<'static, str>>) {
         self.0.set_message(what);
     }
 

@@ -32,7 +32,7 @@ const QUICK_ROUNDS: u32 = 2;
 const FEWEST_ROUNDS: u32 = 8;
 
 /// When this is over no further round is started, unless somebody gives a number.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(55);
 
 /// How often everyone has two windows in a round.
 const TURNS: usize = 2;
@@ -162,6 +162,7 @@ impl<'a> Rounds<'a> {
     fn run(mut self, options: &Options) -> Result<Samples, Failure> {
         let number = options.rounds.unwrap_or(if options.quick { QUICK_ROUNDS } else { ROUNDS });
         let progress = Progress::start(self.cell.shape.section.title(), u64::from(number));
+        progress.say(self.cell.title());
         if !options.quick {
             // To warm up: it is not counted.
             self.closed_loops()?;
