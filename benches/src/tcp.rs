@@ -18,6 +18,7 @@ pub mod options;
 pub mod pattern;
 pub mod report;
 pub mod rounds;
+pub mod samples;
 pub mod schedule;
 pub mod server;
 pub mod setup;

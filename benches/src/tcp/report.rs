@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::bars;
 use super::cell::{Arm, Cell, Shape};
 use super::options::Options;
-use super::rounds::{ClosedSample, OpenRound, OpenSamples, Samples};
+use super::samples::{ClosedSample, OpenRound, OpenSamples, Samples};
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
 use crate::random::{Purpose, Random};

@@ -8,17 +8,15 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::cell::Cell;
 use super::child::Server;
-use super::client::{Client, Closed, Open};
+use super::client::Client;
 use super::command::{Command, Usage};
 use super::options::Options;
 use super::pattern::Pattern;
+use super::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
 use super::schedule::Schedule;
 use crate::failure::Failure;
-use crate::latencies::Latencies;
 use crate::pinning::{Pinning, Side};
 use crate::progress::Progress;
 use crate::random::{Purpose, Random};
@@ -39,69 +37,6 @@ const TURNS: usize = 2;
 
 /// How long the last messages of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
-
-/// One server's windows of a closed loop in a round.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ClosedSample {
-    /// Messages that came back, and how long that took.
-    pub closed: Closed,
-    /// What the server's process used up meanwhile.
-    pub usage: Usage,
-}
-
-/// One server's windows of an open loop in a round.
-#[derive(Clone, Debug, Default)]
-pub struct OpenSample {
-    /// What became of the messages.
-    pub open: Open,
-    /// What the server's process used up meanwhile.
-    pub usage: Usage,
-}
-
-/// An arm's samples of an open loop.
-#[derive(Clone, Debug, Default)]
-pub struct OpenSamples {
-    /// All latencies.
-    pub latencies: Latencies,
-    /// How late all messages were sent.
-    pub lateness: Latencies,
-    /// Messages that were not back in time.
-    pub unanswered: u64,
-    /// By round.
-    pub rounds: Vec<OpenRound>,
-}
-
-/// What is kept of a round's open loop, for the raw samples.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct OpenRound {
-    /// Messages a second that were to be sent.
-    pub rate: f64,
-    /// Half of the messages were back within so many nanoseconds.
-    pub p50_ns: u64,
-    /// 99 of 100 messages were.
-    pub p99_ns: u64,
-    /// 999 of 1,000 messages were.
-    pub p999_ns: u64,
-    /// 99 of 100 messages were sent no later than this after their time, in nanoseconds.
-    pub late_p99_ns: u64,
-    /// Messages that were to be sent.
-    pub messages: u64,
-    /// Those that were not back in time.
-    pub unanswered: u64,
-    /// Polls of the background a second.
-    pub background_rate: f64,
-}
-
-/// What a cell's rounds gave.
-#[derive(Debug)]
-pub struct Samples {
-    /// How each server's host did its I/O.
-    pub drivers: Vec<String>,
-    /// By arm and round.
-    pub closed: Vec<Vec<ClosedSample>>,
-    /// By load, arm and round.
-    pub open: Vec<Vec<OpenSamples>>,
-}
 
 /// Runs a cell.
 ///
@@ -260,45 +195,10 @@ impl Contender {
     }
 }
 
-impl ClosedSample {
-    fn add(&mut self, closed: Closed, usage: Usage) {
-        self.closed.echoes += closed.echoes;
-        self.closed.elapsed += closed.elapsed;
-        self.usage.add(usage);
-    }
-}
-
-impl OpenSample {
-    fn add(&mut self, open: &Open, usage: Usage) {
-        self.open.latencies.merge(&open.latencies);
-        self.open.lateness.merge(&open.lateness);
-        self.open.unanswered += open.unanswered;
-        self.open.elapsed += open.elapsed;
-        self.usage.add(usage);
-    }
-}
-
-impl OpenSamples {
-    fn add(&mut self, rate: f64, OpenSample { open, usage }: &OpenSample) {
-        self.latencies.merge(&open.latencies);
-        self.lateness.merge(&open.lateness);
-        self.unanswered += open.unanswered;
-        self.rounds.push(OpenRound {
-            rate,
-            p50_ns: open.latencies.at(0.5),
-            p99_ns: open.latencies.at(0.99),
-            p999_ns: open.latencies.at(0.999),
-            late_p99_ns: open.lateness.at(0.99),
-            messages: open.latencies.count(),
-            unanswered: open.unanswered,
-            background_rate: usage.polls as f64 / open.elapsed.as_secs_f64(),
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::client::Closed;
 
     fn sample(echoes: u64) -> ClosedSample {
         let closed = Closed { echoes, elapsed: Duration::from_secs(2) };
@@ -310,15 +210,5 @@ mod tests {
         let samples = [sample(200), sample(100), sample(300)];
         assert_eq!(pace(&samples, false), 50.0);
         assert_eq!(pace(&samples, true), 100.0);
-    }
-
-    #[test]
-    fn windows_are_one_sample() {
-        let usage = Usage { cpu: Duration::from_secs(1), polls: 3 };
-        let mut sample = sample(10);
-        sample.add(Closed { echoes: 30, elapsed: Duration::from_secs(2) }, usage);
-        sample.add(Closed::default(), usage);
-        assert_eq!((sample.closed.echoes, sample.closed.elapsed), (40, Duration::from_secs(4)));
-        assert_eq!(sample.usage, Usage { cpu: Duration::from_secs(2), polls: 6 });
     }
 }
