@@ -113,11 +113,11 @@ fn background(rate: Option<f64>, ratio: Option<&Estimate>) -> String {
 
 /// The three percentiles, one below the other, each with its ratio.
 fn latencies(open: &OpenReport) -> String {
-    let line = |place: usize| {
-        let value = open.latency_ns[place];
-        let value = if is_worst(value) { "never".to_owned() } else { tenths(value) };
-        open.latency_ratios
-            .map_or(value.clone(), |ratios| format!("{value}   {}", compared(Some(&ratios[place]))))
+    let line = |place: usize| match (open.latency_ns[place], open.latency_ratios) {
+        // A time that was made up has no ratio.
+        (value, _) if is_worst(value) => "never".to_owned(),
+        (value, None) => tenths(value),
+        (value, Some(ratios)) => format!("{}   {}", tenths(value), compared(Some(&ratios[place]))),
     };
     [0, 1, 2].map(line).join("\n")
 }
