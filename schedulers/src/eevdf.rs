@@ -324,7 +324,8 @@ impl Eevdf {
         if self.state(id) != State::Runnable {
             return;
         }
-        let lag = self.lag(id).raw();
+        // V is where a lone queue is, so there is nothing to divide.
+        let lag = if self.runnable == 1 { 0 } else { self.lag(id).raw() };
         self.leave(id);
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId};
 
 /// Every policy of this crate, as it is without options. A new one is one line here.
 pub const POLICIES: &[Policy] = &[
@@ -10,6 +10,7 @@ pub const POLICIES: &[Policy] = &[
     Policy { name: "arrival", title: "ArrivalFifo", make: || Boxed::new(ArrivalFifo::new()) },
     Policy { name: "las", title: "LAS", make: || Boxed::new(Las::new()) },
     Policy { name: "qlas", title: "QLAS", make: || Boxed::new(Qlas::new()) },
+    Policy { name: "serpt", title: "SERPT", make: || Boxed::new(Serpt::new()) },
 ];
 
 /// A policy that can be asked for by name.
