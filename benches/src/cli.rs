@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, simulate, tcp};
+use crate::{overhead, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub enum Parsed {
     Tcp(tcp::options::Options),
     /// Be one of those servers.
     TcpServer(tcp::setup::Setup),
+    /// Run the jobs of all sizes.
+    Tail(tail::options::Options),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -65,6 +67,8 @@ enum Command {
         #[arg(value_parser = tcp::setup::Setup::read)]
         setup: tcp::setup::Setup,
     },
+    /// Serve jobs of all sizes under load: response time and slowdown, by order of work
+    Tail(tail::options::Options),
 }
 
 /// What to compare, and how long.
@@ -129,6 +133,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
         Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
         Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
+        Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
         Err(error) => explain(&error),
     }
 }

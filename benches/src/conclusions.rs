@@ -43,6 +43,8 @@ pub enum Bar {
     AtMost(f64),
     /// This, or more.
     AtLeast(f64),
+    /// From the one to the other.
+    Within(f64, f64),
 }
 
 /// Whether a quantity is where it should be. The whole interval has a say, not only the value.
@@ -62,6 +64,9 @@ impl Bar {
         let (met, missed) = match self {
             Bar::AtMost(limit) => (value.high <= limit, value.low > limit),
             Bar::AtLeast(limit) => (value.low >= limit, value.high < limit),
+            Bar::Within(least, most) => {
+                (value.low >= least && value.high <= most, value.high < least || value.low > most)
+            }
         };
         match (met, missed) {
             (true, _) => Verdict::Met,
@@ -182,6 +187,7 @@ impl fmt::Display for Bar {
         match self {
             Bar::AtMost(limit) => write!(f, "≤ {limit:.2}"),
             Bar::AtLeast(limit) => write!(f, "≥ {limit:.2}"),
+            Bar::Within(least, most) => write!(f, "{least:.2} to {most:.2}"),
         }
     }
 }
@@ -206,6 +212,9 @@ mod tests {
         let verdicts = [0.7, 0.65, 0.4].map(|limit| Bar::AtMost(limit).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
         let verdicts = [0.5, 0.65, 0.8].map(|limit| Bar::AtLeast(limit).verdict(&value));
+        assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
+        let verdicts = [(0.5, 0.7), (0.6, 0.7), (0.8, 0.9)]
+            .map(|(least, most)| Bar::Within(least, most).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
     }
 

@@ -16,6 +16,7 @@ pub mod compare;
 pub mod overhead;
 pub mod simulate;
 pub mod tcp;
+pub mod tail;
 
 pub mod arms;
 pub mod workload;

@@ -50,10 +50,14 @@ impl Random {
         shortest + Duration::from_nanos(self.below(span + 1))
     }
 
+    /// A number from 0 to 1, 1 not included.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// The gap to the next event of a Poisson process with one event per `mean`.
     pub fn gap(&mut self, mean: Duration) -> Duration {
-        let unit = (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        mean.mul_f64(-(1.0 - unit).ln())
+        mean.mul_f64(-(1.0 - self.unit()).ln())
     }
 
     /// Puts `items` in a random order, every order equally likely.

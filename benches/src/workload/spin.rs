@@ -15,7 +15,9 @@
 //! memory, so there is nothing to hide.
 
 use std::hint;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::stopwatch::now;
 
 /// Rounds of integer work between two looks at the clock: about half a microsecond, as reading the CPU clock
 /// is a system call of a quarter of one.
@@ -31,6 +33,21 @@ pub fn burn(amount: Duration) {
         }
     }
     hint::black_box(state);
+}
+
+/// Keeps this thread busy until `amount` has passed on the wall clock; the time at which it had.
+///
+/// For a thread that nothing shares its core with. It is exact to a clock reading where [`burn`] is to half a microsecond,
+/// which matters where the work comes in pieces of 20 µs. Time that the hypervisor takes counts as work, the same for
+/// every arm.
+pub fn occupy(amount: Duration) -> Instant {
+    let end = now() + amount;
+    loop {
+        let reached = now();
+        if reached >= end {
+            return reached;
+        }
+    }
 }
 
 /// The clock that [`burn`] goes by, for the facts beside the tables.
@@ -61,6 +78,15 @@ pub fn cpu_time() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_is_occupied_for_at_least_the_amount() {
+        for micros in [0, 1, 100, 1_000] {
+            let (before, amount) = (now(), Duration::from_micros(micros));
+            let end = occupy(amount);
+            assert!(end >= before + amount && end <= now());
+        }
+    }
 
     #[test]
     fn at_least_the_amount_is_used_up() {

@@ -1,0 +1,59 @@
+//! The executors whose order of work is compared.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::arms::{Baseline, Contender, OneQueue, host};
+
+use super::schedule::Schedule;
+use super::server::{self, Served};
+
+/// Who serves the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arm {
+    /// tokio's LocalSet: jobs take turns, piece by piece.
+    LocalSet,
+    /// Clockworker, in the order of becoming runnable: they take turns too.
+    RunnableFifo,
+    /// Clockworker, in the order of arrival: first come, first served.
+    ArrivalFifo,
+    /// Clockworker, least attained service first.
+    Las,
+    /// Clockworker, least attained service first, to within a power of two.
+    Qlas,
+}
+
+impl Arm {
+    /// Every arm, in the order of the tables; the baseline first.
+    pub const ALL: [Arm; 5] = [Arm::LocalSet, Arm::RunnableFifo, Arm::ArrivalFifo, Arm::Las, Arm::Qlas];
+
+    /// The name in the tables.
+    pub fn title(self) -> &'static str {
+        match self {
+            Arm::LocalSet => "LocalSet",
+            Arm::RunnableFifo => "RunnableFifo",
+            Arm::ArrivalFifo => "ArrivalFifo",
+            Arm::Las => "LAS",
+            Arm::Qlas => "QLAS",
+        }
+    }
+
+    /// Serves a schedule on a fresh executor in a fresh host, on this thread.
+    pub fn serve(self, schedule: &Rc<Schedule>, piece: Duration) -> Served {
+        match self {
+            Arm::LocalSet => on(Baseline::default(), schedule, piece),
+            Arm::RunnableFifo => on(OneQueue::runnable_fifo(), schedule, piece),
+            Arm::ArrivalFifo => on(OneQueue::arrival_fifo(), schedule, piece),
+            Arm::Las => on(OneQueue::las(), schedule, piece),
+            Arm::Qlas => on(OneQueue::qlas(), schedule, piece),
+        }
+    }
+}
+
+fn on(contender: impl Contender, schedule: &Rc<Schedule>, piece: Duration) -> Served {
+    let contender = Rc::new(contender);
+    host().block_on(contender.run_until(server::serve(&contender, schedule, piece)))
+}

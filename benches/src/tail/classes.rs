@@ -1,0 +1,54 @@
+//! Jobs by size: a decade is a class.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// The sizes from 10ᵏ to 10ᵏ⁺¹ nanoseconds, by k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Class(u32);
+
+impl Class {
+    /// The class of a job of so many nanoseconds.
+    pub fn of(size_ns: u64) -> Self {
+        Class(size_ns.max(1).ilog10())
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, to] = [self.0, self.0 + 1].map(power_of_ten);
+        write!(f, "{from} – {to}")
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// 10ᵏ nanoseconds in words.
+fn power_of_ten(power: u32) -> String {
+    let unit = ["ns", "µs", "ms", "s"][(power as usize / 3).min(3)];
+    format!("{} {unit}", 10_u64.pow(power - (power / 3).min(3) * 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_a_decade() {
+        assert_eq!(Class::of(10_000), Class::of(99_999));
+        assert!(Class::of(99_999) < Class::of(100_000));
+        assert_eq!(Class::of(0), Class::of(9));
+    }
+
+    #[test]
+    fn classes_read_as_people_write_them() {
+        let names = [7, 10_000, 100_000, 50_000_000, 2_000_000_000].map(|size| Class::of(size).to_string());
+        let wanted = ["1 ns – 10 ns", "10 µs – 100 µs", "100 µs – 1 ms", "10 ms – 100 ms", "1 s – 10 s"];
+        assert_eq!(names, wanted);
+    }
+}

@@ -1,0 +1,121 @@
+//! How values are spread: percentiles, the largest and the mean, and enough points to draw their distribution.
+
+use serde::Serialize;
+
+use crate::latencies::Latencies;
+
+/// Points of a distribution that are kept for drawing it: this many for each power of two towards 1.
+const POINTS_PER_HALVING: u32 = 2;
+const HALVINGS: u32 = 14;
+
+/// Values gathered, of one window or of many.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// What the histogram counts in.
+    unit: f64,
+    histogram: Latencies,
+    sum: f64,
+    count: u64,
+    largest: f64,
+}
+
+/// What the tables show of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// Half are no larger.
+    pub p50: f64,
+    /// 99 of 100 are no larger.
+    pub p99: f64,
+    /// 999 of 1,000 are no larger.
+    pub p999: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Values {
+    /// None yet; kept to three digits, or to `unit` where that is more.
+    pub fn to_the(unit: f64) -> Self {
+        Values { unit, histogram: Latencies::default(), sum: 0.0, count: 0, largest: 0.0 }
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, value: f64) {
+        self.histogram.extend([Some((value / self.unit).round() as u64)]);
+        self.sum += value;
+        self.count += 1;
+        self.largest = self.largest.max(value);
+    }
+
+    /// Adds all of `others`, which have the same unit.
+    pub fn merge(&mut self, others: &Values) {
+        self.histogram.merge(&others.histogram);
+        self.sum += others.sum;
+        self.count += others.count;
+        self.largest = self.largest.max(others.largest);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How they are spread; all zero if there are none.
+    pub fn spread(&self) -> Spread {
+        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| self.at(part));
+        Spread { mean: self.sum / self.count.max(1) as f64, p50, p99, p999, max: self.largest }
+    }
+
+    /// Points of their distribution, (part, value): that part of them is no larger than the value. Closer together
+    /// towards 1, where the tail is.
+    pub fn curve(&self) -> Vec<(f64, f64)> {
+        let halving = |step: u32| 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(POINTS_PER_HALVING));
+        (0..=HALVINGS * POINTS_PER_HALVING).map(halving).map(|part| (part, self.at(part))).collect()
+    }
+
+    fn at(&self, part: f64) -> f64 {
+        self.histogram.at(part) as f64 * self.unit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(range: std::ops::RangeInclusive<u32>) -> Values {
+        let mut values = Values::to_the(1.0);
+        range.for_each(|value| values.add(f64::from(value)));
+        values
+    }
+
+    #[test]
+    fn the_spread_of_known_data() {
+        let wanted = Spread { mean: 500.5, p50: 500.0, p99: 990.0, p999: 999.0, max: 1_000.0 };
+        assert_eq!(values(1..=1_000).spread(), wanted);
+        assert_eq!(Values::to_the(1.0).spread(), Spread::default());
+    }
+
+    #[test]
+    fn a_small_unit_keeps_what_is_behind_the_point() {
+        let mut values = Values::to_the(0.25);
+        values.add(1.26);
+        assert_eq!((values.spread().p50, values.spread().max), (1.25, 1.26));
+    }
+
+    #[test]
+    fn merging_is_as_if_all_had_been_added_at_once() {
+        let mut merged = values(1..=400);
+        merged.merge(&values(401..=1_000));
+        assert_eq!(merged.spread(), values(1..=1_000).spread());
+        assert_eq!(merged.count(), 1_000);
+    }
+
+    #[test]
+    fn the_curve_rises_towards_the_tail() {
+        let curve = values(1..=100_000).curve();
+        assert_eq!(curve[0].0, 0.0);
+        assert!(curve.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
+        assert!(curve.last().is_some_and(|&(part, value)| part > 0.9999 && value > 99_800.0));
+    }
+}
