@@ -41,19 +41,13 @@ impl Stopwatch {
 pub enum Wait {
     /// Sleeps until shortly before, then spins: exact, and right only for a thread with a core to itself.
     SleepThenSpin,
-    /// Spins from the start: for a thread that must not be slow to go on.
-    Spin,
     /// Sleeps only: some tens of microseconds late, and leaves the core to others.
     Sleep,
 }
 
 /// Blocks this thread until `moment`; returns at once if it has passed.
 pub fn wait_until(moment: Instant, how: Wait) {
-    let spin_for = match how {
-        Wait::SleepThenSpin => SPIN_FOR_LAST,
-        Wait::Spin => Duration::MAX,
-        Wait::Sleep => Duration::ZERO,
-    };
+    let spin_for = if how == Wait::SleepThenSpin { SPIN_FOR_LAST } else { Duration::ZERO };
     let left = moment.saturating_duration_since(now());
     if left > spin_for {
         thread::sleep(left - spin_for);
@@ -69,7 +63,7 @@ mod tests {
 
     #[test]
     fn waiting_never_ends_early() {
-        for how in [Wait::Sleep, Wait::SleepThenSpin, Wait::Spin] {
+        for how in [Wait::Sleep, Wait::SleepThenSpin] {
             let moment = now() + Duration::from_millis(1);
             wait_until(moment, how);
             assert!(now() >= moment);

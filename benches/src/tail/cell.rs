@@ -97,6 +97,7 @@ fn report_arm(arm: Arm, record: Record, base: &[Round], resampling: &mut Random)
         simulated_ratio,
         overhead_ns_per_poll: stats::median(&overheads),
         late_max_ns: rounds.iter().map(|round| round.account.late_max_ns).max().unwrap_or(0),
+        stretch_max: rounds.iter().map(|round| round.account.stretch).fold(0.0, f64::max),
         classes: classes.into_iter().map(|(class, waits)| ClassReport::of(class, &waits)).collect(),
         response_curve: all.response.curve(),
         slowdown_curve: all.slowdown.curve(),

@@ -89,6 +89,8 @@ pub struct ArmReport {
     pub overhead_ns_per_poll: f64,
     /// How late a job was admitted, at worst.
     pub late_max_ns: u64,
+    /// Wall time over CPU time, at worst: 1 where nobody took the core away.
+    pub stretch_max: f64,
     /// By size.
     pub classes: Vec<ClassReport>,
     /// Points of the response times' distribution: this part of them is no larger than so many nanoseconds.

@@ -4,17 +4,21 @@
 //! there is no job the root future waits at the clock for the next. So a job stands in the executor's queue at the first
 //! end of a poll after its arrival, in every arm, and no executor has to notice arrivals by itself. That is kind to
 //! LocalSet: a task of its that another thread wakes may wait for 31 polls, and its root future for 61.
+//!
+//! And so there need be no other clock than the thread's CPU time. The thread never sleeps, so where nobody takes the core
+//! away that is the time on the wall; where somebody does, neither arrivals nor pieces go on meanwhile, and the policies
+//! are compared all the same. What was taken is reported.
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::arms::Contender;
-use crate::stopwatch::{Wait, now, wait_until};
+use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
-use crate::workload::spin::occupy;
+use crate::workload::spin::{burn_until, cpu_time};
 
 use super::schedule::{Job, Schedule};
 
@@ -27,9 +31,11 @@ pub struct Served {
     pub polls: u64,
     /// Time in which there was no job, in nanoseconds.
     pub idle_ns: u64,
+    /// From the start to the end on the wall clock, in nanoseconds.
+    pub wall_ns: u64,
 }
 
-/// What happened to a job when, in nanoseconds from the start.
+/// What happened to a job when, in nanoseconds of CPU time from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// It was spawned.
@@ -42,11 +48,12 @@ pub struct Times {
 ///
 /// Must run inside [`Contender::run_until`].
 pub async fn serve<C: Contender>(contender: &Rc<C>, schedule: &Rc<Schedule>, piece: Duration) -> Served {
+    let watch = Stopwatch::start();
     let server = Rc::new(Server {
         contender: contender.clone(),
         schedule: schedule.clone(),
         piece_ns: piece.as_nanos() as u64,
-        start: now(),
+        start: cpu_time(),
         times: vec![Cell::default(); schedule.jobs.len()],
         admitted: Cell::new(0),
         inside: Cell::new(0),
@@ -62,6 +69,7 @@ pub async fn serve<C: Contender>(contender: &Rc<C>, schedule: &Rc<Schedule>, pie
         times: server.times.iter().map(Cell::get).collect(),
         polls: server.polls.get(),
         idle_ns: server.idle.get().as_nanos() as u64,
+        wall_ns: watch.elapsed().as_nanos() as u64,
     }
 }
 
@@ -70,7 +78,7 @@ struct Server<C> {
     contender: Rc<C>,
     schedule: Rc<Schedule>,
     piece_ns: u64,
-    start: Instant,
+    start: Duration,
     times: Vec<Cell<Times>>,
     admitted: Cell<usize>,
     inside: Cell<usize>,
@@ -85,16 +93,16 @@ impl<C: Contender> Server<C> {
         self.schedule.jobs.get(self.admitted.get()).copied()
     }
 
-    /// Keeps the thread until the next job is there: a sleeping one would be late by what the kernel needs to wake it.
+    /// Keeps the thread until the next job is there.
     fn wait_for(self: &Rc<Self>, next: Job) {
-        let (from, due) = (now(), self.start + Duration::from_nanos(next.at_ns));
-        wait_until(due, Wait::Spin);
-        self.idle.set(self.idle.get() + due.saturating_duration_since(from));
-        self.admit(now());
+        let (from, due) = (cpu_time(), self.start + Duration::from_nanos(next.at_ns));
+        let there = burn_until(due);
+        self.idle.set(self.idle.get() + due.saturating_sub(from));
+        self.admit(there);
     }
 
     /// Spawns what has become due.
-    fn admit(self: &Rc<Self>, now: Instant) {
+    fn admit(self: &Rc<Self>, now: Duration) {
         let now_ns = self.since_start(now);
         while let Some(job) = self.next().filter(|job| job.at_ns <= now_ns) {
             let number = self.admitted.get();
@@ -110,7 +118,7 @@ impl<C: Contender> Server<C> {
         let mut left_ns = size_ns;
         loop {
             let piece_ns = left_ns.min(self.piece_ns);
-            let end = occupy(Duration::from_nanos(piece_ns));
+            let end = burn_until(cpu_time() + Duration::from_nanos(piece_ns));
             self.polls.set(self.polls.get() + 1);
             left_ns -= piece_ns;
             if left_ns == 0 {
@@ -122,7 +130,7 @@ impl<C: Contender> Server<C> {
         }
     }
 
-    fn complete(self: &Rc<Self>, number: usize, end: Instant) {
+    fn complete(self: &Rc<Self>, number: usize, end: Duration) {
         let times = &self.times[number];
         times.set(Times { completed_ns: self.since_start(end), ..times.get() });
         self.inside.set(self.inside.get() - 1);
@@ -132,7 +140,7 @@ impl<C: Contender> Server<C> {
         }
     }
 
-    fn since_start(&self, moment: Instant) -> u64 {
+    fn since_start(&self, moment: Duration) -> u64 {
         (moment - self.start).as_nanos() as u64
     }
 }

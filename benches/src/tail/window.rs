@@ -45,8 +45,10 @@ pub struct Account {
     pub work_ns: u64,
     /// The rest: what the executor, its host and the admission of jobs took, over the number of polls.
     pub overhead_ns_per_poll: f64,
-    /// How late jobs were admitted, at worst. More than a piece and some microseconds means that the thread was taken away.
+    /// How late jobs were admitted, at worst: a piece, and what the executor took at its end.
     pub late_max_ns: u64,
+    /// Wall time over CPU time: 1 where nobody took the core away.
+    pub stretch: f64,
 }
 
 impl Jobs {
@@ -105,6 +107,7 @@ impl Account {
             work_ns,
             overhead_ns_per_poll: rest as f64 / served.polls.max(1) as f64,
             late_max_ns: jobs().map(|(job, times)| times.admitted_ns - job.at_ns).max().unwrap_or(0),
+            stretch: served.wall_ns as f64 / elapsed_ns.max(1) as f64,
         }
     }
 }
@@ -121,7 +124,7 @@ mod tests {
             Times { admitted_ns: 1_000, completed_ns: 21_000 },
             Times { admitted_ns: 11_500, completed_ns: 231_000 },
         ];
-        (Schedule { jobs, length_ns: 230_000 }, Served { times, polls: 10, idle_ns: 1_000 })
+        (Schedule { jobs, length_ns: 230_000 }, Served { times, polls: 10, idle_ns: 1_000, wall_ns: 462_000 })
     }
 
     #[test]
@@ -147,6 +150,6 @@ mod tests {
         let (schedule, served) = window();
         let account = Account::of(&schedule, &served);
         assert_eq!((account.elapsed_ns, account.work_ns, account.late_max_ns), (231_000, 210_000, 6_500));
-        assert_eq!(account.overhead_ns_per_poll, 2_000.0);
+        assert_eq!((account.overhead_ns_per_poll, account.stretch), (2_000.0, 2.0));
     }
 }

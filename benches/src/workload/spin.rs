@@ -15,9 +15,7 @@
 //! memory, so there is nothing to hide.
 
 use std::hint;
-use std::time::{Duration, Instant};
-
-use crate::stopwatch::now;
+use std::time::Duration;
 
 /// Rounds of integer work between two looks at the clock: about half a microsecond, as reading the CPU clock
 /// is a system call of a quarter of one.
@@ -35,15 +33,12 @@ pub fn burn(amount: Duration) {
     hint::black_box(state);
 }
 
-/// Keeps this thread busy until `amount` has passed on the wall clock; the time at which it had.
+/// Keeps this thread's core busy until the thread's CPU time is `end`; what it was then.
 ///
-/// For a thread that nothing shares its core with. It is exact to a clock reading where [`burn`] is to half a microsecond,
-/// which matters where the work comes in pieces of 20 µs. Time that the hypervisor takes counts as work, the same for
-/// every arm.
-pub fn occupy(amount: Duration) -> Instant {
-    let end = now() + amount;
+/// As [`burn`], and nearer to the mark: it does nothing but look at the clock, a quarter of a microsecond each time.
+pub fn burn_until(end: Duration) -> Duration {
     loop {
-        let reached = now();
+        let reached = cpu_time();
         if reached >= end {
             return reached;
         }
@@ -80,12 +75,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_occupied_for_at_least_the_amount() {
-        for micros in [0, 1, 100, 1_000] {
-            let (before, amount) = (now(), Duration::from_micros(micros));
-            let end = occupy(amount);
-            assert!(end >= before + amount && end <= now());
-        }
+    fn a_mark_is_reached_and_said_to_be() {
+        let mark = cpu_time() + Duration::from_micros(100);
+        let reached = burn_until(mark);
+        assert!(mark <= reached && reached <= cpu_time());
+        assert!(burn_until(mark) >= reached);
     }
 
     #[test]
