@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, simulate, tail, tcp};
+use crate::{overhead, priority, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -24,7 +24,10 @@ pub enum Parsed {
     /// Be one of those servers.
     TcpServer(tcp::setup::Setup),
     /// Run the jobs of all sizes.
+    /// Serve jobs of all sizes.
     Tail(tail::options::Options),
+    /// Put a background beside a foreground.
+    Priority(priority::options::Options),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -69,6 +72,8 @@ enum Command {
     },
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
     Tail(tail::options::Options),
+    /// Measure foreground latency beside background work: by shares, length of polls, request
+    Priority(priority::options::Options),
 }
 
 /// What to compare, and how long.
@@ -134,6 +139,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
         Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
         Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
+        Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
         Err(error) => explain(&error),
     }
 }

@@ -16,7 +16,10 @@ pub mod compare;
 pub mod overhead;
 pub mod simulate;
 pub mod tcp;
+pub mod priority;
 pub mod tail;
+
+pub mod beside;
 
 pub mod arms;
 pub mod workload;
@@ -28,6 +31,7 @@ pub mod random;
 pub mod stopwatch;
 
 pub mod latencies;
+pub mod spread;
 pub mod stats;
 
 pub mod conclusions;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, simulate, tail, tcp, terminal};
+use clockworker_benches::{compare, overhead, priority, simulate, tail, tcp, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Parsed::Tcp(options) => status(tcp::command(&options)),
         Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
         Parsed::Tail(options) => status(tail::command(&options)),
+        Parsed::Priority(options) => status(priority::command(&options)),
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),
     }

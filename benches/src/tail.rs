@@ -24,7 +24,6 @@ pub mod schedule;
 pub mod server;
 pub mod service;
 pub mod simulated;
-pub mod spread;
 pub mod text;
 pub mod window;
 

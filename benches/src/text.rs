@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use crate::compare::background::trial::BACKGROUND_SHARE;
+use crate::compare::background::BACKGROUND_SHARE;
 use crate::numbers::{micros, percent};
 use crate::report::{BackgroundArm, BackgroundReport, OverheadReport, Report};
 use crate::table;
 
 /// A generator later than this had to share its core: a tenth of the shortest piece of work is lost in the
 /// latencies.
-const TOLERABLE_LATENESS_NS: u64 = 10_000;
+pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
 
 /// Writes tables, conclusions and facts.
 ///

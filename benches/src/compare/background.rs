@@ -1,31 +1,22 @@
 //! Foreground latency beside background work, on one thread and on two.
 //!
-//! Foreground tasks arrive open-loop: another thread sends them at times drawn beforehand, and their
-//! latencies count from the *intended* arrival, so that an executor that falls behind is not let off. Eight
-//! background tasks take what is left of the thread. In one repetition every arm gets the same schedule, in
-//! the next another; the order of the arms is shuffled each time.
+//! What arrives, who serves it and what is measured are told in [`beside`](crate::beside). Here eight background tasks
+//! loop, 100 µs CPU and 100 µs sleep. In one repetition every arm gets the same schedule, in the next another; the order
+//! of the arms is shuffled each time.
 //!
-//! - *Queueing delay*: intended arrival until the start of the first poll.
-//! - *Total latency*: intended arrival until the end of the last segment.
-//! - *Background iterations*: completed loops of 100 µs CPU and 100 µs sleep, a second.
-//!
-//! Arrivals in the first half second of a repetition are served and not counted. A task that has not ended
-//! when the [drain limit](foreground::DRAIN_LIMIT) is over counts as [worst](crate::latencies::WORST): it is
-//! never left out. Percentiles are those of all repetitions together. Ratios are taken within a repetition;
-//! their median is reported with the smallest and the largest.
+//! Arrivals in the first half second of a repetition are served and not counted. Percentiles are those of all repetitions
+//! together. Ratios are taken within a repetition; their median is reported with the smallest and the largest.
 //!
 //! tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for
 //! every arm.
 
-pub mod foreground;
-pub mod generator;
-pub mod loops;
-pub mod trial;
-
 use std::time::Duration;
 
+use crate::arms::QueueSetup;
+use crate::beside::foreground::DRAIN_LIMIT;
+use crate::beside::loops::{Background, Rest};
+use crate::beside::trial::{Outcome, Place, Timing, Trial};
 use crate::cli::Options;
-use crate::compare::background::trial::{Outcome, Timing, Trial};
 use crate::failure::Failure;
 use crate::latencies::{Latencies, Percentiles};
 use crate::pinning::{Pinning, Side};
@@ -33,6 +24,13 @@ use crate::progress::Progress;
 use crate::random::{Purpose, Random};
 use crate::report::{BackgroundArm, BackgroundReport, Repetition};
 use crate::stats::{self, Estimate};
+use crate::workload::arrivals::Pattern;
+
+/// The share of clockworker's background queue.
+pub const BACKGROUND_SHARE: u32 = 2;
+
+const BACKGROUND: Background =
+    Background { tasks: 8, poll: Duration::from_micros(100), rest: Rest::Sleep(Duration::from_micros(100)) };
 
 /// Repetitions per arm, unless the command line says otherwise.
 const REPETITIONS: u32 = 3;
@@ -79,10 +77,30 @@ impl Arm {
         }
     }
 
+    fn place(self, foreground_share: u32) -> Place {
+        match self {
+            Arm::ForegroundOnly => Place::ForegroundOnly,
+            Arm::LocalSet => Place::LocalSet,
+            Arm::Clockworker => Place::Clockworker(queues(foreground_share)),
+            Arm::TwoRuntimes => Place::TwoRuntimes,
+        }
+    }
+
     /// Whether it has anything in the background.
     pub fn has_background(self) -> bool {
         self != Arm::ForegroundOnly
     }
+}
+
+/// The two queues of clockworker's arm, by lane.
+///
+/// The background asks for one of its loops at a time, so that when its turn comes among foreground work, that waits for
+/// one poll and not for a few.
+fn queues(foreground_share: u32) -> [QueueSetup; 2] {
+    [
+        QueueSetup { name: "foreground", share: foreground_share, request: clockworker::DEFAULT_REQUEST },
+        QueueSetup { name: "background", share: BACKGROUND_SHARE, request: BACKGROUND.poll },
+    ]
 }
 
 /// The repetitions of each arm, in the order of [`Arm::ALL`].
@@ -102,9 +120,10 @@ pub fn run(options: &Options, pinning: &Pinning) -> Result<BackgroundReport, Fai
     let mut repetitions = Repetitions::default();
     let mut offered_loads = Vec::new();
     for number in 0..count {
-        let trial = Trial::draw(options, number, timing, pinning);
+        let schedule = Pattern::USUAL.draw(options.seed, u64::from(number), timing.whole()).into();
+        let trial = Trial { schedule, background: BACKGROUND, timing, pinning };
         offered_loads.push(trial.offered_load());
-        run_trial(&trial, &mut order, &progress, &mut repetitions)?;
+        run_trial(&trial, options.foreground_share, &mut order, &progress, &mut repetitions)?;
     }
     progress.finish();
     Ok(report(timing, options.foreground_share, stats::median(&offered_loads), repetitions))
@@ -112,6 +131,7 @@ pub fn run(options: &Options, pinning: &Pinning) -> Result<BackgroundReport, Fai
 
 fn run_trial(
     trial: &Trial<'_>,
+    foreground_share: u32,
     order: &mut Random,
     progress: &Progress,
     repetitions: &mut Repetitions,
@@ -119,8 +139,9 @@ fn run_trial(
     let mut places: [usize; Arm::ALL.len()] = std::array::from_fn(|place| place);
     order.shuffle(&mut places);
     for place in places {
-        progress.say(Arm::ALL[place].title());
-        let outcome = trial.run(Arm::ALL[place])?;
+        let arm = Arm::ALL[place];
+        progress.say(arm.title());
+        let outcome = trial.run(arm.place(foreground_share), arm.title())?;
         repetitions[place].push(Repetition::from(outcome));
         progress.advance();
     }
@@ -134,7 +155,7 @@ impl From<Outcome> for Repetition {
             queueing_delay: gather(&outcome.queueing_delays),
             total_latency: gather(&outcome.total_latencies),
             background_rate: outcome.background_rate,
-            cpu_used: outcome.foreground_cpu + outcome.background_rate * loops::CPU.as_secs_f64(),
+            cpu_used: outcome.foreground_cpu + outcome.background_rate * BACKGROUND.poll.as_secs_f64(),
             queueing_delays_ns: outcome.queueing_delays,
             total_latencies_ns: outcome.total_latencies,
             generator_lateness_ns: outcome.lateness,
@@ -161,7 +182,7 @@ fn report(
     BackgroundReport {
         warm_up_s: timing.warm_up.as_secs_f64(),
         counted_s: timing.counted.as_secs_f64(),
-        drain_limit_s: foreground::DRAIN_LIMIT.as_secs_f64(),
+        drain_limit_s: DRAIN_LIMIT.as_secs_f64(),
         offered_load,
         foreground_share,
         arms: arms.map(|((arm, repetitions), compared)| report_arm(arm, repetitions, compared)).collect(),

@@ -7,11 +7,11 @@ use super::bars;
 use super::classes::Class;
 use super::options::Options;
 use super::service::Service;
-use super::spread::Spread;
 use super::window::{Account, Waits};
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
 use crate::report;
+use crate::spread::Spread;
 use crate::stats::Estimate;
 
 /// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::report::{ArmReport, CellReport, Report};
-use super::spread::Spread;
 use crate::numbers::{grouped, interval, ratio};
+use crate::spread::Spread;
 use crate::stats::Estimate;
 
 /// A thread that was kept from its core for more than this part of the time had a neighbour. Its own times do not count

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::classes::Class;
 use super::schedule::Schedule;
 use super::server::Served;
-use super::spread::Values;
+use crate::spread::Values;
 
 /// Slowdowns are kept to this.
 const SLOWDOWN_UNIT: f64 = 0.001;

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use crate::random::{Purpose, Random};
 
-/// The mean time between two arrivals: 1,000 a second.
-pub const MEAN_GAP: Duration = Duration::from_millis(1);
-
-/// Segments of CPU work in a task, at least and at most.
-const SEGMENTS: (u64, u64) = (1, 3);
-
-/// A segment's CPU time and a pause's length are both drawn from this range.
-const SHORTEST: Duration = Duration::from_micros(100);
-const LONGEST: Duration = Duration::from_micros(500);
+/// What arrives, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// The mean time between two arrivals.
+    pub mean_gap: Duration,
+    /// Segments of CPU work in a task, at least and at most.
+    pub segments: (u64, u64),
+    /// A segment's CPU time and a pause's length are both drawn from this range on.
+    pub shortest: Duration,
+    /// And to this.
+    pub longest: Duration,
+}
 
 /// One foreground task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,44 +42,56 @@ pub struct Segment {
     pub cpu: Duration,
 }
 
-/// The arrivals of a Poisson process over `length`, the same for the same seed and part.
-pub fn draw(seed: u64, part: u64, length: Duration) -> Vec<Arrival> {
-    let mut random = Random::new(seed, Purpose::Arrivals, part);
-    let mut arrivals = Vec::new();
-    let mut at = random.gap(MEAN_GAP);
-    while at < length {
-        arrivals.push(Arrival { at, segments: draw_segments(&mut random) });
-        at += random.gap(MEAN_GAP);
-    }
-    arrivals
-}
-
-fn draw_segments(random: &mut Random) -> Vec<Segment> {
-    let (fewest, most) = SEGMENTS;
-    let count = fewest + random.below(most - fewest + 1);
-    let mut segment = |index| Segment {
-        pause: if index == 0 { Duration::ZERO } else { random.between(SHORTEST, LONGEST) },
-        cpu: random.between(SHORTEST, LONGEST),
+impl Pattern {
+    /// 1,000 tasks a second, of one to three segments of 100 to 500 µs: 60 % of a core.
+    pub const USUAL: Pattern = Pattern {
+        mean_gap: Duration::from_millis(1),
+        segments: (1, 3),
+        shortest: Duration::from_micros(100),
+        longest: Duration::from_micros(500),
     };
-    (0..count).map(&mut segment).collect()
+
+    /// The arrivals of a Poisson process over `length`, the same for the same seed and part.
+    pub fn draw(&self, seed: u64, part: u64, length: Duration) -> Vec<Arrival> {
+        let mut random = Random::new(seed, Purpose::Arrivals, part);
+        let mut arrivals = Vec::new();
+        let mut at = random.gap(self.mean_gap);
+        while at < length {
+            arrivals.push(Arrival { at, segments: self.draw_segments(&mut random) });
+            at += random.gap(self.mean_gap);
+        }
+        arrivals
+    }
+
+    fn draw_segments(&self, random: &mut Random) -> Vec<Segment> {
+        let (fewest, most) = self.segments;
+        let count = fewest + random.below(most - fewest + 1);
+        let mut segment = |index| Segment {
+            pause: if index == 0 { Duration::ZERO } else { random.between(self.shortest, self.longest) },
+            cpu: random.between(self.shortest, self.longest),
+        };
+        (0..count).map(&mut segment).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const USUAL: Pattern = Pattern::USUAL;
+
     const LENGTH: Duration = Duration::from_secs(100);
 
     #[test]
     fn a_seed_and_a_part_repeat_the_schedule() {
-        assert_eq!(draw(1, 0, LENGTH), draw(1, 0, LENGTH));
-        assert_ne!(draw(1, 0, LENGTH), draw(2, 0, LENGTH));
-        assert_ne!(draw(1, 0, LENGTH), draw(1, 1, LENGTH));
+        assert_eq!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 0, LENGTH));
+        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(2, 0, LENGTH));
+        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 1, LENGTH));
     }
 
     #[test]
     fn arrivals_come_in_order_at_the_rate() {
-        let arrivals = draw(1, 0, LENGTH);
+        let arrivals = USUAL.draw(1, 0, LENGTH);
         assert!(arrivals.windows(2).all(|pair| pair[0].at <= pair[1].at));
         assert!(arrivals.iter().all(|arrival| arrival.at < LENGTH));
         // A Poisson count of mean 100,000 has a standard deviation of 316.
@@ -85,8 +100,8 @@ mod tests {
 
     #[test]
     fn tasks_are_one_to_three_segments_within_the_bounds() {
-        let arrivals = draw(1, 0, LENGTH);
-        let range = SHORTEST..=LONGEST;
+        let arrivals = USUAL.draw(1, 0, LENGTH);
+        let range = USUAL.shortest..=USUAL.longest;
         for arrival in &arrivals {
             assert!((1..=3).contains(&arrival.segments.len()));
             assert!(arrival.segments[0].pause.is_zero());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::compare::background::loops::Loops;
+use crate::beside::loops::Loops;
 use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::arrivals::Arrival;
 
@@ -73,6 +73,7 @@ fn rate((from, before): (Instant, u64), (until, after): (Instant, u64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::beside::loops::{Background, Rest};
     use tokio::sync::mpsc::unbounded_channel;
 
     #[test]
@@ -80,7 +81,8 @@ mod tests {
         let arrivals: Vec<Arrival> = [0, 300, 300, 900]
             .map(|at| Arrival { at: Duration::from_micros(at), segments: Vec::new() })
             .into();
-        let background = Loops::default();
+        let background =
+            Loops::new(Background { tasks: 1, poll: Duration::from_micros(100), rest: Rest::Yield });
         let generator = Generator {
             schedule: &arrivals,
             warm_up: Duration::from_micros(300),

@@ -114,12 +114,12 @@ impl Journal {
 mod tests {
     use super::*;
     use crate::arms::{Baseline, OneQueue, TwoQueues, host};
-    use crate::workload::arrivals;
+    use crate::workload::arrivals::Pattern;
     use tokio::sync::mpsc::unbounded_channel;
 
     /// Sends all arrivals at once and returns what became of them.
     fn times_of_all(contender: impl Contender) -> Vec<Times> {
-        let schedule: Arc<[Arrival]> = arrivals::draw(1, 0, Duration::from_millis(30)).into();
+        let schedule: Arc<[Arrival]> = Pattern::USUAL.draw(1, 0, Duration::from_millis(30)).into();
         let (outbox, inbox) = unbounded_channel();
         (0..schedule.len()).for_each(|number| outbox.send(number).unwrap());
         drop(outbox);

@@ -7,33 +7,51 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::arms::Contender;
+use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
-/// How many tasks loop.
-pub const TASKS: usize = 8;
+/// What the background does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Background {
+    /// How many tasks loop.
+    pub tasks: usize,
+    /// The CPU time that a task uses up in one iteration, which is one poll.
+    pub poll: Duration,
+    /// What it does then.
+    pub rest: Rest,
+}
 
-/// The CPU time that a task uses up in one iteration.
-pub const CPU: Duration = Duration::from_micros(100);
-
-/// How long a task sleeps in one iteration.
-pub const SLEEP: Duration = Duration::from_micros(100);
+/// What a task does between two polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// It sleeps so long.
+    Sleep(Duration),
+    /// It is ready again at once.
+    Yield,
+}
 
 /// The lane of these tasks.
 pub const LANE: usize = 1;
 
 /// The background tasks of one arm, as seen from any thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Loops {
+    background: Background,
     iterations: Arc<AtomicU64>,
     stopped: Arc<AtomicBool>,
 }
 
 impl Loops {
+    /// Of a background that does this; none is spawned yet.
+    pub fn new(background: Background) -> Self {
+        Loops { background, iterations: Arc::default(), stopped: Arc::default() }
+    }
+
     /// Spawns the tasks. They run until they are stopped, or dropped with their executor.
     ///
     /// Must be called inside [`Contender::run_until`].
     pub fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
-        (0..TASKS).map(|_| contender.spawn(LANE, self.clone().repeat())).collect()
+        (0..self.background.tasks).map(|_| contender.spawn(LANE, self.clone().repeat())).collect()
     }
 
     /// How many iterations have been completed.
@@ -48,8 +66,11 @@ impl Loops {
 
     async fn repeat(self) {
         while !self.stopped.load(Ordering::Relaxed) {
-            burn(CPU);
-            sleep(SLEEP).await;
+            burn(self.background.poll);
+            match self.background.rest {
+                Rest::Sleep(pause) => sleep(pause).await,
+                Rest::Yield => SelfWaking::new(1).await,
+            }
             self.iterations.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -9,28 +9,25 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
-use crate::cli::Options;
-use crate::compare::background::Arm;
-use crate::compare::background::foreground::{self, DRAIN_LIMIT, Times};
-use crate::compare::background::generator::{Generator, Sent};
-use crate::compare::background::loops::{self, Loops};
+use crate::beside::foreground::{self, DRAIN_LIMIT, Times};
+use crate::beside::generator::{Generator, Sent};
+use crate::beside::loops::{Background, Loops};
 use crate::failure::Failure;
 use crate::pinning::{Pinning, Side};
 use crate::stopwatch::Wait;
-use crate::workload::arrivals::{self, Arrival};
+use crate::workload::arrivals::Arrival;
 
-/// The share of the background queue.
-pub const BACKGROUND_SHARE: u32 = 2;
-
-/// The two queues of clockworker's arm, by lane.
-///
-/// The background asks for one of its loops at a time, so that when its turn comes among foreground work, that waits for
-/// one poll and not for a few.
-fn queues(foreground_share: u32) -> [QueueSetup; 2] {
-    [
-        QueueSetup { name: "foreground", share: foreground_share, request: clockworker::DEFAULT_REQUEST },
-        QueueSetup { name: "background", share: BACKGROUND_SHARE, request: loops::CPU },
-    ]
+/// Who shares a thread or a core with whom.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// The foreground on a LocalSet, with nothing beside it: what latency could be.
+    ForegroundOnly,
+    /// Foreground and background on one LocalSet.
+    LocalSet,
+    /// Foreground and background in two queues of one clockworker executor, which are set up so.
+    Clockworker([QueueSetup; 2]),
+    /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core.
+    TwoRuntimes,
 }
 
 /// How much longer than the drain limit an arm may take before it is declared stuck.
@@ -46,7 +43,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    fn whole(self) -> Duration {
+    /// Both together.
+    pub fn whole(self) -> Duration {
         self.warm_up + self.counted
     }
 }
@@ -54,10 +52,14 @@ impl Timing {
 /// One repetition: a schedule, the same for every arm.
 #[derive(Debug)]
 pub struct Trial<'a> {
-    schedule: Arc<[Arrival]>,
-    foreground_share: u32,
-    timing: Timing,
-    pinning: &'a Pinning,
+    /// What arrives in the foreground.
+    pub schedule: Arc<[Arrival]>,
+    /// What the background does.
+    pub background: Background,
+    /// How long it goes on.
+    pub timing: Timing,
+    /// Where its threads run.
+    pub pinning: &'a Pinning,
 }
 
 /// What one arm did in one repetition. Only arrivals after the warm-up are in it, in their order.
@@ -77,33 +79,27 @@ pub struct Outcome {
     pub foreground_cpu: f64,
 }
 
-impl<'a> Trial<'a> {
-    /// Draws the schedule of a repetition.
-    pub fn draw(options: &Options, repetition: u32, timing: Timing, pinning: &'a Pinning) -> Self {
-        let schedule = arrivals::draw(options.seed, u64::from(repetition), timing.whole()).into();
-        Trial { schedule, foreground_share: options.foreground_share, timing, pinning }
-    }
-
+impl Trial<'_> {
     /// The CPU time of all foreground tasks over the length of the schedule.
     pub fn offered_load(&self) -> f64 {
         let cpu: Duration = self.schedule.iter().map(Arrival::cpu).sum();
         cpu.as_secs_f64() / self.timing.whole().as_secs_f64()
     }
 
-    /// Runs one arm. The calling thread generates the load.
+    /// Runs one arm, of that name. The calling thread generates the load.
     ///
     /// # Errors
     ///
     /// If the arm does not come to an end long after its drain limit, or panics.
-    pub fn run(&self, arm: Arm) -> Result<Outcome, Failure> {
-        let background = Loops::default();
+    pub fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
+        let background = Loops::new(self.background);
         let (outbox, inbox) = unbounded_channel();
         let (report, reported) = sync_channel(1);
-        let threads = self.start(arm, inbox, report, &background);
+        let threads = self.start(place, inbox, report, &background);
         let sent = self.generator(&background).run(outbox);
         let times = reported.recv_timeout(DRAIN_LIMIT + PATIENCE);
         background.stop();
-        let stuck = || Failure::run(format!("the arm '{}' did not come to an end", arm.title()));
+        let stuck = || Failure::run(format!("the arm '{title}' did not come to an end"));
         let times = times.map_err(|_| stuck())?;
         threads.into_iter().try_for_each(JoinHandle::join).map_err(|_| stuck())?;
         Ok(self.evaluate(&sent, &times))
@@ -121,18 +117,19 @@ impl<'a> Trial<'a> {
 
     fn start(
         &self,
-        arm: Arm,
+        place: Place,
         inbox: UnboundedReceiver<usize>,
         report: SyncSender<Vec<Times>>,
         background: &Loops,
     ) -> Vec<JoinHandle<()>> {
-        let beside = matches!(arm, Arm::LocalSet | Arm::Clockworker).then(|| background.clone());
+        let beside = matches!(place, Place::LocalSet | Place::Clockworker(_)).then(|| background.clone());
         let server = Server { schedule: self.schedule.clone(), inbox, beside, report };
-        let queues = queues(self.foreground_share);
-        match arm {
-            Arm::ForegroundOnly | Arm::LocalSet => vec![self.measured(|| server.run(Baseline::default()))],
-            Arm::Clockworker => vec![self.measured(move || server.run(TwoQueues::new(queues)))],
-            Arm::TwoRuntimes => {
+        match place {
+            Place::ForegroundOnly | Place::LocalSet => {
+                vec![self.measured(|| server.run(Baseline::default()))]
+            }
+            Place::Clockworker(queues) => vec![self.measured(move || server.run(TwoQueues::new(queues)))],
+            Place::TwoRuntimes => {
                 let alone = background.clone();
                 vec![
                     self.measured(move || run_alone(&alone)),
@@ -220,32 +217,46 @@ fn nanos(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli;
+    use crate::beside::loops::Rest;
     use crate::stopwatch::now;
+    use crate::workload::arrivals::Pattern;
 
     const TIMING: Timing = Timing { warm_up: Duration::from_millis(10), counted: Duration::from_millis(40) };
 
-    fn options() -> Options {
-        let line = ["clockworker-benches", "compare"].map(Into::into);
-        match cli::parse(line) {
-            cli::Parsed::Compare(options) => options,
-            other => panic!("no comparison: {other:?}"),
+    fn background(rest: Rest) -> Background {
+        Background { tasks: 8, poll: Duration::from_micros(100), rest }
+    }
+
+    fn every_place() -> [Place; 4] {
+        let queue = |name| QueueSetup { name, share: 1, request: Duration::from_micros(100) };
+        let clockworker = Place::Clockworker(["foreground", "background"].map(queue));
+        [Place::ForegroundOnly, Place::LocalSet, clockworker, Place::TwoRuntimes]
+    }
+
+    fn serves_every_arrival_everywhere(rest: Rest) {
+        let pinning = Pinning::detect();
+        let schedule: Arc<[Arrival]> = Pattern::USUAL.draw(1, 0, TIMING.whole()).into();
+        let warm = schedule.iter().filter(|arrival| arrival.at < TIMING.warm_up).count();
+        let background = background(rest);
+        let trial = Trial { schedule, background, timing: TIMING, pinning: &pinning };
+        for place in every_place() {
+            let outcome = trial.run(place, "any").unwrap();
+            assert_eq!(outcome.total_latencies.len(), trial.schedule.len() - warm);
+            assert_eq!(outcome.lateness.len(), trial.schedule.len() - warm);
+            assert!(!matches!(place, Place::ForegroundOnly) || outcome.background_rate == 0.0);
+            let pairs = outcome.queueing_delays.iter().zip(&outcome.total_latencies);
+            assert!(pairs.into_iter().all(|(delay, total)| delay.unwrap() < total.unwrap()), "{place:?}");
         }
     }
 
     #[test]
-    fn every_arm_serves_every_arrival() {
-        let pinning = Pinning::detect();
-        let trial = Trial::draw(&options(), 0, TIMING, &pinning);
-        let warm = trial.schedule.iter().filter(|arrival| arrival.at < TIMING.warm_up).count();
-        for arm in Arm::ALL {
-            let outcome = trial.run(arm).unwrap();
-            assert_eq!(outcome.total_latencies.len(), trial.schedule.len() - warm);
-            assert_eq!(outcome.lateness.len(), trial.schedule.len() - warm);
-            assert!(arm.has_background() || outcome.background_rate == 0.0);
-            let pairs = outcome.queueing_delays.iter().zip(&outcome.total_latencies);
-            assert!(pairs.into_iter().all(|(delay, total)| delay.unwrap() < total.unwrap()), "{arm:?}");
-        }
+    fn every_arm_serves_every_arrival_beside_a_background_that_sleeps() {
+        serves_every_arrival_everywhere(Rest::Sleep(Duration::from_micros(100)));
+    }
+
+    #[test]
+    fn every_arm_serves_every_arrival_beside_a_background_that_does_not() {
+        serves_every_arrival_everywhere(Rest::Yield);
     }
 
     #[test]
@@ -254,7 +265,7 @@ mod tests {
         let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
         let trial = Trial {
             schedule: [arrival(5), arrival(10), arrival(20)].into(),
-            foreground_share: 13,
+            background: background(Rest::Yield),
             timing: TIMING,
             pinning: &pinning,
         };
