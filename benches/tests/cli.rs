@@ -376,3 +376,82 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(complaints, "");
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_quick_tail_has_every_service_time_and_no_verdict() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("tail.json");
+    let output = run(&["tail", "--quick", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("wanted"), "{printed}");
+
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(report["schema"], "clockworker-tail");
+    let cells = report["cells"].as_array().unwrap();
+    let services: Vec<&str> = cells.iter().map(|cell| cell["service"].as_str().unwrap()).collect();
+    assert_eq!(services, ["exponential", "bimodal", "pareto"]);
+    for cell in cells {
+        assert_eq!(keys(&cell["arms"]), ["local_set", "runnable_fifo", "arrival_fifo", "las", "qlas"]);
+        for arm in cell["arms"].as_array().unwrap() {
+            check_tail_arm(arm, &cell["arms"][0]);
+        }
+    }
+}
+
+fn check_tail_arm(arm: &Value, baseline: &Value) {
+    assert_eq!(arm["jobs"], baseline["jobs"], "every arm gets the same schedule");
+    let of_classes: u64 =
+        arm["classes"].as_array().unwrap().iter().map(|class| class["jobs"].as_u64().unwrap()).sum();
+    assert_eq!(arm["jobs"], of_classes, "every job is in a class");
+    // A clock that gives the same for start and end would make a slowdown below 1.
+    assert!(arm["slowdown"]["p50"].as_f64().unwrap() >= 1.0);
+    let [low, high] = ["low", "high"].map(|end| arm["simulated_ratio"][end].as_f64().unwrap());
+    assert!(0.0 < low && low <= high);
+    assert_eq!(arm["mean_ratio"].is_null(), arm["arm"] == "local_set");
+}
+
+#[test]
+fn tail_measures_the_cells_that_are_named() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("tail.json");
+    let line = ["tail", "--quick", "--service", "bimodal", "--load", "50,95", "--piece", "50"];
+    let output = run(&[&line[..], &["--json", file.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let loads: Vec<&Value> =
+        report["cells"].as_array().unwrap().iter().map(|cell| &cell["load_percent"]).collect();
+    assert_eq!(loads, [50, 95]);
+    assert_refused(&run(&["tail", "--load", "100"]), "--load");
+    assert_refused(&run(&["tail", "--service", "uniform"]), "uniform");
+}
+
+#[test]
+fn a_quick_priority_has_every_scene_and_no_verdict() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("priority.json");
+    let output = run(&["priority", "--quick", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("wanted"), "{printed}");
+
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(report["schema"], "clockworker-priority");
+    let scenes = report["scenes"].as_array().unwrap();
+    let named: Vec<(&str, u64)> = scenes
+        .iter()
+        .map(|scene| (scene["section"].as_str().unwrap(), scene["background_poll_us"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(
+        named,
+        [("shares", 20), ("shares", 100), ("shares", 500), ("request", 100), ("sleeping", 100)]
+    );
+    for scene in scenes {
+        let arms = scene["arms"].as_array().unwrap();
+        assert_eq!(arms.len(), 5);
+        assert!(arms.iter().all(|arm| arm["tasks"] == arms[0]["tasks"]), "the same schedule for all");
+        assert!(arms[0]["p99_ratio"].is_null() && arms[2]["p99_ratio"]["median"].as_f64().is_some());
+        assert_eq!(arms[0]["background_cpu"], 0.0);
+    }
+    assert_refused(&run(&["priority", "--only", "compare"]), "compare");
+}

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use clockworker::DEFAULT_REQUEST;
+
 use crate::arms::QueueSetup;
 use crate::beside::trial::Place;
-use crate::numbers::grouped;
 
 /// An arm: LocalSet without or with the background, or clockworker with two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,48 +14,51 @@ pub enum Arm {
     ForegroundOnly,
     /// Foreground and background on one LocalSet.
     LocalSet,
-    /// Foreground and background in two queues of one clockworker executor.
-    Clockworker {
-        /// Foreground's and background's share.
-        shares: (u32, u32),
-        /// The service that the foreground asks for per turn.
-        request: Duration,
+    /// Foreground and background in two queues of one clockworker executor, told apart by share.
+    ///
+    /// The background asks for one of its polls at a time, so that when its turn comes among foreground work, that waits
+    /// for one poll and not for a few.
+    Shares {
+        /// The foreground's.
+        foreground: u32,
+        /// The background's.
+        background: u32,
+    },
+    /// The same with a tenth of the thread for the foreground, told apart by request.
+    Requests {
+        /// The service that the foreground asks for per turn. The background asks for the usual.
+        foreground: Duration,
     },
 }
 
 impl Arm {
-    /// Clockworker with these shares and nothing else said.
-    pub fn shares(foreground: u32, background: u32) -> Self {
-        Arm::Clockworker { shares: (foreground, background), request: clockworker::DEFAULT_REQUEST }
-    }
-
     /// The name in the tables.
     pub fn title(self) -> String {
         match self {
             Arm::ForegroundOnly => "LocalSet, foreground only".to_owned(),
             Arm::LocalSet => "LocalSet with background".to_owned(),
-            Arm::Clockworker { shares: (foreground, background), request } => {
-                let request = match request {
-                    clockworker::DEFAULT_REQUEST => String::new(),
-                    other => format!(", request {} µs", grouped(other.as_micros() as u64)),
-                };
-                format!("Clockworker {foreground}:{background}{request}")
+            Arm::Shares { foreground, background } => format!("Clockworker {foreground}:{background}"),
+            Arm::Requests { foreground } => {
+                format!("Clockworker 1:9, request {} µs", foreground.as_micros())
             }
         }
     }
 
     /// Where its tasks run, beside a background of such polls.
-    ///
-    /// The background asks for one of its polls at a time, so that when its turn comes among foreground work, that waits
-    /// for one poll and not for a few.
     pub fn place(self, background_poll: Duration) -> Place {
+        let queues = |shares: (u32, u32), requests: (Duration, Duration)| {
+            Place::Clockworker([
+                QueueSetup { name: "foreground", share: shares.0, request: requests.0 },
+                QueueSetup { name: "background", share: shares.1, request: requests.1 },
+            ])
+        };
         match self {
             Arm::ForegroundOnly => Place::ForegroundOnly,
             Arm::LocalSet => Place::LocalSet,
-            Arm::Clockworker { shares: (foreground, background), request } => Place::Clockworker([
-                QueueSetup { name: "foreground", share: foreground, request },
-                QueueSetup { name: "background", share: background, request: background_poll },
-            ]),
+            Arm::Shares { foreground, background } => {
+                queues((foreground, background), (DEFAULT_REQUEST, background_poll))
+            }
+            Arm::Requests { foreground } => queues((1, 9), (foreground, DEFAULT_REQUEST)),
         }
     }
 }
@@ -63,10 +67,14 @@ impl Arm {
 mod tests {
     use super::*;
 
+    fn queues(arm: Arm) -> [(u32, u128); 2] {
+        let Place::Clockworker(queues) = arm.place(Duration::from_micros(20)) else { panic!("{arm:?}") };
+        queues.map(|queue| (queue.share, queue.request.as_micros()))
+    }
+
     #[test]
-    fn a_request_is_named_where_it_is_not_the_usual() {
-        let request = Duration::from_micros(50);
-        let titles = [Arm::shares(99, 1), Arm::Clockworker { shares: (1, 9), request }].map(Arm::title);
-        assert_eq!(titles, ["Clockworker 99:1", "Clockworker 1:9, request 50 µs"]);
+    fn queues_are_told_apart_by_share_or_by_request() {
+        assert_eq!(queues(Arm::Shares { foreground: 99, background: 1 }), [(99, 500), (1, 20)]);
+        assert_eq!(queues(Arm::Requests { foreground: Duration::from_micros(50) }), [(1, 50), (9, 500)]);
     }
 }

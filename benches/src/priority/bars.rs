@@ -14,9 +14,12 @@ const BACKGROUND_BAR: Bar = Bar::AtLeast(0.95);
 
 /// Draws the conclusions of the scenes there are; `judged` is whether the run was a measurement.
 pub fn draw(scenes: &[SceneReport], judged: bool) -> Vec<Conclusion> {
-    let barred = Arm::shares(99, 1).title();
+    let barred = Arm::Shares { foreground: 99, background: 1 }.title();
     let mut conclusions = Vec::new();
-    for scene in scenes.iter().filter(|scene| scene.background_poll_us == BARRED_POLL_US) {
+    let with_bars = |scene: &&SceneReport| {
+        scene.background_poll_us == BARRED_POLL_US && scene.section != Section::Request
+    };
+    for scene in scenes.iter().filter(with_bars) {
         let arm = scene.arms.iter().find(|arm| arm.title == barred);
         conclusions.extend(arm.into_iter().flat_map(|arm| of_arm(scene, arm)));
     }
@@ -24,7 +27,7 @@ pub fn draw(scenes: &[SceneReport], judged: bool) -> Vec<Conclusion> {
     conclusions
 }
 
-/// Only the section `shares` has bars: the others are there to be compared with it.
+/// Only the section `shares` has bars: `sleeping` is there to be compared with it.
 fn of_arm(scene: &SceneReport, arm: &ArmReport) -> impl Iterator<Item = Conclusion> + use<> {
     let judged = scene.section == Section::Shares;
     let name = format!("{}, {}", scene.title, arm.title);

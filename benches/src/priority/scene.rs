@@ -15,7 +15,7 @@ use crate::workload::arrivals::Pattern;
 pub enum Section {
     /// Shares 99:1, 9:1 and 1:1 beside a background that always has work
     Shares,
-    /// A foreground that has a tenth of the thread: at once by a small request, or by turns
+    /// A light foreground with a share of a tenth, whose small request has it served soon
     Request,
     /// Shares 99:1, 9:1 and 1:1 beside the background of `compare`, which sleeps after each poll
     Sleeping,
@@ -32,9 +32,9 @@ const TASKS: usize = 8;
 /// How long they sleep where they do.
 const NAP: Duration = Duration::from_micros(100);
 
-/// One short task a millisecond: a twentieth of a core, where its share is a tenth.
+/// One short task each two milliseconds: a fortieth of a core, where its share is a tenth.
 const LIGHT: Pattern = Pattern {
-    mean_gap: Duration::from_millis(1),
+    mean_gap: Duration::from_millis(2),
     segments: (1, 1),
     shortest: Duration::from_micros(20),
     longest: Duration::from_micros(80),
@@ -59,12 +59,14 @@ pub struct Scene {
 impl Scene {
     /// The scene of a section beside a background of such polls.
     pub fn of(section: Section, poll: Duration) -> Self {
-        let usual = [Arm::shares(99, 1), Arm::shares(9, 1), Arm::shares(1, 1)];
-        let small = Arm::Clockworker { shares: (1, 9), request: SMALL_REQUEST };
+        let shares = |foreground, background| Arm::Shares { foreground, background };
+        let usual = [shares(99, 1), shares(9, 1), shares(1, 1)];
+        let request = |foreground| Arm::Requests { foreground };
+        let by_request = [shares(99, 1), request(clockworker::DEFAULT_REQUEST), request(SMALL_REQUEST)];
         let (foreground, rest, arms) = match section {
             Section::Shares => (Pattern::USUAL, Rest::Yield, usual),
             Section::Sleeping => (Pattern::USUAL, Rest::Sleep(NAP), usual),
-            Section::Request => (LIGHT, Rest::Yield, [Arm::shares(99, 1), Arm::shares(1, 9), small]),
+            Section::Request => (LIGHT, Rest::Yield, by_request),
         };
         let arms = [Arm::ForegroundOnly, Arm::LocalSet].into_iter().chain(arms).collect();
         Scene { section, foreground, background: Background { tasks: TASKS, poll, rest }, arms }
@@ -77,7 +79,7 @@ impl Scene {
             Section::Shares => format!("Beside polls of {poll} µs that never end"),
             Section::Sleeping => format!("Beside polls of {poll} µs and sleeps of {} µs", NAP.as_micros()),
             Section::Request => {
-                format!("Short tasks with a tenth of the thread, beside polls of {poll} µs that never end")
+                format!("Short tasks at a share of a tenth, beside polls of {poll} µs that never end")
             }
         }
     }
