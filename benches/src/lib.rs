@@ -4,6 +4,9 @@
 //! everything that the executor costs beside many others; `clockworker-benches tcp`, for what it does to an echo server
 //! on several hosts; and `clockworker-benches simulate`, which asks the policies in virtual time. This library is its
 //! parts, in the order in which a run meets
+//! The program is `clockworker-benches compare`, for two tables in two minutes, and `clockworker-benches overhead`, for
+//! everything that the executor costs beside many others; `tail` and `priority` measure what scheduling does to latency, and
+//! `simulate` asks the policies in virtual time. This library is its parts, in the order in which a run meets
 //! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
 //! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
 
@@ -17,6 +20,7 @@ pub mod overhead;
 pub mod simulate;
 pub mod tcp;
 pub mod priority;
+pub mod simulate;
 pub mod tail;
 
 pub mod beside;
