@@ -55,11 +55,6 @@ impl Latencies {
     pub fn percentiles(&self) -> Percentiles {
         Percentiles { p50: self.at(0.5), p90: self.at(0.9), p99: self.at(0.99) }
     }
-
-    /// What the given part of them does not exceed; zero if there are none.
-    pub fn at(&self, part: f64) -> u64 {
-        self.0.value_at_quantile(part)
-    }
 }
 
 impl Default for Latencies {

@@ -1,12 +1,9 @@
 //! What clockworker costs and what it buys, measured against tokio's [`LocalSet`](tokio::task::LocalSet).
 //!
-//! The program is `clockworker-benches compare`, for two tables in two minutes; `clockworker-benches overhead`, for
-//! everything that the executor costs beside many others; `clockworker-benches tcp`, for what it does to an echo server
-//! on several hosts; and `clockworker-benches simulate`, which asks the policies in virtual time. This library is its
+//! The program is `clockworker-benches compare`, for two tables in two minutes; `overhead`, for everything that the
+//! executor costs beside many others; `tcp`, for what it does to an echo server on several hosts; `tail` and `priority`,
+//! for what scheduling does to latency; and `simulate`, which asks the policies in virtual time. This library is its
 //! parts, in the order in which a run meets
-//! The program is `clockworker-benches compare`, for two tables in two minutes, and `clockworker-benches overhead`, for
-//! everything that the executor costs beside many others; `tail` and `priority` measure what scheduling does to latency, and
-//! `simulate` asks the policies in virtual time. This library is its parts, in the order in which a run meets
 //! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
 //! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
 
@@ -17,11 +14,10 @@ pub mod failure;
 
 pub mod compare;
 pub mod overhead;
-pub mod simulate;
-pub mod tcp;
 pub mod priority;
 pub mod simulate;
 pub mod tail;
+pub mod tcp;
 
 pub mod beside;
 
