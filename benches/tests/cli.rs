@@ -128,7 +128,7 @@ const SECTIONS: [(&str, Option<usize>, usize); 7] = [
     ("spawn", None, 3),
     ("wake", None, 2),
     ("queues", Some(3), 6),
-    ("groups", Some(8), 6),
+    ("groups", Some(8), 5),
     ("memory", None, 1),
     ("idle", None, 1),
 ];
