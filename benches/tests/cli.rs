@@ -392,7 +392,10 @@ fn a_quick_tail_has_every_service_time_and_no_verdict() {
     let services: Vec<&str> = cells.iter().map(|cell| cell["service"].as_str().unwrap()).collect();
     assert_eq!(services, ["exponential", "bimodal", "pareto"]);
     for cell in cells {
-        assert_eq!(keys(&cell["arms"]), ["local_set", "runnable_fifo", "arrival_fifo", "las", "qlas"]);
+        assert_eq!(
+            keys(&cell["arms"]),
+            ["local_set", "runnable_fifo", "arrival_fifo", "las", "qlas", "serpt"]
+        );
         for arm in cell["arms"].as_array().unwrap() {
             check_tail_arm(arm, &cell["arms"][0]);
         }

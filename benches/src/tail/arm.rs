@@ -24,11 +24,13 @@ pub enum Arm {
     Las,
     /// Clockworker, least attained service first, to within a power of two.
     Qlas,
+    Serpt,
 }
 
 impl Arm {
     /// Every arm, in the order of the tables; the baseline first.
-    pub const ALL: [Arm; 5] = [Arm::LocalSet, Arm::RunnableFifo, Arm::ArrivalFifo, Arm::Las, Arm::Qlas];
+    pub const ALL: [Arm; 6] =
+        [Arm::LocalSet, Arm::RunnableFifo, Arm::ArrivalFifo, Arm::Las, Arm::Qlas, Arm::Serpt];
 
     /// The name in the tables.
     pub fn title(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Arm {
             Arm::ArrivalFifo => "ArrivalFifo",
             Arm::Las => "LAS",
             Arm::Qlas => "QLAS",
+            Arm::Serpt => "SERPT",
         }
     }
 
@@ -49,6 +52,7 @@ impl Arm {
             Arm::ArrivalFifo => on(OneQueue::arrival_fifo(), schedule, piece),
             Arm::Las => on(OneQueue::las(), schedule, piece),
             Arm::Qlas => on(OneQueue::qlas(), schedule, piece),
+            Arm::Serpt => on(OneQueue::serpt(), schedule, piece),
         }
     }
 }

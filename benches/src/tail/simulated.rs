@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clockworker_schedulers::simulate::{Boxed, Job, Queue, Simulation};
-use clockworker_schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo};
+use clockworker_schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 
 use super::arm::Arm;
 use super::schedule::Schedule;
@@ -33,6 +33,7 @@ fn policy(arm: Arm) -> Boxed {
         Arm::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
         Arm::Las => Boxed::new(Las::new()),
         Arm::Qlas => Boxed::new(Qlas::new()),
+        Arm::Serpt => Boxed::new(Serpt::new()),
     }
 }
 
