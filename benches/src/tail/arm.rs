@@ -24,6 +24,7 @@ pub enum Arm {
     Las,
     /// Clockworker, least attained service first, to within a power of two.
     Qlas,
+    /// Clockworker with one queue, SERPT.
     Serpt,
 }
 
