@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, priority, simulate, tail, tcp};
+use crate::{overhead, page, priority, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -23,11 +23,12 @@ pub enum Parsed {
     Tcp(tcp::options::Options),
     /// Be one of those servers.
     TcpServer(tcp::setup::Setup),
-    /// Run the jobs of all sizes.
     /// Serve jobs of all sizes.
     Tail(tail::options::Options),
     /// Put a background beside a foreground.
     Priority(priority::options::Options),
+    /// Write the report.
+    Report(page::options::Options),
     /// Show a help or version text.
     Help(Help),
     /// Nothing: the request makes no sense.
@@ -74,6 +75,8 @@ enum Command {
     Tail(tail::options::Options),
     /// Measure foreground latency beside background work: by shares, length of polls, request
     Priority(priority::options::Options),
+    /// Write one page of all results: what it costs and what you gain
+    Report(page::options::Options),
 }
 
 /// What to compare, and how long.
@@ -140,8 +143,14 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
         Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
         Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
+        Ok(Line { command: Command::Report(options) }) => Parsed::Report(options),
         Err(error) => explain(&error),
     }
+}
+
+/// Whether there is a subcommand of that name.
+pub fn has_command(name: &str) -> bool {
+    Line::command().find_subcommand(name).is_some()
 }
 
 fn explain(error: &clap::Error) -> Parsed {

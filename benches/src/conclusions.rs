@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compare::overhead;
 use crate::compare::{background, overhead::Shape};
@@ -11,7 +11,7 @@ use crate::report::{Arguments, BackgroundArm, BackgroundReport, OverheadArm, Ove
 use crate::stats::Estimate;
 
 /// A quantity that the project has set itself a bar for, or that helps to judge one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Conclusion {
     /// What it is.
     pub quantity: String,
@@ -26,7 +26,7 @@ pub struct Conclusion {
 }
 
 /// What kind of interval a value comes with.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// 95 % by bootstrap.
@@ -36,7 +36,7 @@ pub enum Interval {
 }
 
 /// Where a quantity should be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
     /// This, or less.
@@ -48,7 +48,7 @@ pub enum Bar {
 }
 
 /// Whether a quantity is where it should be. The whole interval has a say, not only the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All of the interval is on the right side.

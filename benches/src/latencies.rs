@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a task without an end counts as: longer than any task that has ended can have taken.
 pub const WORST: Duration = Duration::from_secs(60);
@@ -13,7 +13,7 @@ pub const WORST: Duration = Duration::from_secs(60);
 pub struct Latencies(Histogram<u64>);
 
 /// The latencies within which half, nine tenths and 99 of 100 tasks stay, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Percentiles {
     /// Half of the tasks take no longer.
     pub p50: u64,

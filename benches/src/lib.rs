@@ -2,8 +2,8 @@
 //!
 //! The program is `clockworker-benches compare`, for two tables in two minutes; `overhead`, for everything that the
 //! executor costs beside many others; `tcp`, for what it does to an echo server on several hosts; `tail` and `priority`,
-//! for what scheduling does to latency; and `simulate`, which asks the policies in virtual time. This library is its
-//! parts, in the order in which a run meets
+//! for what scheduling does to latency; `simulate` asks the policies in virtual time, and `report` makes one page of what
+//! they found. This library is its parts, in the order in which a run meets
 //! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
 //! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
 
@@ -20,6 +20,8 @@ pub mod tail;
 pub mod tcp;
 
 pub mod beside;
+
+pub mod page;
 
 pub mod arms;
 pub mod workload;
@@ -41,5 +43,7 @@ pub mod report;
 pub mod json;
 pub mod numbers;
 pub mod table;
+pub mod target;
 pub mod terminal;
 pub mod text;
+pub mod whole_file;

@@ -1,6 +1,6 @@
 //! The statistics of the report: medians of paired ratios, and how sure of them one can be.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
 
@@ -8,7 +8,7 @@ use crate::random::Random;
 pub const RESAMPLES: usize = 5_000;
 
 /// A value with the interval in which it lies, either by a confidence level or as the range of what was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Estimate {
     /// The value itself.
     pub median: f64,

@@ -1,6 +1,5 @@
 //! What a run leaves behind: one folder per run.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use super::options::Options;
 use super::report::Report;
 use super::text;
 use crate::failure::Failure;
+use crate::target;
 
 /// The folder of one run.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Artefacts {
     ///
     /// If it cannot be made.
     pub fn create(options: &Options) -> Result<Self, Failure> {
-        let parent = options.artefacts.clone().unwrap_or_else(usual_parent);
+        let parent = options.artefacts.clone().unwrap_or_else(|| target::folder("overhead"));
         let unwritable = |error: io::Error| Failure::unwritable(&parent, error.kind());
         fs::create_dir_all(&parent).map_err(unwritable)?;
         let name = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
@@ -60,9 +60,4 @@ fn save(path: &Path, body: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>) -> i
     let mut out = BufWriter::new(File::create_new(path)?);
     body(&mut out)?;
     out.flush()
-}
-
-/// `overhead` in cargo's target folder, or in `target` where the program is run.
-fn usual_parent() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("overhead")
 }

@@ -1,0 +1,81 @@
+//! Where the files of results come from: named ones, those of earlier runs, or runs of now.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::document::{self, Document};
+use super::options::Options;
+use super::read::{READERS, Reader, overhead};
+use crate::cli;
+use crate::failure::Failure;
+use crate::target;
+
+/// The files that are asked for, which are run for first if that is asked for.
+///
+/// # Errors
+///
+/// If there are none, one cannot be read, or a run fails.
+pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
+    let files = match (options.run, options.from.as_slice()) {
+        (true, _) => run(options)?,
+        (_, []) => earlier()?,
+        (_, named) => files_of(named)?,
+    };
+    if files.is_empty() {
+        return Err(Failure::request(
+            "no files of results there: --run makes them, --from names others (see --help)",
+        ));
+    }
+    files.iter().map(|file| Document::load(file)).collect()
+}
+
+/// Named files, and those in named folders.
+fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in named {
+        match path.is_dir() {
+            true => files.extend(document::files_in(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
+/// What earlier runs have left.
+fn earlier() -> Result<Vec<PathBuf>, Failure> {
+    let folder = Options::folder();
+    let mut files = if folder.is_dir() { document::files_in(&folder)? } else { Vec::new() };
+    let has_overhead = files.contains(&folder.join(overhead::READER.file_name()));
+    files.extend(newest_overhead().filter(|_| !has_overhead));
+    Ok(files)
+}
+
+/// `overhead` leaves a folder for each run, named by its time.
+fn newest_overhead() -> Option<PathBuf> {
+    let runs = fs::read_dir(target::folder("overhead")).ok()?;
+    let results = runs.filter_map(|run| Some(run.ok()?.path().join("result.json")));
+    results.filter(|result| result.is_file()).max()
+}
+
+/// Runs every scenario that this program has, each in a process of its own as by hand.
+fn run(options: &Options) -> Result<Vec<PathBuf>, Failure> {
+    let folder = Options::folder();
+    fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
+    let there = READERS.iter().filter(|reader| cli::has_command(reader.arguments[0]));
+    there.map(|reader| run_one(reader, options, &folder)).collect()
+}
+
+fn run_one(reader: &Reader, options: &Options, folder: &Path) -> Result<PathBuf, Failure> {
+    let file = folder.join(reader.file_name());
+    let name = reader.arguments.join(" ");
+    let failed = |reason: String| Failure::run(format!("'{name}' failed: {reason}"));
+    let program = env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(reader.arguments).arg("--seed").arg(options.seed.to_string());
+    command.args(reader.quick.iter().filter(|_| options.quick)).arg("--json").arg(&file);
+    // Its tables are in the report; its progress is shown.
+    let status = command.stdout(Stdio::null()).status().map_err(|error| failed(error.to_string()))?;
+    if status.success() { Ok(file) } else { Err(failed(status.to_string())) }
+}

@@ -1,0 +1,161 @@
+//! A file of results, as a scenario has written it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::model::Chapter;
+use super::read;
+use crate::failure::Failure;
+
+/// The version of the files that is read. All scenarios are at it.
+const SCHEMA_VERSION: u64 = 1;
+
+/// A file of results.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The file's name, without its folder.
+    pub name: String,
+    /// What kind of file it is.
+    pub schema: String,
+    /// On what it was measured: names and values, by name. Empty where nothing was measured.
+    pub facts: Vec<(String, String)>,
+    body: Value,
+}
+
+/// What all files of results have.
+#[derive(Debug, Deserialize)]
+struct Head {
+    schema: String,
+    schema_version: u64,
+    #[serde(default)]
+    facts: Map<String, Value>,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub enum Read {
+    /// It is in the report.
+    Chapter(Chapter),
+    /// It is left out, for this reason.
+    LeftOut(String),
+}
+
+impl Document {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not JSON, or says nothing of its kind.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error.to_string()))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Document::parse(name, &text).map_err(|reason| unreadable(path, &reason))
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON, or says nothing of its kind.
+    pub fn parse(name: String, text: &str) -> Result<Self, String> {
+        let body: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let head = Head::deserialize(&body).map_err(|error| format!("not a file of results: {error}"))?;
+        if head.schema_version != SCHEMA_VERSION {
+            return Err(format!(
+                "its form has version {}, this program reads {SCHEMA_VERSION}",
+                head.schema_version
+            ));
+        }
+        let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(&value))).collect();
+        Ok(Document { name, schema: head.schema, facts, body })
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing that files of its kind have.
+    pub fn read(&self) -> Result<Read, Failure> {
+        let Some(reader) = read::reader(&self.schema) else {
+            let reason = format!("{}: this program does not know files of kind '{}'", self.name, self.schema);
+            return Ok(Read::LeftOut(reason));
+        };
+        (reader.read)(self).map(Read::Chapter)
+    }
+
+    /// The content, as a reader needs it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not like that.
+    pub fn content<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        T::deserialize(&self.body)
+            .map_err(|error| Failure::request(format!("cannot read '{}': {error}", self.name)))
+    }
+}
+
+fn unreadable(path: &Path, reason: &str) -> Failure {
+    Failure::request(format!("cannot read '{}': {reason}", path.display()))
+}
+
+/// A fact as people read it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "unknown".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The files of results in a folder, by name. Other files are left alone.
+///
+/// # Errors
+///
+/// If the folder cannot be read.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error: std::io::Error| unreadable(folder, &error.to_string());
+    let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(unreadable)?.collect();
+    let mut files: Vec<PathBuf> =
+        entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
+    files.retain(|file| file.is_file() && file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Document, String> {
+        Document::parse("a.json".to_owned(), text)
+    }
+
+    #[test]
+    fn a_file_says_what_it_is_and_on_what_it_was_measured() {
+        let text = r#"{"schema":"x","schema_version":1,"facts":{"cpu":"Z80","cores":2,"steal":null}}"#;
+        let document = parse(text).unwrap();
+        assert_eq!(document.schema, "x");
+        let facts = [("cores", "2"), ("cpu", "Z80"), ("steal", "unknown")];
+        assert_eq!(document.facts, facts.map(|(fact, value)| (fact.to_owned(), value.to_owned())));
+        assert!(matches!(document.read().unwrap(), Read::LeftOut(reason) if reason.contains("'x'")));
+    }
+
+    #[test]
+    fn what_is_no_file_of_results_is_refused() {
+        assert!(parse("{").unwrap_err().contains("EOF"));
+        assert!(parse("{}").unwrap_err().contains("not a file of results: missing field `schema`"));
+        let newer = parse(r#"{"schema":"x","schema_version":2}"#).unwrap_err();
+        assert_eq!(newer, "its form has version 2, this program reads 1");
+    }
+
+    #[test]
+    fn a_known_file_with_something_missing_is_refused_by_name() {
+        let document = parse(r#"{"schema":"clockworker-compare","schema_version":1}"#).unwrap();
+        let failure = document.read().unwrap_err().to_string();
+        assert!(failure.starts_with("cannot read 'a.json': missing field"), "{failure}");
+    }
+}

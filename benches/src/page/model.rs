@@ -1,0 +1,65 @@
+//! What the page says, before it is HTML or Markdown.
+
+use super::headline::Headline;
+use super::plot::Plot;
+use crate::conclusions::Conclusion;
+
+/// What one file of results says.
+#[derive(Clone, Debug, Default)]
+pub struct Chapter {
+    /// For the first screen.
+    pub headlines: Vec<Headline>,
+    /// For below it.
+    pub sections: Vec<Section>,
+}
+
+/// A part of the page: one question, and its answer.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// What it answers.
+    pub question: String,
+    /// The command that measured it.
+    pub command: String,
+    /// Why the numbers mean nothing, if they do not.
+    pub note: Option<String>,
+    /// How it was measured, in a sentence or two.
+    pub method: String,
+    /// Pictures.
+    pub plots: Vec<Plot>,
+    /// Numbers.
+    pub tables: Vec<Table>,
+    /// Whether they are where they should be.
+    pub bars: Vec<Conclusion>,
+}
+
+/// A table whose first column names the line.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The lines, as long as the list of columns.
+    pub rows: Vec<Vec<String>>,
+    /// How many columns, from the first on, are words and not numbers.
+    pub words: usize,
+}
+
+impl Table {
+    /// An empty table with one column of words.
+    pub fn new(caption: impl Into<String>, columns: &[&str]) -> Self {
+        Table {
+            caption: caption.into(),
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            rows: Vec::new(),
+            words: 1,
+        }
+    }
+
+    /// The same, with its first `words` columns as words.
+    pub fn with_words(self, words: usize) -> Self {
+        Table { words, ..self }
+    }
+}

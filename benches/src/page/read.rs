@@ -1,0 +1,58 @@
+//! The scenarios whose files are read: one reader for each.
+
+pub mod compare;
+pub mod overhead;
+pub mod priority;
+pub mod simulate;
+pub mod tail;
+pub mod tcp;
+pub mod theory;
+
+pub mod parts;
+
+use super::document::Document;
+use super::model::Chapter;
+use crate::failure::Failure;
+
+/// Reads the files of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// What such a file calls itself.
+    pub schema: &'static str,
+    /// What is to be run to get one.
+    pub arguments: &'static [&'static str],
+    /// What it would answer.
+    pub question: &'static str,
+    /// What is to be added for a run of seconds.
+    pub quick: &'static [&'static str],
+    /// Turns a file into a part of the page.
+    pub read: fn(&Document) -> Result<Chapter, Failure>,
+}
+
+/// Every reader, in the order of the page.
+pub const READERS: [Reader; 7] = [
+    compare::READER,
+    overhead::READER,
+    tcp::READER,
+    priority::READER,
+    tail::READER,
+    simulate::READER,
+    theory::READER,
+];
+
+/// The reader of files of such a kind.
+pub fn reader(schema: &str) -> Option<&'static Reader> {
+    READERS.iter().find(|reader| reader.schema == schema)
+}
+
+impl Reader {
+    /// The name of its file in the report's folder.
+    pub fn file_name(&self) -> String {
+        format!("{}.json", self.schema.strip_prefix("clockworker-").unwrap_or(self.schema))
+    }
+
+    /// The command line that writes such a file.
+    pub fn command(&self) -> String {
+        parts::command(&self.arguments.join(" "))
+    }
+}

@@ -1,0 +1,213 @@
+//! Share over time: EEVDF itself, in virtual time.
+//!
+//! Nothing is measured here. Queues that always have work are picked and charged as the executor picks and charges them,
+//! poll by poll, and what they got is drawn beside what they are owed. The same on every machine.
+
+use clockworker::schedulers::{Eevdf, QueueId, Share};
+
+use super::axis::{Axis, Scale, Unit};
+use super::headline::{Headline, Outcome, Side};
+use super::model::{Chapter, Section, Table};
+use super::plot::Plot;
+
+const MILLI: u64 = 1_000_000;
+
+/// How long is simulated.
+const END: u64 = 1_000 * MILLI;
+
+/// The first picture's end.
+const SOON: u64 = 50 * MILLI;
+
+/// The second picture: shares of each such window, up to its end.
+const WINDOW: u64 = 10 * MILLI;
+const WINDOWS: u64 = 60;
+
+/// When the third queue comes and goes.
+const GUEST: [u64; 2] = [200 * MILLI, 400 * MILLI];
+
+/// What each queue asks for per turn: the executor's default.
+const REQUEST: u64 = clockworker::DEFAULT_REQUEST.as_nanos() as u64;
+
+/// A queue that always has work.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    name: &'static str,
+    share: u32,
+    poll_ns: u64,
+}
+
+const LANES: [Lane; 3] = [
+    Lane { name: "foreground", share: 6, poll_ns: 30_000 },
+    Lane { name: "batch", share: 3, poll_ns: 100_000 },
+    Lane { name: "guest", share: 1, poll_ns: 70_000 },
+];
+
+/// Service got by each queue: (when, how much since the start), after every poll.
+type Service = [Vec<(u64, u64)>; LANES.len()];
+
+/// The chapter: two pictures, a table, and a line on the first screen.
+pub fn chapter() -> Chapter {
+    let always = run([0, END]);
+    let guest = run(GUEST);
+    let section = Section {
+        title: "Shares over time".to_owned(),
+        question: "How soon, and how exactly, does each queue get its share?".to_owned(),
+        command: super::read::parts::command("report"),
+        note: None,
+        method: format!(
+            "EEVDF as the executor has it, in virtual time: not measured, the same on every machine. Queues that always \
+             have work, with polls of {}, and requests of {} µs.",
+            LANES
+                .map(|lane| format!("{} µs ({}, share {})", lane.poll_ns / 1_000, lane.name, lane.share))
+                .join(", "),
+            REQUEST / 1_000
+        ),
+        plots: [so_far(&always), by_window(&guest)].into_iter().flatten().collect(),
+        tables: vec![table(&always)],
+        bars: Vec::new(),
+    };
+    Chapter { headlines: vec![headline(&always)], sections: vec![section] }
+}
+
+/// Runs the queues until the end, the last one only while it is there.
+fn run([comes, goes]: [u64; 2]) -> Service {
+    let mut eevdf = Eevdf::new();
+    let queues = LANES.map(|lane| eevdf.add(Share::new(lane.share).expect("above 0"), REQUEST));
+    let guest = queues[LANES.len() - 1];
+    let mut service: Service = Default::default();
+    let mut got = [0; LANES.len()];
+    let mut now = 0;
+    queues[..LANES.len() - 1].iter().for_each(|&queue| eevdf.wake(queue));
+    let (mut here, mut left) = (false, false);
+    while now < END {
+        if !here && now >= comes {
+            eevdf.wake(guest);
+            here = true;
+        }
+        if here && !left && now >= goes {
+            eevdf.sleep(guest);
+            left = true;
+        }
+        let Some(queue) = eevdf.pick() else { break };
+        let place = place_of(&queues, queue);
+        let poll_ns = LANES[place].poll_ns;
+        eevdf.charge(queue, poll_ns);
+        now += poll_ns;
+        got[place] += poll_ns;
+        service[place].push((now, got[place]));
+    }
+    service
+}
+
+fn place_of(queues: &[QueueId], queue: QueueId) -> usize {
+    queues.iter().position(|&other| other == queue).expect("what is picked was added")
+}
+
+/// What a queue had got by then.
+fn got_by(service: &[(u64, u64)], when: u64) -> u64 {
+    let polls = service.partition_point(|&(now, _)| now <= when);
+    polls.checked_sub(1).map_or(0, |last| service[last].1)
+}
+
+fn owed(lane: Lane) -> f64 {
+    f64::from(lane.share) / f64::from(LANES.iter().map(|lane| lane.share).sum::<u32>())
+}
+
+/// The part of the time since the start that each queue has got.
+fn so_far(service: &Service) -> Option<Plot> {
+    let series = LANES.iter().zip(service).map(|(lane, service)| {
+        let points = service.iter().take_while(|(now, _)| *now <= SOON);
+        let part = |&(now, got): &(u64, u64)| (now as f64, got as f64 / now as f64);
+        (format!("{}, owed {:.0} %", lane.name, owed(*lane) * 100.0), points.map(part).collect())
+    });
+    let axes = (
+        Axis::new("time since the start", Scale::Log, Unit::Nanos),
+        Axis::new("CPU since the start", Scale::Linear, Unit::Percent),
+    );
+    Plot::lines("Shares converge", axes, series)
+}
+
+/// The part of each window that each queue got, while the last queue comes and goes.
+fn by_window(service: &Service) -> Option<Plot> {
+    let series = LANES.iter().zip(service).map(|(lane, service)| {
+        let part = |window: u64| {
+            let [from, to] = [window, window + 1].map(|edge| edge * WINDOW);
+            let got = got_by(service, to) - got_by(service, from);
+            (to as f64 / 1e6, got as f64 / WINDOW as f64)
+        };
+        (lane.name.to_owned(), (0..WINDOWS).map(part).collect())
+    });
+    let axes = (
+        Axis::new("time, ms", Scale::Linear, Unit::Plain),
+        Axis::new("CPU of each 10 ms", Scale::Linear, Unit::Percent),
+    );
+    Plot::lines("A queue comes at 200 ms and goes at 400 ms", axes, series)
+}
+
+/// The times of the table's columns.
+const TIMES: [(u64, &str); 4] =
+    [(MILLI, "after 1 ms"), (10 * MILLI, "10 ms"), (100 * MILLI, "100 ms"), (END, "1 s")];
+
+fn table(service: &Service) -> Table {
+    let columns: Vec<&str> =
+        ["queue", "share", "owed"].into_iter().chain(TIMES.into_iter().map(|(_, name)| name)).collect();
+    let mut table = Table::new("CPU that each queue has got, of the time since the start", &columns);
+    for (lane, service) in LANES.iter().zip(service) {
+        let got = TIMES.map(|(when, _)| percent(got_by(service, when) as f64 / when as f64));
+        let head = [lane.name.to_owned(), lane.share.to_string(), percent(owed(*lane))];
+        table.rows.push(head.into_iter().chain(got).collect());
+    }
+    table
+}
+
+/// The worst of the queues after a second.
+fn headline(service: &Service) -> Headline {
+    let got = |place: usize| got_by(&service[place], END) as f64 / END as f64;
+    let off = (0..LANES.len()).map(|place| (got(place) - owed(LANES[place])).abs()).fold(0.0, f64::max);
+    Headline {
+        side: Side::Gain,
+        topic: "CPU of each queue after 1 s, shares 6:3:1".to_owned(),
+        label: "furthest from its share".to_owned(),
+        value: format!("{:.2} %", off * 100.0),
+        interval: "exact".to_owned(),
+        words: "LocalSet has no shares".to_owned(),
+        outcome: Outcome::Unjudged,
+        command: "report".to_owned(),
+        phrase: None,
+    }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.2} %", part * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_queue_gets_its_share_to_within_a_percent_of_a_second() {
+        let service = run([0, END]);
+        for (lane, service) in LANES.iter().zip(&service) {
+            let got = got_by(service, END) as f64 / END as f64;
+            assert!((got - owed(*lane)).abs() < 0.01, "{}: {got}", lane.name);
+        }
+    }
+
+    #[test]
+    fn no_time_is_lost() {
+        let service = run(GUEST);
+        let all: u64 = service.iter().filter_map(|service| service.last()).map(|(_, got)| got).sum();
+        assert!((END..END + 100_000).contains(&all), "{all}");
+    }
+
+    #[test]
+    fn a_guest_gets_nothing_before_it_comes_and_after_it_has_gone() {
+        let [.., guest] = run(GUEST);
+        assert_eq!(got_by(&guest, GUEST[0]), 0);
+        let at_the_end = got_by(&guest, END);
+        assert_eq!(got_by(&guest, GUEST[1] + LANES[2].poll_ns), at_the_end);
+        // A tenth of 200 ms.
+        assert!((19 * MILLI..21 * MILLI).contains(&at_the_end), "{at_the_end}");
+    }
+}
