@@ -22,6 +22,9 @@ const BAR_ROW: u32 = 36;
 const BARS_BELOW: u32 = 44;
 const BARS_MARGIN: u32 = 22;
 
+/// Characters on a line, about, with some room between two texts.
+const LINE: usize = 54;
+
 const TEXT: i32 = 16;
 
 const INK: RGBColor = RGBColor(0, 0, 0xE1);
@@ -77,7 +80,7 @@ fn draw_lines(area: &Area<'_>, x: &Axis, y: &Axis, series: &[Series]) -> Drawn {
     let ([low, high], y_ticks) = y.layout(points.map(|point| point.1));
     let mut chart = ChartBuilder::on(area)
         .margin_top(24)
-        .margin_right(18)
+        .margin_right(32)
         .margin_left(4)
         .x_label_area_size(42)
         .y_label_area_size(54)
@@ -93,7 +96,7 @@ fn draw_lines(area: &Area<'_>, x: &Axis, y: &Axis, series: &[Series]) -> Drawn {
         let place = x.place(tick);
         plane.draw(&PathElement::new(vec![(place, low), (place, high)], GRID))?;
         let at = plane.map_coordinate(&(place, low));
-        area.draw_text(&x.format(tick), &text_style(INK, HPos::Center, VPos::Top), (at.0, at.1 + 5))?;
+        area.draw_text(&x.format(tick), &text_style(INK, HPos::Center, VPos::Top), (at.0, at.1 + 8))?;
     }
     draw_titles(area, &x.title, Some(&y.title))?;
     for (place, series) in series.iter().enumerate() {
@@ -149,11 +152,20 @@ fn draw_ratios(area: &Area<'_>, axis: &str, better: Better, bars: &[RatioBar]) -
         chart.draw_series(whisker(&scale, &bar.value, top + 0.72))?;
         let line = area.dim_in_pixel().0 as i32 - 4;
         let at = place as i32 * BAR_ROW as i32 + 3;
-        area.draw_text(&bar.label, &text_style(INK, HPos::Left, VPos::Top), (4, at))?;
         let value = format!("{} ({})", ratio(bar.value.median), interval(&bar.value));
+        let label = shortened(&bar.label, LINE.saturating_sub(value.chars().count()));
+        area.draw_text(&label, &text_style(INK, HPos::Left, VPos::Top), (4, at))?;
         area.draw_text(&value, &text_style(INK, HPos::Right, VPos::Top), (line, at))?;
     }
     Ok(())
+}
+
+/// A label of no more than `most` characters. All of it is in the picture's description.
+fn shortened(label: &str, most: usize) -> String {
+    match label.chars().count() > most {
+        true => label.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        false => label.to_owned(),
+    }
 }
 
 /// The interval: a line with its ends marked.
@@ -197,6 +209,14 @@ mod tests {
     fn names_are_escaped() {
         let (svg, _) = draw(&ratios("a < b & c"));
         assert!(svg.contains("a &lt; b &amp; c"), "{svg}");
+    }
+
+    #[test]
+    fn a_long_name_leaves_room_for_the_number() {
+        assert_eq!(shortened("QLAS", 4), "QLAS");
+        assert_eq!(shortened("µQLAS", 4), "µQL…");
+        let (svg, _) = draw(&ratios(&"x".repeat(80)));
+        assert!(svg.contains("0.50 (0.40 – 0.60)") && svg.contains("x…"), "{svg}");
     }
 
     #[test]
