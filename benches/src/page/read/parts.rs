@@ -141,7 +141,7 @@ mod tests {
         let curve = curve((1..=8).map(f64::from).collect());
         assert_eq!(curve.first(), Some(&(0.0, 1.0)));
         assert_eq!(curve.last(), Some(&(0.875, 7.0)));
-        assert!(curve.iter().any(|&point| point == (0.5, 4.0)));
+        assert!(curve.contains(&(0.5, 4.0)));
     }
 
     #[test]
