@@ -30,19 +30,19 @@ use document::{Document, Read};
 use headline::{Headline, Side};
 use model::{Section, Table};
 use options::Options;
-use read::READERS;
+use read::{READERS, Reader};
 
 /// How the lines of the first screen are to be read.
 const WHAT_IT_IS: &str = "Each line names the part of clockworker-benches that measured it: \
      cargo run --release -p clockworker-benches -- NAME. Ratios are medians of pairs measured in the same round; intervals \
-     are of 95 %, or the range of repetitions where it says so. “Better” and “worse” mean that the whole interval is on that \
-     side of 1.";
+     are of 95 %, or the range of repetitions where it says so; “better” and “worse” mean that \
+     the whole interval is on that side of 1, “even” that 1 is inside it.";
 
 /// Everything on the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// Why numbers mean nothing, if they do not.
-    pub notes: Vec<String>,
+    /// Why numbers mean nothing, if they do not, and in which files.
+    pub notes: Vec<(String, Vec<String>)>,
     /// The first screen.
     pub headlines: Vec<Headline>,
     /// What follows.
@@ -78,22 +78,20 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 }
 
 impl Page {
-    /// The page of these files, in the order of the scenarios and not of the files.
+    /// The page of these files: in the order of the scenarios, and files of one scenario in the order given.
     ///
     /// # Errors
     ///
     /// If something is missing in a file that files of its kind have.
     pub fn of(documents: &[Document]) -> Result<Self, Failure> {
-        let mut page = Page { facts: facts::tables(documents), ..Page::default() };
-        for reader in READERS {
-            let mut of_kind = documents.iter().filter(|document| document.schema == reader.schema).peekable();
-            if of_kind.peek().is_none() {
-                page.missing.push((reader.question.to_owned(), reader.command()));
-            }
-            of_kind.try_for_each(|document| page.add(document))?;
-        }
-        let unknown = documents.iter().filter(|document| read::reader(&document.schema).is_none());
-        unknown.clone().try_for_each(|document| page.add(document))?;
+        let place = |document: &Document| READERS.iter().position(|reader| reader.schema == document.schema);
+        let mut documents: Vec<&Document> = documents.iter().collect();
+        documents.sort_by_key(|document| place(document).unwrap_or(READERS.len()));
+        let mut page = Page { facts: facts::tables(&documents), ..Page::default() };
+        documents.iter().try_for_each(|document| page.add(document))?;
+        let there = |reader: &Reader| documents.iter().any(|document| document.schema == reader.schema);
+        let absent = READERS.iter().filter(|reader| !there(reader));
+        page.missing = absent.map(|reader| (reader.question.to_owned(), reader.command())).collect();
         let shares = shares::chapter();
         page.headlines.extend(shares.headlines);
         page.sections.extend(shares.sections);
@@ -106,19 +104,28 @@ impl Page {
         match document.read()? {
             Read::LeftOut(reason) => self.left_out.push(reason),
             Read::Chapter(chapter) => {
-                for section in &chapter.sections {
-                    let note = section.note.as_ref().map(|note| format!("{}: {note}", document.name));
-                    self.notes.extend(note.filter(|note| !self.notes.contains(note)));
+                for note in chapter.sections.iter().filter_map(|section| section.note.as_ref()) {
+                    self.note(note, &document.name);
                 }
                 for line in chapter.headlines {
                     if !self.headlines.iter().any(|other| other.is_like(&line)) {
                         self.headlines.push(line);
                     }
                 }
-                self.sections.extend(chapter.sections);
+                let of_file = |section| Section { file: document.name.clone(), ..section };
+                self.sections.extend(chapter.sections.into_iter().map(of_file));
             }
         }
         Ok(())
+    }
+
+    /// Says once what is to be said of several files.
+    fn note(&mut self, note: &str, file: &str) {
+        match self.notes.iter_mut().find(|(other, _)| other == note) {
+            Some((_, files)) if files.iter().any(|other| other == file) => {}
+            Some((_, files)) => files.push(file.to_owned()),
+            None => self.notes.push((note.to_owned(), vec![file.to_owned()])),
+        }
     }
 
     /// Whether there is something to say of what is not on the page.

@@ -185,11 +185,8 @@ fn the_same_files_in_any_order_give_the_same_bytes() {
     let files: Vec<PathBuf> = names.into_iter().map(recorded).collect();
     let first = written(&files);
     assert_eq!(first, written(&files));
-    let [page, _] = &first;
     let backwards: Vec<PathBuf> = files.into_iter().rev().collect();
-    let [other, _] = written(&backwards);
-    let sections = |page: &str| between(page, "<header>", "id=\"machine\"").to_owned();
-    assert_eq!(sections(page), sections(&other), "the order of files is seen in the facts only");
+    assert_eq!(first, written(&backwards));
 }
 
 #[test]
@@ -221,8 +218,8 @@ fn a_run_that_was_no_measurement_is_marked_on_top() {
     fs::write(&file, quick).unwrap();
     let [page, markdown] = written(&[file]);
     let screen = seen(between(&page, "<header>", "</header>"));
-    assert_contains(&screen, &["quick.json: quick: not a measurement"]);
-    assert_contains(&markdown, &["**quick.json: quick: not a measurement**"]);
+    assert_contains(&screen, &["quick: not a measurement (quick.json)"]);
+    assert_contains(&markdown, &["**quick: not a measurement** (quick.json)\n"]);
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl Axis {
         let ticks = match self.scale {
             Scale::Linear => linear_ticks(most),
             Scale::Log => log_ticks(least, most),
-            Scale::Nines => PERCENTILES.into_iter().filter(|&part| part <= most).collect(),
+            Scale::Nines => nines_ticks(most),
         };
         let [from, to] = match self.scale {
             Scale::Linear => [0.0, most.max(*ticks.last().unwrap_or(&1.0))],
@@ -104,6 +104,12 @@ fn linear_ticks(most: f64) -> Vec<f64> {
     let step = decade * factors.into_iter().find(|factor| factor * decade >= raw * 0.999).unwrap_or(10.0);
     let count = (most / step - 1e-9).ceil() as u32;
     (0..=count).map(|tick| f64::from(tick) * step).collect()
+}
+
+/// Percentiles. Where there are many nines, 50 % leaves no room for 0 %.
+fn nines_ticks(most: f64) -> Vec<f64> {
+    let from = if most > 0.99 { 0.5 } else { 0.0 };
+    PERCENTILES.into_iter().filter(|part| (from..=most).contains(part)).collect()
 }
 
 /// Powers of ten, with 2 and 5 of each where there are few.
@@ -157,7 +163,8 @@ mod tests {
         assert_eq!(ticks(Scale::Linear, &[3.0, 97.0]), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert_eq!(ticks(Scale::Log, &[0.3, 4.0]), [0.2, 0.5, 1.0, 2.0, 5.0]);
         assert_eq!(ticks(Scale::Log, &[2e3, 5e7]), [1e3, 1e4, 1e5, 1e6, 1e7, 1e8]);
-        assert_eq!(ticks(Scale::Nines, &[0.0, 0.999]), [0.0, 0.5, 0.9, 0.99, 0.999]);
+        assert_eq!(ticks(Scale::Nines, &[0.0, 0.999]), [0.5, 0.9, 0.99, 0.999]);
+        assert_eq!(ticks(Scale::Nines, &[0.0, 0.9]), [0.0, 0.5, 0.9]);
     }
 
     #[test]

@@ -22,8 +22,9 @@ const FACTS: [(&str, &str); 14] = [
 ];
 
 /// What all runs have in common, and what was different.
-pub fn tables(documents: &[Document]) -> Vec<Table> {
-    let measured: Vec<&Document> = documents.iter().filter(|document| !document.facts.is_empty()).collect();
+pub fn tables(documents: &[&Document]) -> Vec<Table> {
+    let measured: Vec<&Document> =
+        documents.iter().copied().filter(|document| !document.facts.is_empty()).collect();
     if measured.is_empty() {
         return Vec::new();
     }
@@ -60,7 +61,8 @@ mod tests {
     fn what_is_the_same_is_said_once() {
         let facts = [r#"{"cpu":"Z80","date":"today"}"#, r#"{"cpu":"Z80","date":"tomorrow"}"#, "{}"];
         let documents: Vec<Document> = facts.iter().map(|facts| document("a.json", facts)).collect();
-        let [common, different] = <[Table; 2]>::try_from(tables(&documents)).unwrap();
+        let [common, different] =
+            <[Table; 2]>::try_from(tables(&documents.iter().collect::<Vec<_>>())).unwrap();
         assert!(common.rows.contains(&vec!["processor".to_owned(), "Z80".to_owned()]));
         assert_eq!(different.rows, [["date", "today", "tomorrow"]]);
         assert_eq!(different.columns.len(), 3, "a file without facts has no column");
@@ -68,6 +70,6 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_nothing_to_tell() {
-        assert!(tables(&[document("a.json", "{}")]).is_empty());
+        assert!(tables(&[&document("a.json", "{}")]).is_empty());
     }
 }

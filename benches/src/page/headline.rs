@@ -79,7 +79,7 @@ impl Headline {
             // Never broken before the sign.
             value: format!("{}\u{a0}×", ratio(value.median)),
             interval: kind.map_or_else(|| "no interval".to_owned(), |_| interval(value)),
-            words: if outcome == Outcome::Even { "no difference shown".to_owned() } else { words(value) },
+            words: words(value),
             outcome,
             command: command.to_owned(),
             phrase: None,
@@ -178,7 +178,7 @@ mod tests {
             ([0.9, 0.88, 0.92], Better::More, Outcome::Loss, "10 % less"),
             ([1.2, 1.1, 1.3], Better::Less, Outcome::Loss, "20 % more"),
             ([3.25, 3.1, 3.4], Better::Less, Outcome::Loss, "3.2 times as much"),
-            ([1.02, 0.99, 1.05], Better::More, Outcome::Even, "no difference shown"),
+            ([1.02, 0.99, 1.05], Better::More, Outcome::Even, "2 % more"),
             ([1.002, 1.001, 1.003], Better::Less, Outcome::Loss, "the same to 1 %"),
         ];
         for (value, better, outcome, words) in cases {

@@ -12,6 +12,9 @@ const STYLE: &str = include_str!("style.css");
 
 const TITLE: &str = "Clockworker: costs and gains";
 
+/// Tables of a section that are shown at once.
+const MOST_TABLES: usize = 3;
+
 /// The page as HTML. The same page gives the same bytes.
 pub fn write(page: &Page) -> String {
     let mut pictures = 0;
@@ -48,7 +51,7 @@ fn header(page: &Page) -> Markup {
         header {
             h1 { (TITLE) }
             p.answer { (answer(&page.headlines)) }
-            @for note in &page.notes { p.note { (note) } }
+            @for (note, files) in &page.notes { p.note { (note) " (" (files.join(", ")) ")" } }
             div.cards {
                 (card("What it costs", Side::Cost, &page.headlines))
                 (card("What you gain", Side::Gain, &page.headlines))
@@ -121,16 +124,32 @@ fn section_of(section: &Section, place: usize, pictures: &mut usize) -> Markup {
             p { (section.question) }
             @if let Some(note) = &section.note { p.note { (note) } }
             p.soft { (section.method) }
-            p { code { (section.command) } }
+            p {
+                code { (section.command) }
+                @if !section.file.is_empty() { span.soft { " → " (section.file) } }
+            }
             @if !section.plots.is_empty() {
                 div.plots { @for plot in &section.plots { (picture(plot, pictures)) } }
             }
-            @for table in &section.tables { (table_of(table, "numbers")) }
+            (tables_of(&section.tables))
             @if !section.bars.is_empty() {
                 p { "Where it was to be, and whether it is:" }
                 ul { @for bar in &section.bars { li { (bar) } } }
             }
         }
+    }
+}
+
+/// Many tables are folded up: the next section is to be found without scrolling past them.
+fn tables_of(tables: &[Table]) -> Markup {
+    let all = html! { @for table in tables { (table_of(table, "numbers")) } };
+    html! {
+        @if tables.len() > MOST_TABLES {
+            details {
+                summary { "The " (tables.len()) " tables" }
+                (all)
+            }
+        } @else { (all) }
     }
 }
 

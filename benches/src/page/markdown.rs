@@ -15,8 +15,8 @@ pub fn write(page: &Page) -> String {
 
 fn write_page(page: &Page, out: &mut String) -> fmt::Result {
     writeln!(out, "{}\n", answer(&page.headlines))?;
-    for note in &page.notes {
-        writeln!(out, "**{note}**\n")?;
+    for (note, files) in &page.notes {
+        writeln!(out, "**{note}** ({})\n", files.join(", "))?;
     }
     for (title, side) in [("What it costs", Side::Cost), ("What you gain", Side::Gain)] {
         let columns = ["what", "ratio", "interval", "in words", "command"];
@@ -63,7 +63,8 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     if let Some(note) = &section.note {
         writeln!(out, "**{note}**\n")?;
     }
-    writeln!(out, "{}\n\n`{}`\n", section.method, section.command)?;
+    let file = if section.file.is_empty() { String::new() } else { format!(" → {}", section.file) };
+    writeln!(out, "{}\n\n`{}`{file}\n", section.method, section.command)?;
     for table in &section.tables {
         write_table(table, out)?;
     }

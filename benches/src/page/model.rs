@@ -22,6 +22,8 @@ pub struct Section {
     pub question: String,
     /// The command that measured it.
     pub command: String,
+    /// The file that it is from; empty where there is none.
+    pub file: String,
     /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
     /// How it was measured, in a sentence or two.

@@ -53,7 +53,6 @@ pub fn chapter() -> Chapter {
         title: "Shares over time".to_owned(),
         question: "How soon, and how exactly, does each queue get its share?".to_owned(),
         command: super::read::parts::command("report"),
-        note: None,
         method: format!(
             "EEVDF as the executor has it, in virtual time: not measured, the same on every machine. Queues that always \
              have work, with polls of {}, and requests of {} µs.",
@@ -64,7 +63,7 @@ pub fn chapter() -> Chapter {
         ),
         plots: [so_far(&always), by_window(&guest)].into_iter().flatten().collect(),
         tables: vec![table(&always)],
-        bars: Vec::new(),
+        ..Section::default()
     };
     Chapter { headlines: vec![headline(&always)], sections: vec![section] }
 }

@@ -181,10 +181,10 @@ impl Background {
     }
 
     fn headlines(&self) -> Vec<Headline> {
-        let range = Some(Interval::RangeOfRepetitions);
         let (Some(own), Some(local_set)) = (self.arm("clockworker"), self.arm("local_set")) else {
             return Vec::new();
         };
+        let range = (own.repetitions.len() > 1).then_some(Interval::RangeOfRepetitions);
         let shares = self.shares();
         let mut lines = Vec::new();
         if let Some(value) = own.p99_over(local_set) {

@@ -88,6 +88,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         plots,
         tables,
         bars: report.bars,
+        ..Section::default()
     };
     Ok(Chapter { headlines, sections: vec![section] })
 }

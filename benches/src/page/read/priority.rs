@@ -89,6 +89,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         plots: report.scenes.iter().flat_map(Scene::plots).collect(),
         tables: report.scenes.iter().map(table).collect(),
         bars: report.bars,
+        ..Section::default()
     };
     let headlines = first.map(|scene| scene.headlines(window.usual.seed)).unwrap_or_default();
     Ok(Chapter { headlines, sections: vec![section] })

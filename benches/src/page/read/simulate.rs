@@ -80,7 +80,6 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         title: "Simulated".to_owned(),
         question: READER.question.to_owned(),
         command: arguments.usual.command("simulate"),
-        note: None,
         method: format!(
             "In virtual time, by the executor’s own schedulers: {}; {jobs}; a poll takes {} ns besides its work. The same \
              seed gives the same figures on every machine.",
@@ -89,7 +88,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         ),
         plots: plot(&cases).into_iter().collect(),
         tables: vec![table(&cases)],
-        bars: Vec::new(),
+        ..Section::default()
     };
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
 }

@@ -93,6 +93,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         plots: report.cells.iter().flat_map(Cell::plots).collect(),
         tables: [all_jobs(&report.cells)].into_iter().chain(report.cells.iter().map(by_size)).collect(),
         bars: report.bars,
+        ..Section::default()
     };
     Ok(Chapter { headlines, sections: vec![section] })
 }

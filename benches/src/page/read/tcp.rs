@@ -119,7 +119,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
             method: METHOD.to_owned(),
             plots: plots(key, &cells),
             tables: vec![closed_loops(&cells), open_loops(&cells)],
-            bars: Vec::new(),
+            ..Section::default()
         });
     }
     if let Some(first) = chapter.sections.first_mut() {
@@ -134,10 +134,21 @@ impl Cell {
     }
 }
 
+/// The cells of the first screen, one for each host: as many connections and bytes as the bars are for, or the most there
+/// are.
+fn foremost<'a>(cells: &'a [&'a Cell]) -> impl Iterator<Item = &'a Cell> {
+    let choose = |wanted: u32, all: &dyn Fn(&Cell) -> u32| {
+        let there = cells.iter().map(|cell| all(cell));
+        there.max_by_key(|&number| (number == wanted, number)).unwrap_or(wanted)
+    };
+    let connections = choose(CONNECTIONS, &|cell| cell.connections);
+    let bytes = choose(BYTES, &|cell| cell.bytes);
+    cells.iter().copied().filter(move |cell| (cell.connections, cell.bytes) == (connections, bytes))
+}
+
 fn headlines(cells: &[&Cell], seed: u64) -> Vec<Headline> {
-    let first = |cell: &&&Cell| (cell.connections, cell.bytes) == (CONNECTIONS, BYTES);
     let mut lines = Vec::new();
-    for cell in cells.iter().filter(first) {
+    for cell in foremost(cells) {
         match cell.section.as_str() {
             "plain" => lines.extend(costs(cell)),
             "background" => lines.extend(gain(cell, seed)),
@@ -149,8 +160,10 @@ fn headlines(cells: &[&Cell], seed: u64) -> Vec<Headline> {
 
 fn costs(cell: &Cell) -> impl Iterator<Item = Headline> + use<> {
     let line = |what: &str, value: &Estimate, better| {
-        let label =
-            (format!("TCP ÷ plain spawn’s, {CONNECTIONS} connections"), format!("{what}, {}", cell.host));
+        let label = (
+            format!("TCP ÷ plain spawn’s, {} connections", cell.connections),
+            format!("{what}, {}", cell.host),
+        );
         Headline::ratio(Side::Cost, label, value, Some(Interval::Confidence95), better, "tcp")
     };
     let arm = cell.arm("clockworker");
@@ -182,7 +195,8 @@ fn plots(section: &str, cells: &[&Cell]) -> Vec<Plot> {
     let bars = |of: fn(&Arm) -> Option<Estimate>| {
         cells.iter().map(|cell| (cell.title.clone(), cell.arm(own).and_then(of))).collect::<Vec<_>>()
     };
-    let axis = |better: &str| format!("× {}, 95 % intervals: {better} is better", cells[0].arms[0].title);
+    let base = if section == "plain" { "the host’s own spawn" } else { "the host’s own spawn alone" };
+    let axis = |better: &str| format!("× {base}, 95 %: {better} is better");
     let ratios = [
         Plot::ratios(
             "Throughput, Clockworker",
@@ -197,8 +211,7 @@ fn plots(section: &str, cells: &[&Cell]) -> Vec<Plot> {
             bars(|arm| arm.open.first()?.latency_ratios.map(|[.., p999]| p999)),
         ),
     ];
-    let first = |cell: &&&Cell| (cell.connections, cell.bytes) == (CONNECTIONS, BYTES);
-    let percentiles = cells.iter().filter(first).filter_map(|cell| by_percentile(cell));
+    let percentiles = foremost(cells).filter_map(by_percentile);
     ratios.into_iter().flatten().chain(percentiles).collect()
 }
 
