@@ -44,6 +44,11 @@ enum Fault {
     PanicsInFinished,
     PanicsInGroupClosed,
     PanicsInPeek,
+    PanicsInPushPop,
+    /// Forgets the task that is handed back.
+    LosesSwapped,
+    /// Lets the task that is handed back go on, and keeps it as well.
+    KeepsSwapped,
     PanicsInDrop,
     /// Once it has panicked in `pop`, also in its drop.
     PanicsInPopAndDrop,
@@ -53,7 +58,7 @@ enum Fault {
 
 use Fault as F;
 
-const FAULTS: [Fault; 19] = [
+const FAULTS: [Fault; 22] = [
     F::None,
     F::LosesPushed,
     F::LosesPopped,
@@ -70,6 +75,9 @@ const FAULTS: [Fault; 19] = [
     F::PanicsInFinished,
     F::PanicsInGroupClosed,
     F::PanicsInPeek,
+    F::PanicsInPushPop,
+    F::LosesSwapped,
+    F::KeepsSwapped,
     F::PanicsInDrop,
     F::PanicsInPopAndDrop,
     F::PeeksNonsense,
@@ -80,9 +88,11 @@ impl Fault {
     fn reported(self) -> &'static [PolicyFault] {
         match self {
             F::None | F::PanicsInDrop | F::PeeksNonsense => &[],
-            F::LosesPushed | F::LosesPopped | F::ClaimsEmpty | F::ClaimsEmptyForEver => &[PolicyFault::Lost],
+            F::LosesPushed | F::LosesPopped | F::LosesSwapped | F::ClaimsEmpty | F::ClaimsEmptyForEver => {
+                &[PolicyFault::Lost]
+            }
             // The task it gave out twice may have finished, and is no task's then.
-            F::Repeats => &[PolicyFault::Repeated, PolicyFault::Invented],
+            F::Repeats | F::KeepsSwapped => &[PolicyFault::Repeated, PolicyFault::Invented],
             F::InventsSlot | F::InventsMax | F::InventsGeneration | F::InventsForEver => {
                 &[PolicyFault::Invented]
             }
@@ -167,6 +177,15 @@ impl<const NEEDS_SERVICE: bool> Scheduler for Hostile<NEEDS_SERVICE> {
         }
         self.last = self.ready.pop_front();
         self.last
+    }
+
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        self.panic_if(F::PanicsInPushPop);
+        if self.strikes(F::LosesSwapped) {
+            return self.pop();
+        }
+        self.push(task, Ready::Yielded);
+        if self.strikes(F::KeepsSwapped) { Some(task.id) } else { self.pop() }
     }
 
     fn peek(&self, ahead: usize) -> Option<TaskId> {
