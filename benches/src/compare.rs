@@ -7,6 +7,7 @@ use crate::cli::{Options, Scenario};
 use crate::conclusions;
 use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::heading::Heading;
 use crate::json::{self, JsonFile};
 use crate::pinning::Pinning;
 use crate::report::{Arguments, Report, SCHEMA_VERSION};
@@ -36,12 +37,9 @@ fn run(options: &Options) -> Result<Report, Failure> {
         if options.wants(Scenario::Background) { Some(background::run(options, &pinning)?) } else { None };
     let arguments = Arguments::of(options);
     let conclusions = conclusions::draw(&arguments, overhead.as_ref(), background.as_ref());
+    let (schema, note, facts) = ("clockworker-compare", arguments.note(), facts.completed());
     Ok(Report {
-        schema: "clockworker-compare",
-        schema_version: SCHEMA_VERSION,
-        note: arguments.note(),
-        arguments,
-        facts: facts.completed(),
+        heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
         overhead,
         background,
         conclusions,

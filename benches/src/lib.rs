@@ -38,6 +38,7 @@ pub mod stats;
 
 pub mod conclusions;
 pub mod facts;
+pub mod heading;
 pub mod report;
 
 pub mod json;

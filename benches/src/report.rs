@@ -4,27 +4,19 @@ use serde::Serialize;
 
 use crate::cli::{Options, Scenario};
 use crate::conclusions::Conclusion;
-use crate::facts::Facts;
+use crate::heading::Heading;
 use crate::latencies::Percentiles;
 use crate::stats::Estimate;
 
-/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when
-/// one is added.
+/// The version of the JSON file's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
-    pub note: Option<&'static str>,
-    /// What was asked for.
-    pub arguments: Arguments,
-    /// On what it ran.
-    pub facts: Facts,
+    /// What every file of results begins with.
+    #[serde(flatten)]
+    pub heading: Heading<Arguments>,
     /// What a poll costs, if that was asked for.
     pub overhead: Option<OverheadReport>,
     /// Foreground beside background, if that was asked for.

@@ -17,9 +17,7 @@ pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
 ///
 /// As `out` has them.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    if let Some(note) = report.note {
-        writeln!(out, "{note}\n")?;
-    }
+    report.heading.write_note(out)?;
     if let Some(overhead) = &report.overhead {
         write_overhead(overhead, out)?;
     }
@@ -27,7 +25,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         write_background(background, out)?;
     }
     write_conclusions(report, out)?;
-    writeln!(out, "\nseed {}\n{}", report.arguments.seed, report.facts)
+    report.heading.write_facts(report.heading.arguments.seed, out)
 }
 
 fn write_overhead(report: &OverheadReport, out: &mut impl Write) -> io::Result<()> {

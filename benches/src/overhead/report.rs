@@ -9,24 +9,18 @@ use super::options::Options;
 use super::section::Section;
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
+use crate::heading::Heading;
 use crate::report;
 
-/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
+/// The version of the JSON file's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
-    pub note: Option<&'static str>,
-    /// What was asked for.
-    pub arguments: Arguments,
-    /// On what it ran.
-    pub facts: Facts,
+    /// What every file of results begins with.
+    #[serde(flatten)]
+    pub heading: Heading<Arguments>,
     /// What was measured.
     pub sections: Vec<SectionReport>,
     /// Whether it is where it should be.
@@ -64,12 +58,9 @@ impl Report {
         let bars = bars::draw(&sections, options.seed, note.is_none());
         let only = options.sections().collect();
         let Options { quick, rounds, seed, .. } = *options;
+        let (schema, arguments) = ("clockworker-overhead", Arguments { quick, only, arms, rounds, seed });
         Report {
-            schema: "clockworker-overhead",
-            schema_version: SCHEMA_VERSION,
-            note,
-            arguments: Arguments { quick, only, arms, rounds, seed },
-            facts,
+            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
             sections,
             bars,
         }

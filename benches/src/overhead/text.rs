@@ -15,9 +15,7 @@ use crate::numbers::{interval, ratio};
 ///
 /// As `out` has them.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    if let Some(note) = report.note {
-        writeln!(out, "{note}\n")?;
-    }
+    report.heading.write_note(out)?;
     for section in &report.sections {
         for grid in &section.grids {
             write_grid(section.section.title(), grid, out)?;
@@ -26,7 +24,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for bar in &report.bars {
         writeln!(out, "{bar}")?;
     }
-    writeln!(out, "\nseed {}\n{}", report.arguments.seed, report.facts)
+    report.heading.write_facts(report.heading.arguments.seed, out)
 }
 
 fn write_grid(section: &str, grid: &Grid, out: &mut impl Write) -> io::Result<()> {

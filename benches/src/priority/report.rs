@@ -7,26 +7,20 @@ use super::options::Options;
 use super::scene::Section;
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
+use crate::heading::Heading;
 use crate::report;
 use crate::spread::Spread;
 use crate::stats::Estimate;
 
-/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
+/// The version of the JSON file's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
-    pub note: Option<&'static str>,
-    /// What was asked for.
-    pub arguments: Arguments,
-    /// On what it ran.
-    pub facts: Facts,
+    /// What every file of results begins with.
+    #[serde(flatten)]
+    pub heading: Heading<Arguments>,
     /// What was measured.
     pub scenes: Vec<SceneReport>,
     /// Whether it is where it should be.
@@ -114,18 +108,16 @@ impl Report {
     pub fn new(options: &Options, facts: Facts, scenes: Vec<SceneReport>) -> Self {
         let note = report::note(options.quick);
         let timing = options.timing();
+        let arguments = Arguments {
+            quick: options.quick,
+            rounds: options.rounds(),
+            warm_up_s: timing.warm_up.as_secs_f64(),
+            counted_s: timing.counted.as_secs_f64(),
+            seed: options.seed,
+        };
+        let schema = "clockworker-priority";
         Report {
-            schema: "clockworker-priority",
-            schema_version: SCHEMA_VERSION,
-            note,
-            arguments: Arguments {
-                quick: options.quick,
-                rounds: options.rounds(),
-                warm_up_s: timing.warm_up.as_secs_f64(),
-                counted_s: timing.counted.as_secs_f64(),
-                seed: options.seed,
-            },
-            facts,
+            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
             bars: bars::draw(&scenes, note.is_none()),
             scenes,
         }

@@ -16,9 +16,7 @@ use crate::text::TOLERABLE_LATENESS_NS;
 ///
 /// As `out` has them.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    if let Some(note) = report.note {
-        writeln!(out, "{note}\n")?;
-    }
+    report.heading.write_note(out)?;
     for scene in &report.scenes {
         write_scene(report, scene, out)?;
     }
@@ -28,11 +26,11 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for scene in &report.scenes {
         write_doubts(scene, out)?;
     }
-    writeln!(out, "\nseed {}\n{}", report.arguments.seed, report.facts)
+    report.heading.write_facts(report.heading.arguments.seed, out)
 }
 
 fn write_scene(report: &Report, scene: &SceneReport, out: &mut impl Write) -> io::Result<()> {
-    let arguments = &report.arguments;
+    let arguments = &report.heading.arguments;
     writeln!(out, "{}: {} rounds of {} s", scene.title, arguments.rounds, arguments.counted_s)?;
     writeln!(out, "latencies of all rounds together; ratios are medians of the rounds' (95 % interval)")?;
     writeln!(out, "{}\n", table(scene))

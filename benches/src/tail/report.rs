@@ -10,26 +10,20 @@ use super::service::Service;
 use super::window::{Account, Waits};
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
+use crate::heading::Heading;
 use crate::report;
 use crate::spread::Spread;
 use crate::stats::Estimate;
 
-/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
+/// The version of the JSON file's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
-    pub note: Option<&'static str>,
-    /// What was asked for.
-    pub arguments: Arguments,
-    /// On what it ran.
-    pub facts: Facts,
+    /// What every file of results begins with.
+    #[serde(flatten)]
+    pub heading: Heading<Arguments>,
     /// What was measured.
     pub cells: Vec<CellReport>,
     /// Whether it is where it should be.
@@ -146,18 +140,16 @@ impl Report {
     /// Of these cells.
     pub fn new(options: &Options, facts: Facts, cells: Vec<CellReport>) -> Self {
         let note = report::note(options.quick);
+        let arguments = Arguments {
+            quick: options.quick,
+            rounds: options.rounds(),
+            window_s: options.window().as_secs_f64(),
+            piece_us: options.piece,
+            seed: options.seed,
+        };
+        let schema = "clockworker-tail";
         Report {
-            schema: "clockworker-tail",
-            schema_version: SCHEMA_VERSION,
-            note,
-            arguments: Arguments {
-                quick: options.quick,
-                rounds: options.rounds(),
-                window_s: options.window().as_secs_f64(),
-                piece_us: options.piece,
-                seed: options.seed,
-            },
-            facts,
+            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
             bars: bars::draw(&cells, note.is_none()),
             cells,
         }

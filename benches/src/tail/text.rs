@@ -19,9 +19,7 @@ const TOLERABLE_STRETCH: f64 = 1.02;
 ///
 /// As `out` has them.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    if let Some(note) = report.note {
-        writeln!(out, "{note}\n")?;
-    }
+    report.heading.write_note(out)?;
     for cell in &report.cells {
         write_cell(report, cell, out)?;
     }
@@ -31,11 +29,11 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for cell in &report.cells {
         write_doubts(cell, out)?;
     }
-    writeln!(out, "\nseed {}\n{}", report.arguments.seed, report.facts)
+    report.heading.write_facts(report.heading.arguments.seed, out)
 }
 
 fn write_cell(report: &Report, cell: &CellReport, out: &mut impl Write) -> io::Result<()> {
-    let arguments = &report.arguments;
+    let arguments = &report.heading.arguments;
     writeln!(
         out,
         "{}, at {} % utilisation: {} rounds of {} s, pieces of {} µs",

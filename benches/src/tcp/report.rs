@@ -8,26 +8,20 @@ use super::options::Options;
 use super::samples::{ClosedSample, OpenRound, OpenSamples, Samples};
 use crate::conclusions::Conclusion;
 use crate::facts::Facts;
+use crate::heading::Heading;
 use crate::random::{Purpose, Random};
 use crate::report;
 use crate::stats::{self, Estimate};
 
-/// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
+/// The version of the JSON file's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
-    pub note: Option<&'static str>,
-    /// What was asked for.
-    pub arguments: Options,
-    /// On what it ran.
-    pub facts: Facts,
+    /// What every file of results begins with.
+    #[serde(flatten)]
+    pub heading: Heading<Options>,
     /// What was measured.
     pub cells: Vec<CellReport>,
     /// Whether it is where it should be.
@@ -117,12 +111,9 @@ impl Report {
         let note = report::note(options.quick);
         let mut bars = bars::draw(&cells);
         bars.iter_mut().for_each(|bar| bar.settle(note.is_none()));
+        let (schema, arguments) = ("clockworker-tcp", options.clone());
         Report {
-            schema: "clockworker-tcp",
-            schema_version: SCHEMA_VERSION,
-            note,
-            arguments: options.clone(),
-            facts,
+            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
             cells,
             bars,
         }

@@ -21,16 +21,14 @@ const TOLERABLE_LATENESS_NS: u64 = 50_000;
 ///
 /// As `out` has them.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    if let Some(note) = report.note {
-        writeln!(out, "{note}\n")?;
-    }
+    report.heading.write_note(out)?;
     for cell in &report.cells {
         write_cell(cell, out)?;
     }
     for bar in &report.bars {
         writeln!(out, "{bar}")?;
     }
-    writeln!(out, "\nseed {}\n{}", report.arguments.seed, report.facts)
+    report.heading.write_facts(report.heading.arguments.seed, out)
 }
 
 fn write_cell(cell: &CellReport, out: &mut impl Write) -> io::Result<()> {
