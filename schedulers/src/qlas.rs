@@ -2,13 +2,10 @@
 
 use core::fmt;
 use core::num::NonZeroU32;
-use std::collections::VecDeque;
 
+use crate::rings::Rings;
 use crate::turn::Turn;
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
-
-/// Levels, so that the set of non-empty ones is a `u64`.
-const LEVELS: usize = 64;
 
 /// log2 of the default base: 16,384 ns. Most polls of a service are shorter, so most requests end in level 0, in order.
 const DEFAULT_BASE_BITS: u32 = 14;
@@ -67,9 +64,7 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// ```
 #[derive(Clone)]
 pub struct Qlas {
-    levels: [VecDeque<Task>; LEVELS],
-    /// Bit *k* is set if and only if level *k* has tasks.
-    filled: u64,
+    levels: Rings,
     /// Nanoseconds of service, by group.
     attained: Vec<u64>,
     /// log2 of the base.
@@ -93,8 +88,7 @@ impl Default for Qlas {
     /// As [`Qlas::new`].
     fn default() -> Self {
         Self {
-            levels: [const { VecDeque::new() }; LEVELS],
-            filled: 0,
+            levels: Rings::default(),
             attained: Vec::new(),
             base_bits: DEFAULT_BASE_BITS,
             popped: None,
@@ -148,28 +142,6 @@ impl Qlas {
         (self.attained_ns(group) >> (self.base_bits - 1) | 1).ilog2()
     }
 
-    #[inline]
-    fn push_back(&mut self, level: u32, task: Task) {
-        self.levels[level as usize].push_back(task);
-        self.filled |= 1 << level;
-    }
-
-    #[inline]
-    fn push_front(&mut self, level: u32, task: Task) {
-        self.levels[level as usize].push_front(task);
-        self.filled |= 1 << level;
-    }
-
-    #[inline]
-    fn pop_front(&mut self, level: u32) -> Option<Task> {
-        let tasks = &mut self.levels[level as usize];
-        let task = tasks.pop_front();
-        if tasks.is_empty() {
-            self.filled &= !(1 << level);
-        }
-        task
-    }
-
     /// Whether a task that has just become ready goes on where it was stopped.
     #[inline]
     fn goes_on(&self, task: Task, why: Ready, level: u32) -> bool {
@@ -183,11 +155,9 @@ impl Qlas {
     #[inline]
     fn next_level(&mut self, fair: bool) -> u32 {
         if !fair {
-            return self.filled.trailing_zeros();
+            return self.levels.lowest();
         }
-        // The bits above the cursor; shifted in two steps, as a shift by 64 is not defined.
-        let above = self.filled & (!0 << self.cursor << 1);
-        self.cursor = if above != 0 { above } else { self.filled }.trailing_zeros();
+        self.cursor = self.levels.next_after(self.cursor);
         self.cursor
     }
 
@@ -196,14 +166,14 @@ impl Qlas {
     fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
         let mut level = self.next_level(fair);
         loop {
-            let task = self.pop_front(level)?;
+            let task = self.levels.pop_front(level)?;
             let right = self.level(task.group);
             if right <= level {
                 self.popped = Some(Popped { task: task.id, level, fair });
                 return Some(task.id);
             }
-            self.push_back(right, task);
-            if self.filled & (1 << level) == 0 {
+            self.levels.push_back(right, task);
+            if self.levels.filled() & (1 << level) == 0 {
                 level = self.next_level(fair);
             }
         }
@@ -215,15 +185,15 @@ impl Scheduler for Qlas {
     fn push(&mut self, task: Task, why: Ready) {
         let level = self.level(task.group);
         if self.goes_on(task, why, level) {
-            self.push_front(level, task);
+            self.levels.push_front(level, task);
         } else {
-            self.push_back(level, task);
+            self.levels.push_back(level, task);
         }
     }
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        if self.filled == 0 {
+        if self.levels.filled() == 0 {
             return None;
         }
         let fair = self.turn.is_fair();
@@ -234,7 +204,7 @@ impl Scheduler for Qlas {
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         let fair = self.turn.is_fair();
         let level = self.level(task.group);
-        let none_lower = self.filled & ((1 << level) - 1) == 0;
+        let none_lower = self.levels.filled() & ((1 << level) - 1) == 0;
         if none_lower && !fair && self.goes_on(task, Ready::Yielded, level) {
             return Some(task.id); // `popped` says of it what it said before
         }
@@ -244,8 +214,7 @@ impl Scheduler for Qlas {
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        let lowest = self.levels.get(self.filled.trailing_zeros() as usize)?;
-        lowest.get(ahead).map(|task| task.id)
+        self.levels.peek(ahead).map(|task| task.id)
     }
 
     #[inline]
@@ -267,11 +236,9 @@ impl Scheduler for Qlas {
 
 impl fmt::Debug for Qlas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let levels = self.levels.iter().enumerate().filter(|(_, tasks)| !tasks.is_empty());
-        let ready_by_level: Vec<(usize, usize)> = levels.map(|(level, tasks)| (level, tasks.len())).collect();
         f.debug_struct("Qlas")
             .field("base_ns", &self.base_ns())
-            .field("ready_by_level", &ready_by_level)
+            .field("ready_by_level", &self.levels.counts())
             .field("turn", &self.turn)
             .finish_non_exhaustive()
     }
