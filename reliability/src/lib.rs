@@ -1,0 +1,10 @@
+//! Programs that try to break what Clockworker promises, and print the figure of each promise.
+//!
+//! Every subcommand measures one thing and returns [figures](figure::Figure); the program prints them as a table, writes
+//! them as JSON with `--json`, and fails if one is out of its bound. `RELIABILITY.md` lists all of them.
+
+#![forbid(unsafe_code)]
+
+pub mod failure;
+pub mod figure;
+pub mod scratch;

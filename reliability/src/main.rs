@@ -1,0 +1,51 @@
+//! The program `clockworker-reliability`; everything it does is in the library beside it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use clockworker_reliability::failure::Failure;
+use clockworker_reliability::figure::{self, Figure};
+
+/// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
+#[derive(Debug, Parser)]
+#[command(name = "clockworker-reliability", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Write the figures to FILE, as JSON.
+    #[arg(long, value_name = "FILE", global = true)]
+    json: Option<PathBuf>,
+}
+
+/// One line per subcommand, and one in `measure`.
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
+    match *command {}
+}
+
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for a terminal")]
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = measure(&arguments.command).and_then(|figures| {
+        println!("{}", figure::table(&figures));
+        if let Some(path) = &arguments.json {
+            figure::write_json(&figures, path)?;
+        }
+        match figures.iter().filter(|figure| !figure.is_kept()).count() {
+            0 => Ok(()),
+            broken => {
+                Err(Failure::run(format!("{broken} of {} figures are out of their bounds", figures.len())))
+            }
+        }
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.status())
+        }
+    }
+}
