@@ -372,6 +372,7 @@ thread_local! {
     static TOUCHED: Cell<(u32, u32, u32)> = const { Cell::new((0, 0, 0)) };
 }
 
+#[allow(unsafe_code, reason = "a waker that panics is made by hand")]
 impl Touchy {
     /// Where the wakers' data pointers point.
     const ALL: &'static [Touchy] = &{
