@@ -75,12 +75,14 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
         }
         let end = core.run_slice();
         if end.is_none() {
+            if core.has_arrivals() {
+                // What was dropped at admission woke somebody.
+                continue;
+            }
             // There is nobody to wait for.
             core.main_waits_for.set(0);
         }
         match end {
-            // What was dropped at admission woke somebody.
-            None if core.has_arrivals() => {}
             None if core.main.is_woken() => {
                 // It woke itself, and there is nobody to alternate with but the host.
                 core.yield_to_host(host);

@@ -329,6 +329,18 @@ fn a_future_being_run_that_wakes_itself_is_polled_again_and_tasks_go_on_beside_i
 }
 
 #[test]
+fn a_future_being_run_that_yields_waits_for_a_task_that_an_abort_has_woken() {
+    let ex = Executor::new();
+    let stays = ex.spawn(pending::<()>());
+    let abort = stays.abort_handle();
+    let joins = ex.spawn(async move { stays.await.unwrap_err().is_cancelled() });
+    settle(&ex);
+    abort.abort();
+    ex.block_on(yield_now());
+    assert!(joins.is_finished(), "the future being run went first");
+}
+
+#[test]
 fn tasks_spawned_before_between_and_during_runs_all_run() {
     let ex = Executor::new();
     let done = Rc::new(RefCell::new(Vec::new()));
