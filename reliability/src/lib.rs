@@ -7,4 +7,5 @@
 
 pub mod failure;
 pub mod figure;
+pub mod programs;
 pub mod scratch;

@@ -1,0 +1,429 @@
+//! The reference: a plain executor made of the `async-task` crate and first-in-first-out lists.
+//!
+//! What it takes from Clockworker's design is what can be seen: tasks woken here go before what came from elsewhere, aborts
+//! come from elsewhere whoever asks, all of it is taken in between two polls, and a task that yielded goes behind that.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::event::{End, Entry, Event};
+use super::op::{Order, SLOTS, TaskName};
+use super::subject::{Stopped, Subject, Until};
+use super::task::{Output, TaskFuture, Ticket, drop_contained};
+use super::trace::as_if_elsewhere;
+use super::world::World;
+
+/// See the [module docs](self).
+pub(super) struct Reference {
+    lists: Arc<Mutex<Lists>>,
+    queues: RefCell<Vec<Queue>>,
+    names: [Cell<Option<u16>>; SLOTS as usize],
+    tasks: RefCell<Vec<Option<Task>>>,
+    inbox: RefCell<VecDeque<TaskName>>,
+    ended: Cell<bool>,
+}
+
+type Runnable = async_task::Runnable<Place>;
+
+#[derive(Clone, Copy)]
+struct Place {
+    task: TaskName,
+    queue: u16,
+}
+
+/// Tasks that are to be polled.
+#[derive(Default)]
+struct Lists {
+    /// By queue.
+    ready: Vec<VecDeque<Runnable>>,
+    /// Woken, not yet taken in.
+    woken: VecDeque<Runnable>,
+    running: Option<TaskName>,
+    yielded: Option<Runnable>,
+    /// What is woken comes from the inbox.
+    taking_in: bool,
+}
+
+struct Queue {
+    fifo: bool,
+    open: bool,
+}
+
+struct Task {
+    slot: Rc<Slot>,
+    /// Dropping it is how `async-task` cancels.
+    live: Option<async_task::Task<(), Place>>,
+    /// In the inbox, and with these in its hands.
+    mail: Option<Mail>,
+}
+
+#[derive(Default)]
+struct Mail {
+    new: Option<Runnable>,
+    waker: Option<Waker>,
+    abort: bool,
+}
+
+/// Where a result waits for whoever joins.
+#[derive(Default)]
+struct Slot {
+    result: RefCell<Option<Result<Output, End>>>,
+    joiner: RefCell<Option<Waker>>,
+    detached: Cell<bool>,
+    finished: Cell<bool>,
+}
+
+impl Slot {
+    fn complete(&self, result: Result<Output, End>) {
+        self.finished.set(true);
+        if self.detached.get() {
+            return drop_contained(result);
+        }
+        self.result.replace(Some(result));
+        let joiner = self.joiner.take();
+        joiner.into_iter().for_each(Waker::wake);
+    }
+}
+
+pub(super) struct Join(Rc<Slot>);
+
+impl Future for Join {
+    type Output = Result<Output, End>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.0.result.take() {
+            return Poll::Ready(result);
+        }
+        self.0.joiner.replace(Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Join {
+    fn drop(&mut self) {
+        self.0.detached.set(true);
+        drop_contained(self.0.result.take());
+    }
+}
+
+/// Keeps panics in, and tells the slot how it ended: by a panic if there was one, be it in the drop.
+struct Contained<F: Future<Output = Output>> {
+    future: Option<Pin<Box<F>>>,
+    slot: Rc<Slot>,
+}
+
+impl<F: Future<Output = Output>> Contained<F> {
+    fn end(&mut self, result: Result<Output, End>) {
+        let future = self.future.take();
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        if dropped.is_err() {
+            drop_contained(result);
+            return self.slot.complete(Err(End::Panicked));
+        }
+        self.slot.complete(result);
+    }
+}
+
+impl<F: Future<Output = Output>> Future for Contained<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => self.end(Ok(output)),
+            Err(_) => self.end(Err(End::Panicked)),
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<F: Future<Output = Output>> Drop for Contained<F> {
+    fn drop(&mut self) {
+        if self.future.is_some() {
+            self.end(Err(End::Cancelled));
+        }
+    }
+}
+
+impl Lists {
+    fn push(&mut self, runnable: Runnable) {
+        let Place { task, queue } = *runnable.metadata();
+        if self.taking_in {
+            self.ready[usize::from(queue)].push_back(runnable);
+        } else if self.running == Some(task) {
+            self.yielded = Some(runnable);
+        } else {
+            self.woken.push_back(runnable);
+        }
+    }
+
+    fn take_in_woken(&mut self) {
+        while let Some(runnable) = self.woken.pop_front() {
+            self.ready[usize::from(runnable.metadata().queue)].push_back(runnable);
+        }
+    }
+
+    /// Takes a task out of wherever it is.
+    fn remove(&mut self, task: TaskName) -> Option<Runnable> {
+        if self.yielded.as_ref().is_some_and(|runnable| runnable.metadata().task == task) {
+            return self.yielded.take();
+        }
+        let lists = self.ready.iter_mut().chain([&mut self.woken]);
+        lists.into_iter().find_map(|list| {
+            let at = list.iter().position(|runnable| runnable.metadata().task == task)?;
+            list.remove(at)
+        })
+    }
+
+    /// The next task of the queue: the first if it is FIFO, else the one that is told, if it is there.
+    fn pop(&mut self, queue: u16, fifo: bool, told: TaskName) -> Option<Runnable> {
+        let list = &mut self.ready[usize::from(queue)];
+        if fifo {
+            return list.pop_front();
+        }
+        let at = list.iter().position(|runnable| runnable.metadata().task == told)?;
+        list.remove(at)
+    }
+}
+
+impl Reference {
+    pub(super) fn new() -> Self {
+        let names: [Cell<Option<u16>>; SLOTS as usize] = Default::default();
+        names[0].set(Some(0));
+        let lists = Lists { ready: vec![VecDeque::new()], ..Lists::default() };
+        Self {
+            lists: Arc::new(Mutex::new(lists)),
+            queues: RefCell::new(vec![Queue { fifo: true, open: true }]),
+            names,
+            tasks: RefCell::default(),
+            inbox: RefCell::default(),
+            ended: Cell::new(false),
+        }
+    }
+
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_open(&self, queue: u16) -> bool {
+        !self.ended.get() && self.queues.borrow()[usize::from(queue)].open
+    }
+
+    /// Makes a task; it is still to be scheduled.
+    fn make(&self, place: Place, future: impl Future<Output = Output> + 'static) -> (Runnable, Join) {
+        let slot = Rc::new(Slot::default());
+        let contained = Contained { future: Some(Box::pin(future)), slot: Rc::clone(&slot) };
+        let lists = Arc::clone(&self.lists);
+        let schedule = move |runnable| lists.lock().unwrap_or_else(PoisonError::into_inner).push(runnable);
+        let builder = async_task::Builder::new().metadata(place);
+        let (runnable, live) = builder.spawn_local(move |_| contained, schedule);
+        let mut tasks = self.tasks.borrow_mut();
+        if tasks.len() <= usize::from(place.task) {
+            tasks.resize_with(usize::from(place.task) + 1, || None);
+        }
+        tasks[usize::from(place.task)] = Some(Task { slot: Rc::clone(&slot), live: Some(live), mail: None });
+        (runnable, Join(slot))
+    }
+
+    /// Puts something into the inbox for a task that is not finished. What is in it already is added to.
+    fn mail(&self, task: TaskName, add: impl FnOnce(&mut Mail)) {
+        let mut tasks = self.tasks.borrow_mut();
+        let Some(Some(known)) = tasks.get_mut(usize::from(task)) else { return };
+        if known.slot.finished.get() {
+            return;
+        }
+        if known.mail.is_none() {
+            self.inbox.borrow_mut().push_back(task);
+        }
+        add(known.mail.get_or_insert_default());
+    }
+
+    /// Takes in what was woken, then what is in the inbox. What that puts into the inbox is for the next time.
+    fn take_in(&self) {
+        self.lists().take_in_woken();
+        for task in self.inbox.take() {
+            let mail = self.tasks.borrow_mut()[usize::from(task)].as_mut().and_then(|task| task.mail.take());
+            let Mail { new, waker, abort } = mail.unwrap_or_default();
+            let refused = new.as_ref().is_some_and(|new| !self.is_open(new.metadata().queue));
+            if abort || refused {
+                self.cancel(task, new);
+                continue;
+            }
+            self.lists().taking_in = true;
+            new.into_iter().for_each(Runnable::schedule);
+            waker.into_iter().for_each(Waker::wake);
+            self.lists().taking_in = false;
+        }
+    }
+
+    /// Drops a task's future, unless it is finished.
+    fn cancel(&self, task: TaskName, new: Option<Runnable>) {
+        let live = self.tasks.borrow_mut()[usize::from(task)].as_mut().and_then(|task| task.live.take());
+        // Schedules it, for its future to be dropped, if it is not scheduled already.
+        drop(live);
+        let scheduled = self.lists().remove(task);
+        drop((new, scheduled));
+    }
+
+    /// Polls the queue's next task. False if there is none.
+    fn poll(&self, queue: u16, told: TaskName) -> bool {
+        let fifo = self.queues.borrow()[usize::from(queue)].fifo;
+        let mut lists = self.lists();
+        lists.take_in_woken();
+        let Some(runnable) = lists.pop(queue, fifo, told) else { return false };
+        lists.running = Some(runnable.metadata().task);
+        drop(lists);
+        runnable.run();
+        self.lists().running = None;
+        self.take_in();
+        let mut lists = self.lists();
+        if let Some(runnable) = lists.yielded.take() {
+            lists.ready[usize::from(queue)].push_back(runnable);
+        }
+        true
+    }
+
+    fn is_idle(&self) -> bool {
+        let lists = self.lists();
+        lists.woken.is_empty() && lists.ready.iter().all(VecDeque::is_empty) && self.inbox.borrow().is_empty()
+    }
+}
+
+thread_local! {
+    static WORLD: RefCell<Weak<World<Reference>>> = const { RefCell::new(Weak::new()) };
+}
+
+impl World<Reference> {
+    /// Makes it the one that is run on this thread.
+    pub(super) fn enter(self: &Rc<Self>) {
+        WORLD.replace(Rc::downgrade(self));
+    }
+}
+
+impl Subject for Reference {
+    type Join = Join;
+
+    fn world() -> Option<Rc<World<Self>>> {
+        WORLD.with_borrow(Weak::upgrade)
+    }
+
+    fn create(&self, slot: u8, _share: u32, order: Order) -> bool {
+        let name = &self.names[usize::from(slot)];
+        if name.get().is_some() {
+            return false;
+        }
+        let mut queues = self.queues.borrow_mut();
+        name.set(Some(queues.len() as u16));
+        queues.push(Queue { fifo: order == Order::Fifo, open: true });
+        self.lists().ready.push(VecDeque::new());
+        true
+    }
+
+    fn share(&self, _queue: u16, _share: u32) {}
+
+    fn close(&self, queue: u16) {
+        self.queues.borrow_mut()[usize::from(queue)].open = false;
+        self.names.iter().filter(|name| name.get() == Some(queue)).for_each(|name| name.set(None));
+    }
+
+    fn spawn(&self, queue: u16, _beside: bool, task: TaskName, future: TaskFuture<Self>) -> Join {
+        if !self.is_open(queue) {
+            let slot = Rc::new(Slot::default());
+            slot.complete(Err(End::Cancelled));
+            return Join(slot);
+        }
+        self.lists().take_in_woken();
+        let (runnable, join) = self.make(Place { task, queue }, future);
+        self.lists().ready[usize::from(queue)].push_back(runnable);
+        join
+    }
+
+    fn spawn_elsewhere(&self, _slot: u8, queue: Option<u16>, task: TaskName, ticket: Ticket) -> Join {
+        let Some(queue) = queue.filter(|&queue| self.is_open(queue)) else {
+            as_if_elsewhere(|| drop(ticket));
+            let slot = Rc::new(Slot::default());
+            slot.complete(Err(End::Cancelled));
+            return Join(slot);
+        };
+        let (runnable, join) = self.make(Place { task, queue }, Made::Ticket(Some(ticket)));
+        self.mail(task, |mail| mail.new = Some(runnable));
+        join
+    }
+
+    fn wake_elsewhere(&self, task: TaskName, waker: Waker) {
+        self.mail(task, |mail| mail.waker = Some(waker));
+    }
+
+    fn drop_waker_elsewhere(&self, waker: Waker) {
+        drop(waker);
+    }
+
+    fn drop_handle_elsewhere(&self, handle: Join) {
+        as_if_elsewhere(|| drop(handle));
+    }
+
+    fn abort(&self, task: TaskName, _elsewhere: bool) {
+        self.mail(task, |mail| mail.abort = true);
+    }
+
+    fn run(&self, until: Until<'_, Join>, told: &[Entry]) -> Stopped {
+        let answer = |join: &mut Join| join.0.result.take();
+        let mut handle = match until {
+            Until::Joined(handle) => Some(handle),
+            Until::Idle | Until::Turn => None,
+        };
+        if let Some(joined) = handle.as_deref_mut().and_then(answer) {
+            return Stopped { idle: false, joined: Some(joined) };
+        }
+        self.take_in();
+        let mut idle = true;
+        for entry in told {
+            match entry.event {
+                Event::Polled { task, queue } if !self.poll(queue, task) => break,
+                Event::Stopped { idle: told } => {
+                    idle = told;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        Stopped { idle: idle && self.is_idle(), joined: handle.and_then(answer) }
+    }
+
+    fn tear_down(&self) {
+        self.ended.set(true);
+        self.take_in();
+        let tasks = self.tasks.borrow().len();
+        (0..tasks).for_each(|task| self.cancel(task as TaskName, None));
+    }
+}
+
+/// The future of a task from elsewhere: made in its first poll.
+enum Made {
+    Ticket(Option<Ticket>),
+    Future(Box<TaskFuture<Reference>>),
+}
+
+impl Future for Made {
+    type Output = Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
+        let this = self.get_mut();
+        if let Made::Ticket(ticket) = this
+            && let Some(ticket) = ticket.take()
+        {
+            *this = Made::Future(Box::new(ticket.redeem()));
+        }
+        match this {
+            Made::Future(future) => Pin::new(&mut **future).poll(cx),
+            Made::Ticket(_) => Poll::Pending,
+        }
+    }
+}
