@@ -38,6 +38,20 @@ pub(crate) fn current() -> Option<Rc<Core>> {
     CURRENT.with(|current| Option::clone(&current.borrow()))
 }
 
+/// The process was forked by what this thread was doing: ends the copied run, if there is one. Called in the child.
+///
+/// (Of runs inside each other, the innermost. The others find out at the end of their slices.)
+#[cfg(unix)]
+pub(crate) fn interrupt() {
+    CURRENT.with(|current| {
+        if let Ok(current) = current.try_borrow()
+            && let Some(core) = current.as_deref()
+        {
+            core.interrupt();
+        }
+    });
+}
+
 /// Looks at the current executor, if there is one, without counting a reference.
 #[inline]
 pub(crate) fn with_current<T>(look: impl FnOnce(&Core) -> T) -> Option<T> {

@@ -24,6 +24,8 @@ impl Drained {
 
     /// Ready once no task is left, and none is on its way from another thread.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // Nobody will run them there.
+        self.core.process.assert_current();
         if self.core.shared.inbox.has_mail() {
             // Admission is not for here, which may be inside a poll.
             cx.waker().wake_by_ref();

@@ -25,7 +25,9 @@ use crate::task::JoinHandle;
 /// somewhere give a [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it
 /// and do nothing then.
 ///
-/// **After a `fork`** it belongs to the parent; a child that goes on using it is not detected.
+/// **After a `fork`** it belongs to the parent. In the child, running the copy is a panic that says so, spawning and
+/// creating queues give errors that do, and dropping it drops the copies of its futures and wakes nobody's host. A task
+/// that forks ends the child's copy of the run with its poll: no other task is polled there.
 ///
 /// # Example
 ///
@@ -100,8 +102,9 @@ impl Executor {
     /// # Panics
     ///
     /// When polled while the executor is being run already: inside one of its own tasks, or beside another run that was
-    /// polled before and is neither done nor dropped. When polled again once it is done. A panic of `future` is passed
-    /// on; a panic of a task is not, it goes to the task's [`JoinHandle`].
+    /// polled before and is neither done nor dropped. In a child process of the one that made the executor. When polled
+    /// again once it is done. A panic of `future` is passed on; a panic of a task is not, it goes to the task's
+    /// [`JoinHandle`].
     pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
         RunUntil::new(&self.core, future)
     }

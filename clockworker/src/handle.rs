@@ -71,6 +71,7 @@ impl Handle {
             Ok(None) => refuse(&self.shared, Refused::NoSuchQueue),
             Err(Refusal::ShutDown) => refuse(&self.shared, Refused::ShutDown),
             Err(Refusal::Dropped) => refuse(&self.shared, Refused::ExecutorDropped),
+            Err(Refusal::Forked) => refuse(&self.shared, Refused::Forked),
         }
     }
 
@@ -79,7 +80,7 @@ impl Handle {
         matches!(self.shared.find(name), Ok(Some(_)))
     }
 
-    /// Whether the executor takes no more tasks: it was shut down or dropped.
+    /// Whether the executor takes no more tasks: it was shut down or dropped, or is a parent process's.
     pub fn is_stopped(&self) -> bool {
         self.shared.find(DEFAULT_QUEUE).is_err()
     }

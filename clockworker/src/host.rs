@@ -36,9 +36,10 @@ impl<'a, F: Future> RunUntil<'a, F> {
         Self { core, future: Some(Box::pin(future)), claim: None }
     }
 
-    /// Claims the executor. Only one future may drive it at a time.
+    /// Claims the executor. Only one future may drive it at a time, in the process that it was made in.
     #[track_caller]
     pub(crate) fn claim(&mut self) {
+        self.core.process.assert_current();
         if self.claim.is_none() {
             let taken = self.core.driven.replace(true);
             assert!(!taken, "{ALREADY_DRIVEN}");
@@ -72,6 +73,9 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
         }
         if core.has_arrivals() {
             core.admit_arrivals();
+            if core.has_failed() {
+                return Poll::Pending;
+            }
         }
         let end = core.run_slice();
         if end.is_none() {
@@ -173,7 +177,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
         let core = this.core;
         let _entered = context::enter(core);
         let polled = turn(core, cx.waker(), || this.poll_main());
-        assert!(!core.has_failed(), "{FAILED}");
+        core.assert_not_failed(polled.is_ready(), FAILED);
         if polled.is_ready() {
             this.end();
         }
@@ -225,6 +229,12 @@ pub(crate) struct MainWaker {
 impl MainWaker {
     pub(crate) fn new(shared: &SharedRef) -> Arc<Self> {
         Arc::new(Self { woken: AtomicBool::new(false), shared: shared.clone() })
+    }
+
+    /// Whether a host of this executor may be woken from here: not from a child process, where wakers are copies.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn host_is_here(&self) -> bool {
+        self.shared.process.is_current()
     }
 
     /// A new future is to be polled.

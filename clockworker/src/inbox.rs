@@ -25,6 +25,7 @@ use std::task::Waker;
 
 use futures_util::task::AtomicWaker;
 
+use crate::fork::Process;
 use crate::task::{Arrival, Arrivals, Header, Link, received};
 
 /// See the [module docs](self).
@@ -33,6 +34,7 @@ pub(crate) struct Inbox {
     head: AtomicPtr<Header>,
     /// The waker of the task that `run_until` runs in.
     host: AtomicWaker,
+    process: Process,
 }
 
 /// Neither is ever the address of a header: those are aligned.
@@ -40,8 +42,8 @@ const PARKED: *mut Header = ptr::without_provenance_mut(1);
 const CLOSED: *mut Header = ptr::without_provenance_mut(2);
 
 impl Inbox {
-    pub(crate) fn new() -> Self {
-        Self { head: AtomicPtr::new(ptr::null_mut()), host: AtomicWaker::new() }
+    pub(crate) fn new(process: Process) -> Self {
+        Self { head: AtomicPtr::new(ptr::null_mut()), host: AtomicWaker::new(), process }
     }
 
     /// Pushes a task, and wakes the host if it is parked. Gives the link back if the executor is gone.
@@ -66,7 +68,7 @@ impl Inbox {
             }
         }
         if head == PARKED {
-            self.host.wake();
+            self.wake_host();
         }
         Ok(())
     }
@@ -126,15 +128,24 @@ impl Inbox {
     #[inline]
     pub(crate) fn wake_parked_host(&self) {
         if self.head.load(Ordering::SeqCst) == PARKED {
-            self.wake_host();
+            self.unpark_and_wake();
         }
     }
 
     #[cold]
-    fn wake_host(&self) {
+    fn unpark_and_wake(&self) {
         // Ordering: SeqCst as above; the winner of the swap is the one who wakes.
         let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::SeqCst, Ordering::Relaxed);
         if awake.is_ok() {
+            self.wake_host();
+        }
+    }
+
+    /// Wakes the host, but not from a child process: it is the parent's, and may be reached through a descriptor that
+    /// both have.
+    #[inline]
+    fn wake_host(&self) {
+        if self.process.is_current() {
             self.host.wake();
         }
     }

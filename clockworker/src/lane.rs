@@ -37,6 +37,8 @@ pub(crate) struct Lane {
     pub(crate) live: Cell<usize>,
     /// Whether EEVDF counts it as runnable.
     pub(crate) runnable: Cell<bool>,
+    /// How many unfinished tasks it may have: [`MAX_TASKS`], or none once it or its executor takes no more.
+    pub(crate) room: Cell<usize>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and forgotten: its id may be another queue's.
     pub(crate) retired: Cell<bool>,
@@ -394,6 +396,7 @@ impl Lane {
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
+            room: Cell::new(MAX_TASKS),
             closed: Cell::new(false),
             retired: Cell::new(false),
             share: Cell::new(share),

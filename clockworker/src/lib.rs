@@ -67,6 +67,8 @@ mod context;
 mod core;
 mod drained;
 mod executor;
+#[allow(unsafe_code, reason = "one function of the C library is declared")]
+mod fork;
 mod handle;
 mod host;
 #[allow(unsafe_code, reason = "intrusive links of the task cell")]

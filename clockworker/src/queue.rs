@@ -245,7 +245,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the share or request is out of range, an open queue of this name exists, or the executor was shut down.
+    /// If the share or request is out of range, an open queue of this name exists, the executor was shut down, or this
+    /// is a child process of the one that has it.
     pub fn create(self) -> Result<Queue, QueueError> {
         self.options.create(self.core, self.name)
     }
@@ -316,6 +317,7 @@ enum Kind {
     Request,
     Closed,
     Stopped,
+    Forked,
 }
 
 impl QueueError {
@@ -325,6 +327,10 @@ impl QueueError {
 
     pub(crate) fn stopped() -> Self {
         Self { kind: Kind::Stopped }
+    }
+
+    pub(crate) fn forked() -> Self {
+        Self { kind: Kind::Forked }
     }
 
     fn share(error: ShareError) -> Self {
@@ -351,9 +357,9 @@ impl QueueError {
         self.kind == Kind::Closed
     }
 
-    /// Whether the executor was shut down.
+    /// Whether the executor was shut down, or belongs to the process that this one was forked from.
     pub fn is_stopped(&self) -> bool {
-        self.kind == Kind::Stopped
+        matches!(self.kind, Kind::Stopped | Kind::Forked)
     }
 }
 
@@ -365,6 +371,7 @@ impl fmt::Display for QueueError {
             Kind::Request => f.write_str("a queue's request must be more than zero"),
             Kind::Closed => f.write_str("the queue is closed and gone"),
             Kind::Stopped => f.write_str("the executor was shut down"),
+            Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::fork::Process;
 use crate::inbox::Inbox;
 use crate::task::{Arrivals, Credits, OwnerCell};
 
@@ -13,6 +14,8 @@ pub(crate) struct Shared {
     local: OwnerCell<Local>,
     /// Everybody else's.
     pub(crate) inbox: Inbox,
+    /// The process it was made in.
+    pub(crate) process: Process,
     names: Mutex<Names>,
 }
 
@@ -43,12 +46,20 @@ pub(crate) struct QueueKey {
 pub(crate) enum Refusal {
     ShutDown,
     Dropped,
+    /// This is the copy that a child process got.
+    Forked,
 }
 
 impl Shared {
     /// Makes the calling thread the owner.
     pub(crate) fn new() -> Self {
-        Self { local: OwnerCell::new(Local::default()), inbox: Inbox::new(), names: Mutex::default() }
+        let process = Process::current();
+        Self {
+            local: OwnerCell::new(Local::default()),
+            inbox: Inbox::new(process),
+            process,
+            names: Mutex::default(),
+        }
     }
 
     /// The owner thread's part, if this is the owner thread.
@@ -63,38 +74,44 @@ impl Shared {
         self.local().map(|local| &local.arrivals)
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
+    /// None in a child process: if another thread held the lock at the fork, nobody releases it there.
+    fn names(&self) -> Option<MutexGuard<'_, Names>> {
         // Nothing that could panic runs under this lock, and its data are whole at every step.
-        self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        let lock = || self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.process.is_current().then(lock)
     }
 
     /// Makes a queue known to other threads. False if the name is taken.
     pub(crate) fn add_name(&self, name: &str, key: QueueKey) -> bool {
-        let queues = &mut self.names().queues;
-        if queues.contains_key(name) {
+        let Some(mut names) = self.names() else { return false };
+        if names.queues.contains_key(name) {
             return false;
         }
-        queues.insert(name.into(), key);
+        names.queues.insert(name.into(), key);
         true
     }
 
     pub(crate) fn remove_name(&self, name: &str) {
-        self.names().queues.remove(name);
+        if let Some(mut names) = self.names() {
+            names.queues.remove(name);
+        }
     }
 
     /// The queue of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Refusal> {
-        let names = self.names();
-        match names.refused {
-            Some(refusal) => Err(refusal),
-            None => Ok(names.queues.get(name).copied()),
+        let Some(names) = self.names() else { return Err(Refusal::Forked) };
+        match (names.queues.get(name), names.refused) {
+            (Some(&key), _) => Ok(Some(key)),
+            (None, Some(refusal)) => Err(refusal),
+            (None, None) => Ok(None),
         }
     }
 
     /// Says that no queue takes any more tasks.
     pub(crate) fn refuse(&self, refusal: Refusal) {
-        let mut names = self.names();
-        names.refused = Some(refusal);
-        names.queues.clear();
+        if let Some(mut names) = self.names() {
+            names.refused = Some(refusal);
+            names.queues.clear();
+        }
     }
 }

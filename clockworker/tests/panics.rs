@@ -9,16 +9,15 @@ use std::future::{Future, pending, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::pin::pin;
-use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
-use std::{env, mem, thread};
+use std::{mem, thread};
 
 use clockworker::{Executor, JoinError, JoinHandle, yield_now};
 use life_support::{
-    MEANT, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, panic_of, poll_once, said,
-    settle, settle_run, tick,
+    MEANT, OnDrop, Probe, assert_finished, hold, hush, in_child, output, panic_as_meant, panic_of, poll_once,
+    said, settle, settle_run, tick,
 };
 
 /// Panics when dropped.
@@ -41,20 +40,6 @@ fn assert_usable(ex: &Executor) {
     assert_eq!(output(task).unwrap(), 42);
     assert_eq!(ex.stats().queues[0].policy_fault, None);
     assert_eq!(ex.block_on(async { 43 }), 43);
-}
-
-/// Runs a test's second half in a process of its own, for faults that abort the process.
-fn in_child(test: &str, body: impl FnOnce()) {
-    const CHILD: &str = "CLOCKWORKER_TEST_CHILD";
-    if env::var_os(CHILD).is_some() {
-        return body();
-    }
-    let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", test, "--test-threads=1"])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl Run {
         cx: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
+        core.process.assert_current();
         // It is awake: no need to wake it for what comes during the poll.
         drop(self.woken.host.take());
         let _entered = context::enter(core);
@@ -108,7 +109,7 @@ impl Run {
             None if self.woken.take() => poll(&mut Context::from_waker(&self.waker)),
             None => Poll::Pending,
         };
-        assert!(!core.has_failed(), "{FAILED}");
+        core.assert_not_failed(polled.is_ready(), FAILED);
         if polled.is_pending() {
             self.woken.wait(cx.waker());
         }
@@ -190,7 +191,9 @@ impl RunWaker {
 
     /// Has the run polled, its future not.
     pub(crate) fn rouse(&self) {
-        if let Some(host) = self.host.take() {
+        if let Some(host) = self.host.take()
+            && self.main.host_is_here()
+        {
             wake_quietly(host);
         }
     }
@@ -205,7 +208,9 @@ impl Wake for RunWaker {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`; SeqCst for `wait`.
         if !self.woken.swap(true, Ordering::SeqCst) {
             self.main.wake_by_ref();
-            self.host.wake();
+            if self.main.host_is_here() {
+                self.host.wake();
+            }
         }
     }
 }

@@ -87,7 +87,8 @@ impl Core {
         let lane = self.lane(place.queue).filter(|lane| lane.key.generation == place.generation);
         let cause = match &lane {
             None => Some(Cause::Refused(Refused::QueueClosed)),
-            Some(lane) => self.refusal(lane).map(Cause::Refused),
+            Some(lane) if self.takes(lane) => None,
+            Some(lane) => Some(Cause::Refused(self.refusal(lane))),
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(lane), None) = (&lane, cause) else {

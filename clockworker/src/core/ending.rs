@@ -3,9 +3,10 @@
 use std::task::Waker;
 
 use super::Core;
+use crate::fork::FORKED;
 use crate::panics::wake_quietly;
 use crate::shared::Refusal;
-use crate::task::Cause;
+use crate::task::{Arrivals, Cause};
 use crate::unhandled_panic::UnhandledPanic;
 
 impl Core {
@@ -33,18 +34,56 @@ impl Core {
         }
     }
 
-    /// Whether a task panicked where that ends everything. Then there are no tasks left, and no new ones.
+    /// The process was forked during a run, and this is the child's copy: ends the run after the poll under way.
+    ///
+    /// Called where little is allowed (see [`fork`](crate::fork)), so it only leaves word. The run loop looks for arrivals
+    /// after each poll.
+    #[cfg(unix)]
+    pub(crate) fn interrupt(&self) {
+        self.failed.set(true);
+        self.preempted.set(true);
+        self.shared.arrivals().into_iter().for_each(Arrivals::look);
+    }
+
+    /// Whether no task is to be polled any more: one panicked where that ends everything, and then there are none left and
+    /// no new ones; or the process was forked.
+    #[inline]
     pub(crate) fn has_failed(&self) -> bool {
         if self.failed.get() && self.refused.get().is_none() {
+            self.fail();
+        }
+        self.failed.get()
+    }
+
+    #[cold]
+    fn fail(&self) {
+        // In a child nothing of the parent's is done, and nothing undone.
+        if self.process.is_current() {
             self.refuse(Refusal::ShutDown);
             self.cancel_all(Cause::ShutDown);
         }
-        self.failed.get()
+    }
+
+    /// Tells whoever runs the executor if it [has failed](Self::has_failed): panics, where a task did with that message.
+    /// A future that forked and was done with it has nothing to hear: it is done in both processes.
+    #[inline]
+    pub(crate) fn assert_not_failed(&self, done: bool, after_a_panic: &str) {
+        if self.failed.get() {
+            self.report_failure(done, after_a_panic);
+        }
+    }
+
+    #[cold]
+    fn report_failure(&self, done: bool, after_a_panic: &str) {
+        let forked = !self.process.is_current();
+        assert!(done || !forked, "{FORKED}");
+        assert!(forked || !self.has_failed(), "{after_a_panic}");
     }
 
     /// Takes no more tasks.
     pub(crate) fn refuse(&self, refusal: Refusal) {
         self.refused.set(Some(refusal));
+        self.lanes.borrow().iter().flatten().for_each(|lane| lane.room.set(0));
         self.shared.refuse(refusal);
     }
 

@@ -23,6 +23,7 @@ use crate::clock::Clock;
 #[cfg(feature = "tokio")]
 use crate::compat::RunWaker;
 use crate::drained::Waiting;
+use crate::fork::Process;
 use crate::host::MainWaker;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::{Refusal, Shared};
@@ -40,6 +41,8 @@ pub(crate) struct HostLimits {
 /// See the [module docs](self).
 pub(crate) struct Core {
     pub(crate) shared: SharedRef,
+    /// The process it was made in.
+    pub(crate) process: Process,
     clock: Clock,
     limits: HostLimits,
     /// By `QueueKey::index`. None where a queue was closed and is gone.
@@ -90,7 +93,7 @@ pub(crate) struct Core {
     /// Woken when no task is left.
     pub(crate) waiting_drained: RefCell<Waiting>,
     pub(crate) unhandled_panic: Cell<UnhandledPanic>,
-    /// A task panicked where that ends everything.
+    /// A task panicked where that ends everything; or this is a copy, made while it was run, in a child process.
     failed: Cell<bool>,
     pub(crate) host_polls: Counter,
     host_yields: Counter,
@@ -116,6 +119,7 @@ impl Core {
         let shared = SharedRef::new(Shared::new());
         let main = MainWaker::new(&shared);
         Rc::new(Self {
+            process: shared.process,
             shared,
             clock,
             limits,

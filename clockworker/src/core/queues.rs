@@ -26,6 +26,9 @@ impl Core {
         share: Share,
         request_ns: u64,
     ) -> Result<QueuePlace, QueueError> {
+        if !self.process.is_current() {
+            return Err(QueueError::forked());
+        }
         if self.refused.get().is_some() {
             return Err(QueueError::stopped());
         }
@@ -84,6 +87,7 @@ impl Core {
     /// Stops a queue from taking tasks. It is gone once its last task has finished.
     pub(crate) fn close_queue(&self, lane: &Lane) {
         if !lane.closed.replace(true) {
+            lane.room.set(0);
             self.shared.remove_name(&lane.name);
             self.retire_if_done(lane);
         }

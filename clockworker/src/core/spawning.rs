@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::{Core, Current};
-use crate::lane::{GroupIndex, Lane, MAX_TASKS, NO_GROUP};
+use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::Refusal;
 use crate::task::{JoinHandle, Refused, refuse, spawn_here};
 
@@ -14,8 +14,8 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        if let Some(why) = self.refusal(lane) {
-            return refuse(&self.shared, why);
+        if !self.takes(lane) {
+            return refuse(&self.shared, self.refusal(lane));
         }
         // Tasks woken before this one was spawned come first.
         if self.has_woken() {
@@ -32,12 +32,21 @@ impl Core {
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed))
     }
 
-    pub(super) fn refusal(&self, lane: &Lane) -> Option<Refused> {
+    /// Whether a queue takes one more task.
+    #[inline]
+    pub(super) fn takes(&self, lane: &Lane) -> bool {
+        lane.live.get() < lane.room.get() && self.process.is_current()
+    }
+
+    /// Why it does not.
+    #[cold]
+    pub(super) fn refusal(&self, lane: &Lane) -> Refused {
         match self.refused.get() {
-            Some(Refusal::ShutDown) => Some(Refused::ShutDown),
-            Some(Refusal::Dropped) => Some(Refused::ExecutorDropped),
-            None if lane.closed.get() => Some(Refused::QueueClosed),
-            None => (lane.live.get() >= MAX_TASKS).then_some(Refused::QueueFull),
+            _ if !self.process.is_current() => Refused::Forked,
+            Some(Refusal::ShutDown) => Refused::ShutDown,
+            Some(Refusal::Dropped | Refusal::Forked) => Refused::ExecutorDropped,
+            None if lane.closed.get() => Refused::QueueClosed,
+            None => Refused::QueueFull,
         }
     }
 

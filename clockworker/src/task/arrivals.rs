@@ -42,6 +42,12 @@ impl Arrivals {
         self.any.get()
     }
 
+    /// Has the run loop look here, and at what else it looks at then, although nobody came.
+    #[cfg(unix)]
+    pub(crate) fn look(&self) {
+        self.any.set(true);
+    }
+
     /// Whether somebody of another queue waits here.
     pub(crate) fn any_of_other_queue(&self, queue: u32) -> bool {
         self.list.borrow().iter().any(|link| {

@@ -35,6 +35,8 @@ pub(crate) enum Cause {
     ShutDown,
     /// The executor was dropped before the task finished.
     ExecutorDropped,
+    /// It is awaited in a child process, and goes on in the parent, if anywhere.
+    Forked,
     /// It was never taken in.
     Refused(Refused),
 }
@@ -48,6 +50,8 @@ pub(crate) enum Refused {
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
+    /// The executor is the copy that a child process got.
+    Forked,
 }
 
 impl JoinError {
@@ -59,14 +63,14 @@ impl JoinError {
         Self(Box::new(Inner { id, repr: Repr::Panicked(Mutex::new(payload)) }))
     }
 
-    /// Whether the task was cancelled: aborted, left over at shutdown, or refused by a closed queue or a stopped
-    /// executor. [`Display`](fmt::Display) says which.
+    /// Whether the task was cancelled: aborted, left over at shutdown, refused by a closed queue or a stopped executor,
+    /// or left behind in a parent process. [`Display`](fmt::Display) says which.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(_))
     }
 
-    /// Whether the task was refused when it was spawned, because its queue was closed or unknown or its executor had
-    /// stopped. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
+    /// Whether the task was refused when it was spawned, because its queue was closed or unknown, its executor had stopped,
+    /// or this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
     }
@@ -124,11 +128,15 @@ impl fmt::Display for Cause {
             Cause::Aborted => "was aborted",
             Cause::ShutDown => "was cancelled: its executor was shut down",
             Cause::ExecutorDropped => "was cancelled: its executor was dropped",
+            Cause::Forked => "stayed in the process that this one was forked from",
             Cause::Refused(Refused::QueueClosed) => "was refused: its queue is closed",
             Cause::Refused(Refused::QueueFull) => "was refused: its queue is full",
             Cause::Refused(Refused::NoSuchQueue) => "was refused: there is no queue of that name",
             Cause::Refused(Refused::ShutDown) => "was refused: its executor was shut down",
             Cause::Refused(Refused::ExecutorDropped) => "was refused: its executor was dropped",
+            Cause::Refused(Refused::Forked) => {
+                "was refused: its executor belongs to the process that this one was forked from"
+            }
         })
     }
 }

@@ -10,13 +10,13 @@ use std::task::{Context, Poll, Waker};
 
 use super::header::{Header, abort, release};
 use super::state::LeaveJoin;
-use super::{AbortHandle, Id, JoinError};
+use super::{AbortHandle, Cause, Id, JoinError};
 use crate::panics::drop_quietly;
 
 /// Awaits the output of a spawned task.
 ///
 /// Resolves to the task's output, or to a [`JoinError`] if the task panicked or was cancelled. It always resolves: also
-/// when the executor is shut down or dropped before the task is finished.
+/// when the executor is shut down or dropped before the task is finished, and in a child process of the executor's.
 ///
 /// **Dropping it detaches the task**, which goes on without anybody to read its output. Use
 /// [`abort`](JoinHandle::abort) to stop it.
@@ -139,8 +139,11 @@ impl<T> Future for JoinHandle<T> {
         let task = self.header();
         if task.state.is_complete() || Self::register(task, cx.waker()) {
             Poll::Ready(self.take())
-        } else {
+        } else if task.shared.process.is_current() {
             Poll::Pending
+        } else {
+            // Nobody will complete it here.
+            Poll::Ready(Err(JoinError::cancelled(task.id, Cause::Forked)))
         }
     }
 }

@@ -6,9 +6,11 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::env;
 use std::future::{Future, pending};
 use std::panic;
 use std::pin::{Pin, pin};
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -281,6 +283,21 @@ pub(crate) fn assert_finished(stats: &ExecutorStats, completed: u64, cancelled: 
 pub(crate) fn assert_balanced(stats: &ExecutorStats) {
     let ExecutorStats { spawned, completed, cancelled, panicked, live, .. } = *stats;
     assert_eq!(spawned, completed + cancelled + panicked + live as u64, "{stats:?}");
+}
+
+/// Runs a test's body in a process of its own, where it is alone: for faults that abort the process, and for forks.
+pub(crate) fn in_child(test: &str, body: impl FnOnce()) {
+    const CHILD: &str = "CLOCKWORKER_TEST_CHILD";
+    if env::var_os(CHILD).is_some() {
+        return body();
+    }
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", test, "--test-threads=1"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    let text = [child.stdout, child.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(child.status.success() && text.contains("1 passed"), "{text}");
 }
 
 /// Random numbers, the same in each run (splitmix64).
