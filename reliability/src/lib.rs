@@ -8,4 +8,8 @@
 pub mod failure;
 pub mod figure;
 pub mod programs;
+pub mod host;
+pub mod progress;
 pub mod scratch;
+pub mod wakes;
+pub mod watchdog;

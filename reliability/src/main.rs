@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
+use clockworker_reliability::wakes;
 
 /// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
 #[derive(Debug, Parser)]
@@ -20,10 +21,14 @@ struct Arguments {
 
 /// One line per subcommand, and one in `measure`.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Wakes(wakes::Options),
+}
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
-    match *command {}
+    match command {
+        Command::Wakes(options) => wakes::measure(options),
+    }
 }
 
 #[allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for a terminal")]
