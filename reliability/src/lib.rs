@@ -5,11 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cases;
+pub mod delay;
 pub mod failure;
 pub mod figure;
 pub mod programs;
 pub mod host;
 pub mod progress;
 pub mod scratch;
+pub mod virtual_time;
 pub mod wakes;
 pub mod watchdog;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::wakes;
+use clockworker_reliability::{delay, wakes};
 
 /// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
 #[derive(Debug, Parser)]
@@ -22,11 +22,13 @@ struct Arguments {
 /// One line per subcommand, and one in `measure`.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Delay(delay::Options),
     Wakes(wakes::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
     match command {
+        Command::Delay(options) => delay::measure(options),
         Command::Wakes(options) => wakes::measure(options),
     }
 }

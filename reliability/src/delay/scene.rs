@@ -1,0 +1,144 @@
+//! A workload, played on the executor.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use clockworker::{BuildError, Executor, QueueError};
+use fastrand::Rng;
+
+use super::formula::longest_delay;
+use super::workload::Workload;
+use crate::failure::Failure;
+use crate::virtual_time::VirtualTime;
+
+/// What became of a workload.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) wakes: u64,
+    /// The greatest delay in parts of its bound: of the first queue, and of any.
+    pub(super) first: f64,
+    pub(super) any: f64,
+}
+
+struct Scene {
+    time: VirtualTime,
+    workload: Workload,
+    rng: RefCell<Rng>,
+    /// By queue, in nanoseconds.
+    bounds: Vec<f64>,
+    polls_left: Cell<u64>,
+    unfinished: Cell<u64>,
+    outcome: RefCell<Outcome>,
+}
+
+/// Plays it to its end.
+pub(super) fn play(workload: Workload, rng: Rng) -> Result<Outcome, Failure> {
+    let time = VirtualTime::new();
+    let ex = executor(&workload, &time).map_err(|error| Failure::run(error.to_string()))?;
+    let bounds = (0..workload.queues.len())
+        .map(|of| longest_delay(&workload.queues, of, workload.longest_poll, workload.host))
+        .collect();
+    let scene = Rc::new(Scene {
+        time,
+        bounds,
+        polls_left: Cell::new(workload.polls),
+        unfinished: Cell::new(workload.queues.iter().map(|queue| queue.tasks).sum()),
+        workload,
+        rng: RefCell::new(rng),
+        outcome: RefCell::default(),
+    });
+    spawn_all(&ex, &scene).map_err(|error| Failure::run(error.to_string()))?;
+    let away = scene.workload.host.away;
+    scene.time.drive(&ex, || scene.unfinished.get() == 0, || scene.rng.borrow_mut().u64(..=away))?;
+    let outcome = scene.outcome.borrow().clone();
+    Ok(outcome)
+}
+
+/// The first queue is the executor's default queue.
+fn executor(workload: &Workload, time: &VirtualTime) -> Result<Executor, BuildError> {
+    let first = workload.queues[0];
+    let budget = Duration::from_nanos(workload.host.budget);
+    let builder = Executor::builder().clock(time.clock()).host_budget(budget).poll_cap(u32::MAX);
+    builder.share(first.share).request(Duration::from_nanos(first.request)).build()
+}
+
+fn spawn_all(ex: &Executor, scene: &Rc<Scene>) -> Result<(), QueueError> {
+    for (index, shape) in scene.workload.queues.iter().enumerate() {
+        let request = Duration::from_nanos(shape.request);
+        let queue = match index {
+            0 => ex.default_queue().clone(),
+            _ => ex.queue(&index.to_string()).share(shape.share).request(request).create()?,
+        };
+        for _ in 0..shape.tasks {
+            let woken = Rc::new(Cell::new(Some(scene.time.now())));
+            let _detached = queue.spawn(Worker { scene: Rc::clone(scene), queue: index, woken });
+        }
+    }
+    Ok(())
+}
+
+/// A task: it works, then yields or sleeps, until the scene is over.
+struct Worker {
+    scene: Rc<Scene>,
+    queue: usize,
+    /// Since when it is ready.
+    woken: Rc<Cell<Option<u64>>>,
+}
+
+impl Future for Worker {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.scene.saw(self.queue, self.woken.take());
+        let Some(left) = self.scene.polls_left.get().checked_sub(1) else {
+            self.scene.unfinished.set(self.scene.unfinished.get() - 1);
+            return Poll::Ready(());
+        };
+        self.scene.polls_left.set(left);
+        let (before, after, sleep) = self.scene.draw(self.queue);
+        self.scene.time.pass(before);
+        match sleep {
+            None => wake(&self.scene.time, &self.woken, cx.waker()),
+            Some(sleep) => {
+                let (time, woken, waker) =
+                    (self.scene.time.clone(), Rc::clone(&self.woken), cx.waker().clone());
+                let due = time.now() + sleep;
+                self.scene.time.at(due, move || wake(&time, &woken, &waker));
+            }
+        }
+        self.scene.time.pass(after);
+        Poll::Pending
+    }
+}
+
+fn wake(time: &VirtualTime, woken: &Cell<Option<u64>>, waker: &Waker) {
+    woken.set(Some(time.now()));
+    waker.wake_by_ref();
+}
+
+impl Scene {
+    /// What a poll does: it works, arranges for its next one, and works on; how long each, and how long it sleeps then.
+    fn draw(&self, queue: usize) -> (u64, u64, Option<u64>) {
+        let mut rng = self.rng.borrow_mut();
+        let length = self.workload.length(&mut rng);
+        let before = if rng.bool() { 0 } else { rng.u64(..=length) };
+        (before, length - before, self.workload.sleep(queue, &mut rng))
+    }
+
+    /// A task is polled that was woken then.
+    fn saw(&self, queue: usize, woken: Option<u64>) {
+        let mut outcome = self.outcome.borrow_mut();
+        // A poll without a wake is no promise kept: not a number.
+        let ratio = woken.map_or(f64::NAN, |woken| (self.time.now() - woken) as f64 / self.bounds[queue]);
+        outcome.wakes += 1;
+        let worse = |old: f64| if ratio > old || ratio.is_nan() { ratio } else { old };
+        outcome.any = worse(outcome.any);
+        if queue == 0 {
+            outcome.first = worse(outcome.first);
+        }
+    }
+}
