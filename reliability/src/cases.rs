@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use clap::Args;
+use fastrand::Rng;
 
 /// How many cases, and from which seed on.
 #[derive(Clone, Debug, Args)]
@@ -47,6 +48,14 @@ impl Worst {
             *self = Worst { value, seed };
         }
     }
+}
+
+/// A number from `least` to `most`, each order of magnitude as likely as any other.
+///
+/// Both are above 0.
+pub fn log_uniform(rng: &mut Rng, least: u64, most: u64) -> u64 {
+    let (least_ln, most_ln) = ((least as f64).ln(), (most as f64).ln());
+    ((least_ln + rng.f64() * (most_ln - least_ln)).exp() as u64).clamp(least, most)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod failure;
 pub mod figure;
 pub mod programs;
 pub mod host;
+pub mod lag;
 pub mod progress;
 pub mod scratch;
 pub mod virtual_time;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::{delay, wakes};
+use clockworker_reliability::{delay, lag, wakes};
 
 /// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
 #[derive(Debug, Parser)]
@@ -23,12 +23,14 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Delay(delay::Options),
+    Lag(lag::Options),
     Wakes(wakes::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
     match command {
         Command::Delay(options) => delay::measure(options),
+        Command::Lag(options) => lag::measure(options),
         Command::Wakes(options) => wakes::measure(options),
     }
 }

@@ -90,9 +90,11 @@ impl fmt::Debug for QueueId {
 /// - A runnable queue is in exactly one of two tournaments: `waiting` (by v) or `eligible` (by deadline).
 ///   [`pick`](Eevdf::pick) moves what has become eligible from the one to the other, and moves the first back where V has
 ///   fallen since.
-/// - In a steady interval, one in which no queue comes, goes or changes its share, |lag_i| ≤ the largest request + the
-///   longest service charged at once. (TR-95-22 proves it for service in quanta; an executor cannot cut a poll short,
-///   hence the second term. The tests hold it to this at every step.)
+/// - In a steady interval, one that begins with no queue owed anything and in which none comes, goes or changes its share,
+///   with s_i the longest poll of queue i,
+///   −(1 − w_i/W)·(r_i + s_i) ≤ lag_i ≤ (w_i/W)·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + s_j).
+///   (TR-95-22 proves the like for service in quanta. An executor cannot cut a poll short, so each of the others may
+///   overrun its request by a poll before i is served. docs/BOUNDS.md derives it; the tests hold it to this.)
 ///
 /// # Sleeping and waking
 ///

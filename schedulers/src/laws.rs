@@ -33,12 +33,14 @@
 //! ```
 
 mod load;
+mod oracle;
 mod twins;
 mod world;
 
 use core::fmt;
 
 pub use load::Load;
+pub use oracle::{EevdfOracle, OracleQueue};
 
 use crate::{GroupId, Ready, Scheduler, TaskId};
 use world::World;

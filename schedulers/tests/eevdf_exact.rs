@@ -29,6 +29,12 @@ struct Busy {
     service_ns: u64,
 }
 
+impl Busy {
+    fn longest_poll(&self) -> i128 {
+        self.polls.iter().copied().max().map_or(0, i128::from)
+    }
+}
+
 impl Bench {
     /// Queues of (share, request, polls), all woken.
     fn new(eevdf: Eevdf, queues: &[(u32, u64, &[u64])]) -> Self {
@@ -65,8 +71,28 @@ impl Bench {
         (id, spent)
     }
 
-    /// |lag| ≤ request + longest poll for every queue, and Σ lag = 0 but for rounding.
+    /// Every lag is within the bounds that `Eevdf` documents, and Σ lag = 0 but for rounding.
     fn check(&self) {
+        let shares: i128 = self.queues.iter().map(|queue| i128::from(queue.share)).sum();
+        let mut sum = 0;
+        for queue in &self.queues {
+            let lag = self.eevdf.lag(queue.id);
+            // Both multiplied by W.
+            let ahead = (shares - i128::from(queue.share)) * (self.request(queue) + queue.longest_poll());
+            let behind: i128 = self.queues.iter().map(|other| self.turn(other, queue)).sum();
+            let found = lag.as_ns() * shares;
+            assert!(
+                (-ahead..=behind).contains(&found),
+                "{:?}: {lag}, W times that is not from -{ahead} to {behind}",
+                queue.id
+            );
+            sum += lag.raw();
+        }
+        self.check_sum(sum);
+    }
+
+    /// Outside steady intervals whoever comes or goes shifts the others' lags. With queues so much alike, by less than this.
+    fn check_while_queues_come_and_go(&self) {
         let bound = i128::from(self.longest_request + self.longest_poll);
         let mut sum = 0;
         for queue in &self.queues {
@@ -75,6 +101,19 @@ impl Bench {
             sum += lag.raw();
         }
         self.check_sum(sum);
+    }
+
+    fn request(&self, queue: &Busy) -> i128 {
+        i128::from(self.eevdf.request_ns(queue.id))
+    }
+
+    /// W times what `queue` can fall behind while `other` is served.
+    fn turn(&self, other: &Busy, queue: &Busy) -> i128 {
+        if other.id == queue.id {
+            return 0;
+        }
+        let (w, w_other) = (i128::from(queue.share), i128::from(other.share));
+        (self.request(other) * w).max(self.request(queue) * w_other) + other.longest_poll() * w
     }
 
     /// Each lag is low by less than w units, so the sum is by less than W; it is never high.
@@ -119,6 +158,22 @@ fn two_queues_get_their_shares() {
         let ppm = saturate(&shares, 5 * US);
         assert!(ppm < 10_000, "{shares:?}: {ppm} ppm");
     }
+}
+
+/// Each of the others may overrun its request by a poll before a queue of a large share is served: it may be behind by
+/// more than the largest request and the longest poll.
+#[test]
+fn a_queue_waits_for_one_overrun_of_each_of_the_others() {
+    let small: (u32, u64, &[u64]) = (1, US, &[MS]);
+    let mut bench = Bench::new(Eevdf::new(), &[small, small, small, small, (996, MS, &[10 * US])]);
+    let big = bench.queues[4].id;
+    for id in 0..4 {
+        assert_eq!(bench.slice().0.index(), id);
+        bench.check();
+    }
+    // It was owed 996 of 1,000 parts of 4 ms.
+    assert_eq!(bench.eevdf.lag(big).as_ns(), i128::from(3_984 * US));
+    assert_eq!(bench.slice().0, big);
 }
 
 #[test]
@@ -419,7 +474,7 @@ fn joining_leaving_and_sharing_anew_keep_the_bounds() {
                 bench.queues[changed].share = new_share;
             }
         }
-        bench.check();
+        bench.check_while_queues_come_and_go();
         bench.run(2 * MS);
     }
 }

@@ -1,187 +1,22 @@
 //! `Eevdf` against a naive model, on random sequences of every call.
 //!
-//! The model keeps no sums and no heaps, moves no zero, and finds everything by scanning. With the 40 fractional bits
-//! that `Eevdf` documents it must agree to the last bit, picks and ties included. With 64 bits, where its rounding is
+//! The model is `laws::EevdfOracle`. With the 40 fractional bits that `Eevdf` documents it must agree to the last bit, picks and ties included. With 64 bits, where its rounding is
 //! next to nothing, lags must agree to within the documented error.
 
+use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{Eevdf, QueueId, Share};
 use proptest::prelude::*;
 
-#[derive(Clone, Debug)]
-struct Queue {
-    w: i128,
-    request: u64,
-    left: u64,
-    v: i128,
-    deadline: i128,
-    runnable: bool,
-    /// Service owed while asleep, and V when that began (or when it was added).
-    saved: i128,
-    slept_at: i128,
-}
-
-/// EEVDF by its definitions, with `BITS` fractional bits.
-#[derive(Clone, Default)]
-struct Model<const BITS: u32> {
-    queues: Vec<Option<Queue>>,
-    free: Vec<usize>,
-    last_v: i128,
-}
-
-impl<const BITS: u32> Model<BITS> {
-    fn virtual_of(queue: &Queue, ns: u64) -> i128 {
-        i128::from(ns) * ((1 << BITS) / queue.w)
-    }
-
-    fn runnable(&self) -> impl Iterator<Item = (usize, &Queue)> {
-        let present =
-            self.queues.iter().enumerate().filter_map(|(index, queue)| Some((index, queue.as_ref()?)));
-        present.filter(|(_, queue)| queue.runnable)
-    }
-
-    fn shares(&self) -> i128 {
-        self.runnable().map(|(_, queue)| queue.w).sum()
-    }
-
-    fn now(&self) -> i128 {
-        let sum: i128 = self.runnable().map(|(_, queue)| queue.w * queue.v).sum();
-        if self.shares() == 0 { self.last_v } else { sum.div_euclid(self.shares()) }
-    }
-
-    fn get(&mut self, index: usize) -> Option<&mut Queue> {
-        self.queues.get_mut(index)?.as_mut()
-    }
-
-    /// A queue is eligible if Σ w_j·(v_j − v) ≥ 0 over the runnable.
-    fn eligible(&self, queue: &Queue) -> bool {
-        self.runnable().map(|(_, other)| other.w * (other.v - queue.v)).sum::<i128>() >= 0
-    }
-
-    fn pick(&self) -> Option<usize> {
-        let eligible = self.runnable().filter(|(_, queue)| self.eligible(queue));
-        eligible.map(|(index, queue)| (queue.deadline, index)).min().map(|(_, index)| index)
-    }
-
-    fn lag(&self, index: usize) -> i128 {
-        match self.queues.get(index) {
-            Some(Some(queue)) if queue.runnable => queue.w * (self.now() - queue.v),
-            Some(Some(queue)) => queue.saved,
-            _ => 0,
-        }
-    }
-
-    fn add(&mut self, w: u32, request: u64) -> usize {
-        let index = self.free.pop().unwrap_or(self.queues.len());
-        if index == self.queues.len() {
-            self.queues.push(None);
-        }
-        let (w, left, slept_at) = (i128::from(w), request, self.now());
-        self.queues[index] =
-            Some(Queue { w, request, left, v: 0, deadline: 0, runnable: false, saved: 0, slept_at });
-        index
-    }
-
-    fn remove(&mut self, index: usize) {
-        self.stop(index);
-        if self.get(index).is_some() {
-            self.queues[index] = None;
-            self.free.push(index);
-        }
-    }
-
-    /// Takes a queue out of the runnable, if it is among them.
-    fn stop(&mut self, index: usize) -> bool {
-        let Some(queue) = self.get(index) else { return false };
-        let was = core::mem::replace(&mut queue.runnable, false);
-        let v = queue.v;
-        if was && self.shares() == 0 {
-            self.last_v = v;
-        }
-        was
-    }
-
-    fn sleep(&mut self, index: usize) {
-        let lag = self.lag(index);
-        if self.stop(index) {
-            let now = self.now();
-            let queue = self.get(index).unwrap();
-            queue.saved = lag.min(2 * (i128::from(queue.request) << BITS));
-            queue.slept_at = now;
-        }
-    }
-
-    /// Where a queue must be for its lag to be `lag` once it is runnable: V − vl·(W + w)/W.
-    fn place(&self, lag: i128, w: i128) -> i128 {
-        let vl = lag.div_euclid(w);
-        vl + (vl * w).div_euclid(self.shares())
-    }
-
-    fn wake(&mut self, index: usize) {
-        let (now, shares) = (self.now(), self.shares());
-        let Some(queue) = self.get(index) else { return };
-        if queue.runnable {
-            return;
-        }
-        let (saved, w, passed) = (queue.saved, queue.w, (now - queue.slept_at).max(0));
-        let ahead = match shares {
-            0 => 0,
-            _ => match self.place(saved, w) {
-                owed if owed >= 0 => owed,
-                owing => (owing + passed).min(0),
-            },
-        };
-        let queue = self.get(index).unwrap();
-        queue.v = now - ahead;
-        queue.left = queue.request;
-        queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
-        queue.runnable = true;
-    }
-
-    fn charge(&mut self, index: usize, ns: u64) {
-        let Some(queue) = self.get(index) else { return };
-        let moved = Self::virtual_of(queue, ns);
-        if !queue.runnable {
-            queue.saved -= moved * queue.w;
-            return;
-        }
-        queue.v += moved;
-        queue.left = queue.left.saturating_sub(ns);
-        if queue.left == 0 {
-            queue.left = queue.request;
-            queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
-        }
-    }
-
-    fn set_share(&mut self, index: usize, w: u32) {
-        let (lag, w) = (self.lag(index), i128::from(w));
-        if self.get(index).is_none_or(|queue| queue.w == w) {
-            return;
-        }
-        let was_runnable = self.stop(index);
-        let now = self.now();
-        let ahead = if self.shares() == 0 { 0 } else { self.place(lag, w) };
-        let queue = self.get(index).unwrap();
-        queue.w = w;
-        if was_runnable {
-            queue.v = now - ahead;
-            queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
-            queue.runnable = true;
-        }
-    }
-
-    fn apply(&mut self, call: &Call, picked: Option<QueueId>) {
-        match *call {
-            Call::Add(w, request) => drop(self.add(w, request)),
-            Call::Remove(index) => self.remove(index),
-            Call::Wake(index) => self.wake(index),
-            Call::Sleep(index) => self.sleep(index),
-            Call::Charge(index, ns) => self.charge(index, ns),
-            Call::SetShare(index, w) => self.set_share(index, w),
-            Call::SetRequest(index, request) => {
-                self.get(index).into_iter().for_each(|queue| queue.request = request);
-            }
-            Call::Serve(ns) => picked.into_iter().for_each(|id| self.charge(id.index(), ns)),
-        }
+fn apply<const BITS: u32>(model: &mut EevdfOracle<BITS>, call: &Call, picked: Option<QueueId>) {
+    match *call {
+        Call::Add(w, request) => drop(model.add(w, request)),
+        Call::Remove(index) => model.remove(index),
+        Call::Wake(index) => model.wake(index),
+        Call::Sleep(index) => model.sleep(index),
+        Call::Charge(index, ns) => model.charge(index, ns),
+        Call::SetShare(index, w) => model.set_share(index, w),
+        Call::SetRequest(index, request) => model.set_request(index, request),
+        Call::Serve(ns) => picked.into_iter().for_each(|id| model.charge(id.index(), ns)),
     }
 }
 
@@ -263,13 +98,13 @@ impl Pair {
         picked
     }
 
-    fn agrees(&mut self, model: &Model<40>) -> Result<(), TestCaseError> {
+    fn agrees(&mut self, model: &EevdfOracle<40>) -> Result<(), TestCaseError> {
         prop_assert_eq!(self.eevdf.pick().map(QueueId::index), model.pick());
-        prop_assert_eq!(self.eevdf.runnable(), model.runnable().count());
+        prop_assert_eq!(self.eevdf.runnable(), model.runnable());
         for (index, &id) in self.ids.iter().enumerate() {
             let eevdf = &self.eevdf;
             prop_assert_eq!(eevdf.lag(id).raw(), model.lag(index));
-            let queue = model.queues[index].as_ref();
+            let queue = model.queue(index);
             prop_assert_eq!(eevdf.left_ns(id), queue.map_or(0, |queue| queue.left));
             let Some(queue) = queue.filter(|queue| queue.runnable) else {
                 prop_assert!(!eevdf.is_runnable(id));
@@ -277,9 +112,9 @@ impl Pair {
             };
             // Zeros differ, so distances are compared.
             let (now, v) = (eevdf.virtual_time().raw(), eevdf.virtual_runtime(id).unwrap().raw());
-            prop_assert_eq!(v - now, queue.v - model.now());
+            prop_assert_eq!(v - now, queue.v - model.virtual_time());
             prop_assert_eq!(eevdf.virtual_deadline(id).unwrap().raw() - v, queue.deadline - queue.v);
-            prop_assert_eq!(eevdf.is_eligible(id), model.eligible(queue));
+            prop_assert_eq!(eevdf.is_eligible(id), model.is_eligible(queue));
         }
         Ok(())
     }
@@ -300,10 +135,10 @@ proptest! {
         start in prop_oneof![Just(0), (0..1i128 << 60).prop_map(|before| (1 << 80) - before)],
     ) {
         let mut pair = Pair::starting_at(start);
-        let mut model = Model::<40>::default();
+        let mut model = EevdfOracle::<40>::default();
         for call in &calls {
             let picked = pair.apply(call);
-            model.apply(call, picked);
+            apply(&mut model, call, picked);
             pair.agrees(&model)?;
         }
     }
@@ -311,11 +146,11 @@ proptest! {
     #[test]
     fn lags_are_within_the_documented_error(calls in prop::collection::vec(call(), 1..250)) {
         let mut pair = Pair::starting_at(0);
-        let mut model = Model::<64>::default();
+        let mut model = EevdfOracle::<64>::default();
         let mut charged = 0;
         for call in &calls {
             let picked = pair.apply(call);
-            model.apply(call, picked);
+            apply(&mut model, call, picked);
             if let Call::Serve(ns) | Call::Charge(_, ns) = *call {
                 charged += i128::from(ns);
             }

@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use super::formula::{HostTime, Queue};
+use crate::cases::log_uniform;
 
 /// Everything about a workload that is drawn before it begins.
 #[derive(Clone, Debug)]
@@ -96,10 +97,4 @@ impl Workload {
             _ => None,
         }
     }
-}
-
-/// A number from `least` to `most`, each order of magnitude as likely as any other.
-fn log_uniform(rng: &mut Rng, least: u64, most: u64) -> u64 {
-    let (least_ln, most_ln) = ((least as f64).ln(), (most as f64).ln());
-    ((least_ln + rng.f64() * (most_ln - least_ln)).exp() as u64).clamp(least, most)
 }
