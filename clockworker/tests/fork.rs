@@ -3,6 +3,7 @@
 //! Each test runs in a process of its own, so that it forks one with a single thread where it does not start more itself.
 
 #![cfg(unix)]
+#![allow(unsafe_code, reason = "forking and leaving a child are calls of the C library")]
 
 mod life_support;
 

@@ -12,7 +12,9 @@ struct Uses {
     blocks: usize,
     functions: usize,
     impls: usize,
-    /// Unsafe traits, extern blocks and attributes. There is no column for them: there are none.
+    /// Blocks that declare functions of other languages.
+    externs: usize,
+    /// Unsafe traits and attributes. There is no column for them: there are none.
     other: usize,
 }
 
@@ -24,7 +26,7 @@ impl Uses {
     /// As the table has them.
     fn cells(&self) -> String {
         assert_eq!(self.other, 0, "UNSAFE.md has no column for what this is: add one");
-        format!("{} | {} | {}", self.blocks, self.functions, self.impls)
+        format!("{} | {} | {} | {}", self.blocks, self.functions, self.impls, self.externs)
     }
 }
 
@@ -40,13 +42,18 @@ fn count(tokens: TokenStream, uses: &mut Uses) {
     }
 }
 
+fn is_braces(token: Option<&TokenTree>) -> bool {
+    matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
+}
+
 fn classify(after: &[TokenTree], uses: &mut Uses) {
     let is = |at: usize, word: &str| matches!(after.get(at), Some(TokenTree::Ident(ident)) if ident == word);
     // The ABI, if there is one: `extern "C"`.
     let at = if is(0, "extern") { 2 } else { 0 };
     match after.first() {
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => uses.blocks += 1,
+        Some(_) if is_braces(after.first()) => uses.blocks += 1,
         Some(_) if is(0, "impl") => uses.impls += 1,
+        Some(_) if is_braces(after.get(at)) && at > 0 => uses.externs += 1,
         // A function with a name, or the type of a pointer to one: that is not a use.
         Some(_) if is(at, "fn") => {
             uses.functions += usize::from(matches!(after.get(at + 1), Some(TokenTree::Ident(_))));
@@ -112,7 +119,7 @@ fn every_use_of_unsafe_is_listed() {
     for (file, uses) in &found {
         let cells = uses.cells();
         match listed.remove(file) {
-            Some(row) if row.len() == 5 && row[..3].join(" | ") == cells => {}
+            Some(row) if row.len() == 6 && row[..4].join(" | ") == cells => {}
             Some(_) => wrong.push(format!("should have the numbers: | `{file}` | {cells} |")),
             None => wrong.push(format!("is missing: | `{file}` | {cells} | relies on … | covered by … |")),
         }
@@ -148,10 +155,11 @@ fn the_totals_that_it_gives_are_right() {
             .sum()
     };
     let total = format!(
-        "**{} blocks, {} functions, {} impls**",
+        "**{} blocks, {} functions, {} impls, {} extern block**",
         sum(|uses| uses.blocks),
         sum(|uses| uses.functions),
-        sum(|uses| uses.impls)
+        sum(|uses| uses.impls),
+        sum(|uses| uses.externs)
     );
     assert!(list.contains(&total), "UNSAFE.md should say {total}");
     assert!(in_sources().keys().all(|file| !file.starts_with("schedulers/")), "the policies have none");
@@ -166,8 +174,9 @@ fn comments_strings_and_pointer_types_are_not_uses() {
         unsafe fn one() { let _ = unsafe { 1 }; /* unsafe { } */ }
         unsafe extern "C" fn two() {}
         unsafe impl Send for Table {}
+        unsafe extern "C" { safe fn three(); }
         macro_rules! hidden { () => { unsafe { 2 } } }
     "##;
-    assert_eq!(uses_in(source), Uses { blocks: 2, functions: 2, impls: 1, other: 0 });
+    assert_eq!(uses_in(source), Uses { blocks: 2, functions: 2, impls: 1, externs: 1, other: 0 });
     assert_eq!(uses_in("#[unsafe(no_mangle)] fn three() {} unsafe trait T {}").other, 2);
 }
