@@ -11,14 +11,13 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
 
 use crate::context;
 use crate::core::Core;
 use crate::slice::{self, SliceEnd};
+use crate::sync::{Arc, AtomicBool, Signal, Thread, impl_wake, thread, waker_of};
 use crate::task::{Id, SharedRef};
 
 /// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
@@ -154,7 +153,7 @@ fn park(core: &Core, host: &Waker) -> bool {
     if !inbox.park(host) {
         return false;
     }
-    if core.main.is_woken() {
+    if core.main.is_woken_by_now() {
         inbox.unpark();
         return false;
     }
@@ -239,31 +238,39 @@ impl MainWaker {
 
     /// A new future is to be polled.
     fn set_woken(&self) {
-        // Ordering: Relaxed, this is the thread that looks.
-        self.woken.store(true, Ordering::Relaxed);
+        // Ordering: Relaxed, this is the thread that looks. A read-modify-write, since a store would come between a wake by
+        // a waker of an earlier run and the Acquire in `take_woken`.
+        self.woken.fetch_or(true, Ordering::Relaxed);
     }
 
+    /// Whether it was woken. It may be told late, but not for ever: parking asks [once more](MainWaker::is_woken_by_now).
     #[inline]
     pub(crate) fn is_woken(&self) -> bool {
-        // Ordering: SeqCst for the pact with parking, see `Inbox::wake_parked_host`; a plain load on x86.
-        self.woken.load(Ordering::SeqCst)
+        // Ordering: Relaxed, a hint.
+        self.woken.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was woken; if not, whoever wakes it from now on finds the inbox as it is now, or later.
+    fn is_woken_by_now(&self) -> bool {
+        // Ordering: Release pairs with the Acquire in `signal`, for `Inbox::wake_parked_host`. A load would not do, since
+        // it may miss a wake that has missed the parking.
+        self.woken.fetch_or(false, Ordering::Release)
     }
 
     pub(crate) fn take_woken(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `wake_by_ref`: what was written before the wake is seen by the
-        // poll that follows. The read-modify-write is what makes that hold for coalesced wakes too.
-        self.is_woken() && self.woken.swap(false, Ordering::AcqRel)
+        // Ordering: Acquire pairs with the Release in `signal`: what was written before the wake is seen by the poll that
+        // follows. The read-modify-write is what makes that hold for coalesced wakes too.
+        self.is_woken() && self.woken.swap(false, Ordering::Acquire)
     }
 }
 
-impl Wake for MainWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+impl_wake!(MainWaker);
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: SeqCst for the pact with parking, see `Inbox::wake_parked_host`.
-        if !self.woken.swap(true, Ordering::SeqCst) {
+impl Signal for MainWaker {
+    fn signal(&self) {
+        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take_woken`. Acquire pairs with the
+        // Release in `is_woken_by_now`: if that did not see this wake, then this one sees that the host is parked.
+        if !self.woken.swap(true, Ordering::AcqRel) {
             self.shared.inbox.wake_parked_host();
         }
     }
@@ -272,7 +279,7 @@ impl Wake for MainWaker {
 /// Polls a future to the end on this thread, which sleeps in between.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let parker = Arc::new(Parker { woken: AtomicBool::new(false), thread: thread::current() });
-    let waker = Waker::from(Arc::clone(&parker));
+    let waker = waker_of(Arc::clone(&parker));
     let mut cx = Context::from_waker(&waker);
     let mut future = std::pin::pin!(future);
     loop {
@@ -291,7 +298,7 @@ struct Parker {
 
 impl Parker {
     fn wait(&self) {
-        // Ordering: Acquire pairs with the Release in `wake_by_ref`.
+        // Ordering: Acquire pairs with the Release in `signal`.
         while !self.woken.swap(false, Ordering::Acquire) {
             // May return for no reason, hence the loop.
             thread::park();
@@ -299,12 +306,10 @@ impl Parker {
     }
 }
 
-impl Wake for Parker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+impl_wake!(Parker);
 
-    fn wake_by_ref(self: &Arc<Self>) {
+impl Signal for Parker {
+    fn signal(&self) {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `wait`. `unpark` gives its token
         // after the flag, so a wait that misses the flag finds the token.
         if !self.woken.swap(true, Ordering::Release) {

@@ -20,12 +20,11 @@
 
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use futures_util::task::AtomicWaker;
-
 use crate::fork::Process;
+use crate::sync::{AtomicPtr, AtomicWaker, fence, rely_on_registration};
 use crate::task::{Arrival, Arrivals, Header, Link, received};
 
 /// See the [module docs](self).
@@ -56,13 +55,16 @@ impl Inbox {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head == CLOSED {
+                // Ordering: Acquire pairs with the Release of the closing. The caller may free the cell in the owner's
+                // stead, so all that the owner did to it must have happened before.
+                fence(Ordering::Acquire);
                 return Err(link);
             }
             // SAFETY: the caller's promise, until the swap succeeds.
             unsafe { link.set_next(if head == PARKED { None } else { Link::from_ptr(head) }) };
-            // Ordering: Release publishes `next` to the Acquire in `take_all`. SeqCst for the pact with `park`; see
-            // `wake_parked_host`.
-            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::SeqCst, Ordering::Relaxed) {
+            // Ordering: Release publishes `next` to the Acquire in `swap_out`. Acquire pairs with the Release in `park`: the
+            // host registered before it is woken.
+            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => head = now,
             }
@@ -95,18 +97,19 @@ impl Inbox {
 
     fn swap_out(&self, new: *mut Header) -> Batch {
         // Ordering: Acquire pairs with the Release of every push in the stack: each push is a read-modify-write, so
-        // they form one release sequence. Release orders the closing before what a failed push does next.
+        // they form one release sequence. Release pairs with the Acquire of a push that finds the inbox closed.
         let head = self.head.swap(new, Ordering::AcqRel);
         let head = if head == PARKED || head == CLOSED { None } else { Link::from_ptr(head) };
         Batch::first_pushed_first(head)
     }
 
-    /// Says that the host is about to sleep and wants `waker` to be woken for anything that comes. False if something
-    /// has come already.
+    /// Says that the host is about to sleep and wants `waker` to be woken for anything that comes. False if a task
+    /// has come already. For other news the caller looks afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
     pub(crate) fn park(&self, waker: &Waker) -> bool {
         self.host.register(waker);
-        // Ordering: SeqCst, see `wake_parked_host`. Release also publishes the registration to whoever sees `PARKED`.
-        let parked = self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::SeqCst, Ordering::Relaxed);
+        // Ordering: Release publishes the registration to whoever takes `PARKED` away.
+        let parked =
+            self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::Release, Ordering::Relaxed);
         parked.is_ok()
     }
 
@@ -122,20 +125,24 @@ impl Inbox {
     /// Wakes the host if it is parked. For whoever has something for the executor that is not a task in the inbox: a
     /// wake on the owner thread while the host sleeps, or a woken `run_until` future.
     ///
-    /// Ordering: the caller has published its news by a SeqCst operation, or on the owner thread itself. The host
-    /// parks (SeqCst) and then looks for news (SeqCst). Of the two, one comes first in the single total order: either
-    /// this call sees `PARKED`, or the host sees the news.
+    /// Either this call sees that the host is parked, or the host sees the news: the caller is on the owner thread, or has
+    /// published its news by a read-modify-write (AcqRel), and the host looks for them after it has parked, by a
+    /// read-modify-write (Release at least) of the same word. Of these two, one is first. If it is the caller's, the host
+    /// reads the news. If it is the host's, the caller's reads from it or a later one, so the parking happens before this
+    /// call.
     #[inline]
     pub(crate) fn wake_parked_host(&self) {
-        if self.head.load(Ordering::SeqCst) == PARKED {
+        // Ordering: Relaxed, the caller's read-modify-write is what orders it, see above.
+        if self.head.load(Ordering::Relaxed) == PARKED {
             self.unpark_and_wake();
         }
     }
 
     #[cold]
     fn unpark_and_wake(&self) {
-        // Ordering: SeqCst as above; the winner of the swap is the one who wakes.
-        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::SeqCst, Ordering::Relaxed);
+        // Ordering: Acquire pairs with the Release in `park`: the host registered before it is woken. The winner of the
+        // swap is the one who wakes.
+        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed);
         if awake.is_ok() {
             self.wake_host();
         }
@@ -146,6 +153,7 @@ impl Inbox {
     #[inline]
     fn wake_host(&self) {
         if self.process.is_current() {
+            rely_on_registration(&self.host);
             self.host.wake();
         }
     }

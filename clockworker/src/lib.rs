@@ -69,12 +69,16 @@ mod drained;
 mod executor;
 #[allow(unsafe_code, reason = "one function of the C library is declared")]
 mod fork;
+#[cfg(any(all(feature = "monoio", target_os = "linux"), all(test, clockworker_loom)))]
+mod gate;
 mod handle;
 mod host;
 #[allow(unsafe_code, reason = "intrusive links of the task cell")]
 mod inbox;
 mod join_set;
 mod lane;
+#[cfg(all(test, clockworker_loom))]
+mod models;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub mod monoio;
 mod panics;
@@ -84,6 +88,7 @@ mod shared;
 mod shutdown;
 mod slice;
 mod stats;
+mod sync;
 #[allow(unsafe_code, reason = "the task cell")]
 mod task;
 mod unhandled_panic;

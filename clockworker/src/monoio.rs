@@ -15,15 +15,14 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::pin::pin;
 
 use futures_util::future;
-use futures_util::task::AtomicWaker;
 use monoio::io::{AsyncReadRent, AsyncWriteRent};
 use monoio::net::UnixStream;
+
+use crate::gate::{Gate, Shut, Turn};
+use crate::sync::{Arc, waker_of};
 
 /// Runs `future`, an executor's [`run_until`](crate::Executor::run_until) or
 /// [`shutdown`](crate::Executor::shutdown), so that monoio fires its timers and runs its own tasks although the executor
@@ -89,11 +88,11 @@ use monoio::net::UnixStream;
 pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
     let mut detour = Detour::new()?;
     let mut future = pin!(future);
-    let gate = Shut(Arc::new(Gate { state: AtomicU8::new(WOKEN), host: AtomicWaker::new() }));
-    let waker = Waker::from(Arc::clone(&gate.0));
+    let gate = Shut(Arc::new(Gate::new()));
+    let waker = waker_of(Arc::clone(&gate.0));
     loop {
         let turn = poll_fn(|cx| {
-            gate.0.host.register(cx.waker());
+            gate.0.register(cx.waker());
             gate.0.poll(future.as_mut(), &waker)
         });
         match turn.await {
@@ -145,68 +144,5 @@ impl Detour {
             (1, 1) => Ok(()),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-    }
-}
-
-/// What became of a turn.
-enum Turn<T> {
-    Done(T),
-    /// The future was woken while it was polled.
-    WorkLeft,
-}
-
-/// Nobody has woken the future: monoio must be told of the next wake.
-const IDLE: u8 = 0;
-/// The future is being polled: whoever polls it will look.
-const POLLING: u8 = 1;
-/// The future is to be polled, and will be.
-const WOKEN: u8 = 2;
-
-/// Lets wakes through to monoio, but for those that come while the future is polled or about to be.
-struct Gate {
-    state: AtomicU8,
-    host: AtomicWaker,
-}
-
-impl Gate {
-    /// Polls the future if it was woken.
-    fn poll<F: Future>(&self, future: Pin<&mut F>, waker: &Waker) -> Poll<Turn<F::Output>> {
-        // Ordering: Acquire pairs with the Release in `wake_by_ref`, what was written before a wake is seen by the poll
-        // that follows. That it is a read-modify-write makes this hold for wakes that met an earlier one too.
-        if self.state.compare_exchange(WOKEN, POLLING, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return Poll::Pending;
-        }
-        if let Poll::Ready(output) = future.poll(&mut Context::from_waker(waker)) {
-            return Poll::Ready(Turn::Done(output));
-        }
-        // Ordering: Release publishes the host's registration to the Acquire of the wake that finds IDLE. A wake that came
-        // before makes this fail, and is paired with when the future is polled for it.
-        match self.state.compare_exchange(POLLING, IDLE, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => Poll::Pending,
-            Err(_) => Poll::Ready(Turn::WorkLeft),
-        }
-    }
-}
-
-impl Wake for Gate {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: Release pairs with the Acquire in `poll`; that it is a read-modify-write continues the release
-        // sequences of earlier wakes. Acquire pairs with the Release of IDLE: the host registered before that poll.
-        if self.state.swap(WOKEN, Ordering::AcqRel) == IDLE {
-            self.host.wake();
-        }
-    }
-}
-
-/// Lets go of monoio's task when dropped: wakers that outlive the run must not keep its memory.
-struct Shut(Arc<Gate>);
-
-impl Drop for Shut {
-    fn drop(&mut self) {
-        self.0.host.take();
     }
 }

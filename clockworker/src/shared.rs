@@ -1,10 +1,10 @@
 //! What an executor's tasks, handles and other threads share.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
 
 use crate::fork::Process;
 use crate::inbox::Inbox;
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Arrivals, Credits, OwnerCell};
 
 /// Lives as long as the last cell, handle or executor that needs it; see [`SharedRef`](crate::task::SharedRef).
@@ -58,7 +58,7 @@ impl Shared {
             local: OwnerCell::new(Local::default()),
             inbox: Inbox::new(process),
             process,
-            names: Mutex::default(),
+            names: Mutex::new(Names::default()),
         }
     }
 

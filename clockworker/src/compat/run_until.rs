@@ -13,16 +13,14 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-
-use futures_util::task::AtomicWaker;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
 
 use crate::context;
 use crate::core::Core;
 use crate::host::{self, MainWaker};
 use crate::panics::wake_quietly;
+use crate::sync::{Arc, AtomicBool, AtomicWaker, Signal, impl_wake, waker_of};
 
 /// Runs a set's tasks until a future is done. From [`LocalSet::run_until`](super::LocalSet::run_until).
 #[must_use = "futures do nothing unless polled"]
@@ -90,7 +88,7 @@ impl Run {
             main: Arc::clone(&core.main),
         });
         core.runs.borrow_mut().push(Arc::clone(&woken));
-        Self { core: Rc::clone(core), waker: Waker::from(Arc::clone(&woken)), woken, waits_for: 0 }
+        Self { core: Rc::clone(core), waker: waker_of(Arc::clone(&woken)), woken, waits_for: 0 }
     }
 
     /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
@@ -176,15 +174,16 @@ pub(crate) struct RunWaker {
 
 impl RunWaker {
     fn take(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `wake_by_ref`, as in `MainWaker::take_woken`.
-        self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::AcqRel)
+        // Ordering: Acquire pairs with the Release in `signal`, as in `MainWaker::take_woken`.
+        self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
     }
 
     /// Has `host` woken when the future is, or was already.
     fn wait(&self, host: &Waker) {
         self.host.register(host);
-        // Ordering: SeqCst, as in `wake_by_ref`: either it finds the host registered, or this finds the flag.
-        if self.woken.load(Ordering::SeqCst) {
+        // Ordering: Relaxed. A wake that does not find this registration was at `host` before it, and so this happens after
+        // the flag was set: that is `AtomicWaker`'s promise.
+        if self.woken.load(Ordering::Relaxed) {
             self.host.wake();
         }
     }
@@ -199,15 +198,13 @@ impl RunWaker {
     }
 }
 
-impl Wake for RunWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+impl_wake!(RunWaker);
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`; SeqCst for `wait`.
-        if !self.woken.swap(true, Ordering::SeqCst) {
-            self.main.wake_by_ref();
+impl Signal for RunWaker {
+    fn signal(&self) {
+        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`.
+        if !self.woken.swap(true, Ordering::Release) {
+            self.main.signal();
             if self.main.host_is_here() {
                 self.host.wake();
             }

@@ -13,7 +13,6 @@ pub(crate) use queues::QueuePlace;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Waker;
 
 use clockworker_schedulers::{Eevdf, QueueId};
@@ -28,6 +27,7 @@ use crate::host::MainWaker;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::{Refusal, Shared};
 use crate::stats::{Counter, Counters};
+use crate::sync::{Arc, waker_of};
 use crate::task::{Id, SharedRef};
 use crate::unhandled_panic::UnhandledPanic;
 
@@ -145,7 +145,7 @@ impl Core {
             #[cfg(feature = "tokio")]
             runs: RefCell::default(),
             main_waits_for: Cell::new(0),
-            main_waker: Waker::from(Arc::clone(&main)),
+            main_waker: waker_of(Arc::clone(&main)),
             main,
             waiting_drained: RefCell::default(),
             unhandled_panic: Cell::default(),

@@ -1,7 +1,6 @@
 //! The typed cell: header, then the future and later its output, in one allocation.
 
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +14,7 @@ use super::live::unlink;
 use super::state::State;
 use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
 use crate::panics::drop_quietly;
+use crate::sync::{UnsafeCell, reclaim};
 
 /// A task. `repr(C)` puts the header first, so that a pointer to the cell is a pointer to its header.
 #[repr(C)]
@@ -279,7 +279,7 @@ where
         debug_assert!(matches!(stage, Stage::Empty), "whoever held it has dropped it");
         // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
         // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
-        drop(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+        reclaim(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
     }
 }
 
@@ -293,7 +293,7 @@ impl Finish {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests {
     use super::*;
 

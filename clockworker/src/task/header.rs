@@ -1,11 +1,11 @@
 //! What every cell begins with, whatever its future is.
 
-use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::task::{Context, Waker};
 
 use super::state::{Notify, State};
 use super::{Cause, Finish, Id, SharedRef};
+use crate::sync::{Cell, UnsafeCell};
 
 /// The untyped part of a cell. See [`task`](super) for who may touch which field.
 pub(crate) struct Header {

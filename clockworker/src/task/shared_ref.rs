@@ -7,9 +7,10 @@
 use std::cell::Cell;
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::Ordering;
 
 use crate::shared::Shared;
+use crate::sync::{AtomicUsize, fence, reclaim};
 
 /// References taken from the shared count at once.
 const BLOCK: usize = 1 << 10;
@@ -124,12 +125,12 @@ impl Drop for SharedRef {
         if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             // SAFETY: the last reference is gone, so nobody can reach the allocation, which `new` leaked from a box.
-            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+            reclaim(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests {
     use super::*;
 

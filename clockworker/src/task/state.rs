@@ -4,7 +4,9 @@
 //! Orderings: all transitions are `AcqRel` read-modify-writes of one word, so they form one release sequence. What that
 //! buys, and who pairs with whom, is said at each method.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+
+use crate::sync::AtomicUsize;
 
 const NOTIFIED: usize = 1;
 const COMPLETE: usize = 1 << 1;
@@ -226,7 +228,7 @@ impl State {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests {
     use super::*;
 

@@ -1,0 +1,60 @@
+//! Several runs of one `LocalSet`, whose futures are woken by other threads.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Poll, Waker};
+
+use super::wakes::{is_left, mark, mark_and_wake};
+use super::{block_on, explore};
+use crate::compat::LocalSet;
+use crate::sync::{Arc, AtomicUsize, thread};
+
+/// Ready once the mark is left. Gives its waker away in its first poll.
+fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output = ()> {
+    let mut give = Some(give);
+    poll_fn(move |cx| {
+        if let Some(give) = give.take() {
+            give(cx.waker().clone());
+        }
+        if is_left(&mark) { Poll::Ready(()) } else { Poll::Pending }
+    })
+}
+
+/// Two runs in one host task: one drives, the other rides. A thread for each wakes its future.
+#[test]
+fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
+    explore("runs/two", || {
+        let set = LocalSet::new();
+        let wake = |mark: &Arc<AtomicUsize>| {
+            let mark = Arc::clone(mark);
+            move |waker| drop(thread::spawn(move || mark_and_wake(&mark, waker)))
+        };
+        let marks = [mark(), mark()];
+        let mut first = pin!(set.run_until(waits(Arc::clone(&marks[0]), wake(&marks[0]))));
+        let mut second = pin!(set.run_until(waits(Arc::clone(&marks[1]), wake(&marks[1]))));
+        let mut done = [false, false];
+        block_on(poll_fn(|cx| {
+            done[0] = done[0] || first.as_mut().poll(cx).is_ready();
+            done[1] = done[1] || second.as_mut().poll(cx).is_ready();
+            if done == [true, true] { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    });
+}
+
+/// One run, whose future is woken by two threads.
+#[test]
+fn coalesced_wakes_of_a_run_are_all_seen() {
+    explore("runs/coalesced", || {
+        let set = LocalSet::new();
+        let marks = [mark(), mark()];
+        let seen = marks.clone();
+        let mut marks = Some(marks);
+        block_on(set.run_until(poll_fn(move |cx| {
+            for mark in marks.take().into_iter().flatten() {
+                let waker = cx.waker().clone();
+                drop(thread::spawn(move || mark_and_wake(&mark, waker)));
+            }
+            if seen.iter().all(|mark| is_left(mark)) { Poll::Ready(()) } else { Poll::Pending }
+        })));
+    });
+}
