@@ -68,6 +68,7 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
         if core.main_waits_for.get() == 0
             && let Poll::Ready(output) = poll_main()
         {
+            core.watch();
             return Poll::Ready(output);
         }
         if core.has_arrivals() {

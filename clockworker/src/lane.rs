@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use crate::shared::QueueKey;
 use crate::slice::{self, SliceEnd};
 use crate::stats::Counters;
 use crate::task::{Cause, Finish, LiveTask, Place};
+use crate::watch::Watch;
 
 /// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
@@ -46,6 +48,7 @@ pub(crate) struct Lane {
     pub(crate) request_ns: Cell<u64>,
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
+    watch: Watch,
 }
 
 /// The records of a queue's tasks, by slot, and its groups.
@@ -76,18 +79,20 @@ const _: () = {
     assert!(size_of::<Entry>() == 16);
 };
 
-/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 31 bits.
+/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 30 bits.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
-pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 1;
+pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 2;
 
-/// A task's group, and whether the scheduler has the task.
+/// A task's group, whether the scheduler has the task, and the [watchdog's](crate::watch) mark.
 #[derive(Clone, Copy)]
 struct Standing(u32);
 
 impl Standing {
     const READY: u32 = 1 << 31;
+    /// Set on a ready task only, and gone when it is given out.
+    const MARKED: u32 = 1 << 30;
 
     fn ready(group: GroupIndex) -> Self {
         Self(group | Self::READY)
@@ -95,7 +100,7 @@ impl Standing {
 
     #[inline]
     fn group(self) -> GroupIndex {
-        self.0 & !Self::READY
+        self.0 & NO_GROUP
     }
 
     #[inline]
@@ -103,9 +108,18 @@ impl Standing {
         self.0 & Self::READY != 0
     }
 
+    /// Takes the mark off, too.
     #[inline]
     fn set_ready(&mut self, ready: bool) {
         self.0 = self.group() | if ready { Self::READY } else { 0 };
+    }
+
+    fn mark(&mut self) {
+        self.0 |= Self::MARKED;
+    }
+
+    fn is_marked(self) -> bool {
+        self.0 & Self::MARKED != 0
     }
 }
 
@@ -265,6 +279,27 @@ impl Records {
         self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
     }
 
+    /// At least the most tasks that there were at a time; less than twice as many, or 4.
+    pub(crate) fn slots(&self) -> usize {
+        self.tasks.capacity()
+    }
+
+    /// Marks the ready tasks in these slots. Aborted ones are none.
+    pub(crate) fn mark_ready(&mut self, slots: Range<usize>) {
+        for slot in slots.start..slots.end.min(self.slots()) {
+            match self.tasks.get_mut(slot) {
+                Some(record) if record.standing.is_ready() && record.task.is_some() => record.standing.mark(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a task in these slots is still marked: not given out since, and not aborted.
+    pub(crate) fn any_marked(&self, slots: Range<usize>) -> bool {
+        let mut records = (slots.start..slots.end.min(self.slots())).filter_map(|slot| self.tasks.get(slot));
+        records.any(|record| record.standing.is_marked() && record.task.is_some())
+    }
+
     /// A group's index, by the user's key; counts a holder.
     pub(crate) fn open_group(&mut self, key: u64) -> GroupIndex {
         self.groups.open(key)
@@ -293,6 +328,9 @@ impl Groups {
         if let Some(&index) = self.by_key.get(&key) {
             self.retain(index);
             return index;
+        }
+        if self.slots.len() >= NO_GROUP as usize {
+            return NO_GROUP;
         }
         let index = self.slots.insert(GroupSlot { key, holders: 1 }) as GroupIndex;
         self.by_key.insert(key, index);
@@ -344,6 +382,7 @@ trait AnyPolicy {
     fn left(&self, left: &Left) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault>;
+    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
     /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
@@ -369,6 +408,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
             false => slice::run(&self.successor, lane, core),
         };
         guarded(run).and_then(|end| end)
+    }
+
+    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {
+        guarded(|| Policy::patience(self, tasks))
     }
 
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>> {
@@ -403,6 +446,7 @@ impl Lane {
             request_ns: Cell::new(request_ns),
             counters: Counters::default(),
             fault: Cell::new(None),
+            watch: Watch::new(),
         })
     }
 
@@ -468,6 +512,25 @@ impl Lane {
         }
     }
 
+    /// Whether it is time for [`look_for_starved`](Lane::look_for_starved). Where nothing is ready nothing starves.
+    pub(crate) fn is_look_due(&self) -> bool {
+        self.ready.get() > 0 && self.watch.is_due(self.counters.polls.get())
+    }
+
+    /// Takes the scheduler out of service if it has lost a task or starves one. Between slices only.
+    #[cold]
+    pub(crate) fn look_for_starved(&self) {
+        let tasks = self.records.borrow().slots();
+        let seen = self.policy.patience(tasks).and_then(|patience| {
+            let polls = self.counters.polls.get();
+            match self.watch.sees_starved(polls, patience, &mut self.records.borrow_mut()) {
+                true => Err(PolicyFault::Starved),
+                false => Ok(()),
+            }
+        });
+        self.check(seen);
+    }
+
     /// The last handle to a group may be gone.
     pub(crate) fn release_group(&self, index: GroupIndex) {
         let closed = self.records.borrow_mut().release_group(index);
@@ -489,6 +552,7 @@ impl Lane {
         if self.fault.get().is_none() {
             self.fault.set(Some(fault));
         }
+        self.watch.end();
         let old = {
             let records = self.records.borrow();
             // Counted anew, so that whatever a scheduler did, its successor begins with true books.

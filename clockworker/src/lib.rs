@@ -92,6 +92,7 @@ mod sync;
 #[allow(unsafe_code, reason = "the task cell")]
 mod task;
 mod unhandled_panic;
+mod watch;
 mod yield_now;
 
 /// The policies, re-exported: everything needed to choose a scheduler or write one.

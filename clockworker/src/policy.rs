@@ -16,6 +16,9 @@ pub enum PolicyFault {
     Panicked,
     /// It claimed to be empty while a task was ready.
     Lost,
+    /// It has not given out a task that is ready, while it gave out others for longer than its
+    /// [patience](Scheduler::patience): it has lost the task, or starves it.
+    Starved,
     /// It gave out a task that is not ready: it had given it out already, or nobody pushed it.
     Repeated,
     /// It gave out an id that is no task's.
@@ -27,6 +30,7 @@ impl fmt::Display for PolicyFault {
         f.write_str(match self {
             PolicyFault::Panicked => "the scheduler panicked",
             PolicyFault::Lost => "the scheduler claimed to be empty while a task was ready",
+            PolicyFault::Starved => "the scheduler passed over a ready task for longer than its patience",
             PolicyFault::Repeated => "the scheduler gave out a task that was not ready",
             PolicyFault::Invented => "the scheduler gave out an id that is no task's",
         })
@@ -72,6 +76,11 @@ impl<S: Scheduler> Policy<S> {
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             scheduler.group_closed(group);
         }
+    }
+
+    /// FIFO is above suspicion.
+    pub(crate) fn patience(&self, tasks: usize) -> Option<u64> {
+        self.chosen.borrow().as_ref().and_then(|scheduler| scheduler.patience(tasks))
     }
 
     /// Puts FIFO in the scheduler's place, with the tasks that are ready. The old scheduler, if it was in service, is

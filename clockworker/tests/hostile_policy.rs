@@ -518,16 +518,20 @@ fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
 
 #[test]
 fn faults_read_as_sentences() {
-    let said: Vec<String> =
-        [PolicyFault::Panicked, PolicyFault::Lost, PolicyFault::Repeated, PolicyFault::Invented]
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+    let faults = [
+        PolicyFault::Panicked,
+        PolicyFault::Lost,
+        PolicyFault::Starved,
+        PolicyFault::Repeated,
+        PolicyFault::Invented,
+    ];
+    let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
         [
             "the scheduler panicked",
             "the scheduler claimed to be empty while a task was ready",
+            "the scheduler passed over a ready task for longer than its patience",
             "the scheduler gave out a task that was not ready",
             "the scheduler gave out an id that is no task's",
         ]

@@ -126,6 +126,11 @@ impl Scheduler for ArrivalFifo {
         self.pop_by(fair)
     }
 
+    /// By the bound on waiting ([Starvation](ArrivalFifo#starvation)). Endless where it is [`strict`](ArrivalFifo::strict).
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        self.turn.patience((tasks as u64).saturating_mul(2))
+    }
+
     fn finished(&mut self, task: Task) {
         self.order.depart(task.id.slot());
     }

@@ -324,6 +324,13 @@ impl Scheduler for Las {
         Some(TaskId::new(slot, link.generation))
     }
 
+    /// By the bound on waiting ([Starvation](Las#starvation)). Endless where it is [`strict`](Las::strict).
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        // At worst half of the tasks are in one group and the others in one each.
+        let tasks = tasks as u64;
+        self.turn.patience(tasks.saturating_mul(tasks))
+    }
+
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let index = task.group.index() as u32;

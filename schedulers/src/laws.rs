@@ -42,13 +42,8 @@ use core::fmt;
 pub use load::Load;
 pub use oracle::{EevdfOracle, OracleQueue};
 
-use crate::{GroupId, Ready, Scheduler, TaskId};
+use crate::{DEFAULT_PATIENCE_PER_TASK, GroupId, Ready, Scheduler, TaskId};
 use world::World;
-
-/// The default bound on waiting: pops per task that is spawned and unfinished.
-///
-/// As many as 64 levels or groups times one fair turn in 32, which is what the policies of this crate need at worst.
-const DEFAULT_POPS_PER_TASK: u64 = 64 * 32;
 
 /// Says whether a pop was allowed.
 type Order<'a> = Box<dyn Fn(&Moment<'_>) -> bool + 'a>;
@@ -76,7 +71,7 @@ impl<'a, S: Scheduler> Laws<'a, S> {
             steps: 20_000,
             tasks: 48,
             groups: 12,
-            bound: Some(Box::new(|crowd| DEFAULT_POPS_PER_TASK * crowd.tasks as u64)),
+            bound: Some(Box::new(|crowd| DEFAULT_PATIENCE_PER_TASK * crowd.tasks as u64)),
             order: None,
         }
     }
@@ -112,7 +107,8 @@ impl<'a, S: Scheduler> Laws<'a, S> {
         Self { bound: Some(Box::new(bound)), ..self }
     }
 
-    /// Accepts that tasks wait for ever, for policies that starve some by design.
+    /// Accepts that tasks wait for ever, for policies that starve some by design. Their
+    /// [`patience`](Scheduler::patience) should be `None`.
     #[must_use]
     pub fn may_starve(self) -> Self {
         Self { bound: None, ..self }

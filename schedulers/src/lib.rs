@@ -115,6 +115,6 @@ pub use eevdf::{Eevdf, QueueId};
 pub use las::Las;
 pub use qlas::Qlas;
 pub use runnable_fifo::RunnableFifo;
-pub use scheduler::{GroupId, Ready, Scheduler, Task, TaskId};
+pub use scheduler::{DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, GroupId, Ready, Scheduler, Task, TaskId};
 pub use serpt::Serpt;
 pub use vtime::{Lag, Share, ShareError, VirtualTime};

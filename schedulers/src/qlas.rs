@@ -217,6 +217,12 @@ impl Scheduler for Qlas {
         self.levels.peek(ahead).map(|task| task.id)
     }
 
+    /// By the bound on waiting ([Starvation](Qlas#starvation)), for a task that is moved through all levels. Endless where it
+    /// is [`strict`](Qlas::strict).
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        self.turn.patience((tasks as u64).saturating_mul(64 * 64))
+    }
+
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let index = task.group.index();

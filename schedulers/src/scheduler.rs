@@ -86,6 +86,14 @@ pub enum Ready {
     Yielded,
 }
 
+/// What [`Scheduler::patience`] is for a queue of no tasks, unless a policy says otherwise. Polls.
+pub const DEFAULT_PATIENCE: u64 = 65_536;
+
+/// What is added to [`DEFAULT_PATIENCE`] for each task. Polls.
+///
+/// As many as 64 levels or groups times one fair turn in 32, which is what the policies of this crate need at worst.
+pub const DEFAULT_PATIENCE_PER_TASK: u64 = 64 * 32;
+
 /// Order inside one queue.
 ///
 /// A scheduler is a plain data structure. It is told when a task becomes ready, asked which ready task to poll next,
@@ -110,7 +118,9 @@ pub enum Ready {
 ///
 /// Each id pushed is popped exactly once, and nothing is popped that was not pushed. An executor checks this: a policy
 /// that loses, repeats or invents tasks, or panics, is taken out of service and reported, and its tasks go on in FIFO
-/// order. `clockworker_schedulers::laws` (feature `laws`) checks the same, and bounded waiting, in a policy's own tests.
+/// order. So is one that passes over a ready task for longer than its own [`patience`](Scheduler::patience): whether it
+/// has lost the task or starves it cannot be seen from outside. `clockworker_schedulers::laws` (feature `laws`) checks the
+/// same, and bounded waiting, in a policy's own tests.
 ///
 /// # Example
 ///
@@ -132,10 +142,12 @@ pub enum Ready {
 ///     fn pop(&mut self) -> Option<TaskId> {
 ///         self.0.pop()
 ///     }
+///
+///     fn patience(&self, _tasks: usize) -> Option<u64> {
+///         None // it starves the task at the bottom, and means to
+///     }
 /// }
 /// ```
-///
-/// (It starves the task at the bottom, which the `laws` kit would say.)
 pub trait Scheduler {
     /// Whether [`served`](Scheduler::served) is to be called. Where this is `false`, the executor reads no clock on the
     /// policy's behalf.
@@ -166,6 +178,24 @@ pub trait Scheduler {
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         let _ = ahead;
         None
+    }
+
+    /// How many polls of the queue's tasks may go by while a task is ready and is not popped; `None` for any number. More,
+    /// and it counts as lost: the policy is taken out of service.
+    ///
+    /// `tasks` is an upper limit of the unfinished tasks, ready or not, that the queue had at a time so far (at most twice
+    /// their number, or 4). It is asked rarely, after a turn of the executor, and an answer of 0 counts as 1.
+    ///
+    /// Unless a policy says otherwise, the answer is [`DEFAULT_PATIENCE`] + [`DEFAULT_PATIENCE_PER_TASK`] · `tasks`, which
+    /// is 65,536 + 2,048 · `tasks`. A policy that passes the `laws` with the bound they have by default keeps to that. So
+    /// does one that draws at random from *R* ready tasks: it passes over a given one *n* times with a probability below
+    /// e^(−*n*/*R*), hence over any of 10⁹ tasks for so long with one below 10⁻⁸⁰⁰.
+    ///
+    /// Say `None` where tasks may starve lawfully, as under strict priorities; say more where turns are rarer than in the
+    /// `laws`. A lost task is found when one to two times as many polls have gone by, and a turn: in a queue that never had
+    /// more than 16,384 tasks. In a larger one it is the time for each 16,384.
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        Some(DEFAULT_PATIENCE.saturating_add(DEFAULT_PATIENCE_PER_TASK.saturating_mul(tasks as u64)))
     }
 
     /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.

@@ -336,6 +336,13 @@ impl Scheduler for Serpt {
         self.rings.peek(ahead).map(|task| task.id)
     }
 
+    /// By the bound on waiting ([Starvation](Serpt#starvation)), for a task that is moved through all levels. Endless where it
+    /// is [`strict`](Serpt::strict).
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        let places = (tasks as u64).saturating_add(1);
+        self.turn.patience(places.saturating_mul(64 * 64))
+    }
+
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let index = task.group.index();

@@ -2,6 +2,8 @@
 
 use core::num::NonZeroU32;
 
+use crate::scheduler::DEFAULT_PATIENCE;
+
 /// How often a policy pops out of its usual order unless told otherwise: one pop in 32.
 ///
 /// Three per cent of the pops, so a wrong guess costs the usual order little, while a starved task of a 20 µs service
@@ -24,6 +26,13 @@ impl Turn {
 
     pub(crate) const fn never() -> Self {
         Self { every: None, left: 0 }
+    }
+
+    /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many fair turns, or
+    /// earlier.
+    pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
+        let every = self.every?;
+        Some(DEFAULT_PATIENCE.saturating_add(turns.saturating_mul(every.get().into())))
     }
 
     /// Counts one pop and says whether it is a fair turn.

@@ -8,6 +8,7 @@ mod ending;
 mod queues;
 mod slices;
 mod spawning;
+mod watching;
 
 pub(crate) use queues::QueuePlace;
 
@@ -73,6 +74,8 @@ pub(crate) struct Core {
     slice_deadline: Cell<u64>,
     /// When the host must run.
     host_deadline: Cell<u64>,
+    /// The queue that the watchdog looks at next.
+    watched: Cell<usize>,
     /// Polls left until the host must run.
     pub(crate) polls_left: Cell<u32>,
     /// The host's cooperative budget, kept for the turn.
@@ -138,6 +141,7 @@ impl Core {
             contended: Cell::new(false),
             slice_deadline: Cell::new(u64::MAX),
             host_deadline: Cell::new(u64::MAX),
+            watched: Cell::new(0),
             polls_left: Cell::new(0),
             budget: TurnBudget::default(),
             stride: Cell::new(1),

@@ -177,6 +177,7 @@ impl Core {
 
     /// Goes back to the host although there is work left.
     pub(crate) fn yield_to_host(&self, host: &Waker) {
+        self.watch();
         self.host_yields.add(1);
         host.wake_by_ref();
     }
