@@ -6,7 +6,12 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::{delay, lag, wakes};
+use clockworker_reliability::{delay, growth, lag, soak, wakes};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+/// Counts for what looks at memory.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
 /// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
 #[derive(Debug, Parser)]
@@ -25,6 +30,8 @@ enum Command {
     Delay(delay::Options),
     Lag(lag::Options),
     Wakes(wakes::Options),
+    Growth(growth::Options),
+    Soak(soak::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
@@ -32,6 +39,8 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Delay(options) => delay::measure(options),
         Command::Lag(options) => lag::measure(options),
         Command::Wakes(options) => wakes::measure(options),
+        Command::Growth(options) => growth::measure(options),
+        Command::Soak(options) => soak::measure(options),
     }
 }
 

@@ -1,0 +1,96 @@
+//! How much memory the process has: what it has asked for and not given back, and what the kernel keeps for it.
+
+use std::fs;
+use std::ops::Sub;
+
+use stats_alloc::INSTRUMENTED_SYSTEM;
+
+use crate::failure::Failure;
+
+/// Memory that is allocated. The program installs the allocator that counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocated {
+    /// Bytes asked for and not given back.
+    pub bytes: i64,
+    /// In so many pieces.
+    pub pieces: i64,
+}
+
+impl Allocated {
+    /// At this moment, by all threads.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing counts, as in a program that does not install the allocator.
+    pub fn now() -> Result<Self, Failure> {
+        let stats = INSTRUMENTED_SYSTEM.stats();
+        if stats.allocations == 0 {
+            return Err(Failure::run("nothing counts allocations in this program"));
+        }
+        let left = |came: usize, went: usize| came.wrapping_sub(went) as i64;
+        Ok(Allocated {
+            bytes: left(stats.bytes_allocated, stats.bytes_deallocated),
+            pieces: left(stats.allocations, stats.deallocations),
+        })
+    }
+}
+
+impl Sub for Allocated {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Allocated { bytes: self.bytes - before.bytes, pieces: self.pieces - before.pieces }
+    }
+}
+
+/// Resident memory of this process in bytes. None where `/proc` does not tell.
+pub fn resident() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Resident memory during a run, to compare its last third with its first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resident {
+    thirds: [(f64, u32); 3],
+}
+
+impl Resident {
+    /// Looks at it, at that part of the run: 0 is the start, 1 the end. Keeps sums, so that it does not grow itself.
+    pub fn sample(&mut self, part: f64) {
+        let Some(bytes) = resident() else { return };
+        let (sum, samples) = &mut self.thirds[((part * 3.0) as usize).min(2)];
+        *sum += bytes as f64;
+        *samples += 1;
+    }
+
+    /// The mean of the last third less that of the first, in KiB. None without samples in both.
+    pub fn growth_kib(&self) -> Option<f64> {
+        let mean = |(sum, samples): (f64, u32)| (samples > 0).then(|| sum / f64::from(samples));
+        Some((mean(self.thirds[2])? - mean(self.thirds[0])?) / 1024.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_between_the_outer_thirds() {
+        let kib = 1024.0;
+        let run = Resident { thirds: [(8.0 * kib, 2), (1.0, 1), (30.0 * kib, 3)] };
+        assert_eq!(run.growth_kib(), Some(6.0));
+        assert_eq!(Resident::default().growth_kib(), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_is_resident() {
+        assert!(resident().unwrap() > 100_000);
+        let mut run = Resident::default();
+        [0.0, 0.5, 1.0].into_iter().for_each(|part| run.sample(part));
+        assert!(run.growth_kib().is_some());
+    }
+}

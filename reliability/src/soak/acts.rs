@@ -1,0 +1,199 @@
+//! What a task, or the future that is run, does at random without waiting.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use clockworker::DEFAULT_QUEUE;
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+
+use super::gate::Opener;
+use super::hostile::Hostile;
+use super::ledger::{Entry, drop_quietly, panic_quietly, spawning};
+use super::tasks;
+use super::workers::{Job, resolved};
+use super::world::{KEPT, World, choose, take};
+
+/// An act of a task, or of the future that is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Spawn,
+    SpawnRemotely,
+    Abort,
+    DropHandle,
+    SendHandle,
+    Wake,
+    Open,
+    Touch,
+    CreateQueue,
+    CloseQueue,
+    Reshare,
+    Work,
+}
+
+/// By weight.
+const ACTS: [(Act, u32); 12] = [
+    (Act::Spawn, 10),
+    (Act::SpawnRemotely, 4),
+    (Act::Abort, 4),
+    (Act::DropHandle, 5),
+    (Act::SendHandle, 3),
+    (Act::Wake, 4),
+    (Act::Open, 6),
+    (Act::Touch, 2),
+    (Act::CreateQueue, 1),
+    (Act::CloseQueue, 1),
+    (Act::Reshare, 2),
+    (Act::Work, 4),
+];
+
+impl World {
+    /// Does something that needs no waiting.
+    pub(super) fn act(&self) {
+        let act = choose(&mut self.rng.borrow_mut(), &ACTS);
+        self.note(u64::MAX, act as u64);
+        self.ledger.pulse.beat(1);
+        match act {
+            Act::Spawn => drop(self.spawn().map(|task| self.keep(task))),
+            Act::SpawnRemotely => self.spawn_remotely(),
+            Act::Abort => self.abort(),
+            Act::DropHandle => drop(take(&self.rng, &self.handles)),
+            Act::SendHandle => self.send_handle(),
+            Act::Wake => self.wake(),
+            Act::Open => drop(take(&self.rng, &self.openers).map(Opener::open)),
+            Act::Touch => self.touch(),
+            Act::CreateQueue => self.create_queue(),
+            Act::CloseQueue => self.close_queue(),
+            Act::Reshare => self.reshare(),
+            Act::Work => self.work(),
+        }
+    }
+
+    fn spawn_remotely(&self) {
+        let Some(id) = self.next_id() else { return };
+        let queue =
+            if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name().to_owned() };
+        let (handle, awaited) = (self.ex.handle(), self.one_in(2));
+        if let Some(job) = self.ask(Job::Spawn { handle, queue, id, awaited })
+            && let Job::Spawn { handle, queue, .. } = job
+        {
+            let entry = Entry::open(&self.ledger, id);
+            let task = spawning(id, || handle.spawn_on(&queue, move || tasks::arrive(entry)));
+            self.keep((id, task));
+        }
+    }
+
+    fn abort(&self) {
+        let Some(task) = take(&self.rng, &self.aborts) else { return };
+        match self.one_in(2).then(|| Job::Abort(task.clone())).and_then(|job| self.ask(job)) {
+            None if self.one_in(2) => {}
+            _ => task.abort(),
+        }
+        let mut aborts = self.aborts.borrow_mut();
+        aborts.truncate(KEPT * 2);
+    }
+
+    fn send_handle(&self) {
+        let Some((_, task)) = take(&self.rng, &self.handles) else { return };
+        if let Some(awaiter) = &*self.awaiter.borrow() {
+            drop(awaiter.send(task));
+        }
+    }
+
+    fn wake(&self) {
+        let Some(waker) = take(&self.rng, &self.wakers) else { return };
+        if let Some(Job::Wake(waker)) = self.ask(Job::Wake(waker)) {
+            waker.wake();
+        }
+    }
+
+    /// Polls a handle with a waker that panics.
+    fn touch(&self) {
+        let Some((id, mut task)) = take(&self.rng, &self.handles) else { return };
+        let waker = Waker::from(Arc::new(Touchy { in_wake: self.one_in(2), in_drop: self.one_in(2) }));
+        let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
+        drop_quietly(waker);
+        match polled {
+            Poll::Ready(result) => resolved(&self.ledger, result),
+            Poll::Pending => self.keep((id, task)),
+        }
+    }
+
+    fn create_queue(&self) {
+        if self.queues.borrow().len() > 8 {
+            return self.close_queue();
+        }
+        let name = format!("queue {}", self.all_queues.borrow().len());
+        let share = 1 + self.below(100) as u32;
+        let request = Duration::from_micros(1 + self.below(500) as u64);
+        let queue = self.ex.queue(&name).share(share).request(request);
+        let created = match self.below(11) {
+            0 | 1 => queue.scheduler(RunnableFifo::new()).create(),
+            2 | 3 => queue.scheduler(ArrivalFifo::new()).create(),
+            4 | 5 => queue.scheduler(Las::new()).create(),
+            6 | 7 => queue.scheduler(Qlas::new()).create(),
+            8 | 9 => queue.scheduler(Serpt::new()).create(),
+            _ => {
+                self.ledger.hostile_queues.add();
+                queue.scheduler(Hostile::new(&mut self.rng.borrow_mut())).create()
+            }
+        };
+        // Refused once the executor was shut down.
+        if let Ok(queue) = created {
+            self.queues.borrow_mut().push(queue.clone());
+            self.all_queues.borrow_mut().push(queue);
+        }
+    }
+
+    /// Half of those closed stay among those to spawn on, for a while.
+    fn close_queue(&self) {
+        let len = self.queues.borrow().len();
+        if len == 1 {
+            return;
+        }
+        let at = 1 + self.below(len - 1);
+        let queue = self.queues.borrow()[at].clone();
+        queue.close();
+        if self.one_in(2) || len > 8 {
+            self.queues.borrow_mut().remove(at);
+        }
+    }
+
+    fn reshare(&self) {
+        let queue = self.a_queue();
+        // A queue that is gone refuses.
+        let _ = queue.set_share(1 + self.below(100) as u32);
+        let _ = queue.set_request(Duration::from_micros(1 + self.below(500) as u64));
+    }
+
+    fn work(&self) {
+        match &self.clock {
+            Some(clock) => clock.advance(Duration::from_micros(self.below(100) as u64)),
+            None => (0..self.below(1_000)).for_each(|_| std::hint::spin_loop()),
+        }
+    }
+}
+
+/// A waker that panics.
+struct Touchy {
+    in_wake: bool,
+    in_drop: bool,
+}
+
+impl Wake for Touchy {
+    fn wake(self: Arc<Self>) {
+        if self.in_wake {
+            panic_quietly();
+        }
+    }
+}
+
+impl Drop for Touchy {
+    fn drop(&mut self) {
+        if self.in_drop && !std::thread::panicking() {
+            panic_quietly();
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a task does: acts at random, and waits.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::task::Poll;
+
+use clockworker::{JoinSet, yield_now};
+use fastrand::Rng;
+
+use super::gate::Gate;
+use super::ledger::{Entry, Ledger, Output, panic_quietly};
+use super::workers::resolved;
+use super::world::{World, choose};
+
+thread_local! {
+    /// The world of tasks that other threads spawn on this one.
+    static WORLD: RefCell<Weak<World>> = const { RefCell::new(Weak::new()) };
+}
+
+/// Tasks that arrive on this thread from now on belong there.
+pub(super) fn receive_in(world: &Weak<World>) {
+    WORLD.replace(world.clone());
+}
+
+/// The future of a task that another thread spawned, made on the owner's thread.
+pub(super) fn arrive(entry: Entry) -> impl Future<Output = Output> {
+    let world = WORLD.with_borrow(Clone::clone);
+    if let Some(world) = world.upgrade() {
+        body(world.me.clone(), settle_in(entry, &mut world.rng.borrow_mut()))
+    } else {
+        body(world, entry)
+    }
+}
+
+/// Decides whether the task's drop will panic.
+pub(super) fn settle_in(entry: Entry, rng: &mut Rng) -> Entry {
+    if rng.u8(..32) == 0 {
+        entry.will_panic_when_dropped();
+    }
+    entry
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Act,
+    Yield,
+    Wait,
+    Await,
+    Set,
+    Panic,
+}
+
+const STEPS: [(Step, u32); 6] = [
+    (Step::Act, 50),
+    (Step::Yield, 20),
+    (Step::Wait, 12),
+    (Step::Await, 8),
+    (Step::Set, 2),
+    (Step::Panic, 2),
+];
+
+/// A task's future. Its entry goes with it, after the output was given.
+pub(super) fn body(world: Weak<World>, entry: Entry) -> impl Future<Output = Output> {
+    let entry = Rc::new(entry);
+    let mut inner = Box::pin(take_steps(world, Rc::clone(&entry)));
+    poll_fn(move |cx| {
+        let _captured = &entry;
+        inner.as_mut().poll(cx)
+    })
+}
+
+/// Keeps the world only while it is polled.
+async fn take_steps(world: Weak<World>, entry: Rc<Entry>) -> Output {
+    let steps = world.upgrade().map_or(0, |world| world.below(12));
+    for _ in 0..steps {
+        let Some(here) = world.upgrade() else { break };
+        let step = choose(&mut here.rng.borrow_mut(), &STEPS);
+        here.note(entry.id, step as u64);
+        match step {
+            Step::Act => here.act(),
+            Step::Yield => {
+                drop(here);
+                yield_now().await;
+            }
+            Step::Wait => {
+                let wait = Box::pin(wait(&here));
+                drop(here);
+                wait.await;
+            }
+            Step::Await => {
+                let task = later(&here, entry.id);
+                drop(here);
+                if let Some(task) = task {
+                    resolved(entry.ledger(), task.await);
+                }
+            }
+            Step::Set => {
+                let set = some(here);
+                together(&world, entry.ledger(), set).await;
+            }
+            Step::Panic => {
+                entry.panic();
+                panic_quietly();
+            }
+        }
+    }
+    let panics = world.upgrade().is_some_and(|world| world.one_in(16));
+    let output = Output::new(entry.ledger(), panics);
+    entry.complete();
+    output
+}
+
+/// Waits until somebody opens. Its waker is left for others to wake for nothing.
+pub(super) fn wait(world: &World) -> impl Future<Output = ()> + use<> {
+    let me = world.me.clone();
+    let gate = Gate::new(&world.ledger, move |opener| {
+        if let Some(world) = me.upgrade() {
+            world.hand_out(opener);
+        }
+    });
+    let me = world.me.clone();
+    async move {
+        leave_waker(&me).await;
+        gate.await;
+    }
+}
+
+/// As [`wait`] where a thread is there to end it; else yields.
+pub(super) async fn wait_or_yield(world: &World) {
+    if world.jobs.borrow().is_empty() {
+        yield_now().await;
+    } else {
+        wait(world).await;
+    }
+}
+
+async fn leave_waker(world: &Weak<World>) {
+    poll_fn(|cx| {
+        if let Some(world) = world.upgrade()
+            && world.wakers.borrow().len() < 64
+        {
+            world.wakers.borrow_mut().push(cx.waker().clone());
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// The handle of a task that was spawned after this one: so no two wait for each other.
+fn later(world: &World, id: u64) -> Option<clockworker::JoinHandle<Output>> {
+    let mut handles = world.handles.borrow_mut();
+    let at = handles.iter().position(|&(other, _)| other > id)?;
+    Some(handles.swap_remove(at).1)
+}
+
+fn some(world: Rc<World>) -> JoinSet<Output> {
+    (0..world.below(6)).filter_map(|_| world.spawn()).map(|(_, task)| task).collect()
+}
+
+/// Awaits some of them, and lets the rest go in one way or another.
+async fn together(world: &Weak<World>, ledger: &Arc<Ledger>, mut set: JoinSet<Output>) {
+    let enough = world.upgrade().map_or(0, |world| world.below(6));
+    for _ in 0..enough {
+        match set.join_next().await {
+            Some(result) => resolved(ledger, result),
+            None => break,
+        }
+    }
+    match world.upgrade().map_or(0, |world| world.below(3)) {
+        0 => set.detach_all(),
+        1 => {
+            // As `shutdown`, which would pass the panic of an output's drop on.
+            set.abort_all();
+            while let Some(result) = set.join_next().await {
+                resolved(ledger, result);
+            }
+        }
+        _ => set.abort_all(),
+    }
+}

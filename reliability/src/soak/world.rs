@@ -1,0 +1,185 @@
+//! What the tasks of a round share: the executor, its queues, and everybody's handles.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::task::Waker;
+
+use clockworker::{AbortHandle, Executor, Group, JoinHandle, ManualClock, Queue};
+use fastrand::Rng;
+
+use super::gate::Opener;
+use super::ledger::{Entry, Ledger, Output, spawning};
+use super::tasks;
+use super::workers::{Awaiter, Job};
+
+/// As many of each are kept; beyond that one goes for each that comes.
+pub(super) const KEPT: usize = 128;
+
+/// See the [module docs](self).
+pub(super) struct World {
+    pub(super) ex: Executor,
+    pub(super) me: Weak<World>,
+    pub(super) rng: RefCell<Rng>,
+    pub(super) ledger: Arc<Ledger>,
+    /// Stands still between acts, in rounds without threads.
+    pub(super) clock: Option<ManualClock>,
+    /// Queues to spawn on, some of them closed.
+    pub(super) queues: RefCell<Vec<Queue>>,
+    /// All that there were.
+    pub(super) all_queues: RefCell<Vec<Queue>>,
+    groups: RefCell<Vec<Group>>,
+    pub(super) handles: RefCell<Vec<(u64, JoinHandle<Output>)>>,
+    pub(super) aborts: RefCell<Vec<AbortHandle>>,
+    pub(super) wakers: RefCell<Vec<Waker>>,
+    /// Waits that no thread is to end.
+    pub(super) openers: RefCell<Vec<Opener>>,
+    pub(super) jobs: RefCell<Vec<Sender<Job>>>,
+    pub(super) awaiter: RefCell<Option<Awaiter>>,
+    /// Spawns from other threads go to the default queue only: what a closed queue refuses on the way is in the executor's
+    /// books only, which are gone with it.
+    pub(super) remote_on_default: bool,
+    ids: Cell<u64>,
+    /// Tasks that may still be spawned.
+    budget: Cell<u32>,
+    pub(super) trace: Cell<u64>,
+}
+
+/// One of them, chosen by weight.
+pub(super) fn choose<T: Copy>(rng: &mut Rng, from: &[(T, u32)]) -> T {
+    let sum: u32 = from.iter().map(|(_, weight)| weight).sum();
+    let mut at = rng.u32(..sum);
+    for &(choice, weight) in from {
+        match at.checked_sub(weight) {
+            None => return choice,
+            Some(rest) => at = rest,
+        }
+    }
+    unreachable!("the numbers end below the sum of the weights")
+}
+
+/// Takes out one at random.
+pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
+    let mut from = from.borrow_mut();
+    let at = (!from.is_empty()).then(|| rng.borrow_mut().usize(..from.len()))?;
+    Some(from.swap_remove(at))
+}
+
+impl World {
+    pub(super) fn new(
+        ex: Executor,
+        rng: Rng,
+        ledger: &Arc<Ledger>,
+        clock: Option<ManualClock>,
+        remote_on_default: bool,
+    ) -> Rc<Self> {
+        let default = ex.default_queue().clone();
+        let mut rng = rng;
+        let budget = rng.u32(50..1_500);
+        Rc::new_cyclic(|me| World {
+            ex,
+            me: me.clone(),
+            rng: RefCell::new(rng),
+            ledger: Arc::clone(ledger),
+            clock,
+            queues: RefCell::new(vec![default.clone()]),
+            all_queues: RefCell::new(vec![default]),
+            groups: RefCell::default(),
+            handles: RefCell::default(),
+            aborts: RefCell::default(),
+            wakers: RefCell::default(),
+            openers: RefCell::default(),
+            jobs: RefCell::default(),
+            awaiter: RefCell::default(),
+            remote_on_default,
+            ids: Cell::new(0),
+            budget: Cell::new(budget),
+            trace: Cell::new(0),
+        })
+    }
+
+    pub(super) fn below(&self, n: usize) -> usize {
+        self.rng.borrow_mut().usize(..n)
+    }
+
+    pub(super) fn one_in(&self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// Notes something in an order that must be the same each time.
+    pub(super) fn note(&self, id: u64, what: u64) {
+        let mixed = (self.trace.get() ^ id.rotate_left(32) ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.trace.set(mixed.rotate_left(23));
+    }
+
+    pub(super) fn next_id(&self) -> Option<u64> {
+        self.budget.set(self.budget.get().checked_sub(1)?);
+        self.ids.set(self.ids.get() + 1);
+        Some(self.ids.get())
+    }
+
+    /// Spawns a task, wherever; none if there were enough.
+    pub(super) fn spawn(&self) -> Option<(u64, JoinHandle<Output>)> {
+        let id = self.next_id()?;
+        let entry = Entry::open(&self.ledger, id);
+        let future = tasks::body(self.me.clone(), tasks::settle_in(entry, &mut self.rng.borrow_mut()));
+        let (queue, group) = (self.a_queue(), self.a_group());
+        let task = spawning(id, || match (self.below(3), group) {
+            (0, Some(group)) => group.spawn(future),
+            (1, _) => self.ex.spawn(future),
+            _ => queue.spawn(future),
+        });
+        self.aborts.borrow_mut().push(task.abort_handle());
+        Some((id, task))
+    }
+
+    /// Keeps a handle; if there are too many, one goes.
+    pub(super) fn keep(&self, task: (u64, JoinHandle<Output>)) {
+        self.handles.borrow_mut().push(task);
+        if self.handles.borrow().len() > KEPT {
+            drop(take(&self.rng, &self.handles));
+        }
+    }
+
+    pub(super) fn a_queue(&self) -> Queue {
+        let queues = self.queues.borrow();
+        queues[self.below(queues.len())].clone()
+    }
+
+    fn a_group(&self) -> Option<Group> {
+        if self.groups.borrow().len() < 16 {
+            let group = self.a_queue().group(self.below(8) as u64);
+            self.groups.borrow_mut().push(group);
+        }
+        let group = take(&self.rng, &self.groups)?;
+        if !self.one_in(4) {
+            self.groups.borrow_mut().push(group.clone());
+        }
+        Some(group)
+    }
+
+    /// Asks a thread to do it; gives it back if there is none.
+    pub(super) fn ask(&self, job: Job) -> Option<Job> {
+        let jobs = self.jobs.borrow();
+        if jobs.is_empty() {
+            return Some(job);
+        }
+        jobs[self.below(jobs.len())].send(job).err().map(|refused| refused.0)
+    }
+
+    /// Somebody who waits can be woken: by a thread, or by whoever opens.
+    pub(super) fn hand_out(&self, opener: Opener) {
+        if let Some(Job::Open(opener)) = self.ask(Job::Open(opener)) {
+            self.openers.borrow_mut().push(opener);
+        }
+    }
+
+    /// Ends all waits that no thread is to end. False if there was none.
+    pub(super) fn open_all(&self) -> bool {
+        let openers = self.openers.take();
+        let any = !openers.is_empty();
+        openers.into_iter().for_each(Opener::open);
+        any
+    }
+}
