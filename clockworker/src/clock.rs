@@ -1,7 +1,7 @@
 //! Time: the only module that reads a clock.
 //!
-//! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). A reading that went
-//! backwards is clamped by whoever subtracts, so no clock can make service negative.
+//! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). What a clock
+//! that goes backwards means is decided where it is read (`Core::read_clock`), so none can make service negative.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,7 +44,8 @@ impl ManualClock {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
-    /// Sets the clock, also backwards: an executor must survive that too.
+    /// Sets the clock, also backwards. To an executor time never goes back: if the clock is set back by a millisecond or
+    /// more, its time goes on from where it was; by less, it stands still until the clock has caught up.
     pub fn set(&self, now: Duration) {
         self.0.store(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }

@@ -150,7 +150,7 @@ impl Inbox {
 
     /// Wakes the host, but not from a child process: it is the parent's, and may be reached through a descriptor that
     /// both have.
-    #[inline]
+    #[cold]
     fn wake_host(&self) {
         if self.process.is_current() {
             rely_on_registration(&self.host);

@@ -52,7 +52,7 @@
 //! # Features
 //!
 //! * `tokio`: for executors that run inside tokio. Watches tokio's cooperative budget, so that no task's use of tokio
-//!   resources stalls its neighbours; and [`compat`], a drop-in for tokio's `LocalSet`.
+//!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 
 #![deny(unsafe_code)]
