@@ -162,8 +162,9 @@ fn group_of(slot: u32, group: GroupIndex) -> GroupId {
 impl Records {
     /// Adds the record of a task that is ready; `make` makes the task. The group counts a holder more.
     fn insert(&mut self, queue: u32, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) -> Task {
-        self.generation = self.generation.wrapping_add(1);
-        let generation = NonZeroU32::new(self.generation).unwrap_or(NonZeroU32::MIN);
+        // Zero is passed over, or one would come twice.
+        let generation = NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
+        self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
         let place = Place { queue, slot, generation: generation.get() };
         self.groups.retain(group);
@@ -581,3 +582,6 @@ impl Drop for Lane {
         crate::panics::drop_quietly(std::mem::replace(&mut self.policy, nothing));
     }
 }
+
+#[cfg(test)]
+mod limits;

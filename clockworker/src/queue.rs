@@ -50,6 +50,11 @@ impl Queue {
         Self { core, lane }
     }
 
+    #[cfg(test)]
+    pub(crate) fn lane(&self) -> &Rc<Lane> {
+        &self.lane
+    }
+
     /// Spawns a task on this queue.
     ///
     /// May be called at any time: before, during and between runs, inside a task, and from a destructor. Tasks that the

@@ -1,0 +1,80 @@
+//! What a queue does where its numbers end. Only here can a test get there.
+
+use std::future::pending;
+use std::rc::Rc;
+
+use super::*;
+use crate::queue::Queue;
+use crate::{Executor, Handle, JoinHandle};
+
+/// An executor and its only queue, with a way in.
+fn world() -> (Executor, Rc<Lane>) {
+    let executor = Executor::new();
+    let lane = Rc::clone(Queue::lane(executor.default_queue()));
+    (executor, lane)
+}
+
+fn refusal<T>(executor: &Executor, task: JoinHandle<T>) -> String {
+    let Err(error) = executor.block_on(task) else { panic!("an output") };
+    assert!(error.is_refused());
+    error.to_string()
+}
+
+#[test]
+fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
+    let (executor, lane) = world();
+    assert_eq!(lane.room.get(), MAX_TASKS);
+    lane.room.set(2);
+    let first = executor.spawn(pending::<()>());
+    let second = executor.spawn(async {});
+    assert!(refusal(&executor, executor.spawn(async {})).ends_with("its queue is full"));
+    executor.block_on(second).unwrap();
+    let remote = executor.handle().spawn(|| pending::<()>());
+    executor.block_on(crate::yield_now());
+    assert!(
+        refusal(&executor, Handle::spawn(&executor.handle(), || async {})).ends_with("its queue is full")
+    );
+    drop(remote);
+    first.abort();
+    assert!(executor.block_on(first).unwrap_err().is_cancelled());
+    assert_eq!(executor.block_on(executor.spawn(async { 7 })).unwrap(), 7);
+    // One refused here, which is in nobody's books, and one refused at admission, which is.
+    let stats = executor.stats();
+    assert_eq!((stats.spawned, stats.completed, stats.cancelled, stats.live), (5, 2, 2, 1));
+}
+
+#[test]
+fn generations_go_round_and_pass_over_zero() {
+    let (executor, lane) = world();
+    lane.records.borrow_mut().generation = u32::MAX - 2;
+    let mut generations = Vec::new();
+    let tasks: Vec<_> = (0..5)
+        .map(|i| {
+            let task = executor.spawn(async move {
+                crate::yield_now().await;
+                i
+            });
+            generations.push(lane.records.borrow().generation);
+            task
+        })
+        .collect();
+    assert_eq!(generations, [u32::MAX - 1, u32::MAX, 1, 2, 3]);
+    for (i, task) in tasks.into_iter().enumerate() {
+        assert_eq!(executor.block_on(task).unwrap(), i);
+    }
+    assert_eq!(lane.fault.get(), None);
+}
+
+#[test]
+fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
+    let (executor, lane) = world();
+    lane.records.borrow_mut().generation = u32::MAX - 1;
+    drop(executor.spawn(async {}));
+    executor.block_on(executor.drained());
+    drop(executor.spawn(pending::<()>()));
+    let mut records = lane.records.borrow_mut();
+    assert!(matches!(records.take_ready(TaskId::new(0, u32::MAX)), Popped::Fault(PolicyFault::Invented)));
+    assert!(matches!(records.take_ready(TaskId::new(0, 0)), Popped::Fault(PolicyFault::Invented)));
+    let Popped::Task { live, .. } = records.take_ready(TaskId::new(0, 1)) else { panic!("no task") };
+    records.put_back(TaskId::new(0, 1), live, true);
+}
