@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod hooked_waker;
+
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::env;

@@ -1,0 +1,123 @@
+//! From wakers, when they are cloned, woken and dropped: of whoever awaits a task, of the host, of whoever waits for the last
+//! task.
+
+use std::future::{Future, pending};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use clockworker::{Executor, yield_now};
+
+use crate::life_support::hooked_waker::{Deed, HookedWaker};
+use crate::life_support::{output, poll_once, settle};
+use crate::tools::Tools;
+
+/// A waker that uses everything, once, and the executor and tools that it uses.
+fn world(at: Deed) -> (Rc<Executor>, Rc<Tools>, HookedWaker) {
+    let ex = Rc::new(Executor::new());
+    let tools = Tools::new(&ex);
+    let hooked = HookedWaker::new(at, {
+        let (tools, ex) = (Rc::clone(&tools), Rc::downgrade(&ex));
+        move || {
+            let ex = ex.upgrade().expect("it is not dropped before");
+            let _entered = ex.enter();
+            tools.use_all(true);
+        }
+    });
+    (ex, tools, hooked)
+}
+
+#[test]
+fn of_a_join_handle() {
+    for at in Deed::ALL {
+        let (ex, tools, hooked) = world(at);
+        let mut task = ex.spawn(async {
+            yield_now().await;
+            8
+        });
+        let waker = hooked.waker();
+        assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+        settle(&ex);
+        assert!(hooked.is_done(), "{at:?}");
+        assert_eq!(output(task).unwrap(), 8);
+        tools.assert_after(&ex);
+    }
+}
+
+#[test]
+fn of_a_join_handle_that_is_dropped_or_awaited_by_another() {
+    for replaced in [false, true] {
+        let (ex, tools, hooked) = world(Deed::Drop);
+        let mut task = ex.spawn(pending::<()>());
+        let waker = hooked.waker();
+        assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+        if replaced {
+            assert!(poll_once(&mut task).is_pending());
+        } else {
+            drop(task);
+        }
+        assert!(hooked.is_done());
+        tools.assert_after(&ex);
+    }
+}
+
+#[test]
+fn of_a_host_that_sleeps() {
+    for at in Deed::ALL {
+        let (ex, tools, hooked) = world(at);
+        let waker = hooked.waker();
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        // It may have to be polled again after what it did.
+        for _ in 0..3 {
+            assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        if at != Deed::Drop {
+            // Wakes it, outside of a poll.
+            drop(ex.spawn(async {}));
+        }
+        // Another host takes over: the first one's waker goes.
+        assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(run);
+        assert!(hooked.is_done(), "{at:?}");
+        tools.assert_after(&ex);
+    }
+}
+
+#[test]
+fn of_a_host_that_is_woken_for_leftover_work() {
+    let ex = Rc::new(Executor::builder().poll_cap(1).build().unwrap());
+    let tools = Tools::new(&ex);
+    let hooked = HookedWaker::new(Deed::Wake, {
+        let tools = Rc::clone(&tools);
+        move || tools.use_all(true)
+    });
+    for _ in 0..2 {
+        drop(ex.spawn(yield_now()));
+    }
+    let waker = hooked.waker();
+    assert!(pin!(ex.run_until(pending::<()>())).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(hooked.is_done());
+    tools.assert_after(&ex);
+}
+
+#[test]
+fn of_somebody_who_waits_for_the_last_task() {
+    for at in Deed::ALL {
+        let (ex, tools, hooked) = world(at);
+        let waker = hooked.waker();
+        {
+            let mut drained = pin!(ex.drained());
+            assert!(drained.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            if at == Deed::Wake {
+                // All tasks end.
+                drop(tools.joined.take());
+                tools.probe.finish();
+                tools.victim.abort();
+                tools.detached.borrow().as_ref().expect("it waits").abort();
+                settle(&ex);
+            }
+        }
+        assert!(hooked.is_done(), "{at:?}");
+        tools.assert_after(&ex);
+    }
+}
