@@ -29,16 +29,15 @@ impl Core {
     /// A task panicked in a poll: if that is to end everything, no other is polled.
     pub(crate) fn task_panicked(&self) {
         if self.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime {
-            self.failed.set(true);
-            self.preempted.set(true);
+            self.interrupt();
         }
     }
 
-    /// The process was forked during a run, and this is the child's copy: ends the run after the poll under way.
+    /// Ends the run after the poll under way: a task panicked in it where that ends everything, or the process was forked in
+    /// it and this is the child's copy.
     ///
-    /// Called where little is allowed (see [`fork`](crate::fork)), so it only leaves word. The run loop looks for arrivals
-    /// after each poll.
-    #[cfg(unix)]
+    /// May be called where little is allowed (see [`fork`](crate::fork)), so it only leaves word. What the run loop looks
+    /// at seldom it looks at after an arrival, so it is made to look for those.
     pub(crate) fn interrupt(&self) {
         self.failed.set(true);
         self.preempted.set(true);

@@ -43,7 +43,6 @@ impl Arrivals {
     }
 
     /// Has the run loop look here, and at what else it looks at then, although nobody came.
-    #[cfg(unix)]
     pub(crate) fn look(&self) {
         self.any.set(true);
     }
