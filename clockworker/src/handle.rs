@@ -63,16 +63,17 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        match self.shared.find(queue) {
+        let why = match self.shared.find(queue) {
             Ok(Some(QueueKey { index, generation })) => {
                 let place = Place { queue: index, slot: Place::NO_SLOT, generation };
-                spawn_remote(&self.shared, place, make)
+                return spawn_remote(&self.shared, place, make);
             }
-            Ok(None) => refuse(&self.shared, Refused::NoSuchQueue),
-            Err(Refusal::ShutDown) => refuse(&self.shared, Refused::ShutDown),
-            Err(Refusal::Dropped) => refuse(&self.shared, Refused::ExecutorDropped),
-            Err(Refusal::Forked) => refuse(&self.shared, Refused::Forked),
-        }
+            Ok(None) => Refused::NoSuchQueue,
+            Err(Refusal::ShutDown) => Refused::ShutDown,
+            Err(Refusal::Dropped) => Refused::ExecutorDropped,
+            Err(Refusal::Forked) => Refused::Forked,
+        };
+        refuse(&self.shared, why, make)
     }
 
     /// Whether an open queue has that name. By the time of a spawn it may have been closed.

@@ -91,7 +91,8 @@ impl Inbox {
     /// that is refused knows it. `_owner` proves that this is the owner thread.
     pub(crate) fn close(&self, _owner: &Arrivals) -> Batch {
         let left = self.swap_out(CLOSED);
-        drop(self.host.take());
+        // The links in hand are not to be lost to its panic.
+        crate::panics::drop_quietly(self.host.take());
         left
     }
 

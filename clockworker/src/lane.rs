@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::thread;
 
 use clockworker_schedulers::{GroupId, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
 use slab::Slab;
@@ -267,6 +268,17 @@ impl Records {
         self.tasks.drain().filter_map(|record| record.task).collect()
     }
 
+    /// Makes tasks ready that a scheduler kept from it: it called back into the executor, which was handing it a woken task
+    /// then and could not.
+    #[cold]
+    fn rescue(&mut self) {
+        for (_, record) in self.tasks.iter_mut() {
+            if record.task.as_ref().is_some_and(LiveTask::is_ready) {
+                record.standing.set_ready(true);
+            }
+        }
+    }
+
     /// The ready tasks in order of slot, for a scheduler that takes over.
     pub(crate) fn ready(&self) -> impl Iterator<Item = Task> + '_ {
         self.tasks
@@ -382,6 +394,8 @@ trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
     fn left(&self, left: &Left) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
+    /// Whether this is inside one of the scheduler's methods.
+    fn is_busy(&self) -> bool;
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
     /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
@@ -399,6 +413,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
         guarded(|| Policy::group_closed(self, group))
+    }
+
+    fn is_busy(&self) -> bool {
+        self.chosen.try_borrow_mut().is_err()
     }
 
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
@@ -487,13 +505,12 @@ impl Lane {
     /// Drops the future of an aborted task, with no borrow held, and closes its books.
     pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) {
         let Aborted { live, task, ready, group: _ } = aborted;
-        let finish = live.cancel(cause);
+        self.count(live.cancel(cause));
         // The record goes after the future, whose drop may spawn into its group.
         if !ready {
             let left = self.records.borrow_mut().remove(task.id);
             self.check(self.policy.left(&left));
         }
-        self.count(finish);
     }
 
     /// One task less, for the accounts.
@@ -534,8 +551,16 @@ impl Lane {
 
     /// The last handle to a group may be gone.
     pub(crate) fn release_group(&self, index: GroupIndex) {
+        // A scheduler that drops a handle of its own queue while it panics: a second panic would be the end of the process,
+        // and it goes out of service in any case. The group then stays known until the executor is dropped, at worst.
+        let unwinding = thread::panicking();
+        if unwinding && self.records.try_borrow_mut().is_err() {
+            return;
+        }
         let closed = self.records.borrow_mut().release_group(index);
-        if let Some(group) = closed {
+        if let Some(group) = closed
+            && !(unwinding && self.policy.is_busy())
+        {
             self.check(self.policy.group_closed(group));
         }
     }
@@ -555,7 +580,8 @@ impl Lane {
         }
         self.watch.end();
         let old = {
-            let records = self.records.borrow();
+            let mut records = self.records.borrow_mut();
+            records.rescue();
             // Counted anew, so that whatever a scheduler did, its successor begins with true books.
             self.ready.set(records.ready_to_run());
             self.policy.replace(&mut records.ready())

@@ -59,7 +59,8 @@ impl Queue {
     ///
     /// May be called at any time: before, during and between runs, inside a task, and from a destructor. Tasks that the
     /// task spawns with [`spawn_local`](crate::spawn_local) go to this queue too. If the queue is closed or its
-    /// executor has stopped, the future is dropped at once and the handle gives an error that says so.
+    /// executor has stopped, the future is dropped at once and the handle gives an error that says so (or its panic, if it
+    /// panics when dropped).
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -201,6 +202,7 @@ impl Clone for Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.queue.lane.release_group(self.index);
+        self.queue.core.after_policy_call(&self.queue.lane);
     }
 }
 

@@ -79,6 +79,7 @@ impl Core {
         lane.cancel_aborted(aborted, Cause::Aborted);
         self.now_is_stale.set(true);
         self.current.set(outer);
+        self.after_policy_call(lane);
         self.after_finish(lane);
     }
 
@@ -113,6 +114,15 @@ impl Core {
     pub(super) fn after_ready(&self, lane: &Lane) {
         if !lane.runnable.replace(true) {
             self.join(lane);
+        }
+    }
+
+    /// A scheduler was told something, outside of its queue's slice. If it called back into the executor, and is out of
+    /// service for that, tasks may have become ready.
+    #[inline]
+    pub(crate) fn after_policy_call(&self, lane: &Lane) {
+        if lane.ready.get() > 0 {
+            self.after_ready(lane);
         }
     }
 

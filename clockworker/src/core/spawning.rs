@@ -15,7 +15,7 @@ impl Core {
         F::Output: 'static,
     {
         if !self.takes(lane) {
-            return refuse(&self.shared, self.refusal(lane));
+            return refuse(&self.shared, self.refusal(lane), future);
         }
         // Tasks woken before this one was spawned come first.
         if self.has_woken() {
@@ -29,7 +29,7 @@ impl Core {
         });
         self.after_ready(lane);
         self.shared.inbox.wake_parked_host();
-        handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed))
+        handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
     }
 
     /// Whether a queue takes one more task.
@@ -62,7 +62,7 @@ impl Core {
         };
         match lane {
             Some(lane) => self.spawn(&lane, group, future),
-            None => refuse(&self.shared, Refused::QueueClosed),
+            None => refuse(&self.shared, Refused::QueueClosed, future),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::*;
 use crate::queue::Queue;
-use crate::{Executor, Handle, JoinHandle};
+use crate::{Executor, JoinHandle};
 
 /// An executor and its only queue, with a way in.
 fn world() -> (Executor, Rc<Lane>) {
@@ -29,11 +29,9 @@ fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
     let second = executor.spawn(async {});
     assert!(refusal(&executor, executor.spawn(async {})).ends_with("its queue is full"));
     executor.block_on(second).unwrap();
-    let remote = executor.handle().spawn(|| pending::<()>());
+    let remote = executor.handle().spawn(pending::<()>);
     executor.block_on(crate::yield_now());
-    assert!(
-        refusal(&executor, Handle::spawn(&executor.handle(), || async {})).ends_with("its queue is full")
-    );
+    assert!(refusal(&executor, executor.handle().spawn(|| async {})).ends_with("its queue is full"));
     drop(remote);
     first.abort();
     assert!(executor.block_on(first).unwrap_err().is_cancelled());

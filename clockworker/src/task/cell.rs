@@ -104,13 +104,20 @@ where
     }
 }
 
-/// Makes the handle of a task that there will not be: complete, with an error that says why.
-pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused) -> JoinHandle<T> {
+/// Makes the handle of a task that there will not be: complete, with an error that says why. Drops what the task would have
+/// been made of; if that panics, the panic is the error.
+#[cold]
+pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused, unmade: impl Sized) -> JoinHandle<T> {
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(unmade)));
     let place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
     let nothing = Stage::<std::future::Pending<T>>::Empty;
     let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, place, nothing);
-    // SAFETY: nobody else has the cell.
-    unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) };
+    match dropped {
+        // SAFETY: nobody else has the cell.
+        Ok(()) => unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) },
+        // SAFETY: as above.
+        Err(payload) => unsafe { Cell::<std::future::Pending<T>>::store_panic(header, payload) },
+    };
     // SAFETY: `State::refused` counts one reference, the handle's, and the output is stored.
     unsafe { JoinHandle::from_raw(header) }
 }

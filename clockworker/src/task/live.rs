@@ -86,6 +86,11 @@ impl LiveTask {
         unsafe { notify(self.header) };
     }
 
+    /// Whether it was woken, and taken off its list for its scheduler.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.header().owned.phase.get() == Phase::Ready
+    }
+
     /// Whether the task was aborted before its record was made.
     pub(crate) fn is_aborted(&self) -> bool {
         self.header().state.is_aborted()
