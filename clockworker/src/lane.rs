@@ -68,18 +68,6 @@ struct Record {
     standing: Standing,
 }
 
-// Tasks are many, and their records are read and written twice a poll. What the slab makes of one is as large: an enum like
-// this, of a record or the index of the next vacant slot.
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    #[allow(dead_code, reason = "it is only measured")]
-    enum Entry {
-        Vacant(usize),
-        Occupied(Record),
-    }
-    assert!(size_of::<Entry>() == 16);
-};
-
 /// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 30 bits.
 pub(crate) type GroupIndex = u32;
 

@@ -76,3 +76,16 @@ fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
     let Popped::Task { live, .. } = records.take_ready(TaskId::new(0, 1)) else { panic!("no task") };
     records.put_back(TaskId::new(0, 1), live, true);
 }
+
+/// Tasks are many, and their records are read and written twice a poll. What the slab makes of one is as large: an enum like
+/// this, of a record or the index of the next vacant slot. (Compilers that draw layouts by lot may need more.)
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_record_takes_16_bytes() {
+    #[allow(dead_code, reason = "it is only measured")]
+    enum Entry {
+        Vacant(usize),
+        Occupied(Record),
+    }
+    assert_eq!(size_of::<Entry>(), 16);
+}
