@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
-use clockworker::{AbortHandle, Executor, Queue, yield_now};
+use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
 use life_support::{
     CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, settle, settle_run, tick,
 };
@@ -98,7 +98,7 @@ fn a_woken_task_is_not_polled_but_dropped() {
 
 #[test]
 fn a_task_that_yields_for_ever_can_be_aborted() {
-    let ex = Executor::builder().poll_cap(100).build().unwrap();
+    let ex = Executor::builder().poll_cap(100).clock(ManualClock::new()).build().unwrap();
     let task = ex.spawn(async {
         loop {
             yield_now().await;

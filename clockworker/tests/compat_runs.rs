@@ -17,6 +17,10 @@ use clockworker::compat::{LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
 use life_support::CountingWaker;
 
+fn untimed() -> LocalSet {
+    LocalSet::from(life_support::untimed())
+}
+
 /// A host of its own for a run.
 struct Host<'a, T> {
     run: Pin<Box<dyn Future<Output = T> + 'a>>,
@@ -103,7 +107,7 @@ impl Gate {
 
 #[test]
 fn each_run_is_woken_for_its_own_future() {
-    let local = LocalSet::new();
+    let local = untimed();
     let (a, b) = (Gate::default(), Gate::default());
     let mut one = Host::of(local.run_until(a.wait()));
     let mut other = Host::of(local.run_until(b.wait()));
@@ -120,7 +124,7 @@ fn each_run_is_woken_for_its_own_future() {
 
 #[test]
 fn runs_go_on_when_the_one_that_drove_is_dropped() {
-    let local = LocalSet::new();
+    let local = untimed();
     let gates = [Gate::default(), Gate::default()];
     let [one, other] = gates.each_ref().map(|gate| local.spawn_local(gate.wait()));
     let (mut one, mut other) = (Host::of(local.run_until(one)), Host::of(local.run_until(other)));
@@ -136,7 +140,7 @@ fn runs_go_on_when_the_one_that_drove_is_dropped() {
 
 #[test]
 fn a_run_goes_on_when_the_one_that_drove_is_done_and_kept() {
-    let local = LocalSet::new();
+    let local = untimed();
     let (a, b) = (Gate::default(), Gate::default());
     let task = local.spawn_local(b.wait());
     let mut stays = Host::of(local.run_until(async { task.await.unwrap() }));
@@ -153,7 +157,7 @@ fn a_run_goes_on_when_the_one_that_drove_is_done_and_kept() {
 
 #[test]
 fn a_run_goes_on_when_the_one_that_drove_is_kept_but_not_polled() {
-    let local = LocalSet::new();
+    let local = untimed();
     let mut forgotten = Host::of(local.run_until(pending::<()>()));
     assert!(forgotten.poll().is_pending());
     let task = local.spawn_local(async { yield_now().await });
@@ -164,7 +168,7 @@ fn a_run_goes_on_when_the_one_that_drove_is_kept_but_not_polled() {
 /// Wakes that come while nobody is polled reach whoever drove last, and once.
 #[test]
 fn an_idle_set_wakes_one_host_once() {
-    let local = LocalSet::new();
+    let local = untimed();
     let gate = Gate::default();
     local.spawn_local(gate.wait());
     let mut one = Host::of(local.run_until(pending::<()>()));
@@ -182,7 +186,7 @@ fn an_idle_set_wakes_one_host_once() {
 
 #[test]
 fn a_run_inside_a_task_of_the_same_set_rides() {
-    let local = Rc::new(LocalSet::new());
+    let local = Rc::new(untimed());
     let inner = Rc::clone(&local);
     let log = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&log);
@@ -205,7 +209,7 @@ fn a_run_inside_a_task_of_the_same_set_rides() {
 /// The run inside is given to a task, whose driver ends; the next driver carries it on.
 #[test]
 fn a_run_inside_a_task_survives_its_driver() {
-    let local = Rc::new(LocalSet::new());
+    let local = Rc::new(untimed());
     let (inner, gate) = (Rc::clone(&local), Gate::default());
     let waits = gate.wait();
     let task = local.spawn_local(async move { inner.run_until(waits).await });
@@ -219,7 +223,7 @@ fn a_run_inside_a_task_survives_its_driver() {
 
 #[test]
 fn runs_inside_each_other() {
-    let local = LocalSet::new();
+    let local = untimed();
     let sum = Host::of(local.run_until(async {
         let one = local.run_until(async { spawn_local(async { 1 }).await.unwrap() });
         let two = local.run_until(async { spawn_local(async { 2 }).await.unwrap() });
@@ -244,7 +248,7 @@ impl<T> Host<'_, T> {
 
 #[test]
 fn a_run_rides_while_the_executor_itself_is_run() {
-    let local = LocalSet::new();
+    let local = untimed();
     let ex = local.executor();
     let gate = Gate::default();
     let mut native = Host::of(ex.run_until(pending::<()>()));
@@ -283,7 +287,7 @@ fn settle_both_kinds<A, B>(one: &mut Host<'_, A>, other: &mut Host<'_, B>) -> Po
 /// The set awaited as a future beside a run, both to the end.
 #[test]
 fn a_set_awaited_is_ready_when_it_is_empty() {
-    let mut local = LocalSet::new();
+    let mut local = untimed();
     let mut cx = Context::from_waker(Waker::noop());
     assert!(pin!(&mut local).poll(&mut cx).is_ready(), "there are no tasks");
     let gate = Gate::default();
@@ -306,7 +310,7 @@ fn a_set_awaited_is_ready_when_it_is_empty() {
 #[test]
 fn runs_dropped_at_every_poll_lose_no_task() {
     for cut in 0..20 {
-        let local = LocalSet::new();
+        let local = untimed();
         let finished = Rc::new(Cell::new(0));
         for i in 0..8 {
             let finished = Rc::clone(&finished);
@@ -346,7 +350,7 @@ fn runs_dropped_at_every_poll_lose_no_task() {
 fn wakes_from_another_thread_reach_each_of_two_runs() {
     const ROUNDS: usize = 2_000;
     let rt = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let local = LocalSet::new();
+    let local = untimed();
     let (questions, asked) = std::sync::mpsc::channel::<oneshot::Sender<()>>();
     let answerer = thread::spawn(move || asked.into_iter().for_each(|answer| answer.send(()).unwrap()));
     let ask = |questions: &std::sync::mpsc::Sender<oneshot::Sender<()>>| {

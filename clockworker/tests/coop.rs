@@ -327,7 +327,8 @@ fn a_main_future_that_drains_a_full_channel_does_not_stall_the_tasks() {
         for _ in 0..MESSAGES {
             receiver.recv().await.unwrap();
         }
-        assert!(polls.get() >= 50, "{} polls", polls.get());
+        // One poll at least each time the budget is spent.
+        assert!(polls.get() >= MESSAGES / 128, "{} polls", polls.get());
         yielder.abort();
     });
 }

@@ -14,6 +14,7 @@ use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, yield_now};
 use life_support::{
     Probe, assert_balanced, assert_finished, hush, output, panic_as_meant, poll_once, quietly, settle, tick,
+    untimed,
 };
 
 /// What a scheduler does wrong.
@@ -226,7 +227,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     const YIELDS: usize = 3;
     let case = format!("{fault:?} after {after}, needs service: {NEEDS_SERVICE}");
     let struck = Rc::new(Cell::new(false));
-    let ex = Executor::new();
+    let ex = untimed();
     let hostile = ex.queue("hostile").scheduler(Hostile::<NEEDS_SERVICE>::new(fault, after, &struck));
     let hostile = hostile.create().unwrap();
     let polls: Vec<Rc<Cell<usize>>> = (0..TASKS).map(|_| Rc::default()).collect();
@@ -348,7 +349,7 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
         }
     }
     let (struck, drops) = (Rc::default(), Rc::new(Cell::new(0)));
-    let ex = Executor::new();
+    let ex = untimed();
     let scheduler = Counted(Hostile::new(F::LosesPushed, 0, &struck), Rc::clone(&drops));
     let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
     let task = queue.spawn(async {});
@@ -365,7 +366,7 @@ fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
     for fault in FAULTS {
         for after in 0..20 {
             let struck = Rc::new(Cell::new(false));
-            let ex = Executor::new();
+            let ex = untimed();
             let hostile = Hostile::<true>::new(fault, after, &struck);
             let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
             let probes: Vec<_> = (0..8).map(|_| Probe::new()).collect();
@@ -408,7 +409,7 @@ fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
 fn a_task_panics_while_its_scheduler_does_and_both_are_reported() {
     hush();
     for fault in [F::PanicsInServed, F::PanicsInFinished, F::PanicsInPop, F::PanicsInPush] {
-        let ex = Executor::new();
+        let ex = untimed();
         let struck = Rc::new(Cell::new(false));
         let hostile = Hostile::<true>::new(fault, 0, &struck);
         let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
@@ -424,7 +425,7 @@ fn a_task_panics_while_its_scheduler_does_and_both_are_reported() {
 #[test]
 fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
     let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
@@ -444,7 +445,7 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
 #[test]
 fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
     let error = ex.queue("default").scheduler(hostile).create().unwrap_err();
@@ -456,7 +457,7 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
 #[test]
 fn a_panic_when_the_last_group_handle_goes_stays_inside() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<true>::new(F::PanicsInGroupClosed, 0, &struck);
     let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
@@ -499,7 +500,7 @@ fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
         }
     }
     for from in ["push", "pop", "served", "finished"] {
-        let ex = Executor::new();
+        let ex = untimed();
         let own = Rc::new(std::cell::OnceCell::new());
         let queue = ex.queue("q").scheduler(Calls(VecDeque::new(), Rc::clone(&own), from)).create().unwrap();
         let before = queue.spawn(async {
@@ -541,7 +542,7 @@ fn faults_read_as_sentences() {
 #[test]
 fn the_first_fault_is_the_one_reported() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<true>::new(F::ClaimsEmptyForEver, 0, &struck);
     let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();

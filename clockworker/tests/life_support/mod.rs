@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, ThreadId};
 
-use clockworker::{Executor, ExecutorStats, JoinError, JoinHandle};
+use clockworker::{Executor, ExecutorStats, JoinError, JoinHandle, ManualClock};
 
 /// A waker that counts how often it was woken.
 #[derive(Debug, Default)]
@@ -50,6 +50,12 @@ impl Wake for CountingWaker {
 /// Polls a future once, with a waker that does nothing.
 pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// An executor whose time stands still: a turn of the host ends when nothing is ready or at the poll cap, and not because
+/// the machine was slow or busy.
+pub(crate) fn untimed() -> Executor {
+    Executor::builder().clock(ManualClock::new()).build().unwrap()
 }
 
 /// One tick: the host polls the executor once.
