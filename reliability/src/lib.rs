@@ -15,6 +15,8 @@ pub mod lag;
 pub mod memory;
 pub mod programs;
 pub mod progress;
+pub mod replay;
+pub mod scenarios;
 pub mod scratch;
 pub mod soak;
 pub mod virtual_time;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::{delay, growth, lag, soak, wakes};
+use clockworker_reliability::{delay, growth, lag, replay, scenarios, soak, wakes};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 /// Counts for what looks at memory.
@@ -32,6 +32,10 @@ enum Command {
     Wakes(wakes::Options),
     Growth(growth::Options),
     Soak(soak::Options),
+    /// Random programs have the same schedule in every run, inside every host (promise 15).
+    Replay(replay::Replay),
+    /// Random programs run as on a reference executor (promises 3 and 4).
+    Scenarios(scenarios::Scenarios),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
@@ -41,6 +45,8 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Wakes(options) => wakes::measure(options),
         Command::Growth(options) => growth::measure(options),
         Command::Soak(options) => soak::measure(options),
+        Command::Replay(options) => replay::measure(options),
+        Command::Scenarios(options) => scenarios::measure(options),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::event::{Entry, Event};
 use super::op::TaskName;
 
-/// See the [module docs](self). Everything but the first three is to be zero.
+/// What a trace says without a reference. Everything but the first three is to be zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// Tasks spawned.

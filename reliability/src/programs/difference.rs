@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::event::Entry;
 
-/// See the [module docs](self).
+/// The first place where two runs of a program part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// In what was seen.

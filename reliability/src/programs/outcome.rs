@@ -3,7 +3,7 @@
 use super::audit::Audit;
 use super::event::{End, Entry, Event};
 
-/// See the [module docs](self).
+/// What was seen of a whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Everything, in order.

@@ -20,7 +20,7 @@ const NAMES: u8 = 24;
 /// Steps of a task, and of its children's each.
 const STEPS: u8 = 8;
 /// Bytes of a random program.
-const BYTES: usize = 200;
+const BYTES: usize = 300;
 
 impl Program {
     /// The program that these bytes spell. All bytes spell one, and more bytes a longer one.
@@ -29,7 +29,7 @@ impl Program {
         let mut rest = Bytes(bytes);
         let mut ops = Vec::new();
         while !rest.0.is_empty() {
-            ops.push(op(&mut rest, &mut names, DEPTH));
+            ops.push(outer(&mut rest, &mut names));
         }
         Program { ops }
     }
@@ -37,6 +37,11 @@ impl Program {
     /// A random program.
     pub fn from_seed(seed: u64) -> Self {
         Self::from_bytes(&bytes_of(seed))
+    }
+
+    /// A random program of so many bytes.
+    pub fn of_length(seed: u64, bytes: usize) -> Self {
+        Self::from_bytes(&Random::new(seed).bytes(bytes))
     }
 
     /// The program of that seed with as many bytes left out as can be, so that it still `fails`.
@@ -72,14 +77,38 @@ impl fmt::Display for Program {
     }
 }
 
-/// Gives the tasks their names. Who makes ops one by one keeps one for all of them.
+/// Gives tasks their names. Who makes ops one by one keeps one for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Numbering(TaskName);
 
 impl Numbering {
-    /// The op that these bytes begin with.
-    pub fn op(&mut self, bytes: &[u8]) -> Op {
-        op(&mut Bytes(bytes), self, DEPTH)
+    /// How many names were given.
+    pub fn given(&self) -> TaskName {
+        self.0
+    }
+
+    /// Gives the op's tasks, which are named anyhow, the next names.
+    pub fn rename(&mut self, mut op: Op) -> Op {
+        self.rename_in(&mut op);
+        op
+    }
+
+    /// Counts the op's names, which [`rename`](Numbering::rename) gave, as given.
+    pub fn skip_past(&mut self, op: &Op) {
+        self.rename(op.clone());
+    }
+
+    fn rename_in(&mut self, op: &mut Op) {
+        if let Op::Spawn { script, .. } = op {
+            self.rename_script(script);
+        }
+    }
+
+    fn rename_script(&mut self, script: &mut Arc<Script>) {
+        let script = Arc::make_mut(script);
+        script.name = self.next();
+        script.steps.iter_mut().for_each(|op| self.rename_in(op));
+        script.spawns_at_drop.iter_mut().for_each(|(_, child)| self.rename_script(child));
     }
 
     fn next(&mut self) -> TaskName {
@@ -112,28 +141,43 @@ impl Bytes<'_> {
     }
 }
 
+/// From outside tasks are spawned and run more often than all else.
+fn outer(bytes: &mut Bytes<'_>, names: &mut Numbering) -> Op {
+    match bytes.below(8) {
+        0 | 1 => Op::Park,
+        2 | 3 => Op::Spawn { on: on(bytes), script: Arc::new(script(bytes, names, DEPTH - 1)) },
+        4 => Op::Yield(1),
+        _ => op(bytes, names, DEPTH),
+    }
+}
+
 fn op(bytes: &mut Bytes<'_>, names: &mut Numbering, depth: u32) -> Op {
-    match bytes.below(40) {
-        0..=3 => Op::Yield(1 + bytes.below(3)),
-        4..=7 => Op::Park,
-        8..=10 => Op::Join(bytes.name()),
-        11 => Op::Panic,
-        12..=14 => Op::Work(u16::from(bytes.next()) * 3),
-        15..=17 => Op::Wake(bytes.name()),
-        18 | 19 => Op::WakeElsewhere(bytes.name()),
-        20 => Op::DropWakerElsewhere(bytes.name()),
-        21..=28 if depth > 0 => {
+    match bytes.below(52) {
+        0..=7 => Op::Yield(1 + bytes.below(3)),
+        8..=12 => Op::Park,
+        13..=16 => Op::Join(bytes.name()),
+        17 => Op::Panic,
+        18..=20 => Op::Work(u16::from(bytes.next()) * 3),
+        21..=25 => Op::Wake(bytes.name()),
+        26..=29 => Op::WakeElsewhere(bytes.name()),
+        30 => Op::DropWakerElsewhere(bytes.name()),
+        31..=39 if depth > 0 => {
             Op::Spawn { on: on(bytes), script: Arc::new(script(bytes, names, depth - 1)) }
         }
-        21..=28 => Op::Wake(bytes.name()),
-        29 | 30 => Op::Abort(bytes.name()),
-        31 => Op::AbortElsewhere(bytes.name()),
-        32 | 33 => Op::DropHandle(bytes.name()),
-        34 => Op::DropHandleElsewhere(bytes.name()),
-        35 | 36 => Op::Create { slot: bytes.below(SLOTS), share: share(bytes), order: order(bytes) },
-        37 | 38 => Op::Share { slot: bytes.below(SLOTS), share: share(bytes) },
-        _ => Op::Close(bytes.below(SLOTS)),
+        31..=39 => Op::Wake(bytes.name()),
+        40 | 41 => Op::Abort(bytes.name()),
+        42 => Op::AbortElsewhere(bytes.name()),
+        43 | 44 => Op::DropHandle(bytes.name()),
+        45 => Op::DropHandleElsewhere(bytes.name()),
+        46..=48 => Op::Create { slot: slot(bytes), share: share(bytes), order: order(bytes) },
+        49 | 50 => Op::Share { slot: slot(bytes), share: share(bytes) },
+        _ => Op::Close(slot(bytes)),
     }
+}
+
+/// The first one rarely: it is there anyway, and most is spawned in it.
+fn slot(bytes: &mut Bytes<'_>) -> u8 {
+    bytes.below(16).div_ceil(5)
 }
 
 fn share(bytes: &mut Bytes<'_>) -> u32 {
@@ -141,11 +185,11 @@ fn share(bytes: &mut Bytes<'_>) -> u32 {
 }
 
 fn on(bytes: &mut Bytes<'_>) -> On {
-    let slot = bytes.next();
-    match slot / SLOTS % 4 {
-        0 | 1 => On::Beside,
-        2 => On::Queue(slot % SLOTS),
-        _ => On::Elsewhere(slot % SLOTS),
+    match bytes.below(8) {
+        0..=3 => On::Beside,
+        4 | 5 => On::Queue(bytes.below(SLOTS)),
+        6 => On::Elsewhere(0),
+        _ => On::Elsewhere(bytes.below(SLOTS)),
     }
 }
 

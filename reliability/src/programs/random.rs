@@ -1,6 +1,6 @@
 //! Random numbers, the same in each run and everywhere (splitmix64).
 
-/// See the [module docs](self).
+/// A source of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

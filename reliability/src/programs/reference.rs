@@ -3,19 +3,23 @@
 //! What it takes from Clockworker's design is what can be seen: tasks woken here go before what came from elsewhere, aborts
 //! come from elsewhere whoever asks, all of it is taken in between two polls, and a task that yielded goes behind that.
 
+mod join;
+mod lists;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 
-use super::event::{End, Entry, Event};
+use join::{Contained, Join, Made, Slot};
+use lists::{Lists, Place, Runnable};
+
+use super::event::{Entry, Event};
 use super::op::{Order, SLOTS, TaskName};
 use super::subject::{Stopped, Subject, Until};
-use super::task::{Output, TaskFuture, Ticket, drop_contained};
+use super::task::{Output, TaskFuture, Ticket};
 use super::trace::as_if_elsewhere;
 use super::world::World;
 
@@ -27,27 +31,6 @@ pub(super) struct Reference {
     tasks: RefCell<Vec<Option<Task>>>,
     inbox: RefCell<VecDeque<TaskName>>,
     ended: Cell<bool>,
-}
-
-type Runnable = async_task::Runnable<Place>;
-
-#[derive(Clone, Copy)]
-struct Place {
-    task: TaskName,
-    queue: u16,
-}
-
-/// Tasks that are to be polled.
-#[derive(Default)]
-struct Lists {
-    /// By queue.
-    ready: Vec<VecDeque<Runnable>>,
-    /// Woken, not yet taken in.
-    woken: VecDeque<Runnable>,
-    running: Option<TaskName>,
-    yielded: Option<Runnable>,
-    /// What is woken comes from the inbox.
-    taking_in: bool,
 }
 
 struct Queue {
@@ -68,129 +51,6 @@ struct Mail {
     new: Option<Runnable>,
     waker: Option<Waker>,
     abort: bool,
-}
-
-/// Where a result waits for whoever joins.
-#[derive(Default)]
-struct Slot {
-    result: RefCell<Option<Result<Output, End>>>,
-    joiner: RefCell<Option<Waker>>,
-    detached: Cell<bool>,
-    finished: Cell<bool>,
-}
-
-impl Slot {
-    fn complete(&self, result: Result<Output, End>) {
-        self.finished.set(true);
-        if self.detached.get() {
-            return drop_contained(result);
-        }
-        self.result.replace(Some(result));
-        let joiner = self.joiner.take();
-        joiner.into_iter().for_each(Waker::wake);
-    }
-}
-
-pub(super) struct Join(Rc<Slot>);
-
-impl Future for Join {
-    type Output = Result<Output, End>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(result) = self.0.result.take() {
-            return Poll::Ready(result);
-        }
-        self.0.joiner.replace(Some(cx.waker().clone()));
-        Poll::Pending
-    }
-}
-
-impl Drop for Join {
-    fn drop(&mut self) {
-        self.0.detached.set(true);
-        drop_contained(self.0.result.take());
-    }
-}
-
-/// Keeps panics in, and tells the slot how it ended: by a panic if there was one, be it in the drop.
-struct Contained<F: Future<Output = Output>> {
-    future: Option<Pin<Box<F>>>,
-    slot: Rc<Slot>,
-}
-
-impl<F: Future<Output = Output>> Contained<F> {
-    fn end(&mut self, result: Result<Output, End>) {
-        let future = self.future.take();
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
-        if dropped.is_err() {
-            drop_contained(result);
-            return self.slot.complete(Err(End::Panicked));
-        }
-        self.slot.complete(result);
-    }
-}
-
-impl<F: Future<Output = Output>> Future for Contained<F> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(future) = &mut self.future else { return Poll::Ready(()) };
-        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(output)) => self.end(Ok(output)),
-            Err(_) => self.end(Err(End::Panicked)),
-        }
-        Poll::Ready(())
-    }
-}
-
-impl<F: Future<Output = Output>> Drop for Contained<F> {
-    fn drop(&mut self) {
-        if self.future.is_some() {
-            self.end(Err(End::Cancelled));
-        }
-    }
-}
-
-impl Lists {
-    fn push(&mut self, runnable: Runnable) {
-        let Place { task, queue } = *runnable.metadata();
-        if self.taking_in {
-            self.ready[usize::from(queue)].push_back(runnable);
-        } else if self.running == Some(task) {
-            self.yielded = Some(runnable);
-        } else {
-            self.woken.push_back(runnable);
-        }
-    }
-
-    fn take_in_woken(&mut self) {
-        while let Some(runnable) = self.woken.pop_front() {
-            self.ready[usize::from(runnable.metadata().queue)].push_back(runnable);
-        }
-    }
-
-    /// Takes a task out of wherever it is.
-    fn remove(&mut self, task: TaskName) -> Option<Runnable> {
-        if self.yielded.as_ref().is_some_and(|runnable| runnable.metadata().task == task) {
-            return self.yielded.take();
-        }
-        let lists = self.ready.iter_mut().chain([&mut self.woken]);
-        lists.into_iter().find_map(|list| {
-            let at = list.iter().position(|runnable| runnable.metadata().task == task)?;
-            list.remove(at)
-        })
-    }
-
-    /// The next task of the queue: the first if it is FIFO, else the one that is told, if it is there.
-    fn pop(&mut self, queue: u16, fifo: bool, told: TaskName) -> Option<Runnable> {
-        let list = &mut self.ready[usize::from(queue)];
-        if fifo {
-            return list.pop_front();
-        }
-        let at = list.iter().position(|runnable| runnable.metadata().task == told)?;
-        list.remove(at)
-    }
 }
 
 impl Reference {
@@ -219,7 +79,7 @@ impl Reference {
     /// Makes a task; it is still to be scheduled.
     fn make(&self, place: Place, future: impl Future<Output = Output> + 'static) -> (Runnable, Join) {
         let slot = Rc::new(Slot::default());
-        let contained = Contained { future: Some(Box::pin(future)), slot: Rc::clone(&slot) };
+        let contained = Contained::new(future, &slot);
         let lists = Arc::clone(&self.lists);
         let schedule = move |runnable| lists.lock().unwrap_or_else(PoisonError::into_inner).push(runnable);
         let builder = async_task::Builder::new().metadata(place);
@@ -228,15 +88,16 @@ impl Reference {
         if tasks.len() <= usize::from(place.task) {
             tasks.resize_with(usize::from(place.task) + 1, || None);
         }
-        tasks[usize::from(place.task)] = Some(Task { slot: Rc::clone(&slot), live: Some(live), mail: None });
-        (runnable, Join(slot))
+        let join = Join::new(&slot);
+        tasks[usize::from(place.task)] = Some(Task { slot, live: Some(live), mail: None });
+        (runnable, join)
     }
 
     /// Puts something into the inbox for a task that is not finished. What is in it already is added to.
     fn mail(&self, task: TaskName, add: impl FnOnce(&mut Mail)) {
         let mut tasks = self.tasks.borrow_mut();
         let Some(Some(known)) = tasks.get_mut(usize::from(task)) else { return };
-        if known.slot.finished.get() {
+        if known.slot.is_finished() {
             return;
         }
         if known.mail.is_none() {
@@ -335,9 +196,7 @@ impl Subject for Reference {
 
     fn spawn(&self, queue: u16, _beside: bool, task: TaskName, future: TaskFuture<Self>) -> Join {
         if !self.is_open(queue) {
-            let slot = Rc::new(Slot::default());
-            slot.complete(Err(End::Cancelled));
-            return Join(slot);
+            return Join::refused();
         }
         self.lists().take_in_woken();
         let (runnable, join) = self.make(Place { task, queue }, future);
@@ -348,9 +207,7 @@ impl Subject for Reference {
     fn spawn_elsewhere(&self, _slot: u8, queue: Option<u16>, task: TaskName, ticket: Ticket) -> Join {
         let Some(queue) = queue.filter(|&queue| self.is_open(queue)) else {
             as_if_elsewhere(|| drop(ticket));
-            let slot = Rc::new(Slot::default());
-            slot.complete(Err(End::Cancelled));
-            return Join(slot);
+            return Join::refused();
         };
         let (runnable, join) = self.make(Place { task, queue }, Made::Ticket(Some(ticket)));
         self.mail(task, |mail| mail.new = Some(runnable));
@@ -374,12 +231,11 @@ impl Subject for Reference {
     }
 
     fn run(&self, until: Until<'_, Join>, told: &[Entry]) -> Stopped {
-        let answer = |join: &mut Join| join.0.result.take();
         let mut handle = match until {
             Until::Joined(handle) => Some(handle),
             Until::Idle | Until::Turn => None,
         };
-        if let Some(joined) = handle.as_deref_mut().and_then(answer) {
+        if let Some(joined) = handle.as_deref_mut().and_then(Join::answer) {
             return Stopped { idle: false, joined: Some(joined) };
         }
         self.take_in();
@@ -394,7 +250,7 @@ impl Subject for Reference {
                 _ => {}
             }
         }
-        Stopped { idle: idle && self.is_idle(), joined: handle.and_then(answer) }
+        Stopped { idle: idle && self.is_idle(), joined: handle.and_then(Join::answer) }
     }
 
     fn tear_down(&self) {
@@ -402,28 +258,5 @@ impl Subject for Reference {
         self.take_in();
         let tasks = self.tasks.borrow().len();
         (0..tasks).for_each(|task| self.cancel(task as TaskName, None));
-    }
-}
-
-/// The future of a task from elsewhere: made in its first poll.
-enum Made {
-    Ticket(Option<Ticket>),
-    Future(Box<TaskFuture<Reference>>),
-}
-
-impl Future for Made {
-    type Output = Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
-        let this = self.get_mut();
-        if let Made::Ticket(ticket) = this
-            && let Some(ticket) = ticket.take()
-        {
-            *this = Made::Future(Box::new(ticket.redeem()));
-        }
-        match this {
-            Made::Future(future) => Pin::new(&mut **future).poll(cx),
-            Made::Ticket(_) => Poll::Pending,
-        }
     }
 }

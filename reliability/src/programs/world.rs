@@ -115,7 +115,7 @@ impl<S: Subject> World<S> {
     fn spawn(self: &Rc<Self>, by: Option<u16>, on: On, script: &Arc<Script>) {
         let task = script.name;
         let (queue, elsewhere) = match on {
-            On::Beside => (by.or(Some(0)), None),
+            On::Beside => (by.or(self.queue(0).map(|(queue, _)| queue)), None),
             On::Queue(slot) => (self.queue(slot).map(|(queue, _)| queue), None),
             On::Elsewhere(slot) => {
                 (self.queue(slot).filter(|(_, open)| *open).map(|(queue, _)| queue), Some(slot))

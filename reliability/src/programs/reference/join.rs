@@ -1,0 +1,145 @@
+//! How the reference's tasks end, and who hears of it.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::Reference;
+use crate::programs::event::End;
+use crate::programs::task::{Output, TaskFuture, Ticket, drop_contained};
+
+/// Where a result waits for whoever joins.
+#[derive(Default)]
+pub(super) struct Slot {
+    result: RefCell<Option<Result<Output, End>>>,
+    joiner: RefCell<Option<Waker>>,
+    detached: Cell<bool>,
+    finished: Cell<bool>,
+}
+
+impl Slot {
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished.get()
+    }
+
+    pub(super) fn complete(&self, result: Result<Output, End>) {
+        self.finished.set(true);
+        if self.detached.get() {
+            return drop_contained(result);
+        }
+        self.result.replace(Some(result));
+        let joiner = self.joiner.take();
+        joiner.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The reference's join handle.
+pub(in crate::programs) struct Join(Rc<Slot>);
+
+impl Join {
+    /// One that awaits what the slot gets.
+    pub(super) fn new(slot: &Rc<Slot>) -> Self {
+        Self(Rc::clone(slot))
+    }
+
+    /// Of a task that there will not be.
+    pub(super) fn refused() -> Self {
+        let slot = Rc::new(Slot::default());
+        slot.complete(Err(End::Cancelled));
+        Self(slot)
+    }
+
+    /// The answer, if it is there.
+    pub(super) fn answer(&mut self) -> Option<Result<Output, End>> {
+        self.0.result.take()
+    }
+}
+
+impl Future for Join {
+    type Output = Result<Output, End>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.0.result.take() {
+            return Poll::Ready(result);
+        }
+        self.0.joiner.replace(Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Join {
+    fn drop(&mut self) {
+        self.0.detached.set(true);
+        drop_contained(self.0.result.take());
+    }
+}
+
+/// Keeps panics in, and tells the slot how it ended: by a panic if there was one, be it in the drop.
+pub(super) struct Contained<F: Future<Output = Output>> {
+    future: Option<Pin<Box<F>>>,
+    slot: Rc<Slot>,
+}
+
+impl<F: Future<Output = Output>> Contained<F> {
+    pub(super) fn new(future: F, slot: &Rc<Slot>) -> Self {
+        Self { future: Some(Box::pin(future)), slot: Rc::clone(slot) }
+    }
+
+    fn end(&mut self, result: Result<Output, End>) {
+        let future = self.future.take();
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        if dropped.is_err() {
+            drop_contained(result);
+            return self.slot.complete(Err(End::Panicked));
+        }
+        self.slot.complete(result);
+    }
+}
+
+impl<F: Future<Output = Output>> Future for Contained<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => self.end(Ok(output)),
+            Err(_) => self.end(Err(End::Panicked)),
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<F: Future<Output = Output>> Drop for Contained<F> {
+    fn drop(&mut self) {
+        if self.future.is_some() {
+            self.end(Err(End::Cancelled));
+        }
+    }
+}
+
+/// The future of a task from elsewhere: made in its first poll.
+pub(super) enum Made {
+    Ticket(Option<Ticket>),
+    Future(Box<TaskFuture<Reference>>),
+}
+
+impl Future for Made {
+    type Output = Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
+        let this = self.get_mut();
+        if let Made::Ticket(ticket) = this
+            && let Some(ticket) = ticket.take()
+        {
+            *this = Made::Future(Box::new(ticket.redeem()));
+        }
+        match this {
+            Made::Future(future) => Pin::new(&mut **future).poll(cx),
+            Made::Ticket(_) => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Promises 3 and 4: random programs run as on the reference executor, nothing is touched on another thread or dropped
+//! more or less than once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use clap::Args;
+use indicatif::ProgressBar;
+
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::programs::{Audit, Program, check};
+
+/// Runs random programs on Clockworker and on the reference executor, and compares what can be seen.
+#[derive(Args, Clone, Debug)]
+pub struct Scenarios {
+    /// Programs, of as many seeds.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    programs: u64,
+    /// The first seed.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Only the program of that seed, and show what happens in it.
+    #[arg(long)]
+    only: bool,
+    /// 20,000 programs: seconds.
+    #[arg(long, conflicts_with = "only")]
+    quick: bool,
+    /// Threads that run programs. Each has another one for what its programs do elsewhere. As many as there are processors
+    /// unless told otherwise.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_024))]
+    threads: Option<u64>,
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    programs: u64,
+    sum: Audit,
+    /// Programs that ran otherwise than on the reference, or made the executor panic.
+    different: u64,
+    /// The first seed of those that were not as they should be.
+    first: Option<u64>,
+}
+
+/// Seeds that a worker takes at a time.
+const BATCH: u64 = 64;
+
+/// See the [module docs](self).
+///
+/// # Errors
+///
+/// None of its own: what is found wrong is in the figures.
+pub fn measure(options: &Scenarios) -> Result<Vec<Figure>, Failure> {
+    let programs = match options {
+        Scenarios { only: true, .. } => 1,
+        Scenarios { quick: true, .. } => 20_000,
+        Scenarios { programs, .. } => *programs,
+    };
+    let found = run_all(options.seed, programs, options.threads);
+    match found.first {
+        Some(seed) => show(seed),
+        None if options.only => show(options.seed),
+        None => {}
+    }
+    Ok(figures(&found))
+}
+
+fn figures(found: &Found) -> Vec<Figure> {
+    let Found { programs, sum, different, first: _ } = found;
+    let none = Bound::Exactly(0.0);
+    vec![
+        Figure::told(3, "random programs", *programs as f64),
+        Figure::told(3, "tasks in them", sum.tasks as f64),
+        Figure::told(3, "polls in them", sum.polls as f64),
+        Figure::held(3, "futures touched or dropped on another thread", sum.strayed as f64, none),
+        Figure::held(4, "futures dropped more or less than once", sum.future_drops as f64, none),
+        Figure::held(4, "outputs dropped more or less than once", sum.output_drops as f64, none),
+        Figure::held(4, "programs that run otherwise than on the reference", *different as f64, none),
+    ]
+}
+
+fn run_all(first: u64, programs: u64, threads: Option<u64>) -> Found {
+    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get() as u64));
+    let (next, bar, found) = (AtomicU64::new(0), ProgressBar::new(programs), Mutex::new(Found::default()));
+    let work = || {
+        let mut mine = Found::default();
+        loop {
+            let batch = next.fetch_add(BATCH, Ordering::Relaxed);
+            if batch >= programs {
+                break;
+            }
+            let end = programs.min(batch + BATCH);
+            (batch..end).for_each(|at| mine.examine(first.wrapping_add(at)));
+            bar.inc(end - batch);
+        }
+        if let Ok(mut found) = found.lock() {
+            found.add(&mine);
+        }
+    };
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    bar.finish_and_clear();
+    found.into_inner().unwrap_or_default()
+}
+
+impl Found {
+    fn examine(&mut self, seed: u64) {
+        self.programs += 1;
+        let program = Program::from_seed(seed);
+        let audit = match catch_unwind(AssertUnwindSafe(|| check(&program))) {
+            Ok(Ok(outcome)) => outcome.audit(),
+            Ok(Err(_)) | Err(_) => {
+                self.different += 1;
+                self.note(seed);
+                return;
+            }
+        };
+        if !audit.is_clean() {
+            self.note(seed);
+        }
+        self.sum.add(&audit);
+    }
+
+    fn note(&mut self, seed: u64) {
+        self.first = Some(self.first.map_or(seed, |first| first.min(seed)));
+    }
+
+    fn add(&mut self, other: &Found) {
+        self.programs += other.programs;
+        self.sum.add(&other.sum);
+        self.different += other.different;
+        if let Some(seed) = other.first {
+            self.note(seed);
+        }
+    }
+}
+
+/// Shows a program and what happens in it. One that is not as it should be is shown as small as it can be made.
+#[allow(clippy::print_stderr, reason = "where to look")]
+fn show(seed: u64) {
+    let fails = |program: &Program| match catch_unwind(AssertUnwindSafe(|| check(program))) {
+        Ok(Ok(outcome)) => !outcome.audit().is_clean(),
+        Ok(Err(_)) | Err(_) => true,
+    };
+    let whole = Program::from_seed(seed);
+    let program = if fails(&whole) { Program::shrunk(seed, fails) } else { whole };
+    eprintln!("the program of seed {seed} (again: scenarios --only --seed {seed}):\n{program}");
+    match catch_unwind(AssertUnwindSafe(|| check(&program))) {
+        Ok(Ok(outcome)) => {
+            outcome.trace.iter().for_each(|entry| eprintln!("  {entry}"));
+            eprintln!("{:?}", outcome.audit());
+        }
+        Ok(Err(difference)) => eprintln!("{difference}"),
+        Err(_) => eprintln!("panicked"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_threads_find_is_what_one_finds() {
+        let (one, three) = (run_all(7, 500, Some(1)), run_all(7, 500, Some(3)));
+        assert_eq!((one.programs, one.sum, one.different), (500, three.sum, 0));
+        assert_eq!(three.programs, 500);
+        assert!(figures(&one).iter().all(Figure::is_kept));
+    }
+}
