@@ -35,11 +35,13 @@ fn references(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The test files that a name may stand for: of this crate, or of the schedulers.
+/// The test files that a name may stand for: of this crate, or of another that the name begins with.
 fn source(file: &str) -> Option<String> {
-    let path = match file.strip_prefix("schedulers/") {
-        Some(file) => tests().join("../../schedulers/tests").join(file),
-        None => tests().join(file),
+    let path = match file.split_once('/') {
+        Some((other @ ("schedulers" | "reliability"), file)) => {
+            tests().join("../..").join(other).join("tests").join(file)
+        }
+        _ => tests().join(file),
     };
     fs::read_to_string(path.with_extension("rs")).ok()
 }
