@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::programs::{Audit, Program, check};
+use crate::programs::{Audit, Host, Program, check, run_clockworker};
 
 /// Runs random programs on Clockworker and on the reference executor, and compares what can be seen.
 #[derive(Args, Clone, Debug)]
@@ -109,14 +109,18 @@ impl Found {
     fn examine(&mut self, seed: u64) {
         self.programs += 1;
         let program = Program::from_seed(seed);
-        let audit = match catch_unwind(AssertUnwindSafe(|| check(&program))) {
-            Ok(Ok(outcome)) => outcome.audit(),
+        let checked = catch_unwind(AssertUnwindSafe(|| check(&program)));
+        let outcome = match checked {
+            Ok(Ok(outcome)) => Some(outcome),
             Ok(Err(_)) | Err(_) => {
                 self.different += 1;
                 self.note(seed);
-                return;
+                // What Clockworker does by itself is still to be counted, if it comes to an end.
+                let alone = catch_unwind(|| run_clockworker(&program, Host::Alone));
+                alone.ok().and_then(Result::ok)
             }
         };
+        let audit = outcome.map_or_else(Audit::default, |outcome| outcome.audit());
         if !audit.is_clean() {
             self.note(seed);
         }

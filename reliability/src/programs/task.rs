@@ -111,7 +111,9 @@ impl<S: Subject> Future for TaskFuture<S> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
         let this = self.get_mut();
         let script = Arc::clone(&this.script);
-        this.trace.note(Event::Polled { task: script.name, queue: this.queue });
+        if !this.trace.note_place(Event::Polled { task: script.name, queue: this.queue }) {
+            return Poll::Pending;
+        }
         let Some(world) = this.world.upgrade() else { return Poll::Pending };
         world.keep_waker(script.name, cx.waker());
         while let Some(op) = script.steps.get(this.step) {
@@ -128,7 +130,9 @@ impl<S: Subject> Future for TaskFuture<S> {
 impl<S: Subject> Drop for TaskFuture<S> {
     fn drop(&mut self) {
         let script = Arc::clone(&self.script);
-        self.trace.note(Event::FutureDropped(script.name));
+        if !self.trace.note_place(Event::FutureDropped(script.name)) {
+            return;
+        }
         if let Some(world) = self.world.upgrade() {
             if let Some(other) = script.wakes_at_drop {
                 world.act(Some(self.queue), &Op::Wake(other));

@@ -28,9 +28,15 @@ impl Trace {
     }
 
     pub(super) fn note(&self, event: Event) {
+        self.note_place(event);
+    }
+
+    /// Notes it. Whether it was on the owner's thread: if not, more than noting it may not be safe.
+    pub(super) fn note_place(&self, event: Event) -> bool {
         let at_ns = self.clock.now().as_nanos() as u64;
         let elsewhere = PRETENDS.get() || thread::current().id() != self.owner;
         self.with(|entries| entries.push(Entry { at_ns, event, elsewhere }));
+        !elsewhere
     }
 
     /// Looks at what was noted. Nothing may be noted meanwhile.
