@@ -1,7 +1,7 @@
 //! Property test: a state machine whose transitions are the programs' ops, done on Clockworker and on the reference executor,
 //! and compared after each.
 //!
-//! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` say how many cases and of which seed; without them it is 1,000 of seed 0. A
+//! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` say how many cases and of which seed; without them it is 600 of seed 0. A
 //! failure is shrunk and shown, with its seed.
 
 use std::env;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
-const CASES: u32 = 1_000;
+const CASES: u32 = 600;
 
 fn config() -> Config {
     let mut config = Config { failure_persistence: None, ..Config::default() };
