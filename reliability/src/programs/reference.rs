@@ -135,7 +135,10 @@ impl Reference {
 
     /// Polls the queue's next task. False if there is none.
     fn poll(&self, queue: u16, told: TaskName) -> bool {
-        let fifo = self.queues.borrow()[usize::from(queue)].fifo;
+        // What is told may be of a run that has parted from this one.
+        let Some(fifo) = self.queues.borrow().get(usize::from(queue)).map(|queue| queue.fifo) else {
+            return false;
+        };
         let mut lists = self.lists();
         lists.take_in_woken();
         let Some(runnable) = lists.pop(queue, fifo, told) else { return false };
