@@ -20,26 +20,75 @@ pub struct HostTime {
     pub away: u64,
 }
 
-/// The longest time in nanoseconds that a task of `queues[of]` waits from its wake to its poll, where no poll takes longer
-/// than `longest_poll` nanoseconds.
-pub fn longest_delay(queues: &[Queue], of: usize, longest_poll: u64, host: HostTime) -> f64 {
-    let busy = longest_turn(queues, of, longest_poll);
-    busy + (1.0 + (busy / host.budget.max(1) as f64).floor()) * host.away as f64
+/// What the other queues do while a task waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// They have work all the time.
+    Contend,
+    /// They run out of work, and get new.
+    ComeAndGo,
 }
 
-/// The same without the host's part.
-fn longest_turn(queues: &[Queue], of: usize, longest_poll: u64) -> f64 {
-    let (own, poll) = (queues[of], longest_poll as f64);
-    if queues.len() == 1 {
-        return own.tasks as f64 * poll;
+/// Everything that the bound depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// All queues of the executor.
+    pub queues: &'a [Queue],
+    /// The longest poll of any task in nanoseconds, S.
+    pub longest_poll: u64,
+    /// What the host takes.
+    pub host: HostTime,
+}
+
+impl Setting<'_> {
+    /// The longest time in nanoseconds that a task of `queues[of]` waits from its wake to its poll.
+    pub fn longest_delay(&self, of: usize, others: Others) -> f64 {
+        let busy = match others {
+            _ if self.queues.len() == 1 => self.queues[of].tasks as f64 * self.longest_poll as f64,
+            Others::Contend => self.beside_contenders(of),
+            Others::ComeAndGo => self.beside_comers(of),
+        };
+        busy + (1.0 + (busy / self.host.budget.max(1) as f64).floor()) * self.host.away as f64
     }
-    let (share, request) = (f64::from(own.share), own.request as f64);
-    let shares: f64 = queues.iter().map(|queue| f64::from(queue.share)).sum();
-    let others = queues.iter().enumerate().filter(|&(index, _)| index != of);
-    let turns: f64 = others
-        .map(|(_, other)| (other.request as f64).max(request * f64::from(other.share) / share) + poll)
-        .sum();
-    poll + shares / share * (own.tasks as f64 * poll + request) + turns
+
+    /// S + (W/w)·(N·S + r) + Σ (max(r_j, r·w_j/w) + S)
+    fn beside_contenders(&self, of: usize) -> f64 {
+        let (own, poll) = (self.queues[of], self.longest_poll as f64);
+        let turns: f64 = self.others(of).map(|other| level(own, other) + poll).sum();
+        let ahead = own.tasks as f64 * poll + own.request as f64;
+        poll + self.shares() / f64::from(own.share) * ahead + turns
+    }
+
+    /// N·S + Σ (w_j·((N − 1)·S/w + E) + max(r_j, r·w_j/w) + 2·r_j + S), where E is how far the queue may be from the
+    /// others in virtual time.
+    fn beside_comers(&self, of: usize) -> f64 {
+        let (own, poll) = (self.queues[of], self.longest_poll as f64);
+        let share = f64::from(own.share);
+        let before = (own.tasks as f64 - 1.0) * poll;
+        let turn = |queue: &Queue| (queue.request as f64 + poll) / f64::from(queue.share);
+        let furthest = self.queues.iter().map(turn).fold(0.0, f64::max);
+        let credits: f64 = self.others(of).map(|other| 2.0 * other.request as f64 / share).sum();
+        let apart = furthest + turn(&own) + credits;
+        let turns = self.others(of).map(|other| {
+            let catches_up = f64::from(other.share) * (before / share + apart);
+            catches_up + level(own, other) + 2.0 * other.request as f64 + poll
+        });
+        poll + before + turns.sum::<f64>()
+    }
+
+    fn others(&self, of: usize) -> impl Iterator<Item = Queue> {
+        let queues = self.queues.iter().copied().enumerate();
+        queues.filter(move |&(index, _)| index != of).map(|(_, queue)| queue)
+    }
+
+    fn shares(&self) -> f64 {
+        self.queues.iter().map(|queue| f64::from(queue.share)).sum()
+    }
+}
+
+/// What another queue may receive until its deadline is that of a request which begins now, max(r_j, r·w_j/w).
+fn level(own: Queue, other: Queue) -> f64 {
+    (own.request as f64 * f64::from(other.share) / f64::from(own.share)).max(other.request as f64)
 }
 
 #[cfg(test)]
@@ -50,8 +99,9 @@ mod tests {
 
     #[test]
     fn one_queue_waits_for_its_own_tasks_only() {
-        let queue = Queue { share: 1, request: 500, tasks: 10 };
-        assert_eq!(longest_delay(&[queue], 0, 20, NO_HOST), 200.0);
+        let queues = [Queue { share: 1, request: 500, tasks: 10 }];
+        let setting = Setting { queues: &queues, longest_poll: 20, host: NO_HOST };
+        assert_eq!(setting.longest_delay(0, Others::ComeAndGo), 200.0);
     }
 
     #[test]
@@ -59,8 +109,9 @@ mod tests {
         let foreground = Queue { share: 9, request: 100_000, tasks: 10 };
         let background = Queue { share: 1, request: 500_000, tasks: 1_000 };
         let queues = [foreground, background];
+        let alone = Setting { queues: &queues, longest_poll: 20_000, host: NO_HOST };
+        assert_eq!(alone.longest_delay(0, Others::Contend).ceil(), 873_334.0);
         let host = HostTime { budget: 200_000, away: 10_000 };
-        assert_eq!(longest_delay(&queues, 0, 20_000, NO_HOST).ceil(), 873_334.0);
-        assert_eq!(longest_delay(&queues, 0, 20_000, host).ceil(), 923_334.0);
+        assert_eq!(Setting { host, ..alone }.longest_delay(0, Others::Contend).ceil(), 923_334.0);
     }
 }

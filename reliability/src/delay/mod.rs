@@ -37,6 +37,8 @@ struct Tally {
     one_queue: Worst,
     steady: Worst,
     restless: Worst,
+    /// The same in parts of the bound that holds where queues always contend.
+    restless_by_steady: Worst,
 }
 
 /// Plays all workloads.
@@ -61,12 +63,13 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Failure> {
         scene::play(workload, rng).map_err(|failure| Failure::run(format!("seed {seed}: {failure}")))?;
     tally.wakes += outcome.wakes;
     match (lone, steady) {
-        (true, _) => tally.one_queue.add(outcome.any, seed),
-        (_, true) => tally.steady.add(outcome.first, seed),
+        (true, _) => tally.one_queue.add(outcome.worst, seed),
+        (_, true) => tally.steady.add(outcome.first_beside_contenders, seed),
         _ => {}
     }
     if !lone {
-        tally.restless.add(outcome.any, seed);
+        tally.restless.add(outcome.worst, seed);
+        tally.restless_by_steady.add(outcome.any_beside_contenders, seed);
     }
     Ok(())
 }
@@ -86,5 +89,8 @@ fn figures(count: u64, tally: &Tally) -> Vec<Figure> {
         figures.push(Figure::held(5, what, worst.value, Bound::AtMost(1.0)));
         figures.push(Figure::told(5, format!("its seed, {kind}"), worst.seed as f64));
     }
+    let what =
+        "greatest delay from wake to poll, queues that come and go / bound of queues that always contend";
+    figures.push(Figure::told(5, what, tally.restless_by_steady.value));
     figures
 }

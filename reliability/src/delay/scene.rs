@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::{BuildError, Executor, QueueError};
 use fastrand::Rng;
 
-use super::formula::longest_delay;
+use super::formula::Others;
 use super::workload::Workload;
 use crate::failure::Failure;
 use crate::virtual_time::VirtualTime;
@@ -19,17 +19,19 @@ use crate::virtual_time::VirtualTime;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) wakes: u64,
-    /// The greatest delay in parts of its bound: of the first queue, and of any.
-    pub(super) first: f64,
-    pub(super) any: f64,
+    /// The greatest delay in parts of its bound.
+    pub(super) worst: f64,
+    /// In parts of the bound that holds where the other queues contend all the time: of the first queue, and of any.
+    pub(super) first_beside_contenders: f64,
+    pub(super) any_beside_contenders: f64,
 }
 
 struct Scene {
     time: VirtualTime,
     workload: Workload,
     rng: RefCell<Rng>,
-    /// By queue, in nanoseconds.
-    bounds: Vec<f64>,
+    /// By queue, in nanoseconds: where the others come and go, and where they contend.
+    bounds: Vec<(f64, f64)>,
     polls_left: Cell<u64>,
     unfinished: Cell<u64>,
     outcome: RefCell<Outcome>,
@@ -40,7 +42,10 @@ pub(super) fn play(workload: Workload, rng: Rng) -> Result<Outcome, Failure> {
     let time = VirtualTime::new();
     let ex = executor(&workload, &time).map_err(|error| Failure::run(error.to_string()))?;
     let bounds = (0..workload.queues.len())
-        .map(|of| longest_delay(&workload.queues, of, workload.longest_poll, workload.host))
+        .map(|of| {
+            let setting = workload.setting();
+            (setting.longest_delay(of, Others::ComeAndGo), setting.longest_delay(of, Others::Contend))
+        })
         .collect();
     let scene = Rc::new(Scene {
         time,
@@ -133,12 +138,19 @@ impl Scene {
     fn saw(&self, queue: usize, woken: Option<u64>) {
         let mut outcome = self.outcome.borrow_mut();
         // A poll without a wake is no promise kept: not a number.
-        let ratio = woken.map_or(f64::NAN, |woken| (self.time.now() - woken) as f64 / self.bounds[queue]);
+        let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken) as f64);
+        let (bound, beside_contenders) = self.bounds[queue];
         outcome.wakes += 1;
-        let worse = |old: f64| if ratio > old || ratio.is_nan() { ratio } else { old };
-        outcome.any = worse(outcome.any);
+        note(&mut outcome.worst, delay / bound);
+        note(&mut outcome.any_beside_contenders, delay / beside_contenders);
         if queue == 0 {
-            outcome.first = worse(outcome.first);
+            note(&mut outcome.first_beside_contenders, delay / beside_contenders);
         }
+    }
+}
+
+fn note(worst: &mut f64, ratio: f64) {
+    if ratio > *worst || ratio.is_nan() {
+        *worst = ratio;
     }
 }

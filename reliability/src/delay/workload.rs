@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::formula::{HostTime, Queue};
+use super::formula::{HostTime, Queue, Setting};
 use crate::cases::log_uniform;
 
 /// Everything about a workload that is drawn before it begins.
@@ -79,6 +79,10 @@ impl Workload {
     /// Whether all queues but the first contend all the time.
     pub(super) fn is_steady(&self) -> bool {
         self.manners[1..].iter().all(|&manner| manner == Manner::Busy)
+    }
+
+    pub(super) fn setting(&self) -> Setting<'_> {
+        Setting { queues: &self.queues, longest_poll: self.longest_poll, host: self.host }
     }
 
     pub(super) fn length(&self, rng: &mut Rng) -> u64 {
