@@ -56,7 +56,8 @@ impl Host {
         }
     }
 
-    fn block_on<F: Future>(self, run: F) -> Result<F::Output, Failure> {
+    /// Polls a future until it is done, on this thread.
+    pub fn block_on<F: Future>(self, run: F) -> Result<F::Output, Failure> {
         match self {
             // Who has no host needs nothing but sleep.
             Host::Alone => Ok(Executor::new().block_on(run)),

@@ -5,12 +5,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aborts;
 pub mod cases;
+pub mod cuts;
 pub mod delay;
 pub mod failure;
 pub mod figure;
 pub mod growth;
 pub mod host;
+pub mod idle;
 pub mod lag;
 pub mod memory;
 pub mod programs;
@@ -19,6 +22,7 @@ pub mod replay;
 pub mod scenarios;
 pub mod scratch;
 pub mod soak;
+pub mod turns;
 pub mod virtual_time;
 pub mod wakes;
 pub mod watchdog;

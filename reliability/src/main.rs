@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::{delay, growth, lag, replay, scenarios, soak, wakes};
+use clockworker_reliability::{
+    aborts, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wakes,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 /// Counts for what looks at memory.
@@ -27,7 +29,11 @@ struct Arguments {
 /// One line per subcommand, and one in `measure`.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Aborts(aborts::Options),
+    Cuts(cuts::Options),
     Delay(delay::Options),
+    Host(turns::Options),
+    Idle(idle::Options),
     Lag(lag::Options),
     Wakes(wakes::Options),
     Growth(growth::Options),
@@ -40,7 +46,11 @@ enum Command {
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
     match command {
+        Command::Aborts(options) => aborts::measure(options),
+        Command::Cuts(options) => cuts::measure(options),
         Command::Delay(options) => delay::measure(options),
+        Command::Host(options) => turns::measure(options),
+        Command::Idle(options) => idle::measure(options),
         Command::Lag(options) => lag::measure(options),
         Command::Wakes(options) => wakes::measure(options),
         Command::Growth(options) => growth::measure(options),

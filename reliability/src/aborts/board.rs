@@ -1,0 +1,183 @@
+//! What is known of every task, and how long each abort took.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::thread::{self, ThreadId};
+
+use clockworker::AbortHandle;
+
+/// Where a task is when it is aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// Spawned by another thread, and not yet seen by the owner.
+    New,
+    /// It waits for a wake.
+    Parked,
+    /// Woken, and not yet in its scheduler.
+    Arriving,
+    /// In its scheduler.
+    Ready,
+    /// Being polled.
+    Running,
+    /// Being polled, and woken meanwhile.
+    RunningWoken,
+    /// Its future is gone.
+    Done,
+}
+
+/// Who aborts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// The owner thread, between two turns.
+    Outside,
+    /// The future given to `run_until`.
+    Main,
+    /// A task, maybe itself.
+    Task,
+    /// Another thread, between two turns.
+    ThreadOutside,
+    /// Another thread, during a poll.
+    ThreadInside,
+}
+
+/// How long aborts took, at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Promptness {
+    pub(super) aborts: u64,
+    /// Polls of tasks and of the `run_until` future that began between an abort and the drop.
+    pub(super) polls: u64,
+    /// Turns of the executor that began in between.
+    pub(super) turns: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) polls: u64,
+    pub(super) turns: u64,
+    pub(super) tasks: Vec<TaskState>,
+    pub(super) took: BTreeMap<(Phase, Origin), Promptness>,
+    pub(super) dropped_elsewhere: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct TaskState {
+    phase: Phase,
+    /// At which poll it was woken.
+    woken_at: u64,
+    waker: Option<Waker>,
+    pub(super) abort: Option<AbortHandle>,
+    aborted: Option<(Phase, Origin, u64, u64)>,
+}
+
+/// Shared by all tasks of a scene.
+#[derive(Debug)]
+pub(super) struct Board {
+    owner: ThreadId,
+    known: Mutex<Known>,
+}
+
+impl Board {
+    /// For an executor of the calling thread.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Board { owner: thread::current().id(), known: Mutex::default() })
+    }
+
+    /// Nobody calls into the executor while he holds this.
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a task, and gives its number.
+    pub(super) fn enter(&self, phase: Phase) -> usize {
+        let mut known = self.known();
+        let woken_at = known.polls;
+        known.tasks.push(TaskState { phase, woken_at, waker: None, abort: None, aborted: None });
+        known.tasks.len() - 1
+    }
+
+    /// A poll of a task begins.
+    pub(super) fn begin(&self, task: usize, waker: &Waker) {
+        let mut known = self.known();
+        known.polls += 1;
+        // What other threads spawned before this turn is admitted before its first slice.
+        let new = known.tasks.iter_mut().filter(|state| state.phase == Phase::New);
+        new.for_each(|state| state.phase = Phase::Ready);
+        known.tasks[task].phase = Phase::Running;
+        known.tasks[task].waker.get_or_insert_with(|| waker.clone());
+    }
+
+    /// A poll of a task ends. If it was woken, its scheduler has it.
+    pub(super) fn end(&self, task: usize) {
+        let state = &mut self.known().tasks[task];
+        state.phase = if state.phase == Phase::RunningWoken { Phase::Ready } else { Phase::Parked };
+    }
+
+    /// Wakes a task on the owner thread, if it has a waker yet.
+    pub(super) fn wake(&self, task: usize) {
+        let waker = {
+            let mut known = self.known();
+            let polls = known.polls;
+            let state = &mut known.tasks[task];
+            match state.phase {
+                Phase::Parked => (state.phase, state.woken_at) = (Phase::Arriving, polls),
+                Phase::Running => state.phase = Phase::RunningWoken,
+                _ => {}
+            }
+            state.waker.clone()
+        };
+        waker.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Notes that a task is being aborted, and gives what aborts it. None if that was done, or its future is gone.
+    pub(super) fn abort(&self, task: usize, origin: Origin) -> Option<AbortHandle> {
+        let mut known = self.known();
+        let (polls, turns) = (known.polls, known.turns);
+        let state = &mut known.tasks[task];
+        if state.phase == Phase::Done || state.aborted.is_some() {
+            return None;
+        }
+        // Admitted since, between two polls.
+        if state.phase == Phase::Arriving && state.woken_at < polls {
+            state.phase = Phase::Ready;
+        }
+        let handle = state.abort.clone()?;
+        state.aborted = Some((state.phase, origin, polls, turns));
+        Some(handle)
+    }
+
+    fn dropped(&self, task: usize) {
+        let mut known = self.known();
+        known.dropped_elsewhere += u64::from(thread::current().id() != self.owner);
+        let (polls, turns) = (known.polls, known.turns);
+        let state = &mut known.tasks[task];
+        state.phase = Phase::Done;
+        let waker = state.waker.take();
+        if let Some((phase, origin, polls_then, turns_then)) = state.aborted {
+            let took = known.took.entry((phase, origin)).or_default();
+            took.aborts += 1;
+            took.polls = took.polls.max(polls - polls_then);
+            took.turns = took.turns.max(turns - turns_then);
+        }
+        drop(known);
+        drop(waker);
+    }
+
+    /// Tasks whose futures are there.
+    pub(super) fn left(&self) -> u64 {
+        self.known().tasks.iter().filter(|state| state.phase != Phase::Done).count() as u64
+    }
+}
+
+/// Tells the board when it is dropped, with the future that it is in.
+#[derive(Debug)]
+pub(super) struct Guard {
+    pub(super) board: Arc<Board>,
+    pub(super) task: usize,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.board.dropped(self.task);
+    }
+}

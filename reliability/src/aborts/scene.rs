@@ -1,0 +1,164 @@
+//! A random scene: tasks that yield, wait, wake and abort each other, while others abort them too.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use clockworker::schedulers::{Las, Qlas};
+use clockworker::{Executor, ManualClock, Queue, QueueError};
+use fastrand::Rng;
+
+use super::board::{Board, Guard, Origin, Phase};
+use crate::failure::Failure;
+
+/// Turns in a scene.
+const TURNS: u32 = 60;
+
+type Random = Rc<RefCell<Rng>>;
+
+/// Plays a scene to its end. Gives the board, and how many futures were left at the end.
+pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
+    let rng: Random = Rc::new(RefCell::new(Rng::with_seed(seed)));
+    let cap = rng.borrow_mut().u32(1..=20);
+    let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build();
+    let ex = ex.map_err(|error| Failure::run(error.to_string()))?;
+    let board = Board::new();
+    let queues = queues(&ex).map_err(|error| Failure::run(error.to_string()))?;
+    let count = rng.borrow_mut().usize(2..=20);
+    for index in 0..count {
+        spawn(&queues[index % queues.len()], &board, &rng);
+    }
+    let mut run = pin!(ex.run_until(main(Arc::clone(&board), Rc::clone(&rng))));
+    let mut turn = || {
+        board.known().turns += 1;
+        let _never: Poll<()> = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    };
+    for _ in 0..TURNS {
+        turn();
+        between_turns(&ex, &queues, &board, &rng);
+    }
+    let all = board.known().tasks.len();
+    (0..all).for_each(|task| abort(&board, task, Origin::Outside));
+    turn();
+    let left = board.left();
+    match ex.stats().panicked {
+        0 => Ok((board, left)),
+        panicked => Err(Failure::run(format!("seed {seed}: {panicked} tasks panicked"))),
+    }
+}
+
+fn queues(ex: &Executor) -> Result<Vec<Queue>, QueueError> {
+    let las = ex.queue("las").scheduler(Las::new()).create()?;
+    let qlas = ex.queue("qlas").share(3).scheduler(Qlas::new()).create()?;
+    Ok(vec![ex.default_queue().clone(), las, qlas])
+}
+
+fn spawn(queue: &Queue, board: &Arc<Board>, rng: &Random) {
+    let task = board.enter(Phase::Ready);
+    let guard = Guard { board: Arc::clone(board), task };
+    let handle = queue.spawn(worker(guard, Rc::clone(rng)));
+    board.known().tasks[task].abort = Some(handle.abort_handle());
+}
+
+async fn worker(guard: Guard, rng: Random) {
+    poll_fn(|cx| {
+        let (board, task) = (&guard.board, guard.task);
+        board.begin(task, cx.waker());
+        let acts = rng.borrow_mut().u32(..3);
+        for _ in 0..acts {
+            act(board, &rng, Origin::Task, Origin::ThreadInside);
+        }
+        if rng.borrow_mut().u8(..3) == 0 {
+            board.wake(task);
+        }
+        board.end(task);
+        if rng.borrow_mut().u8(..100) == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// The future that is run: it acts too, and now and then wakes itself.
+async fn main(board: Arc<Board>, rng: Random) {
+    poll_fn(|cx| {
+        board.known().polls += 1;
+        act(&board, &rng, Origin::Main, Origin::ThreadInside);
+        if rng.borrow_mut().bool() {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>, rng: &Random) {
+    let what = rng.borrow_mut().u8(..8);
+    match what {
+        0..4 => act(board, rng, Origin::Outside, Origin::ThreadOutside),
+        4 | 5 => {
+            let queue = rng.borrow_mut().usize(..queues.len());
+            spawn(&queues[queue], board, rng);
+        }
+        _ => spawn_elsewhere(ex, board, rng),
+    }
+}
+
+/// Another thread spawns a task, and maybe it is aborted before the owner has seen it.
+fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
+    let task = board.enter(Phase::New);
+    let guard = Guard { board: Arc::clone(board), task };
+    let handle = ex.handle();
+    let spawning = thread::spawn(move || {
+        let make = move || async move {
+            poll_fn(|cx| {
+                guard.board.begin(guard.task, cx.waker());
+                guard.board.end(guard.task);
+                Poll::<()>::Pending
+            })
+            .await;
+            drop(guard);
+        };
+        handle.spawn(make).abort_handle()
+    });
+    let Ok(handle) = spawning.join() else { return };
+    board.known().tasks[task].abort = Some(handle);
+    let who = rng.borrow_mut().u8(..3);
+    match who {
+        0 => abort(board, task, Origin::Outside),
+        1 => abort(board, task, Origin::ThreadOutside),
+        _ => {}
+    }
+}
+
+/// Wakes some tasks and maybe aborts one, itself or through another thread.
+fn act(board: &Board, rng: &Random, own: Origin, thread: Origin) {
+    let tasks = board.known().tasks.len();
+    let any = || rng.borrow_mut().usize(..tasks);
+    let (woken, aborted) = (any(), any());
+    let what = rng.borrow_mut().u8(..16);
+    match what {
+        0..8 => board.wake(woken),
+        8 => abort(board, aborted, own),
+        9 => abort(board, aborted, thread),
+        10 => {
+            // A task that has just been woken.
+            board.wake(aborted);
+            abort(board, aborted, if woken % 2 == 0 { own } else { thread });
+        }
+        _ => {}
+    }
+}
+
+fn abort(board: &Board, task: usize, origin: Origin) {
+    let Some(handle) = board.abort(task, origin) else { return };
+    match origin {
+        Origin::Outside | Origin::Main | Origin::Task => handle.abort(),
+        Origin::ThreadOutside | Origin::ThreadInside => {
+            // It panics if the abort does, and then the future is never dropped, which is seen.
+            drop(thread::spawn(move || handle.abort()).join());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Promise 12: `run_until` can be dropped at any await; no task is lost by it, and none is polled without a wake.
+//!
+//! A program is run once to its end, to count the host's polls. Then, for each k, it is run again from the beginning, its
+//! driver is dropped after k polls, and the next driver goes on. Turns have one poll of a task, so that there is a cut
+//! after every poll.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use clockworker::{Executor, QueueError};
+use tokio::sync::oneshot;
+
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::host::Host;
+use crate::progress;
+use crate::watchdog::{self, Pulse};
+
+/// Drops the driver after every k-th poll of a program, and lets the next go on.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Tasks of each kind.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    tasks: usize,
+    /// Six tasks of each kind: some seconds.
+    #[arg(long, conflicts_with = "tasks")]
+    quick: bool,
+    /// Drivers dropped in a row, each after as many polls, in every second run.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    again: usize,
+}
+
+impl Options {
+    /// The quick form.
+    pub fn quick() -> Self {
+        Options { tasks: 0, quick: true, again: 5 }
+    }
+}
+
+/// What went wrong, and how much there was of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    cuts: u64,
+    lost: u64,
+    twice: u64,
+    unwoken: u64,
+}
+
+/// How long nothing may move before a task is called lost.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs on every host.
+pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let (tasks, again) = (if options.quick { 6 } else { options.tasks }, options.again);
+    let mut figures = Vec::new();
+    let bar = progress::bar(Host::ALL.len() as u64);
+    for &host in Host::ALL {
+        bar.set_message(host.to_string());
+        let pulse = Arc::new(Pulse::default());
+        let at_work = Arc::clone(&pulse);
+        let stuck = || format!("{host}: after {} runs one does not end: a task is lost", pulse.count());
+        let work = move || cut_everywhere(host, tasks, again, &at_work);
+        let tally = watchdog::watch(&pulse, PATIENCE, |_| {}, work, stuck)?;
+        bar.inc(1);
+        let none = Bound::Exactly(0.0);
+        figures.push(Figure::told(12, format!("cuts, {host}"), tally.cuts as f64));
+        figures.push(Figure::held(12, format!("tasks lost, {host}"), tally.lost as f64, none));
+        figures.push(Figure::held(12, format!("tasks that ended twice, {host}"), tally.twice as f64, none));
+        figures.push(Figure::held(12, format!("polls without a wake, {host}"), tally.unwoken as f64, none));
+    }
+    bar.finish_and_clear();
+    Ok(figures)
+}
+
+fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> Result<Tally, Failure> {
+    let uncut = run(host, tasks, &[])?;
+    let mut tally = Tally::default();
+    for k in 0..=uncut.turns {
+        tally.add(run(host, tasks, &[k])?);
+        tally.add(run(host, tasks, &vec![k.max(1); again])?);
+        pulse.beat(2);
+    }
+    Ok(tally)
+}
+
+/// A program's accounts.
+#[derive(Debug, Default)]
+struct Books {
+    /// By task: how often it ended.
+    ended: RefCell<Vec<u32>>,
+    unwoken: Cell<u64>,
+}
+
+/// What became of a run.
+struct Run {
+    turns: u64,
+    cuts: u64,
+    books: Rc<Books>,
+}
+
+impl Tally {
+    fn add(&mut self, run: Run) {
+        self.cuts += run.cuts;
+        for &ended in run.books.ended.borrow().iter() {
+            self.lost += u64::from(ended == 0);
+            self.twice += u64::from(ended > 1);
+        }
+        self.unwoken += run.books.unwoken.get();
+    }
+}
+
+/// Runs the program on a host, with a driver dropped after so many polls for each of `cuts`.
+fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
+    let ex = Executor::builder().poll_cap(1).build().map_err(|error| Failure::run(error.to_string()))?;
+    let books = Rc::new(Books::default());
+    let answers = Answers::new();
+    spawn(&ex, &books, &answers, tasks).map_err(|error| Failure::run(error.to_string()))?;
+    let (turns, made) = (Cell::new(0), Cell::new(0));
+    host.block_on(async {
+        for &after in cuts {
+            if cut(ex.run_until(ex.drained()), after).await {
+                made.set(made.get() + 1);
+            }
+        }
+        let mut run = pin!(ex.run_until(ex.drained()));
+        poll_fn(|cx| {
+            turns.set(turns.get() + 1);
+            run.as_mut().poll(cx)
+        })
+        .await;
+    })?;
+    Ok(Run { turns: turns.get(), cuts: made.get(), books })
+}
+
+/// Polls a driver so many times, then drops it. False if it was done before.
+async fn cut<F: Future>(driver: F, after: u64) -> bool {
+    let mut driver = Box::pin(driver);
+    let mut polls = 0;
+    poll_fn(move |cx| {
+        if polls == after {
+            return Poll::Ready(true);
+        }
+        polls += 1;
+        match driver.as_mut().poll(cx) {
+            Poll::Ready(_) => Poll::Ready(false),
+            // Dropped in the poll that makes up the number, before its wakes come.
+            Poll::Pending if polls == after => Poll::Ready(true),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Tasks that yield, that await others, that are answered by another thread, and that spawn, in three queues.
+fn spawn(ex: &Executor, books: &Rc<Books>, answers: &Answers, tasks: usize) -> Result<(), QueueError> {
+    let queues = [ex.default_queue().clone(), ex.queue("b").share(3).create()?, ex.queue("c").create()?];
+    for (index, queue) in queues.iter().cycle().enumerate().take(tasks) {
+        let _yields = queue.spawn(booked(books, async move {
+            for _ in 0..index % 4 {
+                clockworker::yield_now().await;
+            }
+        }));
+        let answer = answers.clone();
+        let asks = queue.spawn(booked(books, async move { answer.ask().await }));
+        let _awaits = queue.spawn(booked(books, async move { drop(asks.await) }));
+        let inner = Rc::clone(books);
+        let _spawns = queue.spawn(booked(books, async move {
+            let child = clockworker::spawn_local(booked(&inner, clockworker::yield_now()));
+            drop(child.await);
+        }));
+    }
+    Ok(())
+}
+
+/// The future, with its end and its polls in the books: each but the first is to have a wake of its own.
+fn booked<F: Future>(books: &Rc<Books>, future: F) -> impl Future<Output = ()> + use<F> {
+    let task = books.ended.borrow().len();
+    books.ended.borrow_mut().push(0);
+    let books = Rc::clone(books);
+    let woken = Arc::new(Noted::default());
+    let mut future = Box::pin(future);
+    woken.note();
+    poll_fn(move |cx| {
+        if !woken.take() {
+            books.unwoken.set(books.unwoken.get() + 1);
+        }
+        let waker = woken.pass_on(cx.waker());
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        polled.map(|_| books.ended.borrow_mut()[task] += 1)
+    })
+}
+
+/// Whether a task was woken since it was last polled.
+#[derive(Debug, Default)]
+struct Noted(AtomicBool);
+
+impl Noted {
+    fn note(&self) {
+        // Ordering: Release, as the wake that follows; the poll that it causes sees it.
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> bool {
+        self.0.swap(false, Ordering::AcqRel)
+    }
+
+    /// A waker that notes the wake first.
+    fn pass_on(self: &Arc<Self>, waker: &Waker) -> Waker {
+        Waker::from(Arc::new(Noting { noted: Arc::clone(self), waker: waker.clone() }))
+    }
+}
+
+struct Noting {
+    noted: Arc<Noted>,
+    waker: Waker,
+}
+
+impl Wake for Noting {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.noted.note();
+        self.waker.wake_by_ref();
+    }
+}
+
+/// A thread that answers what it is asked.
+#[derive(Clone, Debug)]
+struct Answers(Sender<oneshot::Sender<()>>);
+
+impl Answers {
+    fn new() -> Self {
+        let (ask, asked) = mpsc::channel::<oneshot::Sender<()>>();
+        // It ends with the last who could ask.
+        thread::spawn(move || asked.into_iter().for_each(|answer| answer.send(()).unwrap_or(())));
+        Answers(ask)
+    }
+
+    async fn ask(&self) {
+        let (answer, answered) = oneshot::channel();
+        if self.0.send(answer).is_ok() {
+            drop(answered.await);
+        }
+    }
+}
