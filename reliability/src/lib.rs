@@ -24,5 +24,6 @@ pub mod scratch;
 pub mod soak;
 pub mod turns;
 pub mod virtual_time;
+pub mod wake_cost;
 pub mod wakes;
 pub mod watchdog;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_reliability::{
-    aborts, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wakes,
+    aborts, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wake_cost, wakes,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -35,6 +35,7 @@ enum Command {
     Host(turns::Options),
     Idle(idle::Options),
     Lag(lag::Options),
+    WakeCost(wake_cost::Options),
     Wakes(wakes::Options),
     Growth(growth::Options),
     Soak(soak::Options),
@@ -52,6 +53,7 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Host(options) => turns::measure(options),
         Command::Idle(options) => idle::measure(options),
         Command::Lag(options) => lag::measure(options),
+        Command::WakeCost(options) => wake_cost::measure(options),
         Command::Wakes(options) => wakes::measure(options),
         Command::Growth(options) => growth::measure(options),
         Command::Soak(options) => soak::measure(options),

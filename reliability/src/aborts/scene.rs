@@ -136,7 +136,11 @@ fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
 /// Wakes some tasks and maybe aborts one, itself or through another thread.
 fn act(board: &Board, rng: &Random, own: Origin, thread: Origin) {
     let tasks = board.known().tasks.len();
-    let any = || rng.borrow_mut().usize(..tasks);
+    // Often the newest, which nobody has seen yet.
+    let any = || match rng.borrow_mut().usize(..2 * tasks) {
+        task if task < tasks => task,
+        _ => tasks - 1,
+    };
     let (woken, aborted) = (any(), any());
     let what = rng.borrow_mut().u8(..16);
     match what {
