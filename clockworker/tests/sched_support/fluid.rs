@@ -71,8 +71,8 @@ impl Fluid {
         (account.owed >> FRACTION_BITS) as i128 - account.served.as_nanos() as i128
     }
 
-    /// The promise: no queue is ahead by more than its own request and longest poll, none behind by more than the
-    /// largest of any.
+    /// No queue is ahead by more than its own request and longest poll, as promised; and none behind by more than the
+    /// largest of any. Where shares differ much, that is more than is promised (see `Eevdf`), and these loads keep it.
     fn check(&mut self) {
         let present = || self.queues.iter().filter(|account| account.present);
         let behind = present().map(|a| a.request).max().unwrap_or_default()
