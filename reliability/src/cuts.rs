@@ -122,19 +122,21 @@ impl Tally {
 fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
     let ex = Executor::builder().poll_cap(1).build().map_err(|error| Failure::run(error.to_string()))?;
     let books = Rc::new(Books::default());
-    let answers = Answers::new();
-    spawn(&ex, &books, &answers, tasks).map_err(|error| Failure::run(error.to_string()))?;
+    let (answers, nudges) = (Answers::new(), Nudges::default());
+    spawn(&ex, &books, (&answers, &nudges), tasks).map_err(|error| Failure::run(error.to_string()))?;
     let (turns, made) = (Cell::new(0), Cell::new(0));
     host.block_on(async {
         for &after in cuts {
-            if cut(ex.run_until(ex.drained()), after).await {
+            if cut(ex.run_until(ex.drained()), after, &nudges).await {
                 made.set(made.get() + 1);
             }
         }
         let mut run = pin!(ex.run_until(ex.drained()));
         poll_fn(|cx| {
             turns.set(turns.get() + 1);
-            run.as_mut().poll(cx)
+            let polled = run.as_mut().poll(cx);
+            nudges.give();
+            polled
         })
         .await;
     })?;
@@ -142,26 +144,49 @@ fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
 }
 
 /// Polls a driver so many times, then drops it. False if it was done before.
-async fn cut<F: Future>(driver: F, after: u64) -> bool {
+async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
     let mut driver = Box::pin(driver);
     let mut polls = 0;
     poll_fn(move |cx| {
-        if polls == after {
-            return Poll::Ready(true);
+        if polls < after {
+            polls += 1;
+            if driver.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(false);
+            }
         }
-        polls += 1;
-        match driver.as_mut().poll(cx) {
-            Poll::Ready(_) => Poll::Ready(false),
-            // Dropped in the poll that makes up the number, before its wakes come.
-            Poll::Pending if polls == after => Poll::Ready(true),
-            Poll::Pending => Poll::Pending,
-        }
+        // Also just before the drop, so that there is always something that the executor has not seen yet.
+        nudges.give();
+        // Dropped in the poll that makes up the number, before its wakes come.
+        if polls == after { Poll::Ready(true) } else { Poll::Pending }
     })
     .await
 }
 
-/// Tasks that yield, that await others, that are answered by another thread, and that spawn, in three queues.
-fn spawn(ex: &Executor, books: &Rc<Books>, answers: &Answers, tasks: usize) -> Result<(), QueueError> {
+/// Wakes on the owner thread while the executor is not polled, as the host's driver has them.
+#[derive(Clone, Debug, Default)]
+struct Nudges(Rc<RefCell<Vec<oneshot::Sender<()>>>>);
+
+impl Nudges {
+    fn give(&self) {
+        let asked = self.0.take();
+        asked.into_iter().for_each(|nudge| nudge.send(()).unwrap_or(()));
+    }
+
+    async fn wait(&self) {
+        let (nudge, nudged) = oneshot::channel();
+        self.0.borrow_mut().push(nudge);
+        drop(nudged.await);
+    }
+}
+
+/// Tasks that yield, that await others, that are answered by another thread or nudged by this one, and that spawn, in three
+/// queues.
+fn spawn(
+    ex: &Executor,
+    books: &Rc<Books>,
+    (answers, nudges): (&Answers, &Nudges),
+    tasks: usize,
+) -> Result<(), QueueError> {
     let queues = [ex.default_queue().clone(), ex.queue("b").share(3).create()?, ex.queue("c").create()?];
     for (index, queue) in queues.iter().cycle().enumerate().take(tasks) {
         let _yields = queue.spawn(booked(books, async move {
@@ -172,6 +197,12 @@ fn spawn(ex: &Executor, books: &Rc<Books>, answers: &Answers, tasks: usize) -> R
         let answer = answers.clone();
         let asks = queue.spawn(booked(books, async move { answer.ask().await }));
         let _awaits = queue.spawn(booked(books, async move { drop(asks.await) }));
+        let nudge = nudges.clone();
+        let _waits = queue.spawn(booked(books, async move {
+            for _ in 0..3 {
+                nudge.wait().await;
+            }
+        }));
         let inner = Rc::clone(books);
         let _spawns = queue.spawn(booked(books, async move {
             let child = clockworker::spawn_local(booked(&inner, clockworker::yield_now()));
