@@ -4,6 +4,7 @@ mod life_support;
 
 use std::cell::Cell;
 use std::future::{Future, pending};
+use std::panic;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Barrier};
@@ -15,6 +16,16 @@ use clockworker::{Executor, JoinHandle, yield_now};
 use life_support::{OnDrop, assert_finished, output, settle};
 
 const MILLION: u64 = 1_000_000;
+/// Threads that do something at the same time.
+const THREADS: usize = 8;
+
+/// Runs a test where recursion shows: 100,000 levels fit into no stack of 128 KiB, whatever they hold.
+fn on_a_small_stack(test: fn()) {
+    let thread = thread::Builder::new().stack_size(128 * 1024).spawn(test).unwrap();
+    if let Err(payload) = thread.join() {
+        panic::resume_unwind(payload);
+    }
+}
 
 #[test]
 fn a_million_tasks_are_spawned_and_joined() {
@@ -46,43 +57,74 @@ fn a_million_tasks_are_spawned_and_joined_one_at_a_time() {
 
 #[test]
 fn a_million_parked_tasks_are_aborted_at_once() {
-    let ex = Executor::new();
-    let tasks: Vec<_> = (0..MILLION).map(|_| ex.spawn(pending::<()>())).collect();
-    settle(&ex);
-    tasks.iter().for_each(JoinHandle::abort);
-    settle(&ex);
-    assert_finished(&ex.stats(), 0, MILLION, 0);
-    assert!(tasks.iter().all(JoinHandle::is_finished));
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let tasks: Vec<_> = (0..MILLION).map(|_| ex.spawn(pending::<()>())).collect();
+        settle(&ex);
+        tasks.iter().for_each(JoinHandle::abort);
+        settle(&ex);
+        assert_finished(&ex.stats(), 0, MILLION, 0);
+        assert!(tasks.iter().all(JoinHandle::is_finished));
+    });
+}
+
+#[test]
+fn a_million_parked_tasks_are_aborted_by_eight_threads_at_once() {
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let tasks: Vec<_> = (0..MILLION).map(|_| ex.spawn(pending::<()>())).collect();
+        settle(&ex);
+        let start = Barrier::new(THREADS + 1);
+        thread::scope(|scope| {
+            for part in tasks.chunks(MILLION as usize / THREADS) {
+                let start = &start;
+                scope.spawn(move || {
+                    start.wait();
+                    part.iter().for_each(JoinHandle::abort);
+                });
+            }
+            start.wait();
+            // While they are at it.
+            settle(&ex);
+        });
+        settle(&ex);
+        assert_finished(&ex.stats(), 0, MILLION, 0);
+        assert!(tasks.iter().all(JoinHandle::is_finished));
+    });
 }
 
 #[test]
 fn a_million_ready_tasks_are_aborted_at_once() {
-    let ex = Executor::new();
-    let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
-    let qlas = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
-    let serpt = ex.queue("serpt").scheduler(Serpt::new()).create().unwrap();
-    let queues = [ex.default_queue(), &las, &qlas, &serpt];
-    let tasks: Vec<_> =
-        (0..MILLION).map(|i| queues[i as usize % queues.len()].spawn(pending::<()>())).collect();
-    tasks.iter().for_each(JoinHandle::abort);
-    drop(tasks);
-    settle(&ex);
-    assert_finished(&ex.stats(), 0, MILLION, 0);
-    assert_eq!((ex.stats().polls, ex.stats().ready), (0, 0));
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
+        let qlas = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
+        let serpt = ex.queue("serpt").scheduler(Serpt::new()).create().unwrap();
+        let queues = [ex.default_queue(), &las, &qlas, &serpt];
+        let tasks: Vec<_> =
+            (0..MILLION).map(|i| queues[i as usize % queues.len()].spawn(pending::<()>())).collect();
+        tasks.iter().for_each(JoinHandle::abort);
+        drop(tasks);
+        settle(&ex);
+        assert_finished(&ex.stats(), 0, MILLION, 0);
+        assert_eq!((ex.stats().polls, ex.stats().ready), (0, 0));
+    });
 }
 
 #[test]
 fn a_hundred_thousand_parked_tasks_are_dropped_with_the_executor() {
-    const TASKS: usize = 100_000;
-    let drops = Rc::new(Cell::new(0));
-    let ex = Executor::new();
-    for _ in 0..TASKS {
-        let drops = Rc::clone(&drops);
-        drop(ex.spawn(life_support::hold(OnDrop::new(move || drops.set(drops.get() + 1)))));
-    }
-    settle(&ex);
-    drop(ex);
-    assert_eq!(drops.get(), TASKS);
+    on_a_small_stack(|| {
+        const TASKS: usize = 100_000;
+        let drops = Rc::new(Cell::new(0));
+        let ex = Executor::new();
+        for _ in 0..TASKS {
+            let drops = Rc::clone(&drops);
+            drop(ex.spawn(life_support::hold(OnDrop::new(move || drops.set(drops.get() + 1)))));
+        }
+        settle(&ex);
+        drop(ex);
+        assert_eq!(drops.get(), TASKS);
+    });
 }
 
 /// Awaits a task, boxed so that a chain of them has one type.
@@ -112,53 +154,60 @@ const LINKS: usize = 100_000;
 
 #[test]
 fn a_long_chain_of_awaiting_tasks_resolves_without_deep_recursion() {
-    let ex = Executor::new();
-    let (last, abort) = chain(&ex, LINKS);
-    abort.abort();
-    settle(&ex);
-    assert_eq!(output(last).unwrap(), LINKS as u64 - 2);
-    assert_finished(&ex.stats(), LINKS as u64 - 1, 1, 0);
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let (last, abort) = chain(&ex, LINKS);
+        abort.abort();
+        settle(&ex);
+        assert_eq!(output(last).unwrap(), LINKS as u64 - 2);
+        assert_finished(&ex.stats(), LINKS as u64 - 1, 1, 0);
+    });
 }
 
 #[test]
 fn a_long_chain_of_awaiting_tasks_is_dropped_with_the_executor_without_deep_recursion() {
-    let ex = Executor::new();
-    let (last, _abort) = chain(&ex, LINKS);
-    drop(ex);
-    assert!(output(last).unwrap_err().is_cancelled());
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let (last, _abort) = chain(&ex, LINKS);
+        drop(ex);
+        assert!(output(last).unwrap_err().is_cancelled());
+    });
 }
 
 #[test]
 fn a_long_chain_of_awaiting_tasks_is_aborted_link_by_link_without_deep_recursion() {
-    let ex = Executor::new();
-    let (mut last, _abort) = chain(&ex, LINKS);
-    // The last holds the handle of the one before it, and so on to the first: dropping it detaches, no more.
-    last.abort();
-    settle(&ex);
-    assert!(life_support::poll_once(&mut last).is_ready());
-    assert_finished(&ex.stats(), 0, 1, 0);
-    assert_eq!(ex.stats().live, LINKS - 1);
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let (mut last, _abort) = chain(&ex, LINKS);
+        // The last holds the handle of the one before it, and so on to the first: dropping it detaches, no more.
+        last.abort();
+        settle(&ex);
+        assert!(life_support::poll_once(&mut last).is_ready());
+        assert_finished(&ex.stats(), 0, 1, 0);
+        assert_eq!(ex.stats().live, LINKS - 1);
+    });
 }
 
 #[test]
 fn tasks_that_abort_the_next_in_their_drop_go_one_by_one_without_deep_recursion() {
-    let ex = Executor::new();
-    let mut last: Option<JoinHandle<()>> = None;
-    for _ in 0..LINKS {
-        let next = last.take();
-        let guard = OnDrop::new(move || next.iter().for_each(JoinHandle::abort));
-        last = Some(ex.spawn(life_support::hold(guard)));
-    }
-    settle(&ex);
-    last.unwrap().abort();
-    settle(&ex);
-    assert_finished(&ex.stats(), 0, LINKS as u64, 0);
+    on_a_small_stack(|| {
+        let ex = Executor::new();
+        let mut last: Option<JoinHandle<()>> = None;
+        for _ in 0..LINKS {
+            let next = last.take();
+            let guard = OnDrop::new(move || next.iter().for_each(JoinHandle::abort));
+            last = Some(ex.spawn(life_support::hold(guard)));
+        }
+        settle(&ex);
+        last.unwrap().abort();
+        settle(&ex);
+        assert_finished(&ex.stats(), 0, LINKS as u64, 0);
+    });
 }
 
 #[test]
 fn a_million_wakes_while_the_executor_sleeps_are_one_poll() {
     // None of them blocks, although nobody drains.
-    const THREADS: usize = 4;
     let ex = Executor::new();
     let probe = life_support::Probe::new();
     ex.spawn(probe.future());
