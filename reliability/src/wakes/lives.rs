@@ -18,9 +18,9 @@ use crate::failure::Failure;
 /// Tasks of one generation.
 const TASKS: usize = 64;
 /// What a thread wakes in one generation.
-const WAKES: u64 = 4_096;
+const WAKES: u64 = 16_384;
 /// After so many of them it may abort one.
-const CHUNK: u64 = 256;
+const CHUNK: u64 = 1_024;
 
 /// What the threads get.
 struct Generation {
@@ -121,7 +121,7 @@ impl Play<'_> {
 
     /// Half of them complete after some wakes.
     fn spawn(&mut self, target: &Arc<Target>) -> JoinHandle<()> {
-        let until = if self.rng.bool() { self.rng.u64(1..WAKES / 16) } else { u64::MAX };
+        let until = if self.rng.bool() { self.rng.u64(1..WAKES / 32) } else { u64::MAX };
         watch(self.ex, target, &self.polls, until)
     }
 }

@@ -45,11 +45,6 @@ impl Kind {
         if self == Kind::Many { 1_000 } else { 1 }
     }
 
-    /// The most wakes of a burst.
-    fn burst(self) -> u64 {
-        if self == Kind::PingPong { 1 } else { 1_024 }
-    }
-
     fn way(self) -> Way {
         if matches!(self, Kind::Clones | Kind::Lives) { Way::Any } else { Way::ByRef }
     }
@@ -142,12 +137,17 @@ impl Scene {
         }
     }
 
+    /// The most wakes of a burst: so many that there are hundreds of bursts, and no more than the numbers need.
+    fn burst(self) -> u64 {
+        if self.kind == Kind::PingPong { 1 } else { (self.wakes / 32).clamp(1, 16_384) }
+    }
+
     pub(super) fn waking(self, thread: usize, board: &Board) -> Waking {
         Waking {
             thread,
             rng: Rng::with_seed(self.seed ^ thread as u64),
             way: self.kind.way(),
-            burst: self.kind.burst(),
+            burst: self.burst(),
             pulse: Arc::clone(&board.pulse),
         }
     }
