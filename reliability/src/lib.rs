@@ -7,6 +7,7 @@
 
 pub mod aborts;
 pub mod cases;
+pub mod containment;
 pub mod cuts;
 pub mod delay;
 pub mod failure;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_reliability::{
-    aborts, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wake_cost, wakes,
+    aborts, containment, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wake_cost, wakes,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -43,6 +43,7 @@ enum Command {
     Replay(replay::Replay),
     /// Random programs run as on a reference executor (promises 3 and 4).
     Scenarios(scenarios::Scenarios),
+    Containment(containment::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
@@ -59,6 +60,7 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Soak(options) => soak::measure(options),
         Command::Replay(options) => replay::measure(options),
         Command::Scenarios(options) => scenarios::measure(options),
+        Command::Containment(options) => containment::measure(options),
     }
 }
 
