@@ -66,6 +66,7 @@ struct Total {
     refused: u64,
     polls: u64,
     waits: u64,
+    waits_over: u64,
     resolved: u64,
     elsewhere: u64,
     queues: u64,
@@ -180,6 +181,7 @@ impl Total {
         self.refused += ledger.refused.get();
         self.polls += summary.polls;
         self.waits += ledger.waits.get();
+        self.waits_over += ledger.waits_over.get();
         self.resolved += ledger.handles_resolved.get();
         self.elsewhere += ledger.joined_elsewhere.get();
         self.queues += summary.queues;
@@ -209,9 +211,9 @@ fn figures(options: &Options, total: &Total, lost: Option<Allocated>) -> Vec<Fig
         told(12, "polls of runs that were dropped midway", total.polls_dropped),
         told(4, "join handles resolved", total.resolved),
         told(4, "of them on another thread", total.elsewhere),
-        told(1, "waits ended by a wake", total.waits),
+        told(1, "waits that one wake is to end", total.waits),
         // A wait that does not end, and books that do not balance, end the program before this.
-        none(1, "wakes lost", 0.0),
+        none(1, "wakes lost: waits that did not end", total.waits.abs_diff(total.waits_over) as f64),
         none(4, "spawned less completed, cancelled and panicked", unaccounted as f64),
     ];
     if let Some(lost) = lost {

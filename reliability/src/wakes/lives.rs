@@ -11,7 +11,7 @@ use fastrand::Rng;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::lanes::Target;
-use super::scene::{Board, Outcome, Scene, known, parks_between, watch};
+use super::scene::{Board, Outcome, Scene, known, lost, parks_between, watch};
 use super::waking::Waking;
 use crate::failure::Failure;
 
@@ -103,12 +103,13 @@ impl Play<'_> {
         let aborts = tasks.iter().map(JoinHandle::abort_handle).collect();
         let generation = Arc::new(Generation { targets, aborts });
         for thread in &self.threads {
-            // A thread that is gone has panicked; what it does not say is missed below.
+            // A thread that is gone has panicked: it is waited for in vain, which the watchdog sees.
             drop(thread.send(Arc::clone(&generation)));
         }
         for _ in 0..self.threads.len() {
             self.outcome.checks += self.all_done.recv().await.unwrap_or(0);
         }
+        self.outcome.lost += lost(&generation.targets);
         tasks.iter().for_each(JoinHandle::abort);
         for task in tasks {
             match task.await {

@@ -73,6 +73,8 @@ pub(super) struct Outcome {
     /// How often a thread waited for its last wake to be seen.
     pub(super) checks: u64,
     pub(super) polls: u64,
+    /// Threads' last wakes that no poll has followed.
+    pub(super) lost: u64,
     /// Polls more than wakes and spawns. In ping-pong also polls fewer.
     pub(super) unexplained_polls: u64,
     /// Times the executor slept and was woken.
@@ -184,8 +186,8 @@ impl Scene {
             Kind::PingPong => polls.abs_diff(explained),
             _ => polls.saturating_sub(explained),
         };
-        let parks = parks_between(&before, &ex.stats());
-        Ok(Outcome { wakes, checks, polls, unexplained_polls, parks, unaccounted: 0 })
+        let (lost, parks) = (lost(&targets), parks_between(&before, &ex.stats()));
+        Ok(Outcome { wakes, checks, polls, lost, unexplained_polls, parks, unaccounted: 0 })
     }
 
     fn targets(self) -> Vec<Arc<Target>> {
@@ -200,6 +202,11 @@ pub(super) fn watch(
     until: u64,
 ) -> clockworker::JoinHandle<()> {
     ex.spawn(Watching { target: Arc::clone(target), polls: Rc::clone(polls), until })
+}
+
+/// What was sent to tasks that are still there, and not seen.
+pub(super) fn lost(targets: &[Arc<Target>]) -> u64 {
+    targets.iter().filter(|target| !target.is_gone()).map(|target| target.unseen().len() as u64).sum()
 }
 
 /// Yields, without end.
