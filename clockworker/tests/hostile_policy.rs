@@ -361,6 +361,38 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
 }
 
 #[test]
+fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_in_the_slot_is_at_fault() {
+    /// Gives out the first id that it heard of, for whichever is there.
+    #[derive(Default)]
+    struct Remembers {
+        first: Option<TaskId>,
+        ready: u32,
+    }
+    impl Scheduler for Remembers {
+        fn push(&mut self, task: Task, _why: Ready) {
+            self.first.get_or_insert(task.id);
+            self.ready += 1;
+        }
+        fn pop(&mut self) -> Option<TaskId> {
+            self.ready = self.ready.checked_sub(1)?;
+            self.first
+        }
+    }
+    let ex = Executor::new();
+    let queue = ex.queue("q").scheduler(Remembers::default()).create().unwrap();
+    output(queue_and_settle(&ex, &queue)).unwrap();
+    assert_eq!(queue.stats().policy_fault, None);
+    output(queue_and_settle(&ex, &queue)).unwrap();
+    assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Invented));
+}
+
+fn queue_and_settle(ex: &Executor, queue: &Queue) -> JoinHandle<()> {
+    let task = queue.spawn(async {});
+    settle(ex);
+    task
+}
+
+#[test]
 fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
     hush();
     for fault in FAULTS {

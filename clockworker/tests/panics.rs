@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::{mem, thread};
 
-use clockworker::{Executor, JoinError, JoinHandle, yield_now};
+use clockworker::{Executor, Id, JoinError, JoinHandle, yield_now};
 use life_support::{
     MEANT, OnDrop, Probe, assert_finished, hold, hush, in_child, output, panic_as_meant, panic_of, poll_once,
     said, settle, settle_run, tick,
@@ -565,6 +565,27 @@ fn a_panic_of_a_host_waker_leaves_the_executor_usable() {
     drop(run);
     assert_eq!(ex.stats().live, 0);
     assert_usable(&ex);
+}
+
+#[test]
+fn a_host_waker_that_panics_after_a_task_was_polled_leaves_no_task_current() {
+    hush();
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic_as_meant("host's wake");
+        }
+    }
+    let ex = Executor::builder().poll_cap(1).build().unwrap();
+    let tasks = [(); 2].map(|()| ex.spawn(async { Id::current() }));
+    let mut run = Box::pin(ex.run_until(pending::<()>()));
+    let waker = Waker::from(Arc::new(Panics));
+    let turn = || run.as_mut().poll(&mut Context::from_waker(&waker));
+    assert!(catch_unwind(AssertUnwindSafe(turn)).is_err(), "there is a task left, so it wakes its host");
+    assert_eq!(Id::current(), None);
+    drop(run);
+    let ids = tasks.map(|task| Some(task.id()) == ex.block_on(task).unwrap());
+    assert_eq!(ids, [true; 2]);
 }
 
 #[test]

@@ -258,6 +258,22 @@ fn a_local_tasks_handle_is_awaited_on_another_thread_and_by_several_wakers_in_tu
 }
 
 #[test]
+fn a_handle_asked_again_with_the_same_waker_still_wakes_it() {
+    let ex = Executor::new();
+    let probe = life_support::Probe::new();
+    let mut task = ex.spawn(probe.future());
+    settle(&ex);
+    let (wakes, waker) = CountingWaker::new();
+    for _ in 0..3 {
+        assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), 1);
+    assert!(matches!(poll_once(&mut task), Poll::Ready(Ok(2))));
+}
+
+#[test]
 fn handles_polled_by_another_thread_while_tasks_complete_all_resolve() {
     // The join cell: poll, complete and drop of the handle race.
     const TASKS: usize = 3_000;

@@ -9,6 +9,7 @@ pub mod aborts;
 pub mod cases;
 pub mod containment;
 pub mod cuts;
+pub mod defects;
 pub mod delay;
 pub mod failure;
 pub mod figure;

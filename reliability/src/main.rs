@@ -7,7 +7,8 @@ use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_reliability::{
-    aborts, containment, cuts, delay, growth, idle, lag, replay, scenarios, soak, turns, wake_cost, wakes,
+    aborts, containment, cuts, defects, delay, growth, idle, lag, replay, scenarios, soak, turns, wake_cost,
+    wakes,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -44,6 +45,7 @@ enum Command {
     /// Random programs run as on a reference executor (promises 3 and 4).
     Scenarios(scenarios::Scenarios),
     Containment(containment::Options),
+    Defects(defects::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
@@ -61,6 +63,7 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Replay(options) => replay::measure(options),
         Command::Scenarios(options) => scenarios::measure(options),
         Command::Containment(options) => containment::measure(options),
+        Command::Defects(options) => defects::run(options),
     }
 }
 

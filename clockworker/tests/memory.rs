@@ -1,0 +1,212 @@
+//! Every byte is given back: whoever holds what of a task, and in whichever order they let go.
+
+#![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
+
+mod life_support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::RefCell;
+use std::future::{pending, poll_fn};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Poll, Waker};
+use std::thread;
+
+use clockworker::{Executor, yield_now};
+use life_support::{Probe, settle, tick};
+
+/// Bytes asked for and not given back, by all threads.
+static LIVE: AtomicI64 = AtomicI64::new(0);
+
+/// The system's allocator, which counts.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: the caller keeps `alloc`'s contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: the caller keeps `dealloc`'s contract.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Runs a closure on another thread, until that has ended.
+fn elsewhere<T: Send>(then: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| scope.spawn(then).join().expect("the other thread did not panic"))
+}
+
+/// What can be done with a waker to be rid of it.
+fn use_up(waker: Waker, how: usize) {
+    match how {
+        0 => drop(waker),
+        1 => waker.wake(),
+        2 => waker.wake_by_ref(),
+        3 => waker.clone().wake(),
+        4 => elsewhere(|| drop(waker)),
+        5 => elsewhere(|| waker.wake()),
+        6 => elsewhere(|| drop(waker.clone())),
+        _ => elsewhere(|| waker.wake_by_ref()),
+    }
+}
+
+fn wakers_in_every_way_and_at_every_time() {
+    for how in 0..8 {
+        for moment in 0..4 {
+            let (ex, probe) = (Executor::new(), Probe::new());
+            let task = ex.spawn(probe.future());
+            settle(&ex);
+            let waker = probe.waker();
+            // Asleep, finished, aborted, or gone with the executor.
+            match moment {
+                1 => probe.finish(),
+                2 => task.abort(),
+                _ => {}
+            }
+            if moment > 0 {
+                tick(&ex);
+            }
+            let ex = if moment == 3 {
+                drop(ex);
+                None
+            } else {
+                Some(ex)
+            };
+            use_up(waker, how);
+            drop((task, probe, ex));
+        }
+    }
+}
+
+fn handles_before_and_after_the_end() {
+    for moment in 0..3 {
+        for abort_first in [false, true] {
+            let ex = Executor::new();
+            let task = ex.spawn(async {
+                yield_now().await;
+                vec![1_u8; 100]
+            });
+            if moment == 1 {
+                settle(&ex);
+            }
+            let (abort, other) = (task.abort_handle(), task.abort_handle().clone());
+            let ex = (moment < 2).then_some(ex);
+            if abort_first {
+                abort.abort();
+            }
+            elsewhere(|| drop(other));
+            drop((task, abort));
+            drop(ex);
+        }
+    }
+}
+
+/// A join handle that waits with a waker is dropped, or its task ends.
+fn handles_that_wait() {
+    for finishes in [false, true] {
+        let (ex, probe) = (Executor::new(), Probe::new());
+        let task = ex.spawn(probe.future());
+        let waits = ex.spawn(async move { task.await.map_err(|_| vec![1_u8; 100]) });
+        settle(&ex);
+        if finishes {
+            probe.finish();
+            settle(&ex);
+        } else {
+            waits.abort();
+        }
+    }
+}
+
+/// It stands in the inbox, or among the arrivals, when it ends.
+fn tasks_that_end_in_a_list() {
+    for remote in [false, true] {
+        let ex = Executor::new();
+        drop(ex.spawn(poll_fn(move |cx| {
+            let waker = cx.waker();
+            if remote {
+                elsewhere(|| waker.wake_by_ref())
+            } else {
+                waker.wake_by_ref()
+            }
+            Poll::Ready(())
+        })));
+        settle(&ex);
+        // Cancelled by the same tick that finds it woken.
+        let (sleeper, waker) = (Probe::new(), Rc::new(RefCell::new(None::<Waker>)));
+        let task = ex.spawn(sleeper.future());
+        settle(&ex);
+        waker.replace(Some(sleeper.waker()));
+        sleeper.waker().wake();
+        if remote {
+            elsewhere(|| task.abort());
+        }
+        drop((ex, task));
+        waker.take().expect("it was put there").wake();
+    }
+}
+
+fn tasks_from_other_threads() {
+    let ex = Executor::new();
+    let handle = ex.handle();
+    let task = elsewhere(|| handle.spawn(|| async { vec![1_u8; 100] }));
+    let aborted = elsewhere(|| handle.spawn(pending::<()>));
+    aborted.abort();
+    settle(&ex);
+    let late = elsewhere(|| handle.spawn(|| async { vec![1_u8; 100] }));
+    drop((ex, aborted, late));
+    elsewhere(|| drop(task));
+    drop(elsewhere(|| handle.spawn(|| async { vec![1_u8; 100] })));
+}
+
+/// More than the owner thread takes references to what they share at a time, and gives them back.
+fn many_tasks() {
+    let ex = Executor::new();
+    let tasks: Vec<_> = (0..5_000).map(|n| ex.spawn(async move { vec![n; 3] })).collect();
+    settle(&ex);
+    drop(tasks);
+    let rest: Vec<_> = (0..5_000).map(|_| ex.spawn(pending::<()>())).collect();
+    settle(&ex);
+    elsewhere(move || drop(rest));
+}
+
+fn queues_and_groups() {
+    let ex = Executor::new();
+    for key in 0..10 {
+        let queue = ex.queue("some queue").create().expect("the name is free");
+        let group = queue.group(key);
+        drop(group.spawn(async { vec![1_u8; 100] }));
+        drop(queue.group(key).clone());
+        settle(&ex);
+        drop(group);
+        queue.close();
+    }
+}
+
+// One test, as the count is the process's.
+#[test]
+fn every_byte_is_given_back() {
+    let scenes: [(&str, fn()); 7] = [
+        ("wakers", wakers_in_every_way_and_at_every_time),
+        ("handles", handles_before_and_after_the_end),
+        ("handles that wait", handles_that_wait),
+        ("tasks that end in a list", tasks_that_end_in_a_list),
+        ("tasks from other threads", tasks_from_other_threads),
+        ("many tasks", many_tasks),
+        ("queues and groups", queues_and_groups),
+    ];
+    for (what, scene) in scenes {
+        // Once for what is made only once: thread-locals, the clock.
+        scene();
+        let before = LIVE.load(Ordering::Relaxed);
+        scene();
+        assert_eq!(LIVE.load(Ordering::Relaxed) - before, 0, "bytes lost with {what}");
+    }
+}

@@ -1,0 +1,173 @@
+//! A seeded defect: a patch, and at its head what it is and who must notice.
+//!
+//! ```text
+//! # A push onto the inbox of a parked host wakes nobody.
+//! # promise: 1
+//! # caught-by: run_until::wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_park
+//! # quick
+//! diff --git …
+//! ```
+//!
+//! Tests are named as in the README of `clockworker/tests`: `file::test`, `schedulers/file::test`; and `lib::path::test` or
+//! `schedulers/lib::path::test` for one beside the code.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::failure::Failure;
+
+/// Where the patches are, in the workspace.
+pub(super) const FOLDER: &str = "clockworker/tests/defects";
+
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub(super) struct Defect {
+    pub(super) name: String,
+    pub(super) what: String,
+    pub(super) promise: u8,
+    pub(super) caught_by: TestName,
+    /// Whether it is among the few that are tried on each commit.
+    pub(super) quick: bool,
+    pub(super) path: PathBuf,
+}
+
+/// A test: its package, its program and its path in that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TestName {
+    pub(super) package: Package,
+    /// None for the library's own.
+    pub(super) file: Option<String>,
+    pub(super) test: String,
+}
+
+/// The two libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Package {
+    Clockworker,
+    Schedulers,
+}
+
+impl Package {
+    pub(super) const ALL: [Package; 2] = [Package::Clockworker, Package::Schedulers];
+
+    /// Its name for cargo.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Package::Clockworker => "clockworker",
+            Package::Schedulers => "clockworker-schedulers",
+        }
+    }
+
+    /// Its folder in the workspace.
+    pub(super) fn folder(self) -> &'static str {
+        match self {
+            Package::Clockworker => "clockworker",
+            Package::Schedulers => "schedulers",
+        }
+    }
+}
+
+impl TestName {
+    /// What cargo is to be told to build.
+    pub(super) fn target(&self) -> Vec<&str> {
+        match &self.file {
+            Some(file) => vec!["--test", file],
+            None => vec!["--lib"],
+        }
+    }
+}
+
+impl FromStr for TestName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (package, rest) = match text.strip_prefix("schedulers/") {
+            Some(rest) => (Package::Schedulers, rest),
+            None => (Package::Clockworker, text),
+        };
+        let (file, test) = rest.split_once("::").ok_or_else(|| format!("'{text}' is not 'file::test'"))?;
+        let file = (file != "lib").then(|| file.to_owned());
+        Ok(TestName { package, file, test: test.to_owned() })
+    }
+}
+
+impl fmt::Display for TestName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = if self.package == Package::Schedulers { "schedulers/" } else { "" };
+        write!(f, "{package}{}::{}", self.file.as_deref().unwrap_or("lib"), self.test)
+    }
+}
+
+/// All defects of a folder, in order of their tests and names.
+pub(super) fn read_all(folder: &Path) -> Result<Vec<Defect>, Failure> {
+    let wrong = |error: std::io::Error| Failure::run(format!("cannot read '{}': {error}", folder.display()));
+    let mut defects = Vec::new();
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.extension().is_some_and(|extension| extension == "patch") {
+            let text = fs::read_to_string(&path).map_err(wrong)?;
+            let defect = parse(&path, &text);
+            defects.push(defect.map_err(|error| Failure::run(format!("'{}': {error}", path.display())))?);
+        }
+    }
+    defects.sort_by_key(|defect| (defect.caught_by.to_string(), defect.name.clone()));
+    Ok(defects)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Defect, String> {
+    let (mut what, mut promise, mut caught_by, mut quick) = (Vec::new(), None, None, false);
+    for line in text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim) {
+        if let Some(number) = line.strip_prefix("promise:") {
+            promise = Some(number.trim().parse().map_err(|_| format!("no promise is '{}'", number.trim()))?);
+        } else if let Some(test) = line.strip_prefix("caught-by:") {
+            caught_by = Some(test.trim().parse()?);
+        } else if line == "quick" {
+            quick = true;
+        } else {
+            what.push(line);
+        }
+    }
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Defect {
+        name,
+        what: what.join(" "),
+        promise: promise.ok_or("no line '# promise: …' at its head")?,
+        caught_by: caught_by.ok_or("no line '# caught-by: …' at its head")?,
+        quick,
+        path: path.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::workspace;
+
+    #[test]
+    fn the_head_says_what_it_is_and_the_rest_is_not_read() {
+        let text = "# It is\n# wrong.\n# promise: 4\n# caught-by: schedulers/lib::a::b\n# quick\ndiff --git\n# promise: 5\n";
+        let defect = parse(Path::new("some/defect.patch"), text).unwrap();
+        assert_eq!((defect.name.as_str(), defect.what.as_str()), ("defect", "It is wrong."));
+        assert_eq!((defect.promise, defect.quick), (4, true));
+        assert_eq!(defect.caught_by.to_string(), "schedulers/lib::a::b");
+        assert_eq!((defect.caught_by.package, defect.caught_by.file), (Package::Schedulers, None));
+    }
+
+    #[test]
+    fn a_head_that_leaves_something_out_is_an_error() {
+        let parse = |text| parse(Path::new("a.patch"), text).unwrap_err();
+        assert!(parse("# promise: 1\n").contains("caught-by"));
+        assert!(parse("# caught-by: a::b\n").contains("promise"));
+        assert!(parse("# promise: one\n").contains("'one'"));
+        assert!(parse("# caught-by: wakers\n").contains("'wakers'"));
+    }
+
+    #[test]
+    fn all_there_are_can_be_read_and_five_are_quick() {
+        let defects = read_all(&workspace().join(FOLDER)).unwrap();
+        assert!(defects.iter().all(|defect| (1..=15).contains(&defect.promise) && !defect.what.is_empty()));
+        assert_eq!(defects.iter().filter(|defect| defect.quick).count(), 5);
+    }
+}
