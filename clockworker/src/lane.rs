@@ -465,13 +465,13 @@ impl Lane {
         self.push(task, Ready::Spawned);
     }
 
-    /// A task of this queue was woken: hands it to the scheduler. False if it was ready already, or is gone.
-    pub(crate) fn make_ready(&self, place: Place) -> bool {
-        let woken = self.records.borrow_mut().make_ready(place);
-        woken.map(|task| self.push(task, Ready::Woken)).is_some()
+    /// A task of this queue was woken: the task, for its scheduler. None if it was ready already, or is gone.
+    pub(crate) fn make_ready(&self, place: Place) -> Option<Task> {
+        self.records.borrow_mut().make_ready(place)
     }
 
-    fn push(&self, task: Task, why: Ready) {
+    /// Hands a task to the scheduler.
+    pub(crate) fn push(&self, task: Task, why: Ready) {
         self.ready.set(self.ready.get() + 1);
         self.check(self.policy.push(task, why));
     }

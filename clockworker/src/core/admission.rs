@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use clockworker_schedulers::Ready;
+
 use super::{Core, Current};
 use crate::lane::{Lane, NO_GROUP};
 use crate::task::{Arrival, Arrivals, Cause, LiveTask, Place, Refused};
@@ -39,8 +41,9 @@ impl Core {
     }
 
     fn admit_ready(&self, lane: &Lane, place: Place) {
-        if lane.make_ready(place) {
-            self.after_ready(lane);
+        if let Some(task) = lane.make_ready(place) {
+            self.make_runnable(lane);
+            lane.push(task, Ready::Woken);
         }
     }
 
@@ -102,16 +105,19 @@ impl Core {
             counters.finished(finish);
             return;
         };
+        self.make_runnable(lane);
         lane.spawn(NO_GROUP, |place| {
             task.settle_in(place);
             task
         });
-        self.after_ready(lane);
     }
 
-    /// A task of the queue became ready: if it is the first, the queue joins the others.
+    /// A task of the queue becomes ready: if it is the first, the queue joins the others.
+    ///
+    /// Before its scheduler hears of it, which may be where this is called from: that panics, and the queue must be runnable
+    /// then, as it has a task.
     #[inline]
-    pub(super) fn after_ready(&self, lane: &Lane) {
+    pub(super) fn make_runnable(&self, lane: &Lane) {
         if !lane.runnable.replace(true) {
             self.join(lane);
         }
@@ -122,7 +128,7 @@ impl Core {
     #[inline]
     pub(crate) fn after_policy_call(&self, lane: &Lane) {
         if lane.ready.get() > 0 {
-            self.after_ready(lane);
+            self.make_runnable(lane);
         }
     }
 

@@ -17,19 +17,26 @@ impl Core {
         if !self.takes(lane) {
             return refuse(&self.shared, self.refusal(lane), future);
         }
-        // Tasks woken before this one was spawned come first.
-        if self.has_woken() {
+        // Tasks woken before this one was spawned come first. (Unless a scheduler spawns while it is asked for a task: its
+        // queue can take none in meanwhile, and a task that is off the list of those woken would be lost.)
+        if self.has_woken() && !self.is_choosing() {
             self.admit_woken();
         }
         let mut handle = None;
+        self.make_runnable(lane);
         lane.spawn(group, |place| {
             let (task, join) = spawn_here(self.shared.clone(), place, future);
             handle = Some(join);
             task
         });
-        self.after_ready(lane);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
+    }
+
+    /// Whether the scheduler of the running queue is being asked, and this is called by it.
+    fn is_choosing(&self) -> bool {
+        let running = self.running.get().and_then(|id| self.lane(id.index() as u32));
+        running.is_some_and(|lane| lane.records.try_borrow_mut().is_err())
     }
 
     /// Whether a queue takes one more task.

@@ -8,6 +8,8 @@ const QUEUES_PER_TURN: usize = 16;
 impl Core {
     /// After a turn that left work: lets the watchdog look at the queues for which it is time. Where there are many, at
     /// some now and at the others after the turns to come.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn watch(&self) {
         let queues = self.lanes.borrow().len();
         for _ in 0..queues.min(QUEUES_PER_TURN) {
