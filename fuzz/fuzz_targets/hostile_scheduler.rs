@@ -1,0 +1,8 @@
+//! A scheduler that breaks its contract in every way, beside an honest one, in an executor that is busy.
+
+#![no_main]
+
+use clockworker_fuzz::{hostile, quiet};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(init: quiet::install(), |data: &[u8]| hostile::run(data));

@@ -1,0 +1,106 @@
+//! Every call of `Eevdf` in any order: beside the exact model where numbers are within what the model knows of, and by its
+//! own account where they are anything.
+
+#[allow(dead_code, unreachable_pub, reason = "the tests of `schedulers` use all of it")]
+#[path = "../../schedulers/tests/eevdf_model/mod.rs"]
+mod model;
+
+use clockworker_schedulers::{QueueId, Share};
+use model::{Call, Model, Pair};
+
+use crate::Script;
+
+/// Queues at most.
+const QUEUES: u8 = 8;
+
+/// Up to where the model is exact: with 256 calls of up to 2³² ns `Eevdf` never cuts a number to fit.
+const EXACT_BITS: u8 = 32;
+const CALLS: usize = 256;
+
+/// Runs the calls that `data` says.
+pub fn run(data: &[u8]) {
+    let [shape, start, data @ ..] = data else { return };
+    // At zero, or close to where the zero is moved, or at the ends.
+    let start = match start {
+        0..64 => 0,
+        64..128 => (1 << 80) - (1 << (start - 64)),
+        128..192 => -(1 << (start - 128)),
+        _ => i128::MAX >> (start - 192),
+    };
+    let script = Script::new(data);
+    match shape % 2 {
+        0 => beside_the_model(&script, start.clamp(0, 1 << 80)),
+        _ => by_its_own_account(&script, start),
+    }
+}
+
+fn beside_the_model(script: &Script, start: i128) {
+    let mut pair = Pair::starting_at(start);
+    let mut model = Model::<40>::default();
+    for _ in 0..CALLS {
+        let Some(call) = call(script, EXACT_BITS) else { return };
+        let picked = pair.apply(&call);
+        model.apply(&call, picked);
+        pair.agrees(&model);
+    }
+}
+
+fn by_its_own_account(script: &Script, start: i128) {
+    let mut pair = Pair::starting_at(start);
+    for _ in 0..CALLS {
+        let Some(call) = call(script, u64::BITS as u8) else { return };
+        pair.apply(&call);
+        assert_is_sound(&mut pair);
+    }
+}
+
+/// What the definitions say, asked of `Eevdf` itself.
+fn assert_is_sound(pair: &mut Pair) {
+    let picked = pair.eevdf.pick();
+    assert_eq!(picked, pair.eevdf.pick(), "asked again");
+    let eevdf = &pair.eevdf;
+    let runnable: Vec<QueueId> = pair.ids.iter().copied().filter(|&id| eevdf.is_runnable(id)).collect();
+    assert_eq!(runnable.len(), eevdf.runnable());
+    let eligible = runnable.iter().copied().filter(|&id| eevdf.is_eligible(id));
+    let earliest = eligible.min_by_key(|&id| (eevdf.virtual_deadline(id), id.index()));
+    assert_eq!(picked, earliest, "the earliest deadline of the eligible");
+    for &id in &pair.ids {
+        // A lag of any size can be asked for.
+        let _ = eevdf.lag(id);
+        assert_eq!(eevdf.virtual_runtime(id).is_some(), eevdf.is_runnable(id));
+    }
+}
+
+/// The next call, with numbers of up to so many bits.
+fn call(script: &Script, bits: u8) -> Option<Call> {
+    let op = script.try_next()?;
+    let index = usize::from(op / 16 % QUEUES);
+    Some(match op % 16 {
+        0 => Call::Add(share(script), number(script, bits).max(1)),
+        1 => Call::Remove(index),
+        2..=4 => Call::Wake(index),
+        5 | 6 => Call::Sleep(index),
+        7 => Call::Charge(index, number(script, bits)),
+        8 => Call::SetShare(index, share(script)),
+        9 => Call::SetRequest(index, number(script, bits).max(1)),
+        _ => Call::Serve(number(script, bits)),
+    })
+}
+
+/// Small ones, which make ties, and any other.
+fn share(script: &Script) -> u32 {
+    match script.byte() {
+        small @ 0..128 => u32::from(small % 4) + 1,
+        large => (u32::from(large) << (large % 13)).clamp(1, Share::MAX.get()),
+    }
+}
+
+/// Some bits anywhere, or all of them.
+fn number(script: &Script, bits: u8) -> u64 {
+    let most = u64::MAX >> (64 - u32::from(bits));
+    match script.byte() {
+        255 => most,
+        small @ 0..64 => u64::from(small) * 1_000,
+        shift => (u64::from(script.byte()) << (shift % bits)) & most,
+    }
+}
