@@ -2,11 +2,12 @@
 //! own account where they are anything.
 
 #[allow(dead_code, unreachable_pub, reason = "the tests of `schedulers` use all of it")]
-#[path = "../../schedulers/tests/eevdf_model/mod.rs"]
-mod model;
+#[path = "../../schedulers/tests/eevdf_pair/mod.rs"]
+mod eevdf_pair;
 
+use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{QueueId, Share};
-use model::{Call, Model, Pair};
+use eevdf_pair::{Call, Pair};
 
 use crate::Script;
 
@@ -36,11 +37,11 @@ pub fn run(data: &[u8]) {
 
 fn beside_the_model(script: &Script, start: i128) {
     let mut pair = Pair::starting_at(start);
-    let mut model = Model::<40>::default();
+    let mut model = EevdfOracle::<40>::default();
     for _ in 0..CALLS {
         let Some(call) = call(script, EXACT_BITS) else { return };
         let picked = pair.apply(&call);
-        model.apply(&call, picked);
+        call.apply_to(&mut model, picked);
         pair.agrees(&model);
     }
 }

@@ -1,37 +1,13 @@
 //! `Eevdf` against a naive model, on random sequences of every call.
 //!
-//! The model is `laws::EevdfOracle`. With the 40 fractional bits that `Eevdf` documents it must agree to the last bit, picks and ties included. With 64 bits, where its rounding is
-//! next to nothing, lags must agree to within the documented error.
+//! The model is `laws::EevdfOracle`. With the 40 fractional bits that `Eevdf` documents it must agree to the last bit, picks
+//! and ties included. With 64 bits, where its rounding is next to nothing, lags must agree to within the documented error.
+
+mod eevdf_pair;
 
 use clockworker_schedulers::laws::EevdfOracle;
-use clockworker_schedulers::{Eevdf, QueueId, Share};
+use eevdf_pair::{Call, Pair};
 use proptest::prelude::*;
-
-fn apply<const BITS: u32>(model: &mut EevdfOracle<BITS>, call: &Call, picked: Option<QueueId>) {
-    match *call {
-        Call::Add(w, request) => drop(model.add(w, request)),
-        Call::Remove(index) => model.remove(index),
-        Call::Wake(index) => model.wake(index),
-        Call::Sleep(index) => model.sleep(index),
-        Call::Charge(index, ns) => model.charge(index, ns),
-        Call::SetShare(index, w) => model.set_share(index, w),
-        Call::SetRequest(index, request) => model.set_request(index, request),
-        Call::Serve(ns) => picked.into_iter().for_each(|id| model.charge(id.index(), ns)),
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Call {
-    Add(u32, u64),
-    Remove(usize),
-    Wake(usize),
-    Sleep(usize),
-    Charge(usize, u64),
-    SetShare(usize, u32),
-    SetRequest(usize, u64),
-    /// Charges whatever is picked.
-    Serve(u64),
-}
 
 /// Small numbers, which make ties, and large ones, which make rounding.
 fn share() -> impl Strategy<Value = u32> {
@@ -60,66 +36,6 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// The two side by side. Ids are found by index, as those of removed queues are used again.
-struct Pair {
-    eevdf: Eevdf,
-    ids: Vec<QueueId>,
-}
-
-impl Pair {
-    fn starting_at(raw: i128) -> Self {
-        Self { eevdf: Eevdf::starting_at(raw), ids: Vec::new() }
-    }
-
-    fn apply(&mut self, call: &Call) -> Option<QueueId> {
-        let picked = self.eevdf.pick();
-        let share = |w| Share::new(w).unwrap();
-        let eevdf = &mut self.eevdf;
-        if let Call::Add(w, request) = *call {
-            let id = eevdf.add(share(w), request);
-            if id.index() == self.ids.len() {
-                self.ids.push(id);
-            }
-            return picked;
-        }
-        let known = |index: usize| self.ids.get(index).copied();
-        match *call {
-            Call::Add(..) => {}
-            Call::Remove(index) => known(index).into_iter().for_each(|id| eevdf.remove(id)),
-            Call::Wake(index) => known(index).into_iter().for_each(|id| eevdf.wake(id)),
-            Call::Sleep(index) => known(index).into_iter().for_each(|id| eevdf.sleep(id)),
-            Call::Charge(index, ns) => known(index).into_iter().for_each(|id| eevdf.charge(id, ns)),
-            Call::SetShare(index, w) => known(index).into_iter().for_each(|id| eevdf.set_share(id, share(w))),
-            Call::SetRequest(index, request) => {
-                known(index).into_iter().for_each(|id| eevdf.set_request(id, request));
-            }
-            Call::Serve(ns) => picked.into_iter().for_each(|id| eevdf.charge(id, ns)),
-        }
-        picked
-    }
-
-    fn agrees(&mut self, model: &EevdfOracle<40>) -> Result<(), TestCaseError> {
-        prop_assert_eq!(self.eevdf.pick().map(QueueId::index), model.pick());
-        prop_assert_eq!(self.eevdf.runnable(), model.runnable());
-        for (index, &id) in self.ids.iter().enumerate() {
-            let eevdf = &self.eevdf;
-            prop_assert_eq!(eevdf.lag(id).raw(), model.lag(index));
-            let queue = model.queue(index);
-            prop_assert_eq!(eevdf.left_ns(id), queue.map_or(0, |queue| queue.left));
-            let Some(queue) = queue.filter(|queue| queue.runnable) else {
-                prop_assert!(!eevdf.is_runnable(id));
-                continue;
-            };
-            // Zeros differ, so distances are compared.
-            let (now, v) = (eevdf.virtual_time().raw(), eevdf.virtual_runtime(id).unwrap().raw());
-            prop_assert_eq!(v - now, queue.v - model.virtual_time());
-            prop_assert_eq!(eevdf.virtual_deadline(id).unwrap().raw() - v, queue.deadline - queue.v);
-            prop_assert_eq!(eevdf.is_eligible(id), model.is_eligible(queue));
-        }
-        Ok(())
-    }
-}
-
 fn config() -> ProptestConfig {
     // A failing case is printed in full, so no file needs to keep it.
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
@@ -138,8 +54,8 @@ proptest! {
         let mut model = EevdfOracle::<40>::default();
         for call in &calls {
             let picked = pair.apply(call);
-            apply(&mut model, call, picked);
-            pair.agrees(&model)?;
+            call.apply_to(&mut model, picked);
+            pair.agrees(&model);
         }
     }
 
@@ -150,7 +66,7 @@ proptest! {
         let mut charged = 0;
         for call in &calls {
             let picked = pair.apply(call);
-            apply(&mut model, call, picked);
+            call.apply_to(&mut model, picked);
             if let Call::Serve(ns) | Call::Charge(_, ns) = *call {
                 charged += i128::from(ns);
             }

@@ -1,5 +1,7 @@
 //! A waker that runs code of a test when it is cloned, woken and dropped.
 
+#![allow(unsafe_code, reason = "a waker made by hand")]
+
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
