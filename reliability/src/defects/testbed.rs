@@ -150,6 +150,7 @@ fn executable(message: &str) -> Option<PathBuf> {
 }
 
 /// None if it hangs; then it is ended.
+#[allow(clippy::disallowed_methods, reason = "how long a hang lasts is real time")]
 fn wait(mut child: Child, hang: Duration) -> std::io::Result<Option<ExitStatus>> {
     let end = Instant::now() + hang;
     while Instant::now() < end {
