@@ -1,7 +1,7 @@
 //! Time: the only module that reads a clock.
 //!
-//! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). What a clock
-//! that goes backwards means is decided where it is read (`Core::read_clock`), so none can make service negative.
+//! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). A reading that went
+//! backwards is clamped where it is made (`Core::read_clock`), so no clock can make service negative.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,17 @@ use std::time::{Duration, Instant};
 /// assert_eq!(ex.stats().busy, Duration::from_micros(70));
 /// ```
 #[derive(Clone, Default)]
-pub struct ManualClock(Arc<AtomicU64>);
+pub struct ManualClock(Arc<Times>);
+
+/// Nanoseconds.
+#[derive(Default)]
+struct Times {
+    /// What executors read. It never goes back: if it did, nobody would be charged until it had caught up, and the queue that
+    /// runs would keep the others waiting.
+    passed: AtomicU64,
+    /// How far what the clock shows is behind that, for having been set back.
+    behind: AtomicU64,
+}
 
 impl ManualClock {
     /// A clock at zero.
@@ -38,22 +48,37 @@ impl ManualClock {
 
     /// Moves the clock on. Saturates after 584 years.
     pub fn advance(&self, by: Duration) {
-        let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
-        let later = |now: u64| Some(now.saturating_add(by));
-        // Ordering: Relaxed, the time is all there is; nothing is published with it.
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
+        move_on(&self.0.passed, nanos(by));
     }
 
-    /// Sets the clock, also backwards. To an executor time never goes back: if the clock is set back by a millisecond or
-    /// more, its time goes on from where it was; by less, it stands still until the clock has caught up.
+    /// Sets the clock, also backwards. To an executor no time passes then, and what is [advanced](ManualClock::advance)
+    /// afterwards passes as ever.
     pub fn set(&self, now: Duration) {
-        self.0.store(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let now = nanos(now);
+        move_on(&self.0.passed, now.saturating_sub(self.shown()));
+        // Ordering: Relaxed, the time is all there is; nothing is published with it.
+        self.0.behind.store(self.0.passed.load(Ordering::Relaxed).wrapping_sub(now), Ordering::Relaxed);
     }
 
-    /// The time since zero.
+    /// The time since zero, or as it was set.
     pub fn now(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+        Duration::from_nanos(self.shown())
     }
+
+    fn shown(&self) -> u64 {
+        // Ordering: Relaxed, as in `set`.
+        let (passed, behind) = (self.0.passed.load(Ordering::Relaxed), self.0.behind.load(Ordering::Relaxed));
+        passed.wrapping_sub(behind)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn move_on(time: &AtomicU64, by: u64) {
+    // Ordering: Relaxed, as in `ManualClock::set`.
+    let _ = time.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| Some(now.saturating_add(by)));
 }
 
 impl fmt::Debug for ManualClock {
@@ -100,7 +125,7 @@ impl Clock {
         match self {
             Clock::Tsc { clock, start } => clock.delta_as_nanos(*start, clock.raw()),
             Clock::Os { start } => u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            Clock::Manual(clock) => clock.0.load(Ordering::Relaxed),
+            Clock::Manual(clock) => clock.0.passed.load(Ordering::Relaxed),
         }
     }
 }

@@ -56,8 +56,6 @@ pub(crate) struct Core {
 
     /// The last clock reading. Never goes back.
     now: Cell<u64>,
-    /// By how much the clock was set back.
-    set_back_ns: Cell<u64>,
     /// Futures were dropped since the last clock reading, which may have taken long.
     now_is_stale: Cell<bool>,
     /// Up to when the running queue's service is charged.
@@ -134,7 +132,6 @@ impl Core {
             generation: Cell::new(0),
             refused: Cell::new(None),
             now: Cell::new(now),
-            set_back_ns: Cell::new(0),
             now_is_stale: Cell::new(false),
             charged_until: Cell::new(now),
             running: Cell::new(None),

@@ -10,9 +10,6 @@ use crate::lane::{GroupIndex, Lane};
 use crate::slice::SliceEnd;
 use crate::task::Arrivals;
 
-/// A clock that goes back by so much was set. Nanoseconds.
-const SET_BACK_NS: u64 = 1_000_000;
-
 impl Core {
     /// Begins a turn of the executor on its host's thread.
     pub(crate) fn begin_turn(&self) {
@@ -125,28 +122,14 @@ impl Core {
         self.now.get()
     }
 
-    /// Reads the clock. Time never goes backwards here, whatever the clock does.
+    /// Reads the clock. One that goes back by a little, as between two processors, stands still until it has
+    /// caught up. (None goes back by much: a [`ManualClock`](crate::ManualClock) that is set back goes on.)
     #[cfg_attr(clockworker_profiling, inline(never))]
     #[cfg_attr(not(clockworker_profiling), inline)]
     pub(crate) fn read_clock(&self) -> u64 {
-        let now = self.clock.now().wrapping_add(self.set_back_ns.get());
-        if now < self.now.get() {
-            self.clock_went_back(now);
-            return self.now.get();
-        }
+        let now = self.clock.now().max(self.now.get());
         self.now.set(now);
         now
-    }
-
-    /// The clock says that it is `now`, which is past. If it went back by little, as between two processors, time stands
-    /// still until the clock has caught up. If by more, it was set: time goes on from where it was, or no queue would be
-    /// charged for anything until then, and the one that runs would keep the others waiting.
-    #[cold]
-    fn clock_went_back(&self, now: u64) {
-        let back = self.now.get() - now;
-        if back >= SET_BACK_NS {
-            self.set_back_ns.set(self.set_back_ns.get().wrapping_add(back));
-        }
     }
 
     #[inline]
