@@ -97,10 +97,14 @@ impl Standing {
         self.0 & Self::READY != 0
     }
 
-    /// Takes the mark off, too.
+    /// A task that becomes ready is not marked. One that is ready no more loses its mark.
     #[inline]
     fn set_ready(&mut self, ready: bool) {
-        self.0 = self.group() | if ready { Self::READY } else { 0 };
+        // Both are one instruction.
+        match ready {
+            true => self.0 |= Self::READY,
+            false => self.0 &= NO_GROUP,
+        }
     }
 
     fn mark(&mut self) {
