@@ -1,6 +1,6 @@
 //! Promise 6: no queue is further from what it is owed than EEVDF allows.
 //!
-//! [`steady`] holds the lags of `Eevdf`'s choices against an oracle; [`shares`] looks at what queues of the executor have
+//! `steady` holds the lags of `Eevdf`'s choices against an oracle; `shares` looks at what queues of the executor have
 //! got after a second.
 
 mod shares;

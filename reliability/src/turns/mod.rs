@@ -1,6 +1,6 @@
 //! Promise 7: the host gets its thread back after as many polls as the cap says, or its time budget and one poll.
 //!
-//! [`exact`] measures turns on a manual clock, [`lateness`] the timers of real hosts.
+//! `exact` measures turns on a manual clock, `lateness` the timers of real hosts.
 
 mod exact;
 mod lateness;

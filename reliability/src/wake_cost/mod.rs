@@ -1,6 +1,6 @@
 //! Promise 9: `wake()` waits for nobody, runs no user code and allocates nothing.
 //!
-//! [`suspended`] wakes while nobody drives the executor, so that whoever waited for it would wait for ever; [`locked`] wakes
+//! `suspended` wakes while nobody drives the executor, so that whoever waited for it would wait for ever; `locked` wakes
 //! under a lock that the poll and the drop of the woken task take.
 
 mod locked;
