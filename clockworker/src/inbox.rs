@@ -194,3 +194,6 @@ impl Iterator for Batch {
         Some(unsafe { received(link) })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ pub mod host;
 pub mod idle;
 pub mod lag;
 pub mod memory;
+pub mod mutants;
 pub mod programs;
 pub mod progress;
 pub mod replay;

@@ -728,6 +728,55 @@ mod tests {
     }
 
     #[test]
+    fn a_negative_product_beyond_i128_decides_by_its_sign_too() {
+        let mut eevdf = Eevdf::new();
+        let (far, other) = (eevdf.add(share(1), u64::MAX), eevdf.add(share(1), 1));
+        let others: Vec<QueueId> = (0..200).map(|_| eevdf.add(Share::MAX, 1)).collect();
+        eevdf.wake(far);
+        eevdf.wake(other);
+        (0..8).for_each(|_| eevdf.charge(other, u64::MAX));
+        eevdf.sleep(far);
+        eevdf.remove(other);
+        others.iter().for_each(|&id| eevdf.wake(id));
+        eevdf.wake(far);
+        let v = eevdf.entries[far.index()].v;
+        assert!(v.checked_mul(i128::from(eevdf.shares)).is_none(), "or else this tests nothing");
+        assert!(eevdf.is_eligible(far));
+    }
+
+    #[test]
+    fn long_lags_are_scaled_as_exactly_as_short_ones() {
+        let lags = [1, 7 << 40, 1 << 62, i128::from(i64::MAX), 10 << 62, (3 << 90) + 12_345, 1 << 101];
+        for others in [1, 3, 1_000_000] {
+            let mut eevdf = Eevdf::new();
+            let id = eevdf.add(share(others), 1);
+            eevdf.wake(id);
+            for (w, lag) in [1, 2, 7, 999_983].into_iter().flat_map(|w| lags.map(|lag| (w, lag))) {
+                for lag in [lag, -lag] {
+                    let vl = lag.div_euclid(i128::from(w));
+                    let scaled = vl + (vl * i128::from(w)).div_euclid(i128::from(others));
+                    assert_eq!(eevdf.before_joining(lag, share(w)), scaled, "{w} {others} {lag}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_are_closed_where_more_than_three_in_four_have_left_and_not_before() {
+        let mut eevdf = Eevdf::new();
+        let ids: Vec<QueueId> = (0..100).map(|_| eevdf.add(share(1), 1)).collect();
+        ids.iter().for_each(|&id| eevdf.wake(id));
+        ids[25..].iter().for_each(|&id| eevdf.sleep(id));
+        assert_eq!((eevdf.runnable, eevdf.seats), (25, 100));
+        eevdf.sleep(ids[0]);
+        assert_eq!((eevdf.runnable, eevdf.seats), (24, 24));
+        ids[2..].iter().for_each(|&id| eevdf.sleep(id));
+        assert_eq!(eevdf.runnable, 1);
+        assert!(eevdf.seats <= SPARSE * SPARSE, "few seats are always enough");
+        assert_eq!(eevdf.pick(), Some(ids[1]));
+    }
+
+    #[test]
     fn no_sequence_of_charges_leaves_the_reach() {
         for w in [1, 7, 1_000_000] {
             let mut eevdf = Eevdf::new();

@@ -650,3 +650,28 @@ fn the_pick_is_the_earliest_deadline_whoever_comes_and_goes() {
     let (least, most) = (sizes[500..].iter().min().unwrap(), sizes.iter().max().unwrap());
     assert!(*least < 4 && *most > 200, "from {least} to {most}: or else this tests little");
 }
+
+#[test]
+fn a_queue_does_not_preempt_itself() {
+    let mut eevdf = Eevdf::new();
+    let id = eevdf.add(share(1), 1_000);
+    eevdf.wake(id);
+    assert!(eevdf.is_eligible(id) && !eevdf.preempts(id, id));
+}
+
+#[test]
+fn it_starts_where_it_is_told_to() {
+    for raw in [0, 1, -1, 1 << 80] {
+        assert_eq!(Eevdf::starting_at(raw).virtual_time().raw(), raw);
+    }
+}
+
+#[test]
+fn an_id_and_a_state_show_what_they_are() {
+    let mut eevdf = Eevdf::starting_at(5);
+    let (gone, id) = (eevdf.add(share(1), 1_000), eevdf.add(share(3), 1_000));
+    eevdf.remove(gone);
+    eevdf.wake(id);
+    assert_eq!(format!("{id:?}"), "queue 1");
+    assert_eq!(format!("{eevdf:?}"), "Eevdf { queues: 1, runnable: 1, shares: 3, virtual_time: 5, .. }");
+}

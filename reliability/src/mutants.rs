@@ -1,0 +1,208 @@
+//! Mutation testing: cargo-mutants changes one operator or function at a time, and some test must notice.
+//!
+//! It works in a scratch copy. What is mutated, and which mutants are left out because no test could tell them from the
+//! original, is in `.cargo/mutants.toml`, each with its reason.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::scratch::Scratch;
+
+/// Mutates EEVDF, the task cell and the inbox, and requires that a test notices each mutant.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Only one mutant in forty of EEVDF.
+    #[arg(long, conflicts_with = "shard")]
+    quick: bool,
+    /// Only the mutants of this part.
+    #[arg(long, value_enum)]
+    area: Option<Area>,
+    /// Only the K-th part of N, as 0/8.
+    #[arg(long, value_name = "K/N")]
+    shard: Option<String>,
+    /// Take a mutant whose tests run for so many seconds for one that makes them hang.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    hang: u64,
+}
+
+/// What is mutated together, since the same tests look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Area {
+    /// `eevdf.rs`, `tournament.rs` and `vtime.rs` of the schedulers.
+    Eevdf,
+    /// The task module and the inbox of the executor.
+    Task,
+}
+
+/// The executor's tests that look at tasks and the inbox. Those of `TOGETHER` are built as one program, as linking them
+/// one by one takes longer than running them.
+const TOGETHER: [&str; 12] = [
+    "abort",
+    "drop_thread",
+    "executor_drop",
+    "join_matrix",
+    "join_set",
+    "lifetimes",
+    "memory",
+    "remote",
+    "run_until",
+    "shutdown",
+    "traits",
+    "wakers",
+];
+const ALONE: [&str; 1] = ["panics"];
+
+impl Area {
+    const ALL: [Area; 2] = [Area::Eevdf, Area::Task];
+
+    fn name(self) -> &'static str {
+        match self {
+            Area::Eevdf => "eevdf",
+            Area::Task => "task",
+        }
+    }
+
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Area::Eevdf => {
+                &["schedulers/src/eevdf.rs", "schedulers/src/tournament.rs", "schedulers/src/vtime.rs"]
+            }
+            Area::Task => &["clockworker/src/task/*.rs", "clockworker/src/inbox.rs"],
+        }
+    }
+
+    fn tests(self) -> Vec<&'static str> {
+        match self {
+            Area::Eevdf => vec!["eevdf_exact", "eevdf_oracle"],
+            Area::Task => [&["together"], &ALONE[..]].concat(),
+        }
+    }
+}
+
+/// See the [module docs](self).
+pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    for area in Area::ALL {
+        let is_asked_for = options.area.is_none_or(|only| only == area);
+        if is_asked_for && (area == Area::Eevdf || !options.quick) {
+            figures.extend(figures_of(area, &mutate(area, options)?));
+        }
+    }
+    Ok(figures)
+}
+
+/// What cargo-mutants counted.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Counts {
+    total_mutants: u32,
+    caught: u32,
+    missed: u32,
+    timeout: u32,
+    unviable: u32,
+}
+
+fn mutate(area: Area, options: &Options) -> Result<Counts, Failure> {
+    let scratch = Scratch::copy("mutants")?;
+    if area == Area::Task {
+        scratch.write("clockworker/tests/together.rs", &together())?;
+    }
+    let out = scratch.root().join("target").join(area.name());
+    let status = command(area, options, scratch.root(), &out)
+        .status()
+        .map_err(|error| Failure::run(format!("cannot run cargo: {error}")))?;
+    // Its statuses: 0 all caught, 2 some missed, 3 some timed out.
+    match status.code() {
+        Some(0 | 2 | 3) => read(&out.join("mutants.out/outcomes.json")),
+        Some(101) => Err(Failure::request("no cargo-mutants: cargo install cargo-mutants --locked")),
+        _ => Err(Failure::run(format!("cargo mutants stopped: {status}"))),
+    }
+}
+
+fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["mutants", "--in-place", "--no-shuffle", "--cap-lints=true", "--build-timeout=600"]);
+    command.arg(format!("--timeout={}", options.hang)).arg("-o").arg(out);
+    for file in area.files() {
+        command.args(["-f", file]);
+    }
+    command.arg("--cargo-test-arg=--lib");
+    for test in area.tests() {
+        command.arg(format!("--cargo-test-arg=--test={test}"));
+    }
+    let shard = if options.quick { Some("0/40") } else { options.shard.as_deref() };
+    command.args(shard.map(|shard| format!("--shard={shard}")));
+    command.current_dir(root).env("CARGO_TARGET_DIR", root.join("target")).env("CARGO_INCREMENTAL", "0");
+    // Most of the time goes into building.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "none");
+    // The count of `memory` is the process's, so tests go one by one.
+    command.env("RUST_TEST_THREADS", "1");
+    command
+}
+
+/// One test program of many files.
+fn together() -> String {
+    let files = TOGETHER.map(|file| format!("#[path = \"{file}.rs\"]\nmod {file};\n"));
+    format!("//! Made for a scratch copy.\n\n#![allow(dead_code)]\n\n{}", files.concat())
+}
+
+fn read(path: &PathBuf) -> Result<Counts, Failure> {
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::run(format!("cannot read '{}': {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
+}
+
+fn figures_of(area: Area, counts: &Counts) -> Vec<Figure> {
+    // EEVDF's arithmetic is the promise of bounded lag, the task cell's that everything happens once.
+    let (promise, area) = match area {
+        Area::Eevdf => (6, "EEVDF"),
+        Area::Task => (4, "task and inbox"),
+    };
+    let told = |what, number: u32| Figure::told(promise, format!("{area}: mutants {what}"), number.into());
+    vec![
+        told("made", counts.total_mutants),
+        told("that do not compile", counts.unviable),
+        told("caught by a failing test", counts.caught),
+        told("caught by a hang", counts.timeout),
+        Figure::held(
+            promise,
+            format!("{area}: unexplained mutants that survive"),
+            counts.missed.into(),
+            Bound::Exactly(0.0),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::workspace;
+
+    #[test]
+    fn a_survivor_breaks_the_figure() {
+        let text =
+            r#"{"outcomes":[],"total_mutants":9,"missed":1,"caught":5,"timeout":1,"unviable":2,"success":0}"#;
+        let counts: Counts = serde_json::from_str(text).unwrap();
+        let figures = figures_of(Area::Task, &counts);
+        assert_eq!(figures.iter().map(|figure| figure.value).collect::<Vec<_>>(), [9.0, 2.0, 5.0, 1.0, 1.0]);
+        assert_eq!(figures.iter().filter(|figure| !figure.is_kept()).count(), 1);
+    }
+
+    #[test]
+    fn what_it_mutates_and_tests_is_there() {
+        let root = workspace();
+        for file in TOGETHER.iter().chain(&ALONE) {
+            assert!(root.join(format!("clockworker/tests/{file}.rs")).is_file(), "{file}");
+        }
+        for file in Area::ALL.iter().flat_map(|area| area.files()) {
+            let file = file.trim_end_matches("/*.rs");
+            assert!(root.join(file).exists(), "{file}");
+        }
+    }
+}
