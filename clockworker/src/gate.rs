@@ -48,9 +48,9 @@ impl Gate {
         if let Poll::Ready(output) = future.poll(&mut Context::from_waker(waker)) {
             return Poll::Ready(Turn::Done(output));
         }
-        // Ordering: Release publishes the host's registration to the Acquire of the wake that finds IDLE. A wake that came
-        // before makes this fail, and is paired with when the future is polled for it.
-        match self.state.compare_exchange(POLLING, IDLE, Ordering::Release, Ordering::Relaxed) {
+        // Ordering: Relaxed. A wake that finds IDLE finds the host registered too: see `Inbox::park`. A wake that came before
+        // makes this fail, and is paired with when the future is polled for it.
+        match self.state.compare_exchange(POLLING, IDLE, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Poll::Pending,
             Err(_) => Poll::Ready(Turn::WorkLeft),
         }
@@ -62,8 +62,8 @@ impl_wake!(Gate);
 impl Signal for Gate {
     fn signal(&self) {
         // Ordering: Release pairs with the Acquire in `poll`; that it is a read-modify-write continues the release
-        // sequences of earlier wakes. Acquire pairs with the Release of IDLE: the host registered before that poll.
-        if self.state.swap(WOKEN, Ordering::AcqRel) == IDLE {
+        // sequences of earlier wakes.
+        if self.state.swap(WOKEN, Ordering::Release) == IDLE {
             self.host.wake();
         }
     }

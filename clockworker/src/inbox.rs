@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use crate::fork::Process;
-use crate::sync::{AtomicPtr, AtomicWaker, fence, rely_on_registration};
+use crate::sync::{AtomicPtr, AtomicWaker, fence};
 use crate::task::{Arrival, Arrivals, Header, Link, received};
 
 /// See the [module docs](self).
@@ -62,9 +62,8 @@ impl Inbox {
             }
             // SAFETY: the caller's promise, until the swap succeeds.
             unsafe { link.set_next(if head == PARKED { None } else { Link::from_ptr(head) }) };
-            // Ordering: Release publishes `next` to the Acquire in `swap_out`. Acquire pairs with the Release in `park`: the
-            // host registered before it is woken.
-            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::AcqRel, Ordering::Relaxed) {
+            // Ordering: Release publishes `next` to the Acquire in `swap_out`.
+            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => head = now,
             }
@@ -108,9 +107,10 @@ impl Inbox {
     /// has come already. For other news the caller looks afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
     pub(crate) fn park(&self, waker: &Waker) -> bool {
         self.host.register(waker);
-        // Ordering: Release publishes the registration to whoever takes `PARKED` away.
+        // Ordering: Relaxed. Whoever takes `PARKED` away wakes this registration or a later one. For if its wake was before
+        // `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
         let parked =
-            self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::Release, Ordering::Relaxed);
+            self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::Relaxed, Ordering::Relaxed);
         parked.is_ok()
     }
 
@@ -141,9 +141,8 @@ impl Inbox {
 
     #[cold]
     fn unpark_and_wake(&self) {
-        // Ordering: Acquire pairs with the Release in `park`: the host registered before it is woken. The winner of the
-        // swap is the one who wakes.
-        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed);
+        // Ordering: Relaxed, see `park`. The winner of the swap is the one who wakes.
+        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
         if awake.is_ok() {
             self.wake_host();
         }
@@ -154,7 +153,6 @@ impl Inbox {
     #[cold]
     fn wake_host(&self) {
         if self.process.is_current() {
-            rely_on_registration(&self.host);
             self.host.wake();
         }
     }

@@ -19,6 +19,7 @@ pub mod idle;
 pub mod lag;
 pub mod memory;
 pub mod mutants;
+pub mod orderings;
 pub mod programs;
 pub mod progress;
 pub mod replay;

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_reliability::{
-    aborts, containment, cuts, defects, delay, growth, idle, lag, mutants, replay, scenarios, soak, turns,
-    wake_cost, wakes,
+    aborts, containment, cuts, defects, delay, growth, idle, lag, mutants, orderings, replay, scenarios,
+    soak, turns, wake_cost, wakes,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -47,6 +47,7 @@ enum Command {
     Containment(containment::Options),
     Defects(defects::Options),
     Mutants(mutants::Options),
+    Orderings(orderings::Options),
 }
 
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
@@ -66,6 +67,7 @@ fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
         Command::Containment(options) => containment::measure(options),
         Command::Defects(options) => defects::run(options),
         Command::Mutants(options) => mutants::run(options),
+        Command::Orderings(options) => orderings::run(options),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Join and abort handles on other threads, against completion.
 
+use std::sync::atomic::Ordering;
+
 use super::wakes::{is_left, mark, mark_and_wake, waiting_task};
 use super::{executor, explore, first_polls};
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, AtomicUsize, thread};
 
 /// A handle is awaited on another thread while the task completes: it gets the output, whole, by poll or by wake.
 #[test]
@@ -80,6 +82,35 @@ fn an_abort_meets_completion() {
         drop(ex);
         drop((aborter, joiner));
     });
+}
+
+/// What was written before an abort is seen by the drop of the future, also if a wake of another thread delivers the abort.
+#[test]
+fn an_abort_happens_before_the_drop_that_it_causes() {
+    explore("joins/abort_before_drop", || {
+        let ex = executor();
+        let mark = mark();
+        let seen = SeenInDrop(Arc::clone(&mark));
+        let (task, waker) =
+            waiting_task(&ex, move || std::convert::identity(&seen).0.load(Ordering::Relaxed) > 1);
+        let abort = task.abort_handle();
+        let waking = thread::spawn(move || waker.wake());
+        let aborting = thread::spawn(move || {
+            mark.store(1, Ordering::Relaxed);
+            abort.abort();
+        });
+        assert!(ex.block_on(task).expect_err("it never ends").is_cancelled());
+        drop((waking, aborting));
+    });
+}
+
+/// Its drop finds the mark left.
+struct SeenInDrop(Arc<AtomicUsize>);
+
+impl Drop for SeenInDrop {
+    fn drop(&mut self) {
+        assert!(is_left(&self.0));
+    }
 }
 
 /// An abort meets a wake of the same task: the task ends, by whichever comes first.

@@ -39,7 +39,3 @@ pub(crate) fn waker_of<S: Wake + Send + Sync + 'static>(signal: Arc<S>) -> Waker
 pub(crate) fn reclaim<T: 'static>(last: Box<T>) {
     drop(last);
 }
-
-/// Says that the caller relies on the registration of the host that it saw: models check that it happened before.
-#[inline]
-pub(crate) fn rely_on_registration(_host: &AtomicWaker) {}

@@ -65,8 +65,8 @@ impl SharedRef {
 
     /// Counts `n` references less. They must not be the last ones.
     fn give_back(&self, n: usize) {
-        // Ordering: Release as for any reference given up, see `drop`.
-        let before = self.counted().count.fetch_sub(n, Ordering::Release);
+        // Ordering: Relaxed, the owner's last reference is given up later, and by Release.
+        let before = self.counted().count.fetch_sub(n, Ordering::Relaxed);
         debug_assert!(before > n, "the caller's own reference is left");
     }
 

@@ -1,8 +1,8 @@
 //! The atomic word of a task: flags and reference count. Every method is one transition; it decides and returns what is
 //! to be done, and the caller does it.
 //!
-//! Orderings: all transitions are `AcqRel` read-modify-writes of one word, so they form one release sequence. What that
-//! buys, and who pairs with whom, is said at each method.
+//! Orderings: all transitions are read-modify-writes of one word, so they form one release sequence. What that buys, and who
+//! pairs with whom, is said at each method. Each is as weak as it may be: `clockworker-reliability orderings` shows that.
 
 use std::sync::atomic::Ordering;
 
@@ -156,9 +156,11 @@ impl State {
     }
 
     /// The common case in one step: a join handle exists and does not wait, and nobody else holds the task.
+    ///
+    /// Ordering: Release as above. Nothing is taken over, so there is no Acquire.
     fn complete_unwatched(&self) -> bool {
         let done = JOIN_INTEREST | COMPLETE | NOTIFIED | REFERENCE;
-        self.0.compare_exchange(SPAWNED, done, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.0.compare_exchange(SPAWNED, done, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// The join handle has written `join_waker` and hands it over. False if the task completed first: the waker is
@@ -184,13 +186,14 @@ impl State {
 
     fn update_unless_complete(&self, update: impl Fn(usize) -> usize) -> bool {
         let step = |state| (state & COMPLETE == 0).then(|| update(state));
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step).is_ok()
+        self.0.fetch_update(Ordering::Release, Ordering::Acquire, step).is_ok()
     }
 
     /// The join handle is being dropped.
     pub(super) fn leave_join(&self) -> LeaveJoin {
         // The common case in one step: dropped at once, before anything else happened.
-        if self.0.compare_exchange(SPAWNED, DETACHED, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        // Ordering: Release orders the handle's use of the cell before its freeing, as in `release`.
+        if self.0.compare_exchange(SPAWNED, DETACHED, Ordering::Release, Ordering::Relaxed).is_ok() {
             return LeaveJoin::Done;
         }
         if self.has_join_waker() && self.unset_join_waker() {

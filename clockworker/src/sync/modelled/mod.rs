@@ -1,0 +1,31 @@
+//! Loom's things, in the shape of the real ones, with more checks:
+//!
+//! * an atomic's end counts as a write, so all uses of it must happen before; and it must end, and not be used afterwards;
+//! * every use of a cell counts as an access, of which loom allows no two at once;
+//! * [`AtomicWaker`] is a lock and a slot. The real one wakes more often (also whoever registers during a wake), never less.
+//!
+//! Whatever is found panics, and the first panic ends the process (`models::explore`): nothing here is unwound through.
+
+mod atomic;
+mod cell;
+mod graveyard;
+mod waker;
+mod weakened;
+
+pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+pub(crate) use loom::thread::{self, Thread};
+
+pub(crate) use atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, fence};
+pub(crate) use cell::{Cell, UnsafeCell};
+pub(crate) use graveyard::{clear_graveyard, reclaim};
+pub(crate) use waker::{AtomicWaker, impl_wake, waker_of};
+
+/// Which thread of the model it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadId(thread::ThreadId);
+
+impl ThreadId {
+    pub(crate) fn current() -> Self {
+        ThreadId(thread::current().id())
+    }
+}

@@ -1,0 +1,94 @@
+//! Wakers, and where one is left for somebody else to wake.
+
+use std::mem::ManuallyDrop;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+use super::{Arc, Mutex};
+use crate::sync::Signal;
+
+/// A lock and a slot, see the [module docs](super).
+pub(crate) struct AtomicWaker {
+    slot: Mutex<Option<Waker>>,
+}
+
+impl AtomicWaker {
+    pub(crate) fn new() -> Self {
+        AtomicWaker { slot: Mutex::new(None) }
+    }
+
+    fn exchange(&self, waker: Option<Waker>) -> Option<Waker> {
+        let mut slot = self.slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        std::mem::replace(&mut *slot, waker)
+    }
+
+    #[track_caller]
+    pub(crate) fn register(&self, waker: &Waker) {
+        drop(self.exchange(Some(waker.clone())));
+    }
+
+    pub(crate) fn take(&self) -> Option<Waker> {
+        self.exchange(None)
+    }
+
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = self.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl std::fmt::Debug for AtomicWaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AtomicWaker").finish_non_exhaustive()
+    }
+}
+
+macro_rules! impl_wake {
+    ($signal:ty) => {};
+}
+pub(crate) use impl_wake;
+
+/// A waker that calls [`Signal::signal`], counted by loom.
+pub(crate) fn waker_of<S: Signal + 'static>(signal: Arc<S>) -> Waker {
+    // SAFETY: the functions keep to the contract: each waker owns one count of the `Arc`.
+    unsafe { Waker::from_raw(raw_waker(signal)) }
+}
+
+fn raw_waker<S: Signal + 'static>(signal: Arc<S>) -> RawWaker {
+    RawWaker::new(Arc::into_raw(signal).cast(), table::<S>())
+}
+
+fn table<S: Signal + 'static>() -> &'static RawWakerVTable {
+    &const { RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, drop_waker::<S>) }
+}
+
+/// The `Arc` that a waker is made of.
+///
+/// # Safety
+///
+/// `data` came from [`raw_waker`] of the same type, and the waker's count is the caller's.
+unsafe fn signal_of<S>(data: *const ()) -> Arc<S> {
+    // SAFETY: the caller's promise.
+    unsafe { Arc::from_raw(data.cast::<S>()) }
+}
+
+unsafe fn clone<S: Signal + 'static>(data: *const ()) -> RawWaker {
+    // SAFETY: a function of the waker's table. The waker keeps its count.
+    let signal = ManuallyDrop::new(unsafe { signal_of::<S>(data) });
+    raw_waker(Arc::clone(&signal))
+}
+
+unsafe fn wake<S: Signal + 'static>(data: *const ()) {
+    // SAFETY: a function of the waker's table, which consumes it.
+    unsafe { signal_of::<S>(data) }.signal();
+}
+
+unsafe fn wake_by_ref<S: Signal + 'static>(data: *const ()) {
+    // SAFETY: a function of the waker's table. The waker keeps its count.
+    ManuallyDrop::new(unsafe { signal_of::<S>(data) }).signal();
+}
+
+unsafe fn drop_waker<S: Signal + 'static>(data: *const ()) {
+    // SAFETY: a function of the waker's table, which consumes it.
+    drop(unsafe { signal_of::<S>(data) });
+}

@@ -1,0 +1,152 @@
+//! Promise 2, "a wake happens before the poll that it causes", and with it all that rests on memory orderings: each
+//! ordering in the executor's source is weakened, one at a time, and one of its models must fail.
+//!
+//! The models are run by loom, see `clockworker/src/models/README.md`. What is weakened is what they hand to loom, so they
+//! are built once.
+
+mod models;
+mod site;
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::models::{Models, Outcome};
+use self::site::Weakening;
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::scratch::workspace;
+
+/// The folder whose orderings are weakened, and what in it is none of the executor's.
+const SOURCE: &str = "clockworker/src";
+const NOT_SOURCE: [&str; 2] = ["sync", "models"];
+
+/// Weakens each memory ordering of the executor in turn, and asks for a model that fails.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Weaken one ordering per file only.
+    #[arg(long)]
+    quick: bool,
+    /// How many models to run at once. As many as there are processors, if not given.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// How long the models may take with one ordering weakened, in seconds. One that takes longer is not caught.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    patience: u64,
+    /// Weaken only what has TEXT in its name, as in `inbox.rs` or `park`.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+/// Runs it.
+pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+    let chosen = choose(find()?, options);
+    let models = Models::build(Duration::from_secs(options.patience))?;
+    let executions = models.run_unchanged()?;
+    let mut missed = Vec::new();
+    for (weakening, outcome) in chosen.iter().zip(try_all(&models, &chosen, options.jobs)) {
+        let outcome = outcome?;
+        if outcome != Outcome::Caught {
+            missed.push(format!("{weakening}: {outcome}"));
+        }
+    }
+    if !missed.is_empty() {
+        let list = missed.join("\n  ");
+        return Err(Failure::run(format!("{} of {} weakenings:\n  {list}", missed.len(), chosen.len())));
+    }
+    let all = chosen.len() as f64;
+    Ok(vec![
+        Figure::told(1, "loom executions explored", executions as f64),
+        Figure::told(2, "orderings weakened, one at a time", all),
+        Figure::held(2, "of these caught by a model", all - missed.len() as f64, Bound::Exactly(all)),
+    ])
+}
+
+/// All there is to weaken in the executor's source.
+fn find() -> Result<Vec<Weakening>, Failure> {
+    let root = workspace().join(SOURCE);
+    let mut found = Vec::new();
+    for file in sources(&root)? {
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| Failure::run(format!("cannot read '{}': {error}", file.display())))?;
+        let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into_owned();
+        found.extend(site::weakenings(&name, &text));
+    }
+    match found.is_empty() {
+        true => Err(Failure::run(format!("no ordering found in {SOURCE}"))),
+        false => Ok(found),
+    }
+}
+
+/// The Rust files below `root`, in order.
+fn sources(root: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let wrong = |error: std::io::Error| Failure::run(format!("cannot list '{}': {error}", root.display()));
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            if path.is_dir() {
+                if !NOT_SOURCE.iter().any(|name| path == root.join(name)) {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn choose(found: Vec<Weakening>, options: &Options) -> Vec<Weakening> {
+    let is_wanted = |weakening: &Weakening| match &options.only {
+        Some(text) => weakening.to_string().contains(text.as_str()),
+        None => true,
+    };
+    let mut chosen: Vec<Weakening> = found.into_iter().filter(is_wanted).collect();
+    if options.quick {
+        chosen.dedup_by(|next, first| next.file == first.file);
+    }
+    chosen
+}
+
+/// Tries every weakening, several at once, and tells of them in order.
+fn try_all(
+    models: &Models,
+    weakenings: &[Weakening],
+    jobs: Option<NonZero<usize>>,
+) -> Vec<Result<Outcome, Failure>> {
+    let jobs = jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let bar = ProgressBar::new(weakenings.len() as u64).with_style(style());
+    let queue = Mutex::new(weakenings.iter().enumerate());
+    let outcomes = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((index, weakening)) = queue.lock().ok().and_then(|mut queue| queue.next()) {
+                    let outcome = models.run_weakened(weakening);
+                    bar.set_message(weakening.to_string());
+                    bar.inc(1);
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push((index, outcome));
+                    }
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
