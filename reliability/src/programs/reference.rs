@@ -199,6 +199,8 @@ impl Subject for Reference {
 
     fn spawn(&self, queue: u16, _beside: bool, task: TaskName, future: TaskFuture<Self>) -> Join {
         if !self.is_open(queue) {
+            // First: its drop may panic, and what is being returned would be leaked.
+            drop(future);
             return Join::refused();
         }
         self.lists().take_in_woken();
