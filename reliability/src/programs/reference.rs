@@ -199,9 +199,7 @@ impl Subject for Reference {
 
     fn spawn(&self, queue: u16, _beside: bool, task: TaskName, future: TaskFuture<Self>) -> Join {
         if !self.is_open(queue) {
-            // First: its drop may panic, and what is being returned would be leaked.
-            drop(future);
-            return Join::refused();
+            return Join::refused(|| drop(future));
         }
         self.lists().take_in_woken();
         let (runnable, join) = self.make(Place { task, queue }, future);
@@ -211,8 +209,7 @@ impl Subject for Reference {
 
     fn spawn_elsewhere(&self, _slot: u8, queue: Option<u16>, task: TaskName, ticket: Ticket) -> Join {
         let Some(queue) = queue.filter(|&queue| self.is_open(queue)) else {
-            as_if_elsewhere(|| drop(ticket));
-            return Join::refused();
+            return Join::refused(|| as_if_elsewhere(|| drop(ticket)));
         };
         let (runnable, join) = self.make(Place { task, queue }, Made::Ticket(Some(ticket)));
         self.mail(task, |mail| mail.new = Some(runnable));

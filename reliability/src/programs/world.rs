@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -64,8 +63,7 @@ impl<S: Subject> World<S> {
                 }
             }
             Op::Panic => {}
-            // A future that is refused is dropped where it was to be spawned: there is nobody else to catch its panic.
-            other => drop(catch_unwind(AssertUnwindSafe(|| self.act(None, other)))),
+            other => self.act(None, other),
         }
     }
 

@@ -45,10 +45,11 @@ impl Join {
         Self(Rc::clone(slot))
     }
 
-    /// Of a task that there will not be.
-    pub(super) fn refused() -> Self {
+    /// Of a task that there will not be. Drops what it would have been made of; a panic of that is its end.
+    pub(super) fn refused(unmade: impl FnOnce()) -> Self {
         let slot = Rc::new(Slot::default());
-        slot.complete(Err(End::Cancelled));
+        let dropped = catch_unwind(AssertUnwindSafe(unmade));
+        slot.complete(Err(if dropped.is_ok() { End::Cancelled } else { End::Panicked }));
         Self(slot)
     }
 
