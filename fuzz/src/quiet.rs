@@ -39,7 +39,9 @@ pub fn calling_back(call: impl FnOnce()) {
 pub fn install() {
     let shown = panic::take_hook();
     panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-        let text = info.payload_as_str().unwrap_or_default();
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
         if !(CALLS_BACK.get() && is_refusal(text)) {
             // It aborts.
             shown(info);
