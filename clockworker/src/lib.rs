@@ -84,6 +84,8 @@ pub mod monoio;
 mod panics;
 mod policy;
 mod queue;
+#[cfg(all(test, clockworker_shuttle))]
+mod scenes;
 mod shared;
 mod shutdown;
 mod slice;

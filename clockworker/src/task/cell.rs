@@ -300,7 +300,7 @@ impl Finish {
     }
 }
 
-#[cfg(all(test, not(clockworker_loom)))]
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests {
     use super::*;
 

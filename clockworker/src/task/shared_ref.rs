@@ -130,7 +130,7 @@ impl Drop for SharedRef {
     }
 }
 
-#[cfg(all(test, not(clockworker_loom)))]
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests {
     use super::*;
 

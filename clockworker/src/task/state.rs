@@ -231,7 +231,7 @@ impl State {
     }
 }
 
-#[cfg(all(test, not(clockworker_loom)))]
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests {
     use super::*;
 

@@ -1,0 +1,20 @@
+//! Shuttle's things, in the shape of the real ones.
+
+pub(crate) use std::cell::{Cell, UnsafeCell};
+
+pub(crate) use futures_util::task::AtomicWaker;
+pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
+pub(crate) use shuttle::thread::{self, Thread};
+
+pub(crate) use super::wake::{impl_wake, reclaim, waker_of};
+
+/// Which thread of the scene it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadId(thread::ThreadId);
+
+impl ThreadId {
+    pub(crate) fn current() -> Self {
+        ThreadId(thread::current().id())
+    }
+}
