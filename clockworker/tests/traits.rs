@@ -6,12 +6,13 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::task::Waker;
 
 use clockworker::{
     AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle,
     JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport,
-    YieldNow,
+    YieldNow, yield_now,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -102,6 +103,35 @@ fn an_id_is_unlike_every_other_and_reads_as_a_number() {
     ids.dedup();
     assert_eq!(ids.len(), 10_000);
     assert!(ids[0].to_string().parse::<u64>().is_ok());
+}
+
+#[test]
+fn an_id_shows_its_number() {
+    let id = Executor::new().spawn(async {}).id();
+    assert_eq!(format!("{id:?}"), format!("Id({id})"));
+}
+
+#[test]
+fn a_task_is_current_again_after_it_dropped_what_another_left() {
+    /// Says whose drop it is in.
+    struct Says(mpsc::Sender<Option<Id>>);
+    impl Drop for Says {
+        fn drop(&mut self) {
+            self.0.send(Id::current()).unwrap();
+        }
+    }
+    let ex = Executor::new();
+    let (said, heard) = mpsc::channel();
+    let left = ex.spawn(async { Says(said) });
+    let other = left.id();
+    let task = ex.spawn(async {
+        yield_now().await;
+        drop(left);
+        Id::current()
+    });
+    let id = task.id();
+    assert_eq!(ex.block_on(task).unwrap(), Some(id));
+    assert_eq!(heard.recv().unwrap(), Some(other));
 }
 
 #[test]

@@ -42,8 +42,9 @@ enum Area {
 
 /// The executor's tests that look at tasks and the inbox. Those of `TOGETHER` are built as one program, as linking them
 /// one by one takes longer than running them.
-const TOGETHER: [&str; 12] = [
+const TOGETHER: [&str; 14] = [
     "abort",
+    "coop",
     "drop_thread",
     "executor_drop",
     "join_matrix",
@@ -55,6 +56,7 @@ const TOGETHER: [&str; 12] = [
     "shutdown",
     "traits",
     "wakers",
+    "yielding",
 ];
 const ALONE: [&str; 1] = ["panics"];
 
@@ -130,6 +132,9 @@ fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
     command.arg(format!("--timeout={}", options.hang)).arg("-o").arg(out);
     for file in area.files() {
         command.args(["-f", file]);
+    }
+    if area == Area::Task {
+        command.arg("--features=clockworker/tokio");
     }
     command.arg("--cargo-test-arg=--lib");
     for test in area.tests() {

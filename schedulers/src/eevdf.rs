@@ -290,10 +290,16 @@ impl Eevdf {
         }
         assert!(self.entries.len() < MAX_QUEUES, "more than {MAX_QUEUES} queues");
         self.entries.push(entry);
-        self.eligible.reserve(self.entries.len());
-        self.waiting.reserve(self.entries.len());
-        self.free_seats.reserve(self.entries.len() - self.free_seats.len());
+        self.make_room();
         QueueId(self.entries.len() as u32 - 1)
+    }
+
+    /// Reserves a seat for every queue, so that no wake or sleep allocates.
+    fn make_room(&mut self) {
+        let seats = self.entries.len();
+        self.eligible.reserve(seats);
+        self.waiting.reserve(seats);
+        self.free_seats.reserve(seats - self.free_seats.len());
     }
 
     /// Removes a queue, runnable or not. Its id may be reused from now on, and what it was owed is forgotten.
@@ -774,6 +780,20 @@ mod tests {
         assert_eq!(eevdf.runnable, 1);
         assert!(eevdf.seats <= SPARSE * SPARSE, "few seats are always enough");
         assert_eq!(eevdf.pick(), Some(ids[1]));
+    }
+
+    #[test]
+    fn a_small_queue_that_runs_away_from_large_ones_stays_in_reach() {
+        let mut eevdf = Eevdf::new();
+        let far = eevdf.add(share(1), 1);
+        let others: Vec<QueueId> = (0..20).map(|_| eevdf.add(Share::MAX, 1)).collect();
+        eevdf.wake(far);
+        others.iter().for_each(|&id| eevdf.wake(id));
+        for _ in 0..8 {
+            eevdf.charge(far, u64::MAX);
+            assert!(eevdf.v_now() < NEAR / 2, "or else zero is moved for another reason");
+            assert!(eevdf.entries[far.index()].v <= REACH);
+        }
     }
 
     #[test]

@@ -25,3 +25,25 @@ impl<T> OwnerCell<T> {
         (ThreadId::current() == self.owner).then_some(&self.value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_a_number_of_its_own_and_keeps_it() {
+        let here = ThreadId::current();
+        assert_eq!(ThreadId::current(), here);
+        let elsewhere = || std::thread::spawn(|| [ThreadId::current(), ThreadId::current()]).join().unwrap();
+        let [[a, again], [b, _]] = [elsewhere(), elsewhere()];
+        assert_eq!(a, again);
+        assert!(a != here && b != here && a != b);
+    }
+
+    #[test]
+    fn only_its_owner_reaches_it() {
+        let cell = OwnerCell::new(1);
+        assert_eq!(cell.get(), Some(&1));
+        std::thread::scope(|scope| scope.spawn(|| assert_eq!(cell.get(), None)).join().unwrap());
+    }
+}

@@ -222,13 +222,18 @@ impl State {
     pub(super) fn release(&self) -> bool {
         // The last holder needs no read-modify-write: nobody is left who could race with it.
         // Ordering: Acquire pairs with the Release of the holders that left before.
-        if self.0.load(Ordering::Acquire) & !(REFERENCE - 1) == REFERENCE {
+        if has_one_holder(self.0.load(Ordering::Acquire)) {
             return true;
         }
         let prev = self.0.fetch_sub(REFERENCE, Ordering::AcqRel);
-        debug_assert_ne!(prev & !(REFERENCE - 1), 0, "a task was released too often");
-        prev & !(REFERENCE - 1) == REFERENCE
+        debug_assert!(prev >= REFERENCE, "a task was released too often");
+        has_one_holder(prev)
     }
+}
+
+#[inline]
+fn has_one_holder(state: usize) -> bool {
+    state & !(REFERENCE - 1) == REFERENCE
 }
 
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
