@@ -150,7 +150,10 @@ fn executable(message: &str) -> Option<PathBuf> {
 }
 
 /// None if it hangs; then it is ended.
-#[allow(clippy::disallowed_methods, reason = "how long a hang lasts is real time")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the patience with another process, which cannot be waited for in any other way"
+)]
 fn wait(mut child: Child, hang: Duration) -> std::io::Result<Option<ExitStatus>> {
     let end = Instant::now() + hang;
     while Instant::now() < end {
