@@ -142,6 +142,8 @@ fn parse(path: &Path, text: &str) -> Result<Defect, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
     use crate::scratch::workspace;
 
@@ -169,5 +171,14 @@ mod tests {
         let defects = read_all(&workspace().join(FOLDER)).unwrap();
         assert!(defects.iter().all(|defect| (1..=15).contains(&defect.promise) && !defect.what.is_empty()));
         assert_eq!(defects.iter().filter(|defect| defect.quick).count(), 5);
+    }
+
+    #[test]
+    fn all_of_them_apply() {
+        for defect in read_all(&workspace().join(FOLDER)).unwrap() {
+            let mut check = Command::new("git");
+            check.args(["apply", "--check"]).arg(&defect.path).current_dir(workspace());
+            assert!(check.status().unwrap().success(), "make '{}' anew", defect.path.display());
+        }
     }
 }
