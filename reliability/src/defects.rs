@@ -1,6 +1,6 @@
 //! Seeded defects: realistic bugs, kept as patches, each of which a test must catch.
 //!
-//! The patches are in `clockworker/tests/defects/`; see [`seeded`] for what stands at the head of each. One after the other is
+//! The patches are in `clockworker/tests/defects/`; see `seeded.rs` for what stands at the head of each. One after the other is
 //! put into a scratch copy of the workspace. The copy must build, and the test that the patch names must fail, or hang
 //! for as long as is said. The same tests must pass in the copy as it was.
 
