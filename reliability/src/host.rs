@@ -1,5 +1,6 @@
 //! The hosts that an executor runs in here.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
@@ -63,12 +64,7 @@ impl Host {
             Host::Alone => Ok(Executor::new().block_on(run)),
             Host::Spinning => Ok(spin_on(run)),
             Host::Smol => Ok(smol::block_on(run)),
-            Host::Tokio => {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-                let runtime =
-                    runtime.map_err(|error| Failure::run(format!("tokio does not start: {error}")))?;
-                Ok(runtime.block_on(run))
-            }
+            Host::Tokio => on_tokio(run),
             #[cfg(target_os = "linux")]
             Host::Monoio => on_monoio(run),
         }
@@ -88,10 +84,26 @@ impl fmt::Display for Host {
     }
 }
 
+thread_local! {
+    /// One for all runs of a thread, as it takes longer to make than most runs here take.
+    static TOKIO: RefCell<Option<tokio::runtime::Runtime>> = const { RefCell::new(None) };
+}
+
+fn on_tokio<F: Future>(run: F) -> Result<F::Output, Failure> {
+    let build = || tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = match TOKIO.take() {
+        Some(runtime) => runtime,
+        None => build().map_err(|error| Failure::run(format!("tokio does not start: {error}")))?,
+    };
+    let output = runtime.block_on(run);
+    TOKIO.replace(Some(runtime));
+    Ok(output)
+}
+
 #[cfg(target_os = "linux")]
 thread_local! {
     /// One for all runs of a thread: monoio 0.2.4 leaves some bytes behind with every runtime that ends.
-    static MONOIO: std::cell::RefCell<Option<Monoio>> = const { std::cell::RefCell::new(None) };
+    static MONOIO: RefCell<Option<Monoio>> = const { RefCell::new(None) };
 }
 
 #[cfg(target_os = "linux")]

@@ -7,7 +7,8 @@ use indicatif::ProgressBar;
 
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::programs::{Host, Program, Stage};
+use crate::host::Host;
+use crate::programs::{Program, Stage};
 
 /// Runs random programs again and again, inside every host, and compares the hashes of their schedules.
 #[derive(Args, Clone, Debug)]

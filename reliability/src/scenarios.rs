@@ -11,7 +11,8 @@ use indicatif::ProgressBar;
 
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::programs::{Audit, Host, Program, check, run_clockworker};
+use crate::host::Host;
+use crate::programs::{Audit, Program, check, run_clockworker};
 
 /// Runs random programs on Clockworker and on the reference executor, and compares what can be seen.
 #[derive(Args, Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use clockworker_reliability::programs::{Audit, End, Event, Host, Program, Stage, check};
+use clockworker_reliability::host::Host;
+use clockworker_reliability::programs::{Audit, End, Event, Program, Stage, check};
 
 /// Fails with the smallest program that does, made of the seed's.
 fn show_smallest(seed: u64) -> ! {

@@ -13,18 +13,18 @@ use clockworker::{
 
 use super::elsewhere::{answer_from_elsewhere, elsewhere};
 use super::event::{End, Entry};
-use super::host::Running;
 use super::op::{Order, TaskName};
 use super::subject::{Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
 use super::world::World;
+use crate::host::Host;
 
 /// An executor inside a host.
 pub(super) struct Clockworker {
     /// None once dropped.
     ex: RefCell<Option<Rc<Executor>>>,
     handle: Handle,
-    host: Rc<Running>,
+    host: Host,
     queues: RefCell<Vec<Queue>>,
     aborts: RefCell<Vec<Option<AbortHandle>>>,
 }
@@ -41,7 +41,7 @@ impl Future for Join {
 }
 
 impl Clockworker {
-    pub(super) fn new(host: Rc<Running>, clock: ManualClock) -> Self {
+    pub(super) fn new(host: Host, clock: ManualClock) -> Self {
         let ex = match Executor::builder().clock(clock).build() {
             Ok(ex) => ex,
             Err(error) => unreachable!("the defaults are in range: {error}"),
@@ -175,7 +175,9 @@ impl Subject for Clockworker {
                 }
             }
         };
-        self.host.run(&ex, main);
+        if let Err(error) = self.host.run(&ex, main) {
+            unreachable!("the host started before: {error}");
+        }
         stopped
     }
 

@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
-use clockworker::ManualClock;
+use clockworker::{Executor, ManualClock};
 
 use super::difference::Difference;
 use super::event::{Entry, Event};
 use super::executor::Clockworker;
-use super::host::{Host, Running};
 use super::op::Op;
 use super::outcome::Outcome;
 use super::program::Program;
 use super::reference::Reference;
 use super::world::World;
 use crate::failure::Failure;
+use crate::host::Host;
 
 /// Clockworker and the reference, side by side. Each step is compared.
 pub struct Pair {
@@ -25,7 +25,7 @@ pub struct Pair {
 impl Pair {
     /// Two new executors, Clockworker alone in its thread.
     pub fn new() -> Self {
-        let ours = new_world(Rc::new(Running::Alone));
+        let ours = new_world(Host::Alone);
         let theirs = World::new(Reference::new(), ManualClock::new());
         theirs.enter();
         Pair { ours, theirs, compared: 0 }
@@ -111,7 +111,8 @@ pub fn run_clockworker(program: &Program, host: Host) -> Result<Outcome, Failure
 }
 
 /// A host that was started, to run many programs in.
-pub struct Stage(Rc<Running>);
+#[derive(Debug)]
+pub struct Stage(Host);
 
 impl Stage {
     /// Starts a host on this thread.
@@ -120,26 +121,19 @@ impl Stage {
     ///
     /// If the operating system does not let it.
     pub fn start(host: Host) -> Result<Self, Failure> {
-        let running = Running::start(host);
-        let wrong = |error| Failure::run(format!("{host} does not start: {error}"));
-        running.map(|running| Stage(Rc::new(running))).map_err(wrong)
+        host.run(&Executor::new(), async {})?;
+        Ok(Stage(host))
     }
 
     /// Runs a program on a new executor inside this host.
     pub fn run(&self, program: &Program) -> Outcome {
-        let world = new_world(Rc::clone(&self.0));
+        let world = new_world(self.0);
         program.ops.iter().for_each(|op| world.step(op, &[]));
         end(&world)
     }
 }
 
-impl std::fmt::Debug for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stage").finish_non_exhaustive()
-    }
-}
-
-fn new_world(host: Rc<Running>) -> Rc<World<Clockworker>> {
+fn new_world(host: Host) -> Rc<World<Clockworker>> {
     let clock = ManualClock::new();
     let world = World::new(Clockworker::new(host, clock.clone()), clock);
     world.enter();
