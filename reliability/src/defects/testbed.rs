@@ -104,7 +104,8 @@ impl Testbed {
     /// Builds the test programs, and says where they are.
     fn build(&self, package: Package, targets: &[&str]) -> Result<Vec<PathBuf>, Failure> {
         let mut args = vec!["test", "--locked", "--no-run", "--message-format=json-render-diagnostics"];
-        args.extend(["-p", package.name()]);
+        // The kit of laws is a feature, which some test files need.
+        args.extend(["-p", package.name(), "--features=clockworker-schedulers/laws"]);
         args.extend(targets);
         // The workspace's own, for the dependencies that are there already. What is broken is at another path, and is
         // kept apart by it.
