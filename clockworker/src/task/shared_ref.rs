@@ -141,6 +141,8 @@ mod tests {
     #[test]
     fn the_owner_counts_in_blocks_and_gives_all_back() {
         let shared = SharedRef::new(Shared::new());
+        drop(shared.clone());
+        assert_eq!(count(&shared), 1 + BLOCK, "a block for the first");
         let many: Vec<SharedRef> = (0..5 * BLOCK).map(|_| shared.clone()).collect();
         assert_eq!(count(&shared), 1 + 5 * BLOCK);
         drop(many);
