@@ -175,11 +175,12 @@ impl Records {
         self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
     }
 
-    /// Marks a woken task as ready. None if it is not there any more, or ready already.
+    /// Marks a woken task as ready. None if it is not there any more, or ready already, or being dropped: its record goes
+    /// after that.
     fn make_ready(&mut self, place: Place) -> Option<Task> {
         let record = self
             .get_mut(place.slot as usize, place.generation)
-            .filter(|record| !record.standing.is_ready())?;
+            .filter(|record| record.task.is_some() && !record.standing.is_ready())?;
         record.standing.set_ready(true);
         Some(record.as_task(place.slot))
     }

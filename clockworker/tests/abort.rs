@@ -538,3 +538,36 @@ fn an_aborted_task_can_be_awaited_later_or_never() {
     assert!(ex.block_on(awaited).unwrap_err().is_cancelled());
     assert_finished(&ex.stats(), 0, 3, 0);
 }
+
+/// Found by the fuzz target `hostile_scheduler`: the spawn took the wake in, and the scheduler was handed a task whose record
+/// was then removed.
+#[test]
+fn a_task_that_is_woken_while_it_is_being_dropped_is_not_handed_to_its_scheduler() {
+    for woken_before in [false, true] {
+        let ex = Executor::new();
+        let probe = Probe::new();
+        let drop_spawns = {
+            let (probe, queue) = (Rc::clone(&probe), ex.default_queue().clone());
+            OnDrop::new(move || {
+                probe.waker().wake();
+                drop(queue.spawn(async {}));
+            })
+        };
+        let future = probe.future();
+        let task = ex.spawn(async move {
+            let _drop_spawns = drop_spawns;
+            future.await
+        });
+        settle(&ex);
+        task.abort();
+        if woken_before {
+            probe.waker().wake();
+        }
+        settle(&ex);
+        assert!(output(task).unwrap_err().is_cancelled());
+        settle(&ex);
+        let stats = ex.default_queue().stats();
+        assert_eq!((probe.polls.get(), stats.ready, stats.policy_fault), (1, 0, None));
+        assert_finished(&ex.stats(), 1, 1, 0);
+    }
+}
