@@ -80,7 +80,13 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
         let end = core.run_slice();
         if end.is_none() {
             if core.has_arrivals() {
-                // What was dropped at admission woke somebody.
+                // What was dropped at admission woke or aborted somebody, or more has come from other threads. There may be
+                // no end of it, and what was dropped may have taken long.
+                core.read_clock();
+                if core.is_host_due() {
+                    core.yield_to_host(host);
+                    return Poll::Pending;
+                }
                 continue;
             }
             // There is nobody to wait for.

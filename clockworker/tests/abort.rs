@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::thread;
+use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
@@ -570,4 +571,27 @@ fn a_task_that_is_woken_while_it_is_being_dropped_is_not_handed_to_its_scheduler
         assert_eq!((probe.polls.get(), stats.ready, stats.policy_fault), (1, 0, None));
         assert_finished(&ex.stats(), 1, 1, 0);
     }
+}
+
+#[test]
+fn the_host_gets_its_turn_between_aborted_tasks_that_abort_others_when_dropped() {
+    const TASKS: usize = 10;
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    let mut next: Option<AbortHandle> = None;
+    for _ in 0..TASKS {
+        let (clock, aborts) = (clock.clone(), next.take());
+        let drop_takes_long = OnDrop::new(move || {
+            clock.advance(Duration::from_millis(1));
+            aborts.iter().for_each(AbortHandle::abort);
+        });
+        next = Some(ex.spawn(hold(drop_takes_long)).abort_handle());
+    }
+    settle(&ex);
+    let before = ex.stats();
+    next.unwrap().abort();
+    settle(&ex);
+    let after = ex.stats();
+    assert_eq!(after.cancelled - before.cancelled, TASKS as u64);
+    assert_eq!(after.host_yields - before.host_yields, TASKS as u64 - 1, "one between any two");
 }
