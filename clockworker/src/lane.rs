@@ -583,6 +583,14 @@ impl Lane {
         crate::panics::drop_quietly(old);
     }
 
+    /// Drops the scheduler of a queue that has no tasks any more and gets none. It may hold handles to its own queue and to
+    /// others, which would keep the executor's state for ever. (One that brings its own end about, in one of its methods, stays.)
+    pub(crate) fn drop_scheduler(&self) {
+        if !self.policy.is_busy() {
+            crate::panics::drop_quietly(self.policy.replace(&mut std::iter::empty()));
+        }
+    }
+
     /// Cancels every task. Those that are being polled are not in their records, so this is for between polls.
     pub(crate) fn cancel_all(&self, cause: Cause) {
         let tasks = self.records.borrow_mut().take_all();

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::schedulers::Las;
+use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, spawn_local};
 use life_support::{OnDrop, hold, output, poll_once, settle};
 
@@ -297,4 +297,34 @@ fn a_waker_in_a_thread_local_is_used_after_its_tasks_executor_is_gone() {
     .join()
     .unwrap();
     assert_eq!(said.into_iter().count(), 1);
+}
+
+/// A scheduler that holds queues, its own among them.
+struct Holds(Rc<RefCell<Vec<Queue>>>);
+
+impl Scheduler for Holds {
+    fn push(&mut self, _task: Task, _why: Ready) {}
+
+    fn pop(&mut self) -> Option<TaskId> {
+        None
+    }
+}
+
+#[test]
+fn a_scheduler_that_holds_queues_goes_with_the_executor_or_with_its_queue() {
+    for closed in [false, true] {
+        let ex = Executor::new();
+        let held = Rc::new(RefCell::new(vec![ex.default_queue().clone()]));
+        let scheduler = Rc::downgrade(&held);
+        let queue = ex.queue("q").scheduler(Holds(Rc::clone(&held))).create().unwrap();
+        held.borrow_mut().push(queue.clone());
+        drop(held);
+        assert_eq!(scheduler.strong_count(), 1);
+        if closed {
+            queue.close();
+        } else {
+            drop(ex);
+        }
+        assert_eq!(scheduler.strong_count(), 0);
+    }
 }

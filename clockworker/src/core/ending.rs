@@ -105,6 +105,7 @@ impl Core {
     pub(crate) fn tear_down(&self) {
         self.refuse(Refusal::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
+        self.lanes().iter().for_each(|lane| lane.drop_scheduler());
         let Some(arrivals) = self.shared.arrivals() else { return };
         for arrival in self.shared.inbox.close(arrivals) {
             self.admit(arrival);

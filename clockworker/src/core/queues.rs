@@ -109,5 +109,6 @@ impl Core {
         drop(eevdf);
         // The last reference to the queue may be `gone`, with its scheduler, whose drop is user code.
         crate::panics::drop_quietly(gone);
+        lane.drop_scheduler();
     }
 }
