@@ -300,7 +300,7 @@ fn a_waker_in_a_thread_local_is_used_after_its_tasks_executor_is_gone() {
 }
 
 /// A scheduler that holds queues, its own among them.
-struct Holds(Rc<RefCell<Vec<Queue>>>);
+struct Holds(#[allow(dead_code, reason = "it is held")] Rc<RefCell<Vec<Queue>>>);
 
 impl Scheduler for Holds {
     fn push(&mut self, _task: Task, _why: Ready) {}

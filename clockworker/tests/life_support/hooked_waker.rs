@@ -44,19 +44,20 @@ impl HookedWaker {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(
     |data| {
+        // First, so that there is no reference of a clone that there is not, if it panics.
+        run(data, Deed::Clone);
         // SAFETY: see `waker`. The clone's reference.
         unsafe { Rc::increment_strong_count(data.cast::<RefCell<Option<Hook>>>()) };
-        run(data, Deed::Clone);
         RawWaker::new(data, &VTABLE)
     },
     |data| {
+        let _reference = Reference(data);
         run(data, Deed::Wake);
-        release(data);
     },
     |data| run(data, Deed::Wake),
     |data| {
+        let _reference = Reference(data);
         run(data, Deed::Drop);
-        release(data);
     },
 );
 
@@ -70,7 +71,12 @@ fn run(data: *const (), deed: Deed) {
     }
 }
 
-fn release(data: *const ()) {
-    // SAFETY: a clone's reference, which ends here.
-    unsafe { Rc::decrement_strong_count(data.cast::<RefCell<Option<Hook>>>()) };
+/// A clone's reference, which ends also if the hook panics.
+struct Reference(*const ());
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // SAFETY: a clone's reference, which ends here.
+        unsafe { Rc::decrement_strong_count(self.0.cast::<RefCell<Option<Hook>>>()) };
+    }
 }
