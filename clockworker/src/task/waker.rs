@@ -36,11 +36,22 @@ unsafe fn clone(data: *const ()) -> RawWaker {
     RawWaker::new(data, &VTABLE)
 }
 
+/// A reference that ends with it, also if the host's waker panics.
+struct Reference(NonNull<Header>);
+
+impl Drop for Reference {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: whoever made it gave a reference up to it.
+        unsafe { release(self.0) };
+    }
+}
+
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker owns a reference.
+    // `wake` consumes the waker, and with it the reference.
+    let _reference = Reference(header(data));
+    // SAFETY: the waker owns a reference, until the end of this function.
     unsafe { notify(header(data)) };
-    // SAFETY: `wake` consumes the waker, and with it the reference.
-    unsafe { release(header(data)) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
