@@ -6,7 +6,7 @@ mod life_support;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::future::pending;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
@@ -16,7 +16,7 @@ use life_support::{
 
 /// What a scheduler can get hold of.
 struct World {
-    ex: Rc<Executor>,
+    ex: Weak<Executor>,
     own: Queue,
     other: Queue,
     /// A task of its own queue, and one of another.
@@ -63,6 +63,10 @@ const DEEDS: [Deed; 15] = [
 ];
 
 impl World {
+    fn ex(&self) -> Rc<Executor> {
+        self.ex.upgrade().expect("it calls its schedulers")
+    }
+
     fn perform(&self, deed: Deed) {
         match deed {
             Deed::Spawn => drop(self.own.spawn(async {})),
@@ -80,12 +84,12 @@ impl World {
                 let _group = self.group.take();
                 panic_as_meant("the scheduler");
             }
-            Deed::CreateQueue => self.ex.queue("created").create().unwrap().close(),
+            Deed::CreateQueue => self.ex().queue("created").create().unwrap().close(),
             Deed::CloseQueue => self.own.close(),
             Deed::Reshare => self.own.set_share(5).unwrap(),
-            Deed::Stats => assert_balanced(&self.ex.stats()),
-            Deed::Run => drop(poll_once(&mut self.ex.run_until(pending::<()>()))),
-            Deed::Shutdown => drop(poll_once(&mut Box::pin(self.ex.shutdown(async {})))),
+            Deed::Stats => assert_balanced(&self.ex().stats()),
+            Deed::Run => drop(poll_once(&mut self.ex().run_until(pending::<()>()))),
+            Deed::Shutdown => drop(poll_once(&mut Box::pin(self.ex().shutdown(async {})))),
         }
     }
 }
@@ -173,7 +177,7 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     assert!(
         world
             .set(World {
-                ex: Rc::clone(&ex),
+                ex: Rc::downgrade(&ex),
                 own: own.clone(),
                 other: other.clone(),
                 probes: probes.clone(),
