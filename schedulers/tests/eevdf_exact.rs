@@ -73,7 +73,7 @@ impl Bench {
 
     /// Every lag is within the bounds that `Eevdf` documents, and Σ lag = 0 but for rounding.
     fn check(&self) {
-        let shares: i128 = self.queues.iter().map(|queue| i128::from(queue.share)).sum();
+        let shares = self.shares();
         let mut sum = 0;
         for queue in &self.queues {
             let lag = self.eevdf.lag(queue.id);
@@ -91,7 +91,8 @@ impl Bench {
         self.check_sum(sum);
     }
 
-    /// Outside steady intervals whoever comes or goes shifts the others' lags. With queues so much alike, by less than this.
+    /// A queue that comes with a credit, or leaves in debt, makes Σ lag more than 0 until that was served off. With queues so
+    /// much alike, no lag is beyond this.
     fn check_while_queues_come_and_go(&self) {
         let bound = i128::from(self.longest_request + self.longest_poll);
         let mut sum = 0;
@@ -100,7 +101,7 @@ impl Bench {
             assert!(lag.as_ns().abs() <= bound, "{:?}: {lag}, bound {bound} ns", queue.id);
             sum += lag.raw();
         }
-        self.check_sum(sum);
+        assert!(sum > -self.shares(), "Σ lag = {sum}");
     }
 
     fn request(&self, queue: &Busy) -> i128 {
@@ -118,15 +119,22 @@ impl Bench {
 
     /// Each lag is low by less than w units, so the sum is by less than W; it is never high.
     fn check_sum(&self, sum: i128) {
-        let shares: u32 = self.queues.iter().map(|queue| queue.share).sum();
-        assert!(sum <= 0 && sum > -i128::from(shares), "Σ lag = {sum}");
+        assert!(sum <= 0 && sum > -self.shares(), "Σ lag = {sum}");
+    }
+
+    fn shares(&self) -> i128 {
+        self.queues.iter().map(|queue| i128::from(queue.share)).sum()
     }
 
     fn run(&mut self, ns: u64) {
+        self.run_and(ns, Self::check);
+    }
+
+    fn run_and(&mut self, ns: u64, check: impl Fn(&Self)) {
         let mut spent = 0;
         while spent < ns {
             spent += self.slice().1;
-            self.check();
+            check(self);
         }
     }
 
@@ -270,16 +278,37 @@ fn a_deadline_is_renewed_only_when_the_request_is_served() {
 }
 
 #[test]
-fn a_new_request_length_counts_from_the_next_request() {
+fn a_longer_request_counts_from_the_next_one() {
     let mut eevdf = Eevdf::new();
     let id = eevdf.add(share(1), 100);
     eevdf.wake(id);
     let deadline = eevdf.virtual_deadline(id);
-    eevdf.set_request(id, 10);
-    assert_eq!((eevdf.left_ns(id), eevdf.request_ns(id)), (100, 10));
-    assert_eq!(eevdf.virtual_deadline(id), deadline);
+    eevdf.set_request(id, 1_000);
+    assert_eq!((eevdf.left_ns(id), eevdf.request_ns(id)), (100, 1_000));
+    assert_eq!(eevdf.virtual_deadline(id), deadline, "it is not put off");
     eevdf.charge(id, 100);
-    assert_eq!(eevdf.left_ns(id), 10);
+    assert_eq!(eevdf.left_ns(id), 1_000);
+}
+
+#[test]
+fn a_shorter_request_counts_at_once() {
+    let mut eevdf = Eevdf::new();
+    let (id, other) = (eevdf.add(share(1), 100 * MS), eevdf.add(share(1), MS));
+    eevdf.wake(id);
+    eevdf.wake(other);
+    eevdf.charge(id, 10 * US);
+    eevdf.charge(other, 10 * US);
+    assert_eq!(eevdf.pick(), Some(other));
+    eevdf.set_request(id, US);
+    assert_eq!((eevdf.left_ns(id), eevdf.request_ns(id)), (US, US));
+    let (v, deadline) = (eevdf.virtual_runtime(id).unwrap(), eevdf.virtual_deadline(id).unwrap());
+    assert_eq!(deadline.raw() - v.raw(), i128::from(US) << 40);
+    assert_eq!(eevdf.pick(), Some(id), "its deadline came nearer");
+    // What is left of a request that has been served for the most part is not made longer.
+    eevdf.set_request(id, 100 * US);
+    eevdf.charge(id, US - 1);
+    eevdf.set_request(id, 10 * US);
+    assert_eq!(eevdf.left_ns(id), 1);
 }
 
 /// Two busy queues; queue 0 has had `head_start` more than its share.
@@ -333,17 +362,56 @@ fn a_micro_sleeper_gains_nothing() {
     }
 }
 
+/// What it is owed in sleep is what it would catch up with, had it stayed: half of the head start while V is half-way, all
+/// of it once it has left and V is where the other is.
 #[test]
-fn what_is_owed_survives_a_sleep_up_to_two_requests() {
-    for (head_start, expected) in [(MS, MS / 2), (4 * MS, 2 * MS), (40 * MS, 2 * MS)] {
-        let (mut eevdf, _, behind) = after_a_head_start([1, 1], head_start);
-        let lag = eevdf.lag(behind).as_ns();
-        assert_eq!(lag, i128::from(head_start / 2));
+fn what_is_owed_survives_a_sleep() {
+    for head_start in [MS, 4 * MS, 40 * MS] {
+        let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], head_start);
+        let before = (eevdf.lag(behind).as_ns(), eevdf.virtual_runtime(behind));
+        assert_eq!(before.0, i128::from(head_start / 2));
         eevdf.sleep(behind);
-        assert_eq!(eevdf.lag(behind).as_ns(), i128::from(expected), "saved");
+        assert_eq!(eevdf.lag(behind).as_ns(), i128::from(head_start), "kept");
         eevdf.wake(behind);
-        assert_eq!(eevdf.lag(behind).as_ns(), i128::from(expected), "and given back");
+        assert_eq!(eevdf.virtual_runtime(behind), before.1, "it is where it was");
+        assert_eq!(eevdf.pick(), Some(behind));
+        let mut served = 0;
+        while eevdf.pick() == Some(behind) {
+            eevdf.charge(behind, 100 * US);
+            served += 100 * US;
+        }
+        assert!(served.abs_diff(head_start) <= 100 * US, "{served} of {head_start}");
+        assert!(eevdf.is_eligible(ahead));
     }
+}
+
+#[test]
+fn a_credit_is_at_most_two_turns() {
+    // Turns of 1 ms; what it is owed is 10 ms.
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], MS);
+    (0..9).for_each(|_| eevdf.charge(ahead, MS));
+    eevdf.sleep(behind);
+    assert_eq!(eevdf.lag(behind).as_ns(), 2 * MS as i128);
+    // A turn of 4 ms, of whomever.
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 4 * MS);
+    (0..6).for_each(|_| eevdf.charge(ahead, MS));
+    eevdf.sleep(behind);
+    assert_eq!(eevdf.lag(behind).as_ns(), 8 * MS as i128);
+    // The request is the greater.
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], MS / 10);
+    (0..100).for_each(|_| eevdf.charge(ahead, MS / 10));
+    eevdf.sleep(behind);
+    assert_eq!(eevdf.lag(behind).as_ns(), 2 * MS as i128);
+    // A turn of another busy period does not count, nor does one that nobody waited for.
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 40 * MS);
+    eevdf.sleep(behind);
+    eevdf.charge(ahead, 80 * MS);
+    eevdf.sleep(ahead);
+    eevdf.wake(ahead);
+    eevdf.wake(behind);
+    (0..10).for_each(|_| eevdf.charge(ahead, MS));
+    eevdf.sleep(behind);
+    assert_eq!(eevdf.lag(behind).as_ns(), 2 * MS as i128);
 }
 
 #[test]
@@ -352,7 +420,28 @@ fn what_is_owed_does_not_grow_in_sleep() {
     eevdf.sleep(behind);
     eevdf.charge(ahead, 10 * SECOND);
     eevdf.wake(behind);
-    assert_eq!(eevdf.lag(behind).as_ns(), i128::from(MS / 2));
+    assert_eq!(eevdf.lag(behind).as_ns(), i128::from(MS));
+}
+
+/// Requests of 1 µs beside polls of 1 ms: the queue that naps after each of its polls gets its half all the same.
+#[test]
+fn a_queue_that_naps_beside_polls_longer_than_its_request_gets_its_share() {
+    let mut eevdf = Eevdf::new();
+    let [napper, hog] = [0; 2].map(|_| eevdf.add(share(1), US));
+    eevdf.wake(napper);
+    eevdf.wake(hog);
+    let mut service = [0; 2];
+    for _ in 0..20_000 {
+        let id = eevdf.pick().unwrap();
+        let poll = if id == napper { 100 * US } else { MS };
+        eevdf.charge(id, poll);
+        service[id.index()] += poll;
+        if id == napper {
+            eevdf.sleep(napper);
+            eevdf.wake(napper);
+        }
+    }
+    assert!(service[0].abs_diff(service[1]) <= 2 * MS, "{service:?}");
 }
 
 #[test]
@@ -382,15 +471,146 @@ fn a_large_share_is_not_forgiven_sooner() {
 }
 
 #[test]
-fn an_idle_cpu_is_fair_to_the_first_that_comes() {
+fn an_idle_cpu_forgives_everything() {
     let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 8 * MS);
     eevdf.sleep(behind);
     eevdf.sleep(ahead);
     assert_eq!(eevdf.pick(), None);
+    assert_eq!((eevdf.lag(ahead).raw(), eevdf.lag(behind).raw()), (0, 0));
     eevdf.wake(ahead);
-    assert_eq!(eevdf.lag(ahead).as_ns(), 0);
     eevdf.wake(behind);
-    assert_eq!(eevdf.lag(behind).as_ns(), 2 * MS as i128, "it is owed two requests still");
+    assert_eq!((eevdf.lag(ahead).raw(), eevdf.lag(behind).raw()), (0, 0));
+    assert_eq!(eevdf.virtual_runtime(ahead), eevdf.virtual_runtime(behind));
+}
+
+/// Both have had 100 ms; whoever wakes first has no advantage over the other.
+#[test]
+fn debts_of_a_time_before_the_cpu_was_idle_are_forgotten() {
+    let (mut eevdf, a, b) = after_a_head_start([1, 1], MS);
+    eevdf.sleep(a);
+    eevdf.charge(b, 100 * MS);
+    eevdf.sleep(b);
+    eevdf.wake(a);
+    eevdf.charge(a, 100 * MS);
+    eevdf.sleep(a);
+    eevdf.wake(a);
+    eevdf.wake(b);
+    assert_eq!(eevdf.virtual_runtime(a), eevdf.virtual_runtime(b));
+}
+
+/// Whoever stays awake does not see the distances between the others change by their sleep.
+#[test]
+fn a_debtor_is_placed_exactly_where_it_was() {
+    let mut eevdf = Eevdf::new();
+    let [a, b, c] = [0; 3].map(|_| eevdf.add(share(1), MS));
+    [a, b, c].iter().for_each(|&id| eevdf.wake(id));
+    eevdf.charge(a, 100 * MS);
+    eevdf.charge(b, 100 * MS);
+    let v = |eevdf: &Eevdf, id| eevdf.virtual_runtime(id).unwrap().raw();
+    let before = [a, b].map(|id| v(&eevdf, id) - v(&eevdf, c));
+    assert_eq!(before[0], i128::from(100 * MS) << 40);
+    for (first, second) in [(a, b), (b, a)] {
+        eevdf.sleep(first);
+        eevdf.sleep(second);
+        eevdf.wake(a);
+        eevdf.wake(b);
+        assert_eq!([a, b].map(|id| v(&eevdf, id) - v(&eevdf, c)), before);
+    }
+}
+
+/// Joiners with credit and debtors that leave move the mean, but never V.
+#[test]
+fn virtual_time_never_falls() {
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 8 * MS);
+    let mut last = eevdf.virtual_time();
+    let steps: [fn(&mut Eevdf, QueueId, QueueId); 7] = [
+        |eevdf, ahead, _| eevdf.sleep(ahead),
+        |eevdf, ahead, _| eevdf.wake(ahead),
+        |eevdf, _, behind| eevdf.sleep(behind),
+        |eevdf, _, behind| eevdf.wake(behind),
+        |eevdf, ahead, _| eevdf.set_share(ahead, share(1_000)),
+        |eevdf, _, behind| eevdf.set_share(behind, share(1_000)),
+        |eevdf, ahead, _| eevdf.remove(ahead),
+    ];
+    for step in steps {
+        step(&mut eevdf, ahead, behind);
+        assert!(eevdf.virtual_time() >= last);
+        last = eevdf.virtual_time();
+    }
+}
+
+/// Between the victim's slices a helper wakes first, runs for a moment and sleeps, then a worker takes 0.4 ms.
+#[test]
+fn a_helper_that_wakes_first_takes_nothing_from_the_queue_that_always_has_work() {
+    for shares in [[1, 1, 1], [1, 9, 1], [9, 1, 1]] {
+        let mut eevdf = Eevdf::new();
+        let [victim, worker, helper] = shares.map(|w| eevdf.add(share(w), 500 * US));
+        eevdf.wake(victim);
+        let (mut all, mut victims) = (0, 0);
+        let mut serve = |eevdf: &mut Eevdf, waiting: QueueId, mut need: u64| {
+            while need > 0 {
+                let id = eevdf.pick().unwrap();
+                let poll = if id == helper { US } else { 20 * US };
+                eevdf.charge(id, poll);
+                all += poll;
+                victims += if id == victim { poll } else { 0 };
+                need -= if id == waiting { poll } else { 0 };
+            }
+        };
+        for _ in 0..5_000 {
+            eevdf.wake(helper);
+            serve(&mut eevdf, helper, US);
+            eevdf.sleep(helper);
+            eevdf.wake(worker);
+            serve(&mut eevdf, worker, 400 * US);
+            eevdf.sleep(worker);
+        }
+        // The helper takes next to nothing.
+        let due = all / u64::from(shares[0] + shares[1]) * u64::from(shares[0]);
+        assert!(victims >= due - due / 100, "{shares:?}: {victims} of {due}");
+    }
+}
+
+/// Each queue overruns its request of 10 µs by a poll of 1 ms, is removed, and another is added.
+#[test]
+fn to_remove_a_queue_and_add_it_again_is_no_way_out_of_a_debt() {
+    let mut eevdf = Eevdf::new();
+    let victim = eevdf.add(share(1), 500 * US);
+    eevdf.wake(victim);
+    let (mut all, mut victims) = (0, 0);
+    for _ in 0..1_000 {
+        let fresh = eevdf.add(share(1), 10 * US);
+        eevdf.wake(fresh);
+        loop {
+            let id = eevdf.pick().unwrap();
+            let poll = if id == fresh { MS } else { 20 * US };
+            eevdf.charge(id, poll);
+            all += poll;
+            victims += if id == victim { poll } else { 0 };
+            if id == fresh {
+                break;
+            }
+        }
+        eevdf.remove(fresh);
+    }
+    assert!(victims >= all / 2 - 2 * MS, "{victims} of {all}");
+}
+
+/// The debt is the place's in service: at ten times the share it is a tenth as far in virtual time.
+#[test]
+fn a_successor_owes_what_was_owed() {
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 2 * MS);
+    eevdf.remove(ahead);
+    let successor = eevdf.add(share(10), MS);
+    assert_eq!(successor, ahead);
+    assert!((eevdf.lag(successor).as_ns() + i128::from(MS)).abs() <= 1);
+    eevdf.wake(successor);
+    assert_eq!(eevdf.pick(), Some(behind));
+    // Once V has passed the place, there is no debt left. What the place was owed is nobody's.
+    eevdf.charge(behind, 20 * MS);
+    eevdf.remove(successor);
+    let next = eevdf.add(share(1), MS);
+    assert_eq!(eevdf.lag(next).raw(), 0);
 }
 
 #[test]
@@ -409,8 +629,14 @@ fn service_charged_in_sleep_counts() {
     let (mut eevdf, _, behind) = after_a_head_start([1, 1], MS);
     eevdf.sleep(behind);
     eevdf.charge(behind, 200 * US);
+    assert_eq!(eevdf.lag(behind).as_ns(), 800 * US as i128);
     eevdf.wake(behind);
-    assert_eq!(eevdf.lag(behind).as_ns(), 300 * US as i128);
+    assert_eq!(eevdf.lag(behind).as_ns(), 800 * US as i128);
+    eevdf.sleep(behind);
+    eevdf.charge(behind, MS);
+    assert_eq!(eevdf.lag(behind).as_ns(), -200 * US as i128, "more than it was owed");
+    eevdf.wake(behind);
+    assert_eq!(eevdf.lag(behind).as_ns(), -100 * US as i128, "V is half-way between the two now");
 }
 
 #[test]
@@ -437,10 +663,17 @@ fn a_change_of_share_in_sleep_keeps_lag() {
     let (mut eevdf, _, behind) = after_a_head_start([1, 1], MS);
     eevdf.sleep(behind);
     eevdf.set_share(behind, share(10));
-    assert_eq!(eevdf.lag(behind).as_ns(), 500 * US as i128);
+    assert_eq!(eevdf.lag(behind).as_ns(), MS as i128);
     eevdf.wake(behind);
     // One nanosecond for rounding: 2⁴⁰ is no multiple of 10.
-    assert!((eevdf.lag(behind).as_ns() - 500 * US as i128).abs() <= 1);
+    assert!((eevdf.lag(behind).as_ns() - MS as i128).abs() <= 1);
+    // A debt too, also if the share rises: what it has had it has had.
+    let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 2 * MS);
+    eevdf.sleep(ahead);
+    eevdf.set_share(ahead, share(10));
+    assert!((eevdf.lag(ahead).as_ns() + MS as i128).abs() <= 1);
+    eevdf.wake(ahead);
+    assert_eq!(eevdf.pick(), Some(behind));
 }
 
 #[test]
@@ -475,7 +708,7 @@ fn joining_leaving_and_sharing_anew_keep_the_bounds() {
             }
         }
         bench.check_while_queues_come_and_go();
-        bench.run(2 * MS);
+        bench.run_and(2 * MS, Bench::check_while_queues_come_and_go);
     }
 }
 

@@ -13,15 +13,16 @@ pub struct OracleQueue {
     pub request: u64,
     /// What is left of the request, in nanoseconds.
     pub left: u64,
-    /// Its virtual runtime; valid while runnable.
-    pub v: i128,
+    /// Its virtual runtime; none if it has had no service yet.
+    pub v: Option<i128>,
     /// Its virtual deadline; valid while runnable.
     pub deadline: i128,
     /// Whether it is.
     pub runnable: bool,
-    /// Service owed while asleep, and V when that began (or when it was added).
-    saved: i128,
-    slept_at: i128,
+    /// Whether it was removed, so that its place is free.
+    pub removed: bool,
+    /// What it keeps of what it was owed while it sleeps.
+    credit: i128,
 }
 
 /// EEVDF by its definitions, in units of virtual time of 2⁻ᴮᴵᵀˢ ns of service per unit of share.
@@ -30,9 +31,13 @@ pub struct OracleQueue {
 /// Wrong calls are ignored, as by `Eevdf`.
 #[derive(Clone, Debug, Default)]
 pub struct EevdfOracle<const BITS: u32> {
-    queues: Vec<Option<OracleQueue>>,
+    queues: Vec<OracleQueue>,
+    /// The places of removed queues, last removed last.
     free: Vec<usize>,
-    last_v: i128,
+    /// The greatest mean so far.
+    reached: i128,
+    /// The longest charge since queues began to contend.
+    longest_turn: u64,
 }
 
 impl<const BITS: u32> EevdfOracle<BITS> {
@@ -41,28 +46,39 @@ impl<const BITS: u32> EevdfOracle<BITS> {
     }
 
     fn contending(&self) -> impl Iterator<Item = (usize, &OracleQueue)> {
-        let present =
-            self.queues.iter().enumerate().filter_map(|(index, queue)| Some((index, queue.as_ref()?)));
-        present.filter(|(_, queue)| queue.runnable)
+        self.queues.iter().enumerate().filter(|(_, queue)| queue.runnable)
     }
 
     fn shares(&self) -> i128 {
         self.contending().map(|(_, queue)| queue.w).sum()
     }
 
-    /// V, rounded down; while nothing is runnable, the last.
+    /// Σ w·(v − `v`) over the runnable.
+    fn sum_from(&self, v: i128) -> i128 {
+        self.contending().map(|(_, queue)| queue.w * (queue.v.unwrap_or(v) - v)).sum()
+    }
+
+    /// V, rounded down: the greatest mean that there has been.
     pub fn virtual_time(&self) -> i128 {
-        let sum: i128 = self.contending().map(|(_, queue)| queue.w * queue.v).sum();
-        if self.shares() == 0 { self.last_v } else { sum.div_euclid(self.shares()) }
+        match self.shares() {
+            0 => self.reached,
+            shares => self.reached.max(self.sum_from(0).div_euclid(shares)),
+        }
+    }
+
+    /// Remembers V. Called by whatever may change the mean, before and after.
+    fn note(&mut self) -> i128 {
+        self.reached = self.virtual_time();
+        self.reached
     }
 
     fn get(&mut self, index: usize) -> Option<&mut OracleQueue> {
-        self.queues.get_mut(index)?.as_mut()
+        self.queues.get_mut(index).filter(|queue| !queue.removed)
     }
 
-    /// A queue is eligible if Σ w_j·(v_j − v) ≥ 0 over the runnable.
+    /// A queue is eligible if V has reached its v: Σ w_j·(v_j − v) ≥ 0 over the runnable, now or before.
     pub fn is_eligible(&self, queue: &OracleQueue) -> bool {
-        self.contending().map(|(_, other)| other.w * (other.v - queue.v)).sum::<i128>() >= 0
+        queue.v.is_none_or(|v| v <= self.reached || self.sum_from(v) >= 0)
     }
 
     /// The queue to serve next, if any is runnable.
@@ -71,128 +87,136 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         eligible.map(|(index, queue)| (queue.deadline, index)).min().map(|(_, index)| index)
     }
 
-    /// The service that a queue is owed, or was when it fell asleep, in 2⁻ᴮᴵᵀˢ ns; 0 if unknown.
+    /// The service that a queue is owed, in 2⁻ᴮᴵᵀˢ ns, or may keep of it while it sleeps; 0 if unknown.
     pub fn lag(&self, index: usize) -> i128 {
-        match self.queues.get(index) {
-            Some(Some(queue)) if queue.runnable => queue.w * (self.virtual_time() - queue.v),
-            Some(Some(queue)) => queue.saved,
-            _ => 0,
+        let Some(queue) = self.queue(index) else { return 0 };
+        match queue.v.map(|v| queue.w * (self.virtual_time() - v)) {
+            Some(lag) if queue.runnable || lag < 0 => lag,
+            _ => queue.credit,
         }
     }
 
-    /// Adds a sleeping queue, of a share above 0 and a request in nanoseconds; its index.
+    /// Adds a sleeping queue, of a share above 0 and a request in nanoseconds; its index. It takes over what the queue
+    /// owes that had its place.
     pub fn add(&mut self, w: u32, request: u64) -> usize {
-        let index = self.free.pop().unwrap_or(self.queues.len());
-        if index == self.queues.len() {
-            self.queues.push(None);
-        }
-        let (w, left, slept_at) = (i128::from(w), request, self.virtual_time());
-        self.queues[index] =
-            Some(OracleQueue { w, request, left, v: 0, deadline: 0, runnable: false, saved: 0, slept_at });
+        let w = i128::from(w);
+        let mut new = OracleQueue {
+            w,
+            request,
+            left: request,
+            v: None,
+            deadline: 0,
+            runnable: false,
+            removed: false,
+            credit: 0,
+        };
+        let Some(index) = self.free.pop() else {
+            self.queues.push(new);
+            return self.queues.len() - 1;
+        };
+        let now = self.note();
+        let old = &self.queues[index];
+        let owing = old.v.map_or(0, |v| (old.w * (now - v)).min(0));
+        new.v = (owing < 0).then(|| now - owing.div_euclid(w));
+        self.queues[index] = new;
         index
     }
 
-    /// Removes a queue. Its index may be used again.
+    /// Removes a queue. Its place may be used again.
     pub fn remove(&mut self, index: usize) {
         self.stop(index);
-        if self.get(index).is_some() {
-            self.queues[index] = None;
+        if let Some(queue) = self.get(index) {
+            queue.removed = true;
+            queue.credit = 0;
             self.free.push(index);
         }
     }
 
-    /// Takes a queue out of the runnable, if it is among them.
+    /// Takes a queue out of the runnable, if it is among them. Where nothing is left, all is forgiven.
     fn stop(&mut self, index: usize) -> bool {
-        let Some(queue) = self.get(index) else { return false };
-        let was = core::mem::replace(&mut queue.runnable, false);
-        let v = queue.v;
-        if was && self.shares() == 0 {
-            self.last_v = v;
+        self.note();
+        let Some(queue) = self.get(index).filter(|queue| queue.runnable) else { return false };
+        queue.runnable = false;
+        queue.credit = 0;
+        if self.shares() > 0 {
+            return true;
         }
-        was
+        self.longest_turn = 0;
+        let furthest = self.queues.iter().filter_map(|queue| queue.v).max();
+        self.reached = furthest.map_or(self.reached, |v| v.max(self.reached));
+        self.queues.iter_mut().for_each(|queue| queue.credit = 0);
+        false
     }
 
     /// Makes a runnable queue sleep.
     pub fn sleep(&mut self, index: usize) {
-        let lag = self.lag(index);
         if self.stop(index) {
-            let now = self.virtual_time();
-            let queue = self.get(index).unwrap();
-            queue.saved = lag.min(2 * (i128::from(queue.request) << BITS));
-            queue.slept_at = now;
+            let (now, longest) = (self.note(), self.longest_turn);
+            let queue = &mut self.queues[index];
+            let most = 2 * (i128::from(queue.request.max(longest)) << BITS);
+            queue.credit = queue.v.map_or(0, |v| (queue.w * (now - v)).clamp(0, most));
         }
-    }
-
-    /// Where a queue must be for its lag to be `lag` once it is runnable: V − vl·(W + w)/W.
-    fn place(&self, lag: i128, w: i128) -> i128 {
-        let vl = lag.div_euclid(w);
-        vl + (vl * w).div_euclid(self.shares())
     }
 
     /// Makes a sleeping queue runnable.
     pub fn wake(&mut self, index: usize) {
-        let (now, shares) = (self.virtual_time(), self.shares());
-        let Some(queue) = self.get(index) else { return };
-        if queue.runnable {
-            return;
-        }
-        let (saved, w, passed) = (queue.saved, queue.w, (now - queue.slept_at).max(0));
-        let ahead = match shares {
-            0 => 0,
-            _ => match self.place(saved, w) {
-                owed if owed >= 0 => owed,
-                owing => (owing + passed).min(0),
-            },
-        };
-        let queue = self.get(index).unwrap();
-        queue.v = now - ahead;
+        let now = self.note();
+        let lag = self.lag(index);
+        let Some(queue) = self.get(index).filter(|queue| !queue.runnable) else { return };
+        let v = now - lag.div_euclid(queue.w);
+        queue.v = Some(queue.v.map_or(v, |was| was.max(v)));
         queue.left = queue.request;
-        queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
+        queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
         queue.runnable = true;
+        self.note();
     }
 
     /// Charges a queue for nanoseconds of service.
     pub fn charge(&mut self, index: usize, ns: u64) {
+        let (now, lag) = (self.note(), self.lag(index));
+        if self.contending().count() > 1 && self.contending().any(|(other, _)| other == index) {
+            self.longest_turn = self.longest_turn.max(ns);
+        }
         let Some(queue) = self.get(index) else { return };
         let moved = Self::virtual_of(queue, ns);
         if !queue.runnable {
-            queue.saved -= moved * queue.w;
+            let lag = lag - moved * queue.w;
+            queue.v = Some(now - lag.div_euclid(queue.w));
+            queue.credit = lag.max(0);
             return;
         }
-        queue.v += moved;
+        queue.v = queue.v.map(|v| v + moved);
         queue.left = queue.left.saturating_sub(ns);
         if queue.left == 0 {
             queue.left = queue.request;
-            queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
+            queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
         }
+        self.note();
     }
 
     /// Changes a queue's share, to one above 0.
     pub fn set_share(&mut self, index: usize, w: u32) {
-        let (lag, w) = (self.lag(index), i128::from(w));
-        if self.get(index).is_none_or(|queue| queue.w == w) {
-            return;
-        }
-        let was_runnable = self.stop(index);
-        let now = self.virtual_time();
-        let ahead = if self.shares() == 0 { 0 } else { self.place(lag, w) };
-        let queue = self.get(index).unwrap();
+        let (now, lag, w) = (self.note(), self.lag(index), i128::from(w));
+        let Some(queue) = self.get(index).filter(|queue| queue.w != w) else { return };
         queue.w = w;
-        if was_runnable {
-            queue.v = now - ahead;
-            queue.deadline = queue.v + Self::virtual_of(queue, queue.left);
-            queue.runnable = true;
-        }
+        queue.v = Some(now - lag.div_euclid(w));
+        queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
+        self.note();
     }
 
-    /// Changes a queue's request, from its next one on.
+    /// Changes a queue's request: at once if it is shorter than what is left of the present one, else from the next on.
     pub fn set_request(&mut self, index: usize, request: u64) {
-        self.get(index).into_iter().for_each(|queue| queue.request = request);
+        let Some(queue) = self.get(index) else { return };
+        queue.request = request;
+        if queue.left > request {
+            queue.left = request;
+            queue.deadline = queue.v.unwrap_or(0) + Self::virtual_of(queue, request);
+        }
     }
 
     /// The queue of an index, if there is one.
     pub fn queue(&self, index: usize) -> Option<&OracleQueue> {
-        self.queues.get(index)?.as_ref()
+        self.queues.get(index).filter(|queue| !queue.removed)
     }
 
     /// How many are runnable.

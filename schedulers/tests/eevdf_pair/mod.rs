@@ -87,8 +87,9 @@ impl Pair {
             };
             // Zeros differ, so distances are compared.
             let (now, v) = (eevdf.virtual_time().raw(), eevdf.virtual_runtime(id).unwrap().raw());
-            assert_eq!(v - now, queue.v - model.virtual_time());
-            assert_eq!(eevdf.virtual_deadline(id).unwrap().raw() - v, queue.deadline - queue.v);
+            let model_v = queue.v.unwrap();
+            assert_eq!(v - now, model_v - model.virtual_time());
+            assert_eq!(eevdf.virtual_deadline(id).unwrap().raw() - v, queue.deadline - model_v);
             assert_eq!(eevdf.is_eligible(id), model.is_eligible(queue));
         }
     }

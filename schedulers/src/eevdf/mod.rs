@@ -1,0 +1,522 @@
+//! [`Eevdf`]: which queue runs next.
+//!
+//! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next.
+
+mod clock;
+mod entry;
+mod order;
+#[cfg(test)]
+mod tests;
+
+use core::fmt;
+
+use crate::vtime::{Lag, Share, VirtualTime};
+use clock::{NEAR, REACH, VirtualClock};
+use entry::{Entry, MAX_NS, State, most_credit};
+use order::Order;
+
+// # The numbers stay inside an i128
+//
+// Symbols as in the documentation of `Eevdf`; units of virtual time throughout; z is the zero point.
+//
+// - A service or request is cut to 2^60 ns (`MAX_NS`), and inverse_i · w_i ≤ 2^40, so one charge moves v_i by at most
+//   2^100 and w_i·v_i by at most 2^100. Credits and requests are below 2^102 times w_i in the same way.
+// - `confine` keeps |w_i·(v_i − z)| ≤ 2^101 (`REACH`). Time on one thread cannot get there: 2^64 ns is 584 years. It
+//   takes a caller who charges what was not served, and is then merely treated as one who charged less.
+// - There are at most 2^24 queues (`MAX_QUEUES`), hence |S| ≤ 2^125, and 2^126 with a charge in flight; W ≤ 2^44.
+// - Eligibility needs (v_i − z)·W. If |v_i − z| < 2^80 (`NEAR`), this is below 2^124. Otherwise the product is checked,
+//   and where it overflows it is beyond any S, so its sign decides: still exact.
+// - `VirtualClock::reached` is within `NEAR` while anything is runnable, so S − reached·W is below 2^127.
+// - V − z is kept below 2^79 by `rebase`, which moves z to V. At share 1 alone that is due after 2^39 ns, 9 minutes, of
+//   service, so its O(n) is nothing per charge. Only a queue far from V is outside `NEAR`.
+
+/// The most queues at a time.
+const MAX_QUEUES: usize = 1 << 24;
+
+/// A queue, as [`Eevdf`] knows it: a small dense index, reused after [`Eevdf::remove`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueueId(u32);
+
+impl QueueId {
+    /// The dense index, usable as an index into a `Vec`.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Debug for QueueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "queue {}", self.0)
+    }
+}
+
+/// Earliest eligible virtual deadline first: proportional shares among queues, with a bound on how far any queue is from
+/// what it is owed.
+///
+/// After Stoica and Abdel-Wahab, *Earliest Eligible Virtual Deadline First*, TR-95-22, Old Dominion University 1995. Virtual
+/// time that never falls is this library's own; docs/BOUNDS.md proves what follows from it.
+///
+/// # How it decides
+///
+/// A queue is *eligible* if it has received no more than it is owed. Of the eligible queues the one with the earliest
+/// *virtual deadline* is picked, ties by lower id. A deadline is set when a *request* begins and stands until the
+/// request has been served, so a queue with a smaller request is served earlier and oftener, in smaller turns, at the
+/// same long-run share.
+///
+/// # Formulas and fields
+///
+/// | Symbol | Meaning | Formula | Where |
+/// |---|---|---|---|
+/// | w_i | share of queue i | | `Entry::share` |
+/// | v_i | its virtual runtime: service received, per share | grows by s·⌊2⁴⁰/w_i⌋ for s ns | `Entry::v` |
+/// | W | shares of the runnable queues | Σ w_i | `VirtualClock::shares` |
+/// | S | | Σ w_i·v_i over the runnable | `VirtualClock::sum` |
+/// | V | virtual time: where an ideal server has every queue | the greatest S/W so far | [`virtual_time`](Eevdf::virtual_time) |
+/// | lag_i | service that i is owed | w_i·(V − v_i) | [`lag`](Eevdf::lag); asleep: at most `Entry::credit` |
+/// | eligible | | lag_i ≥ 0 ⇔ v_i ≤ V | [`is_eligible`](Eevdf::is_eligible) |
+/// | r_i | request: service asked for per turn | | `Entry::request_ns` |
+/// | | what is left of it | r_i at the start, minus each service | `Entry::left_ns` |
+/// | d_i | virtual deadline | v_i + r_i/w_i at the start of a request, then fixed | `Entry::deadline` |
+///
+/// # Invariants
+///
+/// - **V never falls.** S/W falls when a queue that is ahead falls asleep, or one that is owed something wakes up. V stays
+///   where it was until service has lifted S/W again. Whatever is placed is placed relative to V, so no sequence of sleeping
+///   and waking can bring a queue back to where it was before. (Relative to S/W alone it could: a queue with credit wakes and
+///   lowers S/W, a second is placed there, the first leaves, and S/W springs back; each round takes from the others.)
+/// - Over the runnable queues Σ lag_i ≥ 0, and 0 when V last moved. The least v_i is at most V, so while anything is
+///   runnable something is eligible.
+/// - Only a charge makes a queue ineligible, as V never falls.
+/// - A runnable queue is in exactly one of two tournaments: `waiting` (by v) or `eligible` (by deadline).
+///   [`pick`](Eevdf::pick) moves what has become eligible from the one to the other, and moves the first back if it was
+///   charged past V.
+/// - In a steady interval, one that begins with no queue owed anything and in which none comes, goes or changes its share,
+///   with s_i the longest poll of queue i,
+///   −(1 − w_i/W)·(r_i + s_i) ≤ lag_i ≤ (w_i/W)·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + s_j).
+///   (TR-95-22 proves the like for service in quanta. An executor cannot cut a poll short, so each of the others may
+///   overrun its request by a poll before i is served. docs/BOUNDS.md derives it; the tests hold it to this.)
+///
+/// # Sleeping and waking
+///
+/// What a queue is owed, and what it owes, survives its sleep:
+///
+/// - **Owed** (lag > 0): kept as a credit, what the queue is owed once it has left, at most two turns of its own or of the
+///   longest that any queue has had in this busy period: nothing can be hoarded, and a queue that naps beside polls longer than
+///   its request loses nothing. It is placed at V − credit/w.
+/// - **Owing** (lag < 0): kept. The queue is placed where it was, or at V once V is past that point. Sleeping for a moment
+///   gains nothing; sleeping long is forgiven, as the others have been served meanwhile.
+/// - Where nothing is runnable, all is forgiven, both ways: an idle CPU has nothing to be fair about. V goes on to the
+///   greatest v there is. A *busy period* lasts from one such moment to the next.
+/// - A **removed** queue's debt stays with its place, and the queue that is added next takes both over: removing and adding
+///   is no way out of a debt. (Of several places, the one that was left last.)
+/// - Waking begins a new request.
+///
+/// # Costs
+///
+/// For n runnable queues: [`charge`](Eevdf::charge) is two multiplications, and O(log n) where it ends a request.
+/// [`pick`](Eevdf::pick) is O(log n), amortised over charges, and does no work at all while one queue is runnable.
+/// [`wake`](Eevdf::wake) and [`sleep`](Eevdf::sleep) are O(log n), and divide where V has moved or a credit is kept; a sleep is
+/// O(n) where three queues in four have fallen asleep since the last that was. About once per nine minutes of service all queues are renumbered, in O(n)
+/// for n queues in all.
+///
+/// # Wrong calls
+///
+/// No method panics on a stale or misplaced id: unknown ids, a wake of the runnable, a sleep of the sleeping are
+/// ignored, and questions about unknown ids are answered with a neutral value that each method names. An id of a removed
+/// queue may name a newer queue, as its index is reused.
+///
+/// # Example
+///
+/// ```
+/// use clockworker_schedulers::{Eevdf, Share};
+///
+/// let mut eevdf = Eevdf::new();
+/// let foreground = eevdf.add(Share::new(3).unwrap(), 100_000);
+/// let background = eevdf.add(Share::new(1).unwrap(), 100_000);
+/// eevdf.wake(foreground);
+/// eevdf.wake(background);
+///
+/// let mut foreground_ns = 0;
+/// for _ in 0..4_000 {
+///     let queue = eevdf.pick().unwrap();
+///     eevdf.charge(queue, 10_000); // a poll of 10 µs
+///     if queue == foreground {
+///         foreground_ns += 10_000;
+///     }
+/// }
+/// assert_eq!(foreground_ns, 30_000_000); // three quarters of 40 ms
+/// ```
+#[derive(Clone, Default)]
+pub struct Eevdf {
+    entries: Vec<Entry>,
+    /// Indices of removed queues, to be reused, last removed first.
+    vacant: Vec<u32>,
+    clock: VirtualClock,
+    order: Order,
+    /// The greatest v of a queue that has left the runnable.
+    furthest: i128,
+    /// Counts the moments at which nothing was runnable any more.
+    busy_period: u64,
+    /// The longest service that was charged at a time while queues contended, in this busy period.
+    longest_turn_ns: u64,
+}
+
+impl Eevdf {
+    /// Makes one with no queues.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes one whose virtual clock starts at `raw`, to test what happens far from zero.
+    #[doc(hidden)]
+    pub fn starting_at(raw: i128) -> Self {
+        let raw = raw.clamp(-REACH, REACH);
+        Self { clock: VirtualClock::at(raw), furthest: raw, ..Self::default() }
+    }
+
+    /// Adds a queue, asleep, that asks for `request_ns` nanoseconds of service per turn. It is owed nothing, and owes what
+    /// the queue owed that was removed last and has no successor yet.
+    ///
+    /// The request is taken as 1 ns if it is 0, and as 2⁶⁰ ns (36 years) if it is longer.
+    ///
+    /// # Panics
+    ///
+    /// If there are 16,777,216 queues already.
+    pub fn add(&mut self, share: Share, request_ns: u64) -> QueueId {
+        if let Some(index) = self.vacant.pop() {
+            let now = self.note_v();
+            let entry = &mut self.entries[index as usize];
+            entry.succeed(share, request_ns, now);
+            self.furthest = self.furthest.max(entry.v);
+            return QueueId(index);
+        }
+        assert!(self.entries.len() < MAX_QUEUES, "more than {MAX_QUEUES} queues");
+        self.entries.push(Entry::new(share, request_ns));
+        self.order.reserve(self.entries.len());
+        QueueId(self.entries.len() as u32 - 1)
+    }
+
+    /// Removes a queue, runnable or not. Its id may be reused from now on. What it was owed is forgotten; what it owes
+    /// stays with its place (see the type's docs).
+    pub fn remove(&mut self, id: QueueId) {
+        match self.state(id) {
+            State::Vacant => return,
+            State::Asleep => {}
+            State::Runnable => self.leave(id),
+        }
+        self.entries[id.index()].state = State::Vacant;
+        self.vacant.push(id.0);
+    }
+
+    /// Makes a sleeping queue runnable, where its credit or its debt places it (see the type's docs), and begins a new
+    /// request.
+    pub fn wake(&mut self, id: QueueId) {
+        if self.state(id) != State::Asleep {
+            return;
+        }
+        let now = self.note_v();
+        let entry = &mut self.entries[id.index()];
+        entry.place(now, self.busy_period);
+        entry.start_request();
+        self.join(id);
+    }
+
+    /// Makes a runnable queue sleep.
+    pub fn sleep(&mut self, id: QueueId) {
+        if self.state(id) != State::Runnable {
+            return;
+        }
+        self.leave(id);
+        if self.order.runnable() == 0 {
+            return;
+        }
+        // V of those that stay: what the queue would catch up with, had it stayed.
+        let now = self.note_v();
+        let entry = &mut self.entries[id.index()];
+        let most = most_credit(entry.request_ns, self.longest_turn_ns);
+        entry.fall_asleep(now, most, self.busy_period);
+    }
+
+    /// Charges a queue for service received, and begins its next request where this one has been served.
+    ///
+    /// More than 2⁶⁰ ns count as 2⁶⁰. A sleeping queue may be charged too: it counts as if charged just before it fell
+    /// asleep.
+    #[inline(always)] // calls of this and of a pick were 51 of 711 instructions in a turn of one poll
+    pub fn charge(&mut self, id: QueueId, service_ns: u64) {
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let service_ns = service_ns.min(MAX_NS);
+        if entry.state != State::Runnable {
+            return self.charge_asleep(id, service_ns);
+        }
+        let moved = entry.virtual_of(service_ns);
+        entry.v += moved;
+        self.clock.advance(entry.w(), moved);
+        let served = service_ns >= entry.left_ns;
+        if served {
+            entry.start_request();
+        } else {
+            entry.left_ns -= service_ns;
+        }
+        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat());
+        // A key in `waiting` may stay: it is then too low, so the queue is moved to `eligible` too soon, and the pick that
+        // finds it there moves it back.
+        if served && self.order.eligible.is_taken(seat) {
+            self.order.eligible.put(seat, deadline, id.0);
+        }
+        if service_ns > self.longest_turn_ns && self.order.runnable() > 1 {
+            self.longest_turn_ns = service_ns;
+        }
+        if v >= NEAR {
+            self.draw_near(id);
+        }
+    }
+
+    #[cold]
+    fn charge_asleep(&mut self, id: QueueId, service_ns: u64) {
+        let now = self.note_v();
+        let entry = &mut self.entries[id.index()];
+        if entry.state == State::Asleep {
+            entry.charge_asleep(service_ns, now, self.busy_period);
+            self.furthest = self.furthest.max(entry.v);
+        }
+    }
+
+    /// The queue to serve next: of the eligible ones that with the earliest virtual deadline, ties by lower id. `None` if
+    /// and only if none is runnable.
+    ///
+    /// It takes nothing out: asked again with nothing changed, it gives the same answer.
+    #[inline]
+    pub fn pick(&mut self) -> Option<QueueId> {
+        if self.runnable() > 1 { self.pick_contended() } else { self.order.only() }
+    }
+
+    /// Whether `woken` should cut the slice of `running` short: it is eligible and its virtual deadline is earlier. O(1).
+    ///
+    /// That `running` may have ceased to be eligible does not count: it may finish the request that it was picked for.
+    /// `false` where either is not runnable.
+    #[inline]
+    pub fn preempts(&self, woken: QueueId, running: QueueId) -> bool {
+        if !self.is_eligible(woken) || !self.is_runnable(running) {
+            return false;
+        }
+        (self.entries[woken.index()].deadline, woken) < (self.entries[running.index()].deadline, running)
+    }
+
+    /// Changes a queue's share.
+    ///
+    /// What it is owed or owes, in service, stays what it was, and so does what is left of its request.
+    pub fn set_share(&mut self, id: QueueId, share: Share) {
+        let state = self.state(id);
+        if state == State::Vacant || self.share(id) == Some(share) {
+            return;
+        }
+        let now = self.note_v();
+        let entry = &mut self.entries[id.index()];
+        if state == State::Asleep {
+            entry.reshare(share, entry.lag_asleep(now, self.busy_period), now);
+            self.furthest = self.furthest.max(entry.v);
+            return;
+        }
+        self.order.lift(entry);
+        self.clock.leave(entry.share.get(), entry.v);
+        entry.reshare(share, entry.lag(now), now);
+        self.clock.join(share.get(), entry.v);
+        self.order.put(id, entry, self.clock.has_reached(entry.v));
+        self.draw_near(id);
+    }
+
+    /// Changes a queue's request. A shorter one counts at once: what is left of the present request is cut down to it, and
+    /// the virtual deadline comes nearer accordingly. A longer one counts from the next request on, as a deadline once given
+    /// is not put off.
+    ///
+    /// Clamped as in [`add`](Eevdf::add).
+    pub fn set_request(&mut self, id: QueueId, request_ns: u64) {
+        if self.state(id) == State::Vacant {
+            return;
+        }
+        let entry = &mut self.entries[id.index()];
+        entry.request_ns = request_ns.clamp(1, MAX_NS);
+        if entry.left_ns <= entry.request_ns {
+            return;
+        }
+        entry.start_request();
+        if entry.state == State::Runnable && self.order.eligible.is_taken(entry.seat()) {
+            self.order.put(id, entry, true);
+        }
+    }
+
+    /// What is left of the current request, in nanoseconds: the slice to grant. Above 0 while runnable; 0 if unknown.
+    #[inline]
+    pub fn left_ns(&self, id: QueueId) -> u64 {
+        self.known(id).map_or(0, |entry| entry.left_ns)
+    }
+
+    /// The service the queue is owed, w·(V − v); if asleep, its credit, or less than nothing while it is in debt; zero if
+    /// unknown.
+    ///
+    /// V is rounded down to a unit of virtual time, so the result is low by less than w units: 10⁻⁶ ns at most.
+    pub fn lag(&self, id: QueueId) -> Lag {
+        let now = self.clock.now();
+        match self.known(id) {
+            Some(entry) if entry.state == State::Runnable => Lag::from_raw(entry.lag(now)),
+            Some(entry) => Lag::from_raw(entry.lag_asleep(now, self.busy_period)),
+            None => Lag::ZERO,
+        }
+    }
+
+    /// Whether the queue is runnable and has received no more than it is owed. Exact.
+    #[inline]
+    pub fn is_eligible(&self, id: QueueId) -> bool {
+        self.is_runnable(id) && self.clock.has_reached(self.entries[id.index()].v)
+    }
+
+    /// Whether the queue is runnable.
+    #[inline]
+    pub fn is_runnable(&self, id: QueueId) -> bool {
+        self.state(id) == State::Runnable
+    }
+
+    /// The number of runnable queues.
+    #[inline]
+    pub fn runnable(&self) -> usize {
+        self.order.runnable()
+    }
+
+    /// The queue's share; `None` if unknown.
+    pub fn share(&self, id: QueueId) -> Option<Share> {
+        self.known(id).map(|entry| entry.share)
+    }
+
+    /// The queue's request in nanoseconds, as it will be from the next one on; 0 if unknown.
+    pub fn request_ns(&self, id: QueueId) -> u64 {
+        self.known(id).map_or(0, |entry| entry.request_ns)
+    }
+
+    /// V, rounded down.
+    pub fn virtual_time(&self) -> VirtualTime {
+        VirtualTime::from_raw(self.clock.now())
+    }
+
+    /// The queue's virtual runtime v; `None` unless it is runnable.
+    pub fn virtual_runtime(&self, id: QueueId) -> Option<VirtualTime> {
+        let entry = self.known(id)?;
+        (entry.state == State::Runnable).then_some(VirtualTime::from_raw(entry.v))
+    }
+
+    /// The queue's virtual deadline; `None` unless it is runnable.
+    pub fn virtual_deadline(&self, id: QueueId) -> Option<VirtualTime> {
+        let entry = self.known(id)?;
+        (entry.state == State::Runnable).then_some(VirtualTime::from_raw(entry.deadline))
+    }
+
+    #[inline]
+    fn state(&self, id: QueueId) -> State {
+        self.entries.get(id.index()).map_or(State::Vacant, |entry| entry.state)
+    }
+
+    #[inline]
+    fn known(&self, id: QueueId) -> Option<&Entry> {
+        self.entries.get(id.index()).filter(|entry| entry.state != State::Vacant)
+    }
+
+    /// V. Zero is near it afterwards.
+    fn note_v(&mut self) -> i128 {
+        let now = self.clock.note();
+        if now.abs() < NEAR / 2 {
+            return now;
+        }
+        self.rebase(now);
+        0
+    }
+
+    #[inline(always)]
+    fn pick_contended(&mut self) -> Option<QueueId> {
+        let Self { entries, clock, order, .. } = self;
+        while let Some((v, id)) = order.waiting.peek() {
+            if !clock.has_reached(v) {
+                break;
+            }
+            let entry = &entries[id as usize];
+            order.waiting.clear(entry.seat());
+            order.eligible.put(entry.seat(), entry.deadline, id);
+        }
+        // Now everything in `waiting` is ineligible; in `eligible`, v may have been charged past V.
+        while let Some((_, id)) = order.eligible.peek() {
+            let entry = &entries[id as usize];
+            if clock.has_reached(entry.v) {
+                return Some(QueueId(id));
+            }
+            order.eligible.clear(entry.seat());
+            order.waiting.put(entry.seat(), entry.v, id);
+        }
+        // Not reached: the least v is at most V.
+        order.waiting.peek().map(|(_, id)| QueueId(id))
+    }
+
+    /// Counts a queue in whose v and deadline are set.
+    fn join(&mut self, id: QueueId) {
+        let entry = &mut self.entries[id.index()];
+        entry.state = State::Runnable;
+        self.clock.join(entry.share.get(), entry.v);
+        let is_eligible = self.clock.has_reached(entry.v);
+        self.order.enter(id, entry, is_eligible);
+        self.draw_near(id);
+    }
+
+    /// Counts a runnable queue out. If it was the last, all is forgiven.
+    fn leave(&mut self, id: QueueId) {
+        self.clock.note();
+        let entry = &mut self.entries[id.index()];
+        entry.state = State::Asleep;
+        self.clock.leave(entry.share.get(), entry.v);
+        self.furthest = self.furthest.max(entry.v);
+        self.order.leave(id, &mut self.entries);
+        if self.order.runnable() == 0 {
+            self.clock.rest(self.furthest);
+            self.busy_period += 1;
+            self.longest_turn_ns = 0;
+        }
+    }
+
+    /// Moves zero, where a runnable queue is far from it because V is, or out of reach.
+    #[inline]
+    fn draw_near(&mut self, id: QueueId) {
+        if !clock::is_near(self.entries[id.index()].v) {
+            self.draw_near_far(id);
+        }
+    }
+
+    #[cold]
+    fn draw_near_far(&mut self, id: QueueId) {
+        let now = self.clock.note();
+        let entry = &self.entries[id.index()];
+        if now.abs() >= NEAR / 2 || entry.confine(entry.v) != entry.v {
+            self.rebase(now);
+        }
+    }
+
+    /// Moves zero to `zero`, for all queues: order and lags stay.
+    fn rebase(&mut self, zero: i128) {
+        self.clock.rebase(zero);
+        self.furthest -= zero;
+        for entry in &mut self.entries {
+            entry.rebase(zero);
+            if entry.state == State::Runnable {
+                self.clock.advance(entry.w(), entry.v);
+            }
+        }
+        self.order.rekey(&self.entries);
+    }
+}
+
+impl fmt::Debug for Eevdf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eevdf")
+            .field("queues", &(self.entries.len() - self.vacant.len()))
+            .field("runnable", &self.runnable())
+            .field("shares", &self.clock.shares())
+            .field("virtual_time", &self.clock.now())
+            .finish_non_exhaustive()
+    }
+}
