@@ -59,21 +59,14 @@ impl Setting<'_> {
         poll + self.shares() / f64::from(own.share) * ahead + turns
     }
 
-    /// N·S + Σ (w_j·((N − 1)·S/w + E) + max(r_j, r·w_j/w) + 2·r_j + S), where E is how far the queue may be from the
-    /// others in virtual time.
+    /// The same, and Σ C_j, where C_j = K·(1 + w_j/w_least) is what queue j may come with of what it was owed when it fell
+    /// asleep.
     fn beside_comers(&self, of: usize) -> f64 {
-        let (own, poll) = (self.queues[of], self.longest_poll as f64);
-        let share = f64::from(own.share);
-        let before = (own.tasks as f64 - 1.0) * poll;
-        let turn = |queue: &Queue| (queue.request as f64 + poll) / f64::from(queue.share);
-        let furthest = self.queues.iter().map(turn).fold(0.0, f64::max);
-        let credits: f64 = self.others(of).map(|other| 2.0 * other.request as f64 / share).sum();
-        let apart = furthest + turn(&own) + credits;
-        let turns = self.others(of).map(|other| {
-            let catches_up = f64::from(other.share) * (before / share + apart);
-            catches_up + level(own, other) + 2.0 * other.request as f64 + poll
-        });
-        poll + before + turns.sum::<f64>()
+        let poll = self.longest_poll as f64;
+        let longest_turn = self.queues.iter().map(|queue| queue.request as f64 + poll).fold(0.0, f64::max);
+        let least = self.queues.iter().map(|queue| f64::from(queue.share)).fold(f64::INFINITY, f64::min);
+        let credits = self.others(of).map(|other| 2.0 * longest_turn * (1.0 + f64::from(other.share) / least));
+        self.beside_contenders(of) + credits.sum::<f64>()
     }
 
     fn others(&self, of: usize) -> impl Iterator<Item = Queue> {

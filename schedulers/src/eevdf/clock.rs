@@ -54,6 +54,14 @@ impl VirtualClock {
         }
     }
 
+    /// S/W, rounded down; V if nothing is runnable.
+    pub(super) fn mean(&self) -> i128 {
+        match i128::from(self.shares) {
+            0 => self.reached,
+            shares => self.reached + div_floor(self.sum - self.reached * shares, shares),
+        }
+    }
+
     /// V, and remembers it: to be called before the mean may fall.
     pub(super) fn note(&mut self) -> i128 {
         self.reached = self.now();

@@ -96,20 +96,32 @@ impl Entry {
         if credit > 0 { credit } else { self.lag(now).min(0) }
     }
 
-    /// Falls asleep, and keeps at most `most` of what it is owed now.
-    pub(super) fn fall_asleep(&mut self, now: i128, most: i128, busy_period: u64) {
-        self.credit = self.lag(now).clamp(0, most);
+    /// Falls asleep, and keeps at most `most` of what it is owed by the queues that stay.
+    ///
+    /// That is measured from the mean. V may be beyond it, where others have left or come with credits of their own, and
+    /// nobody would be there to give what it is owed by that.
+    pub(super) fn fall_asleep(&mut self, mean: i128, most: i128, busy_period: u64) {
+        self.credit = self.lag(mean).clamp(0, most);
         self.busy_period = busy_period;
     }
 
-    /// Where it is placed now: as far before V as its credit says, and never before the point where it was.
-    pub(super) fn place(&mut self, now: i128, busy_period: u64) {
-        let v = now - div_floor(self.lag_asleep(now, busy_period), self.w());
-        self.v = self.confine(v.max(self.v));
+    /// Where it is placed among runnable queues of `others` shares: before V, as its credit says, and never before the point
+    /// where it was.
+    ///
+    /// A queue that joins draws the mean towards itself. So that it has its credit after that, it is placed by
+    /// credit/w·(W + w)/W before V.
+    pub(super) fn place(&mut self, now: i128, others: u64, busy_period: u64) {
+        let credit = if self.busy_period == busy_period { self.credit } else { 0 };
+        let before = match credit {
+            0 => 0,
+            _ => div_floor(credit, self.w()) + div_floor(credit, i128::from(others.max(1))),
+        };
+        self.v = self.confine((now - before).max(self.v));
     }
 
-    /// Moves to where it has a lag of `lag` at the new share. What is left of its request stays.
-    pub(super) fn reshare(&mut self, share: Share, lag: i128, now: i128) {
+    /// Changes its share, and moves it to where it is owed, or owes, as much as before. What is left of its request stays.
+    pub(super) fn reshare(&mut self, share: Share, now: i128) {
+        let lag = self.lag(now);
         self.share = share;
         self.inverse = share.inverse();
         self.v = self.confine(now - div_floor(lag, self.w()));

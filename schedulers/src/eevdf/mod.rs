@@ -101,9 +101,9 @@ impl fmt::Debug for QueueId {
 ///
 /// What a queue is owed, and what it owes, survives its sleep:
 ///
-/// - **Owed** (lag > 0): kept as a credit, what the queue is owed once it has left, at most two turns of its own or of the
-///   longest that any queue has had in this busy period: nothing can be hoarded, and a queue that naps beside polls longer than
-///   its request loses nothing. It is placed at V − credit/w.
+/// - **Owed** (lag > 0): kept as a credit, at most two turns of its own or of the longest that any queue has had in this busy
+///   period: nothing can be hoarded, and a queue that naps beside polls longer than its request loses nothing. It is placed at
+///   V − credit/w·(W + w)/W, but not before the point where it was: where nothing has happened meanwhile it is there again.
 /// - **Owing** (lag < 0): kept. The queue is placed where it was, or at V once V is past that point. Sleeping for a moment
 ///   gains nothing; sleeping long is forgiven, as the others have been served meanwhile.
 /// - Where nothing is runnable, all is forgiven, both ways: an idle CPU has nothing to be fair about. V goes on to the
@@ -217,7 +217,7 @@ impl Eevdf {
         }
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
-        entry.place(now, self.busy_period);
+        entry.place(now, self.clock.shares(), self.busy_period);
         entry.start_request();
         self.join(id);
     }
@@ -227,15 +227,14 @@ impl Eevdf {
         if self.state(id) != State::Runnable {
             return;
         }
-        self.leave(id);
-        if self.order.runnable() == 0 {
-            return;
+        // The mean is where a lone queue is, so there is nothing to divide.
+        if self.order.runnable() > 1 {
+            let mean = self.clock.mean();
+            let entry = &mut self.entries[id.index()];
+            let most = most_credit(entry.request_ns, self.longest_turn_ns);
+            entry.fall_asleep(mean, most, self.busy_period);
         }
-        // V of those that stay: what the queue would catch up with, had it stayed.
-        let now = self.note_v();
-        let entry = &mut self.entries[id.index()];
-        let most = most_credit(entry.request_ns, self.longest_turn_ns);
-        entry.fall_asleep(now, most, self.busy_period);
+        self.leave(id);
     }
 
     /// Charges a queue for service received, and begins its next request where this one has been served.
@@ -314,13 +313,13 @@ impl Eevdf {
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         if state == State::Asleep {
-            entry.reshare(share, entry.lag_asleep(now, self.busy_period), now);
+            entry.reshare(share, now);
             self.furthest = self.furthest.max(entry.v);
             return;
         }
         self.order.lift(entry);
         self.clock.leave(entry.share.get(), entry.v);
-        entry.reshare(share, entry.lag(now), now);
+        entry.reshare(share, now);
         self.clock.join(share.get(), entry.v);
         self.order.put(id, entry, self.clock.has_reached(entry.v));
         self.draw_near(id);

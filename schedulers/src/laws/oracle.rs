@@ -150,20 +150,19 @@ impl<const BITS: u32> EevdfOracle<BITS> {
 
     /// Makes a runnable queue sleep.
     pub fn sleep(&mut self, index: usize) {
+        let (mean, longest) = (self.sum_from(0).checked_div_euclid(self.shares()), self.longest_turn);
         if self.stop(index) {
-            let (now, longest) = (self.note(), self.longest_turn);
             let queue = &mut self.queues[index];
-            let most = 2 * (i128::from(queue.request.max(longest)) << BITS);
-            queue.credit = queue.v.map_or(0, |v| (queue.w * (now - v)).clamp(0, most));
+            let owed = mean.and_then(|mean| Some(queue.w * (mean - queue.v?)));
+            queue.credit = owed.unwrap_or(0).clamp(0, 2 * (i128::from(queue.request.max(longest)) << BITS));
         }
     }
 
-    /// Makes a sleeping queue runnable.
+    /// Makes a sleeping queue runnable: at V − credit/w·(W + w)/W, but not before where it was.
     pub fn wake(&mut self, index: usize) {
-        let now = self.note();
-        let lag = self.lag(index);
+        let (now, shares) = (self.note(), self.shares().max(1));
         let Some(queue) = self.get(index).filter(|queue| !queue.runnable) else { return };
-        let v = now - lag.div_euclid(queue.w);
+        let v = now - queue.credit.div_euclid(queue.w) - queue.credit.div_euclid(shares);
         queue.v = Some(queue.v.map_or(v, |was| was.max(v)));
         queue.left = queue.request;
         queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
@@ -194,13 +193,16 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         self.note();
     }
 
-    /// Changes a queue's share, to one above 0.
+    /// Changes a queue's share, to one above 0. It is owed, or owes, as much as before.
     pub fn set_share(&mut self, index: usize, w: u32) {
-        let (now, lag, w) = (self.note(), self.lag(index), i128::from(w));
-        let Some(queue) = self.get(index).filter(|queue| queue.w != w) else { return };
+        let (now, w) = (self.note(), i128::from(w));
+        let Some(queue) = self.get(index) else { return };
+        let lag = queue.v.map(|v| queue.w * (now - v));
         queue.w = w;
-        queue.v = Some(now - lag.div_euclid(w));
-        queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
+        if let Some(lag) = lag {
+            queue.v = Some(now - lag.div_euclid(w));
+            queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
+        }
         self.note();
     }
 
