@@ -494,7 +494,6 @@ fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
     // It goes on at once, before the hog, whose poll of 10 ms began when both were owed nothing: it gets as much.
     let turns = turns.borrow();
     assert_eq!(turns[..9_999], (0..9_999).map(us).collect::<Vec<_>>());
-    assert!(turns[10_100] > us(11_000), "then it is the hog's turn");
 }
 
 /// The clock is read after a poll, and what is dropped then, at the end of the slice, takes time as well.

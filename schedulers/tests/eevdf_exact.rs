@@ -381,20 +381,41 @@ fn what_is_owed_survives_a_sleep() {
     }
 }
 
-/// As far before the others as it was, however many there are then.
+/// Also if others come meanwhile: they are placed at V, which did not move when the queue fell asleep.
 #[test]
 fn a_credit_is_of_service_and_not_of_virtual_time() {
-    let (mut eevdf, ahead, behind) = after_a_head_start([1, 9], MS);
+    let (mut eevdf, _, behind) = after_a_head_start([1, 9], MS);
+    let (before, now) = (eevdf.virtual_runtime(behind), eevdf.virtual_time());
     assert_eq!(eevdf.lag(behind).as_ns(), 900 * US as i128);
     eevdf.sleep(behind);
-    let v = eevdf.virtual_runtime(ahead).unwrap().raw();
     let newcomer = eevdf.add(share(8), MS);
     eevdf.wake(newcomer);
-    assert_eq!(eevdf.virtual_runtime(newcomer).unwrap().raw(), v, "beside the other");
+    assert_eq!(eevdf.virtual_runtime(newcomer), Some(now));
     eevdf.wake(behind);
-    // Nine shares beside nine: it is owed 0.9 ms of the 1.8 ms that bring it to where they are.
-    let distance = v - eevdf.virtual_runtime(behind).unwrap().raw();
-    assert!((distance - (i128::from(200 * US) << 40)).abs() < 100);
+    assert_eq!((eevdf.virtual_runtime(behind), eevdf.virtual_time()), (before, now));
+    // At ten times the share it is a tenth as far from V.
+    eevdf.sleep(behind);
+    eevdf.set_share(behind, share(90));
+    eevdf.wake(behind);
+    let distance = now.raw() - eevdf.virtual_runtime(behind).unwrap().raw();
+    assert!((distance - (i128::from(10 * US) << 40)).abs() < 100, "{distance}");
+}
+
+#[test]
+fn credits_are_at_most_two_turns_together() {
+    let mut eevdf = Eevdf::new();
+    let ids = [0; 9].map(|_| eevdf.add(share(1), MS));
+    ids.iter().for_each(|&id| eevdf.wake(id));
+    (0..9).for_each(|_| eevdf.charge(ids[0], MS));
+    let owed: Vec<i128> = ids[1..].iter().map(|&id| eevdf.lag(id).as_ns()).collect();
+    assert_eq!(owed, [MS as i128; 8]);
+    ids[1..8].iter().for_each(|&id| eevdf.sleep(id));
+    let kept: Vec<i128> = ids[1..8].iter().map(|&id| eevdf.lag(id).as_ns()).collect();
+    assert_eq!(kept, [MS as i128, MS as i128, 0, 0, 0, 0, 0]);
+    // One that has come back has room for another.
+    eevdf.wake(ids[1]);
+    eevdf.sleep(ids[8]);
+    assert_eq!(eevdf.lag(ids[8]).as_ns(), MS as i128);
 }
 
 #[test]
@@ -433,9 +454,7 @@ fn what_is_owed_does_not_grow_in_sleep() {
     eevdf.charge(ahead, 10 * SECOND);
     assert_eq!(eevdf.lag(behind).as_ns(), i128::from(MS / 2));
     eevdf.wake(behind);
-    let distance =
-        eevdf.virtual_runtime(ahead).unwrap().raw() - eevdf.virtual_runtime(behind).unwrap().raw();
-    assert_eq!(distance, i128::from(MS) << 40, "as it was before");
+    assert_eq!(eevdf.lag(behind).as_ns(), i128::from(MS / 2));
 }
 
 /// Requests of 1 µs beside polls of 1 ms: the queue that naps after each of its polls gets its half all the same.
@@ -646,9 +665,10 @@ fn service_charged_in_sleep_counts() {
     eevdf.charge(behind, 200 * US);
     assert_eq!(eevdf.lag(behind).as_ns(), 300 * US as i128);
     eevdf.charge(behind, MS);
-    assert_eq!(eevdf.lag(behind).as_ns(), -700 * US as i128, "more than it was owed");
+    // Its credit is used up, so that V is where the other is.
+    assert_eq!(eevdf.lag(behind).as_ns(), -400 * US as i128);
     eevdf.wake(behind);
-    assert_eq!(eevdf.lag(behind).as_ns(), -350 * US as i128, "V is half-way between the two now");
+    assert_eq!(eevdf.lag(behind).as_ns(), -200 * US as i128, "V is half-way between the two now");
 }
 
 #[test]
@@ -677,9 +697,8 @@ fn a_change_of_share_in_sleep_keeps_lag() {
     eevdf.set_share(behind, share(10));
     assert_eq!(eevdf.lag(behind).as_ns(), 500 * US as i128);
     eevdf.wake(behind);
-    // It was owed half of what brought it to where the other is, and is the like of ten others now: one nanosecond for
-    // rounding, as 2⁴⁰ is no multiple of 10.
-    assert!((eevdf.lag(behind).as_ns() - MS as i128).abs() <= 1, "{}", eevdf.lag(behind));
+    // One nanosecond for rounding: 2⁴⁰ is no multiple of 10.
+    assert!((eevdf.lag(behind).as_ns() - 500 * US as i128).abs() <= 1);
     // A debt too, also if the share rises: what it has had it has had.
     let (mut eevdf, ahead, behind) = after_a_head_start([1, 1], 2 * MS);
     eevdf.sleep(ahead);

@@ -59,14 +59,13 @@ impl Setting<'_> {
         poll + self.shares() / f64::from(own.share) * ahead + turns
     }
 
-    /// The same, and Σ C_j, where C_j = K·(1 + w_j/w_least) is what queue j may come with of what it was owed when it fell
-    /// asleep.
+    /// The same, and (W/w + n − 1)·K: sleeping queues may come back with credits of K in all, this one may have run ahead
+    /// of them before, and so may each of the others.
     fn beside_comers(&self, of: usize) -> f64 {
         let poll = self.longest_poll as f64;
         let longest_turn = self.queues.iter().map(|queue| queue.request as f64 + poll).fold(0.0, f64::max);
-        let least = self.queues.iter().map(|queue| f64::from(queue.share)).fold(f64::INFINITY, f64::min);
-        let credits = self.others(of).map(|other| 2.0 * longest_turn * (1.0 + f64::from(other.share) / least));
-        self.beside_contenders(of) + credits.sum::<f64>()
+        let times = self.shares() / f64::from(self.queues[of].share) + (self.queues.len() - 1) as f64;
+        self.beside_contenders(of) + times * 2.0 * longest_turn
     }
 
     fn others(&self, of: usize) -> impl Iterator<Item = Queue> {

@@ -8,16 +8,19 @@ pub(super) const REACH: i128 = 1 << 101;
 /// Distances of v from zero below this are multiplied without a check.
 pub(super) const NEAR: i128 = 1 << 80;
 
-/// V, and the sums over the runnable queues that it is made of.
+/// V, and the sums that it is made of.
 ///
-/// V follows the mean S/W upwards and never falls: where the mean falls, since a queue that is ahead fell asleep or one that
-/// is owed something woke up, V stays until service has lifted the mean again.
+/// V is (S − Λ)/W, but never falls: where that falls, since a queue that is ahead fell asleep, V stays until service has
+/// lifted it again. Credits that sleeping queues take along, Λ, count as if their queues were still there: so V does not move
+/// when one of them falls asleep or wakes up.
 #[derive(Clone, Default)]
 pub(super) struct VirtualClock {
-    /// W.
+    /// W: the shares of the runnable queues.
     shares: u64,
-    /// S.
+    /// S: Σ w·v over the runnable queues.
     sum: i128,
+    /// Λ: the credits of the sleeping queues, in service.
+    reserved: i128,
     /// A point that V has reached.
     reached: i128,
 }
@@ -30,12 +33,17 @@ pub(super) fn is_near(v: i128) -> bool {
 impl VirtualClock {
     /// A clock at `v`, with no queue runnable.
     pub(super) fn at(v: i128) -> Self {
-        Self { shares: 0, sum: 0, reached: v }
+        Self { reached: v, ..Self::default() }
     }
 
     /// W.
     pub(super) fn shares(&self) -> u64 {
         self.shares
+    }
+
+    /// Λ.
+    pub(super) fn reserved(&self) -> i128 {
+        self.reserved
     }
 
     /// S.
@@ -48,27 +56,19 @@ impl VirtualClock {
     pub(super) fn now(&self) -> i128 {
         let shares = i128::from(self.shares);
         // S less its part up to `reached`, which is a whole multiple of W.
-        match self.sum - self.reached * shares {
+        match self.sum - self.reached * shares - self.reserved {
             ahead if ahead > 0 => self.reached + div_floor(ahead, shares),
             _ => self.reached,
         }
     }
 
-    /// S/W, rounded down; V if nothing is runnable.
-    pub(super) fn mean(&self) -> i128 {
-        match i128::from(self.shares) {
-            0 => self.reached,
-            shares => self.reached + div_floor(self.sum - self.reached * shares, shares),
-        }
-    }
-
-    /// V, and remembers it: to be called before the mean may fall.
+    /// V, and remembers it: to be called before (S − Λ)/W may fall.
     pub(super) fn note(&mut self) -> i128 {
         self.reached = self.now();
         self.reached
     }
 
-    /// Whether V has reached `v`: exact, and without a division.
+    /// Whether V has reached `v`, or the mean S/W of those that are runnable has: exact, and without a division.
     #[inline]
     pub(super) fn has_reached(&self, v: i128) -> bool {
         v <= self.reached || self.mean_has_reached(v)
@@ -104,9 +104,20 @@ impl VirtualClock {
         self.shares -= u64::from(share);
     }
 
-    /// Nothing is runnable any more: V goes on to `furthest`, if that is later.
+    /// Keeps a credit for a queue that fell asleep.
+    pub(super) fn reserve(&mut self, credit: i128) {
+        self.reserved += credit;
+    }
+
+    /// Gives up a credit: its queue wakes up, or is gone.
+    pub(super) fn release(&mut self, credit: i128) {
+        self.reserved -= credit;
+    }
+
+    /// Nothing is runnable any more: V goes on to `furthest`, if that is later, and all credits are void.
     pub(super) fn rest(&mut self, furthest: i128) {
         self.reached = self.reached.max(furthest);
+        self.reserved = 0;
     }
 
     /// Makes `zero` the new zero point. The sum is for the caller to make anew, by [`advance`](Self::advance).

@@ -34,9 +34,9 @@ pub(super) struct Entry {
     /// Valid while runnable.
     pub(super) deadline: i128,
     /// What it was owed when it fell asleep, as far as it may keep it. In service and not in virtual time, so that a change
-    /// of share leaves it as it is.
+    /// of share leaves it as it is. Void in another busy period.
     credit: i128,
-    /// The busy period that `v` and `credit` are of, see `Eevdf::busy_period`.
+    /// The busy period that `credit` is of, see `Eevdf::busy_period`.
     busy_period: u64,
 }
 
@@ -92,30 +92,33 @@ impl Entry {
 
     /// What it is owed while it sleeps: its credit, or less than nothing while V has not reached v.
     pub(super) fn lag_asleep(&self, now: i128, busy_period: u64) -> i128 {
-        let credit = if self.busy_period == busy_period { self.credit } else { 0 };
-        if credit > 0 { credit } else { self.lag(now).min(0) }
+        match self.credit(busy_period) {
+            0 => self.lag(now).min(0),
+            credit => credit,
+        }
     }
 
-    /// Falls asleep, and keeps at most `most` of what it is owed by the queues that stay.
-    ///
-    /// That is measured from the mean. V may be beyond it, where others have left or come with credits of their own, and
-    /// nobody would be there to give what it is owed by that.
-    pub(super) fn fall_asleep(&mut self, mean: i128, most: i128, busy_period: u64) {
-        self.credit = self.lag(mean).clamp(0, most);
+    fn credit(&self, busy_period: u64) -> i128 {
+        if self.busy_period == busy_period { self.credit } else { 0 }
+    }
+
+    /// Falls asleep with at most `most` of what it is owed now; with how much.
+    pub(super) fn keep_credit(&mut self, now: i128, most: i128, busy_period: u64) -> i128 {
+        self.credit = self.lag(now).clamp(0, most);
         self.busy_period = busy_period;
+        self.credit
     }
 
-    /// Where it is placed among runnable queues of `others` shares: before V, as its credit says, and never before the point
-    /// where it was.
-    ///
-    /// A queue that joins draws the mean towards itself. So that it has its credit after that, it is placed by
-    /// credit/w·(W + w)/W before V.
-    pub(super) fn place(&mut self, now: i128, others: u64, busy_period: u64) {
-        let credit = if self.busy_period == busy_period { self.credit } else { 0 };
-        let before = match credit {
-            0 => 0,
-            _ => div_floor(credit, self.w()) + div_floor(credit, i128::from(others.max(1))),
-        };
+    /// Takes its credit away.
+    pub(super) fn take_credit(&mut self, busy_period: u64) -> i128 {
+        let credit = self.credit(busy_period);
+        self.credit = 0;
+        credit
+    }
+
+    /// Moves to where a queue with that credit is to be, but never back.
+    pub(super) fn place(&mut self, now: i128, credit: i128) {
+        let before = if credit == 0 { 0 } else { div_floor(credit, self.w()) };
         self.v = self.confine((now - before).max(self.v));
     }
 
@@ -128,12 +131,14 @@ impl Entry {
         self.set_deadline();
     }
 
-    /// Is charged for service while it sleeps.
-    pub(super) fn charge_asleep(&mut self, service_ns: u64, now: i128, busy_period: u64) {
+    /// Is charged for service while it sleeps, which uses up its credit first; how much of that.
+    pub(super) fn charge_asleep(&mut self, service_ns: u64, now: i128, busy_period: u64) -> i128 {
         let lag = self.lag_asleep(now, busy_period) - self.virtual_of(service_ns) * self.w();
         self.v = self.confine(now - div_floor(lag, self.w()));
+        let before = self.credit(busy_period);
         self.credit = lag.max(0);
         self.busy_period = busy_period;
+        before - self.credit
     }
 
     /// Becomes a new queue, which takes over what the one that had this place still owes.
@@ -164,8 +169,8 @@ impl Entry {
     }
 }
 
-/// The most service that a sleeping queue keeps of what it is owed: two turns, of its own or of the longest that any queue
-/// has had.
+/// The most service that sleeping queues keep of what they are owed: two turns, of the one that falls asleep or the longest
+/// that any queue has had.
 pub(super) fn most_credit(request_ns: u64, longest_turn_ns: u64) -> i128 {
     2 * (i128::from(request_ns.max(longest_turn_ns)) << FRACTION_BITS)
 }

@@ -202,9 +202,11 @@ impl Eevdf {
     pub fn remove(&mut self, id: QueueId) {
         match self.state(id) {
             State::Vacant => return,
-            State::Asleep => {}
+            State::Asleep => {
+                self.take_credit(id);
+            }
             State::Runnable => self.leave(id),
-        }
+        };
         self.entries[id.index()].state = State::Vacant;
         self.vacant.push(id.0);
     }
@@ -216,8 +218,9 @@ impl Eevdf {
             return;
         }
         let now = self.note_v();
+        let credit = self.take_credit(id);
         let entry = &mut self.entries[id.index()];
-        entry.place(now, self.clock.shares(), self.busy_period);
+        entry.place(now, credit);
         entry.start_request();
         self.join(id);
     }
@@ -227,12 +230,13 @@ impl Eevdf {
         if self.state(id) != State::Runnable {
             return;
         }
-        // The mean is where a lone queue is, so there is nothing to divide.
+        // Where nobody stays awake, nothing is kept.
         if self.order.runnable() > 1 {
-            let mean = self.clock.mean();
+            let now = self.clock.note();
             let entry = &mut self.entries[id.index()];
-            let most = most_credit(entry.request_ns, self.longest_turn_ns);
-            entry.fall_asleep(mean, most, self.busy_period);
+            let most = most_credit(entry.request_ns, self.longest_turn_ns) - self.clock.reserved();
+            let credit = entry.keep_credit(now, most.max(0), self.busy_period);
+            self.clock.reserve(credit);
         }
         self.leave(id);
     }
@@ -276,7 +280,8 @@ impl Eevdf {
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         if entry.state == State::Asleep {
-            entry.charge_asleep(service_ns, now, self.busy_period);
+            let used = entry.charge_asleep(service_ns, now, self.busy_period);
+            self.clock.release(used);
             self.furthest = self.furthest.max(entry.v);
         }
     }
@@ -451,6 +456,13 @@ impl Eevdf {
         }
         // Not reached: the least v is at most V.
         order.waiting.peek().map(|(_, id)| QueueId(id))
+    }
+
+    /// Takes a sleeping queue's credit out of what is reserved.
+    fn take_credit(&mut self, id: QueueId) -> i128 {
+        let credit = self.entries[id.index()].take_credit(self.busy_period);
+        self.clock.release(credit);
+        credit
     }
 
     /// Counts a queue in whose v and deadline are set.

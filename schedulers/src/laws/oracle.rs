@@ -34,7 +34,7 @@ pub struct EevdfOracle<const BITS: u32> {
     queues: Vec<OracleQueue>,
     /// The places of removed queues, last removed last.
     free: Vec<usize>,
-    /// The greatest mean so far.
+    /// The greatest V so far.
     reached: i128,
     /// The longest charge since queues began to contend.
     longest_turn: u64,
@@ -58,15 +58,20 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         self.contending().map(|(_, queue)| queue.w * (queue.v.unwrap_or(v) - v)).sum()
     }
 
-    /// V, rounded down: the greatest mean that there has been.
+    /// The credits of the sleeping queues.
+    fn reserved(&self) -> i128 {
+        self.queues.iter().map(|queue| queue.credit).sum()
+    }
+
+    /// V, rounded down: the greatest (S − Λ)/W that there has been.
     pub fn virtual_time(&self) -> i128 {
         match self.shares() {
             0 => self.reached,
-            shares => self.reached.max(self.sum_from(0).div_euclid(shares)),
+            shares => self.reached.max((self.sum_from(0) - self.reserved()).div_euclid(shares)),
         }
     }
 
-    /// Remembers V. Called by whatever may change the mean, before and after.
+    /// Remembers V. Called by whatever may move it, before and after.
     fn note(&mut self) -> i128 {
         self.reached = self.virtual_time();
         self.reached
@@ -76,7 +81,7 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         self.queues.get_mut(index).filter(|queue| !queue.removed)
     }
 
-    /// A queue is eligible if V has reached its v: Σ w_j·(v_j − v) ≥ 0 over the runnable, now or before.
+    /// A queue is eligible if V has reached its v, or the mean of the runnable has: Σ w_j·(v_j − v) ≥ 0.
     pub fn is_eligible(&self, queue: &OracleQueue) -> bool {
         queue.v.is_none_or(|v| v <= self.reached || self.sum_from(v) >= 0)
     }
@@ -130,6 +135,7 @@ impl<const BITS: u32> EevdfOracle<BITS> {
             queue.credit = 0;
             self.free.push(index);
         }
+        self.note();
     }
 
     /// Takes a queue out of the runnable, if it is among them. Where nothing is left, all is forgiven.
@@ -137,7 +143,6 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         self.note();
         let Some(queue) = self.get(index).filter(|queue| queue.runnable) else { return false };
         queue.runnable = false;
-        queue.credit = 0;
         if self.shares() > 0 {
             return true;
         }
@@ -150,19 +155,20 @@ impl<const BITS: u32> EevdfOracle<BITS> {
 
     /// Makes a runnable queue sleep.
     pub fn sleep(&mut self, index: usize) {
-        let (mean, longest) = (self.sum_from(0).checked_div_euclid(self.shares()), self.longest_turn);
+        let (lag, longest, reserved) = (self.lag(index), self.longest_turn, self.reserved());
         if self.stop(index) {
             let queue = &mut self.queues[index];
-            let owed = mean.and_then(|mean| Some(queue.w * (mean - queue.v?)));
-            queue.credit = owed.unwrap_or(0).clamp(0, 2 * (i128::from(queue.request.max(longest)) << BITS));
+            let most = 2 * (i128::from(queue.request.max(longest)) << BITS) - reserved;
+            queue.credit = lag.clamp(0, most.max(0));
+            self.note();
         }
     }
 
-    /// Makes a sleeping queue runnable: at V − credit/w·(W + w)/W, but not before where it was.
+    /// Makes a sleeping queue runnable: at V − credit/w, but not before where it was.
     pub fn wake(&mut self, index: usize) {
-        let (now, shares) = (self.note(), self.shares().max(1));
+        let now = self.note();
         let Some(queue) = self.get(index).filter(|queue| !queue.runnable) else { return };
-        let v = now - queue.credit.div_euclid(queue.w) - queue.credit.div_euclid(shares);
+        let v = now - core::mem::take(&mut queue.credit).div_euclid(queue.w);
         queue.v = Some(queue.v.map_or(v, |was| was.max(v)));
         queue.left = queue.request;
         queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
