@@ -1,7 +1,7 @@
 //! Time: the only module that reads a clock.
 //!
 //! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). A reading that went
-//! backwards is clamped where it is made (`Core::read_clock`), so no clock can make service negative.
+//! backwards is clamped where it is made (`Meter::read`), so no clock can make service negative.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -64,6 +64,8 @@ impl<'a, F: Future> RunUntil<'a, F> {
 /// `poll_main` polls the future being run, if it was woken. It is asked often.
 pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
     let _turn = Turn::begin(core);
+    // The last turn went by in admission: now it is the tasks' turn.
+    let mut slice_first = core.owes_slice.take();
     loop {
         if core.main_waits_for.get() == 0
             && let Poll::Ready(output) = poll_main()
@@ -71,18 +73,23 @@ pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> 
             core.watch();
             return Poll::Ready(output);
         }
-        if core.has_arrivals() {
-            core.admit_arrivals();
+        if core.has_arrivals() && !std::mem::take(&mut slice_first) {
+            let all = core.admit_between_slices();
             if core.has_failed() {
+                return Poll::Pending;
+            }
+            if !all && core.is_host_due() {
+                core.owes_slice.set(true);
+                core.yield_to_host(host);
                 return Poll::Pending;
             }
         }
         let end = core.run_slice();
         if end.is_none() {
             if core.has_arrivals() {
-                // What was dropped at admission woke or aborted somebody, or more has come from other threads. There may be
-                // no end of it, and what was dropped may have taken long.
-                core.read_clock();
+                // What was dropped at admission woke somebody, or more has come from other threads, and there may be no end of
+                // it.
+                core.meter.read();
                 if core.is_host_due() {
                     core.yield_to_host(host);
                     return Poll::Pending;
@@ -121,9 +128,9 @@ pub(crate) fn poll_in_turn<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     Id::make_current(core.outer_task.get());
+    core.begin_main();
     let polled = poll(&mut Context::from_waker(waker));
-    // The time it took is no queue's.
-    core.read_clock();
+    core.end_main();
     // It woke itself, to let others run: it is to be their turn, then.
     core.main_waits_for.set(if core.main.is_woken() { slice::MAIN_PATIENCE } else { 0 });
     if core.budget.is_spent() {
@@ -151,6 +158,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         Id::make_current(self.0.outer_task.get());
         self.0.budget.give_back();
+        self.0.end_turn();
     }
 }
 

@@ -100,7 +100,7 @@ impl Inbox {
         // they form one release sequence. Release pairs with the Acquire of a push that finds the inbox closed.
         let head = self.head.swap(new, Ordering::AcqRel);
         let head = if head == PARKED || head == CLOSED { None } else { Link::from_ptr(head) };
-        Batch::first_pushed_first(head)
+        Batch::new(head)
     }
 
     /// Says that the host is about to sleep and wants `waker` to be woken for anything that comes. False if a task
@@ -158,36 +158,53 @@ impl Inbox {
     }
 }
 
-/// Tasks taken out of the inbox, first pushed first. Owner thread only.
+/// Tasks taken out of the inbox. Owner thread only.
+///
+/// A stack has its newest task on top, so it is to be [turned round](Batch::turn_round) before its tasks are taken, first
+/// pushed first.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    next: Option<Link>,
+    /// What is still to be turned round, newest first.
+    stack: Option<Link>,
+    /// What has been, oldest first.
+    turned: Option<Link>,
     _owner_thread: PhantomData<*mut ()>,
 }
 
 impl Batch {
-    /// Turns the stack round.
-    fn first_pushed_first(mut newest: Option<Link>) -> Self {
-        let mut oldest = None;
-        while let Some(link) = newest {
+    fn new(stack: Option<Link>) -> Self {
+        Batch { stack, turned: None, _owner_thread: PhantomData }
+    }
+
+    /// Whether there are no tasks in it.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stack.is_none() && self.turned.is_none()
+    }
+
+    /// Turns round at most `links` more. Whether all are.
+    pub(crate) fn turn_round(&mut self, links: usize) -> bool {
+        for _ in 0..links {
+            let Some(link) = self.stack else { return true };
             // SAFETY: the link is in the stack just taken out: its cell is alive, as the record's reference stays while
             // it is linked, and its `next` is the owner's until the task is taken (`State::take`).
-            newest = unsafe { link.next() };
+            self.stack = unsafe { link.next() };
             // SAFETY: as above.
-            unsafe { link.set_next(oldest) };
-            oldest = Some(link);
+            unsafe { link.set_next(self.turned) };
+            self.turned = Some(link);
         }
-        Batch { next: oldest, _owner_thread: PhantomData }
+        self.stack.is_none()
     }
 }
 
+/// Ends where the rest is still to be turned round.
 impl Iterator for Batch {
     type Item = Arrival;
 
     fn next(&mut self) -> Option<Arrival> {
-        let link = self.next?;
-        // SAFETY: as in `first_pushed_first`.
-        self.next = unsafe { link.next() };
+        let link = self.turned.filter(|_| self.stack.is_none())?;
+        // SAFETY: as in `turn_round`.
+        self.turned = unsafe { link.next() };
         // SAFETY: the link came out of the inbox, which its executor's owner emptied, and `next` has been read.
         Some(unsafe { received(link) })
     }

@@ -2,10 +2,10 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::thread;
 
@@ -13,11 +13,12 @@ use clockworker_schedulers::{GroupId, QueueId, Ready, RunnableFifo, Scheduler, S
 use slab::Slab;
 
 use crate::core::{Core, QueuePlace};
-use crate::policy::{Policy, PolicyFault};
+use crate::policy::{Asked, Policy, PolicyFault};
 use crate::shared::QueueKey;
 use crate::slice::{self, SliceEnd};
 use crate::stats::Counters;
 use crate::task::{Cause, Finish, LiveTask, Place};
+use crate::tombstones::Tombstones;
 use crate::watch::Watch;
 
 /// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
@@ -47,6 +48,12 @@ pub(crate) struct Lane {
     pub(crate) retired: Cell<bool>,
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
+    /// Aborted tasks whose futures are still to be dropped, first aborted first.
+    aborted: RefCell<VecDeque<Aborted>>,
+    /// Whether there are any. Looked at where a look at the list costs more.
+    has_aborted: Cell<bool>,
+    /// Aborted tasks whose records stay until their scheduler gives them out.
+    tombstones: Tombstones,
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
     watch: Watch,
@@ -364,9 +371,9 @@ impl Groups {
 
 /// A task whose future is to be dropped.
 pub(crate) struct Aborted {
-    pub(crate) live: LiveTask,
+    live: LiveTask,
     pub(crate) group: GroupIndex,
-    task: Task,
+    pub(crate) task: Task,
     /// The scheduler has it: its record stays until it is popped.
     ready: bool,
 }
@@ -385,12 +392,14 @@ pub(crate) enum Popped {
 /// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
 trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
-    fn left(&self, left: &Left) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     /// Whether this is inside one of the scheduler's methods.
     fn is_busy(&self) -> bool;
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
+    /// Takes everything out of the scheduler, frees the records of aborted tasks, and puts the others back, in the order in
+    /// which they came.
+    fn sweep(&self, lane: &Lane) -> Result<(), PolicyFault>;
     /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
@@ -398,10 +407,6 @@ trait AnyPolicy {
 impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
         guarded(|| Policy::push(self, task, why))
-    }
-
-    fn left(&self, left: &Left) -> Result<(), PolicyFault> {
-        guarded(|| Policy::left(self, left))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
@@ -415,11 +420,14 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn run_slice(&self, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
         // Not in the condition, whose borrow would last for the whole slice.
         let in_service = self.chosen.borrow().is_some();
-        let run = || match in_service {
-            true => slice::run(&self.chosen, lane, core),
-            false => slice::run(&self.successor, lane, core),
-        };
-        guarded(run).and_then(|end| end)
+        guarded_slice(|asked| match in_service {
+            true => slice::run(&self.chosen, lane, core, asked),
+            false => slice::run(&self.successor, lane, core, asked),
+        })
+    }
+
+    fn sweep(&self, lane: &Lane) -> Result<(), PolicyFault> {
+        guarded(|| Policy::sweep(self, lane)).and_then(|swept| swept)
     }
 
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {
@@ -439,6 +447,20 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     })
 }
 
+/// Calls what runs a slice, which asks the scheduler by way of [`Asked`]. A panic that does not come from there is the
+/// executor's own fault, and goes on.
+fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, PolicyFault>) -> Result<SliceEnd, PolicyFault> {
+    let asked = Asked::default();
+    match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
+        Ok(end) => end,
+        Err(payload) if asked.has_panicked() => {
+            crate::panics::drop_quietly(payload);
+            Err(PolicyFault::Panicked)
+        }
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
 impl Lane {
     pub(crate) fn new<S: Scheduler + 'static>(name: Box<str>, place: QueuePlace, scheduler: S) -> Rc<Self> {
         let QueuePlace { id, key, share, request_ns } = place;
@@ -456,6 +478,9 @@ impl Lane {
             retired: Cell::new(false),
             share: Cell::new(share),
             request_ns: Cell::new(request_ns),
+            aborted: RefCell::default(),
+            has_aborted: Cell::new(false),
+            tombstones: Tombstones::new(),
             counters: Counters::default(),
             fault: Cell::new(None),
             watch: Watch::new(),
@@ -486,23 +511,63 @@ impl Lane {
         self.check(self.policy.push(task, Ready::Yielded));
     }
 
-    /// Takes an aborted task out. Its record stays.
-    pub(crate) fn take_aborted(&self, place: Place) -> Option<Aborted> {
-        let aborted = self.records.borrow_mut().take_aborted(place)?;
+    /// Takes an aborted task out of its record, for its future to be dropped in the queue's next slice, before any other task
+    /// is polled. False if it is there already, or gone.
+    pub(crate) fn take_aborted(&self, place: Place) -> bool {
+        let Some(aborted) = self.records.borrow_mut().take_aborted(place) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
-        Some(aborted)
+        self.aborted.borrow_mut().push_back(aborted);
+        self.has_aborted.set(true);
+        true
     }
 
-    /// Drops the future of an aborted task, with no borrow held, and closes its books.
-    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) {
+    /// Whether the futures of aborted tasks are to be dropped.
+    #[inline]
+    pub(crate) fn has_aborted(&self) -> bool {
+        self.has_aborted.get()
+    }
+
+    /// Whether there is anything to be done in a slice.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        self.ready.get() > 0 || self.has_aborted.get()
+    }
+
+    /// The next aborted task.
+    pub(crate) fn next_aborted(&self) -> Option<Aborted> {
+        let mut aborted = self.aborted.borrow_mut();
+        let next = aborted.pop_front();
+        self.has_aborted.set(!aborted.is_empty());
+        next
+    }
+
+    /// Drops the future of an aborted task, with no borrow held, and closes its books. What its scheduler has to hear, if it
+    /// does not have the task.
+    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Left> {
         let Aborted { live, task, ready, group: _ } = aborted;
         self.count(live.cancel(cause));
+        if ready {
+            self.tombstones.add(self.counters.polls.get(), self.ready.get());
+            return None;
+        }
         // The record goes after the future, whose drop may spawn into its group.
-        if !ready {
-            let left = self.records.borrow_mut().remove(task.id);
-            self.check(self.policy.left(&left));
+        Some(self.records.borrow_mut().remove(task.id))
+    }
+
+    /// A tombstone was given out, and is gone.
+    #[inline]
+    pub(crate) fn tombstone_popped(&self) {
+        self.tombstones.remove();
+    }
+
+    /// Has the scheduler give out everything, and gives it back what is not a tombstone, if it has kept tombstones for so long
+    /// that it may never give them out.
+    pub(crate) fn sweep_tombstones(&self) {
+        if self.tombstones.are_due(self.counters.polls.get()) {
+            self.tombstones.sweep();
+            self.check(self.policy.sweep(self));
         }
     }
 
@@ -595,6 +660,10 @@ impl Lane {
     pub(crate) fn cancel_all(&self, cause: Cause) {
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);
+        // First those that were aborted, as their errors say.
+        while let Some(aborted) = self.next_aborted() {
+            self.count(aborted.live.cancel(Cause::Aborted));
+        }
         for task in tasks {
             let finish = task.cancel(cause);
             self.count(finish);

@@ -93,6 +93,7 @@ mod stats;
 mod sync;
 #[allow(unsafe_code, reason = "the task cell")]
 mod task;
+mod tombstones;
 mod unhandled_panic;
 mod watch;
 mod yield_now;

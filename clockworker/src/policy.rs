@@ -1,11 +1,11 @@
 //! A user's scheduler, and what replaces it when it breaks its contract.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
 
-use crate::lane::Left;
+use crate::lane::{Lane, Popped};
 
 /// How a scheduler broke its contract. The executor then took it out of service, and its queue went on in FIFO order;
 /// [`QueueStats::policy_fault`](crate::QueueStats::policy_fault) reports it.
@@ -65,11 +65,24 @@ impl<S: Scheduler> Policy<S> {
         }
     }
 
-    /// A task will not be ready any more. (To FIFO that is nothing.)
-    pub(crate) fn left(&self, left: &Left) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            left.tell(scheduler);
+    /// Takes everything out of a scheduler, and puts back what is not aborted. (FIFO gives out its tombstones in turn.)
+    pub(crate) fn sweep(&self, lane: &Lane) -> Result<(), PolicyFault> {
+        let mut chosen = self.chosen.borrow_mut();
+        let Some(scheduler) = &mut *chosen else { return Ok(()) };
+        let mut records = lane.records.borrow_mut();
+        let mut kept = Vec::new();
+        while let Some(id) = scheduler.pop() {
+            match records.take_ready(id) {
+                Popped::Task { live, .. } => kept.extend(records.put_back(id, live, true)),
+                Popped::Aborted(left) => left.tell(scheduler),
+                Popped::Fault(fault) => return Err(fault),
+            }
         }
+        if kept.len() != lane.ready.get() {
+            return Err(PolicyFault::Lost);
+        }
+        kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
+        Ok(())
     }
 
     pub(crate) fn group_closed(&self, group: GroupId) {
@@ -92,5 +105,36 @@ impl<S: Scheduler> Policy<S> {
         }
         self.successor.replace(Some(fifo));
         self.chosen.take()
+    }
+}
+
+/// Tells a panic of the scheduler from one of the executor, in a slice, where both are caught at one place.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    panicked: Cell<bool>,
+}
+
+impl Asked {
+    /// Calls the scheduler. Costs nothing unless it panics.
+    #[inline(always)]
+    pub(crate) fn ask<T>(&self, call: impl FnOnce() -> T) -> T {
+        let unless_done = Panicked(&self.panicked);
+        let answer = call();
+        std::mem::forget(unless_done);
+        answer
+    }
+
+    /// Whether a call has panicked.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.panicked.get()
+    }
+}
+
+/// Dropped by unwinding only.
+struct Panicked<'a>(&'a Cell<bool>);
+
+impl Drop for Panicked<'_> {
+    fn drop(&mut self) {
+        self.0.set(true);
     }
 }

@@ -133,7 +133,7 @@ impl Queue {
 
     /// What the queue has done so far.
     pub fn stats(&self) -> QueueStats {
-        Core::queue_stats(&self.lane)
+        self.core.queue_stats(&self.lane)
     }
 }
 

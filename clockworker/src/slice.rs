@@ -7,9 +7,9 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use crate::core::Core;
-use crate::lane::{GroupIndex, Lane, Popped, Records};
-use crate::policy::{PolicyFault, Seat};
-use crate::task::{Finish, LiveTask, Ran};
+use crate::lane::{GroupIndex, Lane, NO_GROUP, Popped, Records};
+use crate::policy::{Asked, PolicyFault, Seat};
+use crate::task::{Cause, Finish, LiveTask, Ran};
 
 /// Why a slice ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,9 @@ const MAX_STRIDE: u64 = 32;
 /// is then as with tokio's `LocalSet`, which does 61.
 pub(crate) const MAIN_PATIENCE: u32 = 64;
 
+/// The most records of aborted tasks that are passed over without a look at the time. Some 5 µs.
+const MAX_TOMBSTONES: usize = 64;
+
 /// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
 /// be over, at 10 to 30 ns a poll.
 const PREFETCH_AHEAD: usize = 4;
@@ -54,15 +57,52 @@ struct Chosen {
     group: GroupIndex,
 }
 
+/// Why the scheduler's next task cannot be told.
+enum Halt {
+    Fault(PolicyFault),
+    /// The scheduler gave out so many tasks that had been aborted that the time is to be looked at.
+    Tombstones,
+}
+
+impl From<PolicyFault> for Halt {
+    fn from(fault: PolicyFault) -> Self {
+        Halt::Fault(fault)
+    }
+}
+
 /// Runs one slice of `lane`, whose scheduler has this seat, within the grant that `core` holds.
-pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Result<SliceEnd, PolicyFault> {
+///
+/// First the futures of aborted tasks are dropped, also of those that are aborted meanwhile. Then tasks are polled.
+pub(crate) fn run<S: Scheduler>(
+    seat: &Seat<S>,
+    lane: &Lane,
+    core: &Core,
+    asked: &Asked,
+) -> Result<SliceEnd, PolicyFault> {
     let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
     let mut timing = Timing::start(core);
+    if lane.has_aborted()
+        && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)
+    {
+        return Ok(end);
+    }
     let mut next = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, None)?,
-        None => None,
+        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None),
+        None => Ok(None),
     };
-    while let Some(Chosen { live, id, group }) = next {
+    loop {
+        let Chosen { live, id, group } = match next {
+            Ok(Some(chosen)) => chosen,
+            Ok(None) => return Ok(SliceEnd::Drained),
+            Err(Halt::Fault(fault)) => return Err(fault),
+            Err(Halt::Tombstones) => {
+                if let Some(end) = timing.after_tombstones() {
+                    return Ok(end);
+                }
+                next = choose_again(seat, lane, asked);
+                continue;
+            }
+        };
         core.enter_task(lane, group);
         let ran = live.run();
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
@@ -72,7 +112,7 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
             settle_with_successor(lane, core, id, ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (lane, core), id, ran, service_ns);
+        let yielded = settle(policy, &mut records, (lane, core, asked), id, ran, service_ns);
         if core.budget.is_spent() {
             records.rouse(id);
             timing.renew_budget();
@@ -81,6 +121,12 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
             drop((seated, records));
             core.admit_arrivals();
             timing.look_again();
+            if lane.has_aborted()
+                && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)
+            {
+                yielded.into_iter().for_each(|task| lane.push_again(task));
+                return Ok(end);
+            }
             (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
             policy = match seated.as_mut() {
                 Some(policy) => policy,
@@ -90,13 +136,47 @@ pub(crate) fn run<S: Scheduler>(seat: &Seat<S>, lane: &Lane, core: &Core) -> Res
         }
         if let Some(end) = timing.end() {
             if let Some(task) = yielded {
-                push(policy, task);
+                push(policy, asked, task);
             }
             return Ok(end);
         }
-        next = choose(policy, &mut records, lane, Some(Last { id, yielded }))?;
+        next = choose(policy, &mut records, lane, asked, Some(Last { id, yielded }));
     }
-    Ok(SliceEnd::Drained)
+}
+
+/// Drops the futures of the queue's aborted tasks, each as if it were a poll, until none is left or the slice is over.
+#[cold]
+#[inline(never)]
+fn drop_aborted<S: Scheduler>(
+    seat: &Seat<S>,
+    (lane, core, asked): (&Lane, &Core, &Asked),
+    timing: &mut Timing<'_>,
+) -> Option<SliceEnd> {
+    while let Some(aborted) = lane.next_aborted() {
+        core.enter_task(lane, aborted.group);
+        let (task, group) = (aborted.task, aborted.group);
+        // No borrow is held: user code runs here.
+        let left = lane.cancel_aborted(aborted, Cause::Aborted);
+        let service_ns = timing.after_drop();
+        if let Some(policy) = &mut *seat.borrow_mut() {
+            // To a task that is alone in its group nothing matters any more.
+            if group != NO_GROUP {
+                asked.ask(|| served(policy, task, service_ns));
+            }
+            if let Some(left) = left {
+                asked.ask(|| left.tell(policy));
+            }
+        }
+        lane.sweep_tombstones();
+        if core.has_arrivals() {
+            core.admit_arrivals();
+            timing.look_again();
+        }
+        if let Some(end) = timing.end() {
+            return Some(end);
+        }
+    }
+    None
 }
 
 /// The task that was polled last.
@@ -104,6 +184,15 @@ struct Last {
     id: TaskId,
     /// If it is ready again, it is still to be pushed.
     yielded: Option<Task>,
+}
+
+/// Asks the scheduler for the next task after it has given out many that had been aborted.
+#[cold]
+fn choose_again<S: Scheduler>(seat: &Seat<S>, lane: &Lane, asked: &Asked) -> Result<Option<Chosen>, Halt> {
+    match &mut *seat.borrow_mut() {
+        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None),
+        None => Ok(None),
+    }
 }
 
 /// Hands back the last task if it yielded, asks the scheduler for the next, and checks what it gives.
@@ -115,22 +204,23 @@ fn choose<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     lane: &Lane,
+    asked: &Asked,
     last: Option<Last>,
-) -> Result<Option<Chosen>, PolicyFault> {
+) -> Result<Option<Chosen>, Halt> {
     let mut slot = last.as_ref().map_or(0, |last| last.id.slot());
     let mut yielded = last.and_then(|last| last.yielded);
-    loop {
+    for _ in 0..MAX_TOMBSTONES {
         let popped = match yielded.take() {
-            Some(task) => push_pop(policy, task),
-            None => pop(policy),
+            Some(task) => push_pop(policy, asked, task),
+            None => pop(policy, asked),
         };
         let Some(id) = popped else {
-            return if lane.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost) };
+            return if lane.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
         };
         // Before anything is taken out: a scheduler that panics loses nothing.
         if id.slot().wrapping_sub(slot) > 1
             && records.are_many()
-            && let Some(soon) = policy.peek(PREFETCH_AHEAD)
+            && let Some(soon) = asked.ask(|| policy.peek(PREFETCH_AHEAD))
         {
             records.prefetch(soon);
         }
@@ -140,31 +230,35 @@ fn choose<S: Scheduler>(
                 lane.ready.set(lane.ready.get() - 1);
                 return Ok(Some(Chosen { live, id, group }));
             }
-            Popped::Aborted(left) => left.tell(policy),
-            Popped::Fault(fault) => return Err(fault),
+            Popped::Aborted(left) => {
+                lane.tombstone_popped();
+                asked.ask(|| left.tell(policy));
+            }
+            Popped::Fault(fault) => return Err(fault.into()),
         }
     }
+    Err(Halt::Tombstones)
 }
 
 /// The scheduler's work, in functions of their own where a profile is to show them (see profiling/README.md).
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn pop<S: Scheduler>(policy: &mut S) -> Option<TaskId> {
-    policy.pop()
+fn pop<S: Scheduler>(policy: &mut S, asked: &Asked) -> Option<TaskId> {
+    asked.ask(|| policy.pop())
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push<S: Scheduler>(policy: &mut S, task: Task) {
-    policy.push(task, Ready::Yielded);
+fn push<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) {
+    asked.ask(|| policy.push(task, Ready::Yielded));
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push_pop<S: Scheduler>(policy: &mut S, task: Task) -> Option<TaskId> {
-    policy.push_pop(task)
+fn push_pop<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) -> Option<TaskId> {
+    asked.ask(|| policy.push_pop(task))
 }
 
 /// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the
@@ -176,7 +270,7 @@ fn push_pop<S: Scheduler>(policy: &mut S, task: Task) -> Option<TaskId> {
 fn settle<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (lane, core): (&Lane, &Core),
+    (lane, core, asked): (&Lane, &Core, &Asked),
     id: TaskId,
     ran: Ran,
     service_ns: u64,
@@ -185,13 +279,13 @@ fn settle<S: Scheduler>(
     match ran {
         Ran::Pending(live) => {
             let task = records.put_back(id, live, false)?;
-            served(policy, task, service_ns);
+            asked.ask(|| served(policy, task, service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             lane.ready.set(lane.ready.get() + 1);
-            served(policy, task, service_ns);
+            asked.ask(|| served(policy, task, service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
@@ -200,8 +294,10 @@ fn settle<S: Scheduler>(
             if finish == Finish::Panicked {
                 core.task_panicked();
             }
-            served(policy, left.task, service_ns);
-            left.tell(policy);
+            asked.ask(|| {
+                served(policy, left.task, service_ns);
+                left.tell(policy);
+            });
             None
         }
     }
@@ -219,7 +315,8 @@ fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
 fn settle_with_successor(lane: &Lane, core: &Core, id: TaskId, ran: Ran) {
     // FIFO hears nothing of what was served and who left, so any other will do.
     let mut nobody = RunnableFifo::new();
-    let yielded = settle(&mut nobody, &mut lane.records.borrow_mut(), (lane, core), id, ran, 0);
+    let asked = Asked::default();
+    let yielded = settle(&mut nobody, &mut lane.records.borrow_mut(), (lane, core, &asked), id, ran, 0);
     if let Some(task) = yielded {
         lane.push_again(task);
     }
@@ -248,7 +345,7 @@ struct Timing<'a> {
 impl<'a> Timing<'a> {
     fn start(core: &'a Core) -> Self {
         let stride = core.stride.get();
-        let now = core.now();
+        let now = core.meter.now();
         let (main_waits_for, main_waits_ns) = match core.main_waits_for.get() {
             0 => (MAIN_PATIENCE, SAMPLE_NS),
             yielded => (yielded, u64::MAX),
@@ -278,7 +375,7 @@ impl<'a> Timing<'a> {
             return 0;
         }
         self.looking = true;
-        let now = self.core.read_clock();
+        let now = self.core.meter.read();
         let elapsed = now - std::mem::replace(&mut self.last, now);
         // Long polls each have their reading as it is: no need to divide.
         if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
@@ -290,6 +387,21 @@ impl<'a> Timing<'a> {
         elapsed
     }
 
+    /// Counts a drop, which is as a poll, and reads the clock; the time since the last reading.
+    fn after_drop(&mut self) -> u64 {
+        self.polls += 1;
+        self.looking = true;
+        let now = self.core.meter.read();
+        now - std::mem::replace(&mut self.last, now)
+    }
+
+    /// Looks at the time, and whether the slice is over.
+    fn after_tombstones(&mut self) -> Option<SliceEnd> {
+        self.last = self.core.meter.read();
+        self.look_again();
+        self.end()
+    }
+
     /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.
     #[cold]
     fn renew_budget(&mut self) {
@@ -298,10 +410,11 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// Tasks were admitted: one of a queue that is to be served first may be among them.
+    /// Tasks were admitted: one of a queue that is to be served first may be among them. What that took is no task's.
     #[inline]
     fn look_again(&mut self) {
         self.looking = true;
+        self.last = self.core.meter.now();
     }
 
     /// Whether the slice is over.

@@ -65,11 +65,11 @@ pub struct QueueStats {
     pub live: usize,
     /// Calls of `Future::poll`.
     pub polls: u64,
-    /// Time its slices took: its tasks' own, and the executor's around them.
+    /// Time its slices took: polls and drops of its tasks, and the executor's work around them.
     pub busy: Duration,
-    /// Turns it got.
+    /// Slices it got.
     pub slices: u64,
-    /// Slices that used up their grant and ended later than granted, because polls cannot be cut short.
+    /// Slices beside other queues with work that ended later than granted, whatever ended them: polls cannot be cut short.
     pub overruns: u64,
     /// By how much, in all. Divided by `overruns` it is about half a long poll; much more means that polls are too long.
     pub overrun_time: Duration,
@@ -90,16 +90,44 @@ pub struct QueueStats {
 /// What an executor has done since it was made. From [`Executor::stats`](crate::Executor::stats).
 ///
 /// The sums include queues that were closed and are gone.
+///
+/// # Where the time went
+///
+/// `busy + main + own + host` is all the time since the executor was made: every nanosecond is in exactly one of the four.
+///
+/// ```
+/// use clockworker::{Executor, ManualClock};
+/// use std::time::Duration;
+///
+/// let clock = ManualClock::new();
+/// let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+/// let us = Duration::from_micros;
+/// ex.block_on(async {
+///     clock.advance(us(3)); // the future given to `run_until`
+///     let clock = clock.clone();
+///     clockworker::spawn_local(async move { clock.advance(us(5)) }).await.unwrap(); // a task
+/// });
+/// clock.advance(us(7)); // nothing runs
+/// let stats = ex.stats();
+/// assert_eq!((stats.main, stats.busy, stats.own, stats.host), (us(3), us(5), us(0), us(7)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutorStats {
     /// Calls of `Future::poll` on tasks.
     pub polls: u64,
-    /// Time spent in slices.
+    /// Time that went to queues: the sum of their [`busy`](QueueStats::busy).
     pub busy: Duration,
-    /// Turns given to queues.
+    /// Time in polls of the future given to `run_until`, or of several.
+    pub main: Duration,
+    /// The executor's own: to admit what arrived where that was much at once, and the ends of turns. (What it does around
+    /// polls is in the account that comes next, as a clock reading would take longer.)
+    pub own: Duration,
+    /// The host's: what passed between turns, asleep or not.
+    pub host: Duration,
+    /// Slices given to queues.
     pub slices: u64,
-    /// Slices that used up their grant and ended later than granted, because polls cannot be cut short.
+    /// Slices beside other queues with work that ended later than granted, because polls cannot be cut short.
     pub overruns: u64,
     /// By how much, in all.
     pub overrun_time: Duration,

@@ -1,32 +1,109 @@
 //! Admission: tasks woken, spawned on other threads or aborted are handed on, between polls.
+//!
+//! Any number may arrive at once, so it goes by batches: between two polls one batch, between two slices as many as fit into
+//! half of the turn. What is left comes in the next gap.
 
 use std::rc::Rc;
 
 use clockworker_schedulers::Ready;
 
+use super::meter::Account;
 use super::{Core, Current};
 use crate::lane::{Lane, NO_GROUP};
 use crate::task::{Arrival, Arrivals, Cause, LiveTask, Place, Refused};
 
+/// The most tasks of each kind, woken here and sent by other threads, that are admitted in one gap between polls. Some
+/// 5 µs.
+const BATCH: usize = 64;
+
+/// The most links of the inbox's stack that are turned round in one gap. Some 5 µs, as each may be a cache miss.
+const TURNED: usize = 128;
+
 impl Core {
-    /// Whether tasks were woken on this thread.
+    /// Whether tasks were woken on this thread, or are left over from the last batch.
     #[inline]
     pub(super) fn has_woken(&self) -> bool {
         self.shared.arrivals().is_some_and(Arrivals::any)
     }
 
-    /// Whether tasks were woken, or spawned on other threads.
+    /// Whether there is anything from other threads.
+    #[inline]
+    pub(crate) fn has_mail(&self) -> bool {
+        let mail = self.mail.take();
+        let is_empty = mail.is_empty();
+        self.mail.set(mail);
+        !is_empty || self.shared.inbox.has_mail()
+    }
+
+    /// Whether there is anything to admit.
     #[inline]
     pub(crate) fn has_arrivals(&self) -> bool {
         self.has_woken() || self.shared.inbox.has_mail()
     }
 
-    /// Hands the tasks woken on this thread to their schedulers.
-    pub(super) fn admit_woken(&self) {
-        let Some(arrivals) = self.shared.arrivals() else { return };
+    /// Admits a batch of what arrived. Whether that was all.
+    pub(crate) fn admit_arrivals(&self) -> bool {
+        if self.is_flooded.get() {
+            // What comes before it is the running queue's.
+            self.charge_up_to_now();
+        }
+        // No task is being polled: what is dropped here belongs to none.
+        let outer = self.current.replace(Current::NONE);
+        let mut all = self.admit_woken(BATCH) < BATCH;
+        if self.has_mail() {
+            all &= self.admit_mail();
+        }
+        self.current.set(outer);
+        if !all {
+            // Has the run loop come here again after the next poll.
+            self.shared.arrivals().into_iter().for_each(Arrivals::look);
+        }
+        if self.is_flooded.replace(!all) || !all || self.meter.is_stale() {
+            self.bill_admission();
+        }
+        all
+    }
+
+    /// Admits what arrived, until half of the turn is over. Whether that was all.
+    pub(crate) fn admit_between_slices(&self) -> bool {
+        loop {
+            let all = self.admit_arrivals();
+            if all || self.meter.now() >= self.admission_deadline.get() {
+                return all;
+            }
+        }
+    }
+
+    /// Admits all there is, however long it takes.
+    pub(super) fn admit_all(&self) {
+        while !self.admit_arrivals() {}
+    }
+
+    /// The time that a batch took is nobody's but the executor's.
+    #[cold]
+    fn bill_admission(&self) {
+        if self.running.get().is_none() {
+            self.meter.read();
+            self.meter.open(Account::Own);
+            return;
+        }
+        // In the middle of a slice: the queue has paid up to the last reading, which came after its last poll, and its grant
+        // goes on where it was.
+        let before = self.meter.now();
+        self.charge_running();
+        let took = self.meter.read() - before;
+        self.meter.open(Account::Own);
+        self.meter.open(Account::Queue);
+        self.slice_deadline.set(self.slice_deadline.get().saturating_add(took));
+    }
+
+    /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
+    pub(super) fn admit_woken(&self, most: usize) -> usize {
+        let Some(arrivals) = self.shared.arrivals() else { return 0 };
         // As a rule many of one queue come together, from the host's driver.
         let mut lane: Option<Rc<Lane>> = None;
-        while let Some(arrival) = arrivals.next() {
+        for admitted in 0..most {
+            let Some(arrival) = arrivals.next() else { return admitted };
             match (arrival, &lane) {
                 (Arrival::Ready(place), Some(lane)) if lane.key.index == place.queue => {
                     self.admit_ready(lane, place);
@@ -38,6 +115,7 @@ impl Core {
                 (arrival, _) => self.admit(arrival),
             }
         }
+        most
     }
 
     fn admit_ready(&self, lane: &Lane, place: Place) {
@@ -47,15 +125,31 @@ impl Core {
         }
     }
 
-    /// Hands the tasks that arrived to their schedulers, and drops the futures of those that were aborted.
-    ///
-    /// Bounded: what is aborted here may wake and spawn, but what it aborts comes in the next batch.
-    pub(crate) fn admit_arrivals(&self) {
-        self.admit_woken();
-        let Some(arrivals) = self.shared.arrivals() else { return };
-        for arrival in self.shared.inbox.take_all(arrivals) {
-            self.admit(arrival);
+    /// Admits a batch of what other threads sent. Whether that was all.
+    fn admit_mail(&self) -> bool {
+        let Some(arrivals) = self.shared.arrivals() else { return true };
+        let mut mail = self.mail.take();
+        if mail.is_empty() {
+            mail = self.shared.inbox.take_all(arrivals);
         }
+        let is_turned = mail.turn_round(TURNED);
+        self.mail.set(mail);
+        if !is_turned {
+            return false;
+        }
+        for _ in 0..BATCH {
+            // User code may run in each, so the rest is put back first.
+            let mut mail = self.mail.take();
+            let next = mail.next();
+            self.mail.set(mail);
+            let Some(arrival) = next else { return true };
+            self.admit(arrival);
+            if self.meter.is_stale() {
+                // It took as long as a drop takes.
+                return false;
+            }
+        }
+        false
     }
 
     pub(super) fn admit(&self, arrival: Arrival) {
@@ -67,23 +161,14 @@ impl Core {
                 }
             }
             Arrival::Aborted(place) => {
-                if let Some(lane) = self.lane(place.queue) {
-                    self.abort(&lane, place);
+                if let Some(lane) = self.lane(place.queue)
+                    && lane.take_aborted(place)
+                {
+                    self.make_runnable(&lane);
                 }
             }
             Arrival::New(task, place) => self.admit_new(task, place),
         }
-    }
-
-    /// Drops an aborted task's future. What that spawns belongs where the task did.
-    pub(super) fn abort(&self, lane: &Lane, place: Place) {
-        let Some(aborted) = lane.take_aborted(place) else { return };
-        let outer = self.current.replace(Current { queue: place.queue, group: aborted.group });
-        lane.cancel_aborted(aborted, Cause::Aborted);
-        self.now_is_stale.set(true);
-        self.current.set(outer);
-        self.after_policy_call(lane);
-        self.after_finish(lane);
     }
 
     /// A task that another thread spawned.
@@ -97,7 +182,7 @@ impl Core {
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(lane), None) = (&lane, cause) else {
             let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
-            self.now_is_stale.set(true);
+            self.meter.mark_stale();
             // Booked afterwards: what the cancelling drops may close the queue.
             let counters = lane.as_ref().filter(|lane| !lane.retired.get()).map(|lane| &lane.counters);
             let counters = counters.unwrap_or(&self.retired);
@@ -112,7 +197,7 @@ impl Core {
         });
     }
 
-    /// A task of the queue becomes ready: if it is the first, the queue joins the others.
+    /// A task of the queue becomes ready, or is to be dropped: if it is the first, the queue joins the others.
     ///
     /// Before its scheduler hears of it, which may be where this is called from: that panics, and the queue must be runnable
     /// then, as it has a task.

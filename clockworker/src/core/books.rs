@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Core;
+use super::meter::Account;
 use crate::lane::Lane;
 use crate::stats::{Counters, ExecutorStats, QueueStats};
 
@@ -13,9 +14,14 @@ impl Core {
         let sum = Counters::default();
         sum.absorb(&self.retired);
         lanes.iter().for_each(|lane| sum.absorb(&lane.counters));
+        let (open, owed) = self.meter.pending();
+        let pending = |account| if open == account { owed } else { 0 };
         ExecutorStats {
             polls: sum.polls.get(),
-            busy: Duration::from_nanos(sum.busy_ns.get()),
+            busy: Duration::from_nanos(sum.busy_ns.get() + pending(Account::Queue)),
+            main: Duration::from_nanos(self.meter.main_ns.get() + pending(Account::Main)),
+            own: Duration::from_nanos(self.meter.own_ns.get() + pending(Account::Own)),
+            host: Duration::from_nanos(self.meter.host_ns.get() + pending(Account::Host)),
             slices: sum.slices.get(),
             overruns: sum.overruns.get(),
             overrun_time: Duration::from_nanos(sum.overrun_ns.get()),
@@ -28,12 +34,21 @@ impl Core {
             completed: sum.completed.get(),
             cancelled: sum.cancelled.get(),
             panicked: sum.panicked.get(),
-            queues: lanes.iter().map(|lane| Self::queue_stats(lane)).collect(),
+            queues: lanes.iter().map(|lane| self.queue_stats(lane)).collect(),
         }
     }
 
-    pub(crate) fn queue_stats(lane: &Lane) -> QueueStats {
+    /// What the account owes by now, if it is the one that is open.
+    fn pending(&self, account: Account) -> u64 {
+        match self.meter.pending() {
+            (open, owed) if open == account => owed,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn queue_stats(&self, lane: &Lane) -> QueueStats {
         let counters = &lane.counters;
+        let pending = if self.running.get() == Some(lane.id) { self.pending(Account::Queue) } else { 0 };
         QueueStats {
             name: lane.name.to_string(),
             share: lane.share.get().get(),
@@ -41,7 +56,7 @@ impl Core {
             ready: lane.ready.get(),
             live: lane.live.get(),
             polls: counters.polls.get(),
-            busy: Duration::from_nanos(counters.busy_ns.get()),
+            busy: Duration::from_nanos(counters.busy_ns.get() + pending),
             slices: counters.slices.get(),
             overruns: counters.overruns.get(),
             overrun_time: Duration::from_nanos(counters.overrun_ns.get()),

@@ -88,7 +88,7 @@ impl Core {
 
     /// Cancels every task there is.
     pub(crate) fn cancel_all(&self, cause: Cause) {
-        self.admit_arrivals();
+        self.admit_all();
         for lane in self.lanes() {
             lane.cancel_all(cause);
             if lane.runnable.replace(false) {
@@ -97,7 +97,7 @@ impl Core {
             self.after_finish(&lane);
         }
         // Links to tasks that are complete now.
-        self.admit_arrivals();
+        self.admit_all();
     }
 
     /// Drops every future, then closes the inbox. Nothing can bring a future back afterwards: wakers can only notify,
@@ -107,7 +107,9 @@ impl Core {
         self.cancel_all(Cause::ExecutorDropped);
         self.lanes().iter().for_each(|lane| lane.drop_scheduler());
         let Some(arrivals) = self.shared.arrivals() else { return };
-        for arrival in self.shared.inbox.close(arrivals) {
+        let mut left = self.shared.inbox.close(arrivals);
+        left.turn_round(usize::MAX);
+        for arrival in left {
             self.admit(arrival);
         }
     }

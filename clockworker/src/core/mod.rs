@@ -5,11 +5,13 @@
 mod admission;
 mod books;
 mod ending;
+mod meter;
 mod queues;
 mod slices;
 mod spawning;
 mod watching;
 
+pub(crate) use meter::Meter;
 pub(crate) use queues::QueuePlace;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -25,6 +27,7 @@ use crate::compat::RunWaker;
 use crate::drained::Waiting;
 use crate::fork::Process;
 use crate::host::MainWaker;
+use crate::inbox::Batch;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
 use crate::shared::{Refusal, Shared};
 use crate::stats::{Counter, Counters};
@@ -44,7 +47,8 @@ pub(crate) struct Core {
     pub(crate) shared: SharedRef,
     /// The process it was made in.
     pub(crate) process: Process,
-    clock: Clock,
+    /// Time, and who pays for it.
+    pub(crate) meter: Meter,
     limits: HostLimits,
     /// By `QueueKey::index`. None where a queue was closed and is gone.
     lanes: RefCell<Vec<Option<Rc<Lane>>>>,
@@ -54,12 +58,12 @@ pub(crate) struct Core {
     generation: Cell<u32>,
     refused: Cell<Option<Refusal>>,
 
-    /// The last clock reading. Never goes back.
-    now: Cell<u64>,
-    /// Futures were dropped since the last clock reading, which may have taken long.
-    now_is_stale: Cell<bool>,
-    /// Up to when the running queue's service is charged.
-    charged_until: Cell<u64>,
+    /// What was taken out of the inbox and is still to be admitted.
+    mail: Cell<Batch>,
+    /// The last batch was not all that had arrived.
+    is_flooded: Cell<bool>,
+    /// A turn went by without a slice: the next begins with one.
+    pub(crate) owes_slice: Cell<bool>,
     /// The queue whose slice it is.
     running: Cell<Option<QueueId>>,
     /// The task of another executor that this turn is taken in.
@@ -72,8 +76,9 @@ pub(crate) struct Core {
     contended: Cell<bool>,
     /// When the running slice's grant ends, while queues contend.
     slice_deadline: Cell<u64>,
-    /// When the host must run.
+    /// When the host must run, and when admission between slices leaves the rest of the turn to them.
     host_deadline: Cell<u64>,
+    admission_deadline: Cell<u64>,
     /// The queue that the watchdog looks at next.
     watched: Cell<usize>,
     /// Polls left until the host must run.
@@ -118,22 +123,21 @@ impl Current {
 
 impl Core {
     pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
-        let now = clock.now();
         let shared = SharedRef::new(Shared::new());
         let main = MainWaker::new(&shared);
         Rc::new(Self {
             process: shared.process,
             shared,
-            clock,
+            meter: Meter::new(clock),
             limits,
             lanes: RefCell::default(),
             default_lane: OnceCell::new(),
             eevdf: RefCell::new(Eevdf::new()),
             generation: Cell::new(0),
             refused: Cell::new(None),
-            now: Cell::new(now),
-            now_is_stale: Cell::new(false),
-            charged_until: Cell::new(now),
+            mail: Cell::default(),
+            is_flooded: Cell::new(false),
+            owes_slice: Cell::new(false),
             running: Cell::new(None),
             outer_task: Cell::new(None),
             current: Cell::new(Current::NONE),
@@ -141,6 +145,7 @@ impl Core {
             contended: Cell::new(false),
             slice_deadline: Cell::new(u64::MAX),
             host_deadline: Cell::new(u64::MAX),
+            admission_deadline: Cell::new(u64::MAX),
             watched: Cell::new(0),
             polls_left: Cell::new(0),
             budget: TurnBudget::default(),

@@ -5,6 +5,7 @@ use std::task::Waker;
 
 use clockworker_schedulers::Eevdf;
 
+use super::meter::Account;
 use super::{Core, Current};
 use crate::lane::{GroupIndex, Lane};
 use crate::slice::SliceEnd;
@@ -14,9 +15,29 @@ impl Core {
     /// Begins a turn of the executor on its host's thread.
     pub(crate) fn begin_turn(&self) {
         self.host_polls.add(1);
-        let now = self.read_clock();
+        let now = self.meter.read();
+        self.meter.open(Account::Own);
         self.host_deadline.set(now.saturating_add(self.limits.budget_ns));
+        self.admission_deadline.set(now.saturating_add(self.limits.budget_ns / 2));
         self.polls_left.set(self.limits.poll_cap);
+    }
+
+    /// Ends it: from now on the host pays.
+    pub(crate) fn end_turn(&self) {
+        self.meter.refresh();
+        self.meter.open(Account::Host);
+    }
+
+    /// The future given to `run_until` is polled from now on.
+    pub(crate) fn begin_main(&self) {
+        self.meter.refresh();
+        self.meter.open(Account::Main);
+    }
+
+    /// It was polled.
+    pub(crate) fn end_main(&self) {
+        self.meter.read();
+        self.meter.open(Account::Own);
     }
 
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
@@ -24,8 +45,8 @@ impl Core {
         let lane = self.pick()?;
         self.running.set(Some(lane.id));
         self.preempted.set(false);
-        self.now_is_stale.set(false);
-        self.charged_until.set(self.now.get());
+        self.meter.refresh();
+        self.meter.open(Account::Queue);
         let end = lane.run_slice(self);
         self.current.set(Current::NONE);
         self.end_slice(&lane, end);
@@ -44,24 +65,24 @@ impl Core {
     /// Charges what the slice took, and books how it ended.
     pub(super) fn end_slice(&self, lane: &Lane, end: SliceEnd) {
         // While queues contend, the clock is read after every poll, and whenever one joins.
-        if !self.contended.get() || self.now_is_stale.get() {
-            self.read_clock();
+        let contended = self.contended.get();
+        if !contended || self.meter.is_stale() {
+            self.meter.read();
         }
-        let now = self.now.get();
-        self.running.set(None);
         lane.counters.slices.add(1);
-        match end {
-            SliceEnd::Preempted => lane.counters.preemptions.add(1),
-            SliceEnd::Spent => {
-                let over = now.saturating_sub(self.slice_deadline.get());
-                lane.counters.overruns.add(u64::from(over > 0));
-                lane.counters.overrun_ns.add(over);
-            }
-            _ => {}
+        if end == SliceEnd::Preempted {
+            lane.counters.preemptions.add(1);
+        }
+        // Whatever ended it: the others waited for as long.
+        if contended && self.meter.now() > self.slice_deadline.get() {
+            lane.counters.overruns.add(1);
+            lane.counters.overrun_ns.add(self.meter.now() - self.slice_deadline.get());
         }
         let mut eevdf = self.eevdf.borrow_mut();
         self.charge(&mut eevdf, lane);
-        if lane.ready.get() == 0 {
+        self.running.set(None);
+        self.meter.open(Account::Own);
+        if !lane.has_work() {
             lane.runnable.set(false);
             eevdf.sleep(lane.id);
             self.contended.set(eevdf.runnable() > 1);
@@ -78,7 +99,7 @@ impl Core {
     }
 
     fn grant(&self, ns: u64) {
-        self.slice_deadline.set(self.now.get().saturating_add(ns));
+        self.slice_deadline.set(self.meter.now().saturating_add(ns));
     }
 
     /// After a charge in the middle of a slice: the grant may have become shorter, but not longer. (A charge that serves
@@ -91,9 +112,17 @@ impl Core {
 
     /// Charges the running queue for the time since it was last charged.
     pub(super) fn charge_up_to_now(&self) {
-        let Some(running) = self.running.get() else { return };
-        self.read_clock();
-        if let Some(lane) = self.lane(running.index() as u32) {
+        if self.running.get().is_some() {
+            self.meter.read();
+            self.charge_running();
+        }
+    }
+
+    /// Charges the running queue up to the last clock reading.
+    pub(super) fn charge_running(&self) {
+        if let Some(running) = self.running.get()
+            && let Some(lane) = self.lane(running.index() as u32)
+        {
             self.charge(&mut self.eevdf.borrow_mut(), &lane);
         }
     }
@@ -101,8 +130,7 @@ impl Core {
     /// Charges a queue up to the last clock reading.
     #[inline]
     fn charge(&self, eevdf: &mut Eevdf, lane: &Lane) {
-        let now = self.now.get();
-        let service = now - self.charged_until.replace(now);
+        let service = self.meter.take();
         lane.counters.busy_ns.add(service);
         eevdf.charge(lane.id, service);
     }
@@ -114,22 +142,6 @@ impl Core {
             self.retire_if_done(lane);
             self.after_last_finish();
         }
-    }
-
-    /// The last clock reading.
-    #[inline]
-    pub(crate) fn now(&self) -> u64 {
-        self.now.get()
-    }
-
-    /// Reads the clock. One that goes back by a little, as between two processors, stands still until it has
-    /// caught up. (None goes back by much: a [`ManualClock`](crate::ManualClock) that is set back goes on.)
-    #[cfg_attr(clockworker_profiling, inline(never))]
-    #[cfg_attr(not(clockworker_profiling), inline)]
-    pub(crate) fn read_clock(&self) -> u64 {
-        let now = self.clock.now().max(self.now.get());
-        self.now.set(now);
-        now
     }
 
     #[inline]
@@ -153,7 +165,7 @@ impl Core {
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.polls_left.get() == 0 || self.now.get() >= self.host_deadline.get()
+        self.polls_left.get() == 0 || self.meter.now() >= self.host_deadline.get()
     }
 
     /// Notes which task is polled next.
@@ -169,11 +181,11 @@ impl Core {
         if current == Current::NONE {
             return false;
         }
-        if self.preempted.get() || self.main.is_woken() || self.shared.inbox.has_mail() {
+        if self.preempted.get() || self.main.is_woken() || self.has_mail() {
             return true;
         }
         let other_queue = |arrivals: &Arrivals| arrivals.any_of_other_queue(current.queue);
-        self.shared.arrivals().is_some_and(other_queue) || self.time_is_up(self.read_clock()).is_some()
+        self.shared.arrivals().is_some_and(other_queue) || self.time_is_up(self.meter.read()).is_some()
     }
 
     /// Goes back to the host although there is work left.
