@@ -523,6 +523,14 @@ impl Lane {
         true
     }
 
+    /// Takes an aborted task that its scheduler has just given out, for its future to be dropped.
+    #[cold]
+    pub(crate) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
+        let task = Task { id, group: group_of(id.slot() as u32, group) };
+        self.aborted.borrow_mut().push_back(Aborted { live, group, task, ready: false });
+        self.has_aborted.set(true);
+    }
+
     /// Whether the futures of aborted tasks are to be dropped.
     #[inline]
     pub(crate) fn has_aborted(&self) -> bool {

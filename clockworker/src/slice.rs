@@ -90,6 +90,8 @@ pub(crate) fn run<S: Scheduler>(
         Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None),
         None => Ok(None),
     };
+    // While what other threads sent waits for admission, aborts may be among it.
+    let mut aborts_may_wait = core.is_flooded();
     loop {
         let Chosen { live, id, group } = match next {
             Ok(Some(chosen)) => chosen,
@@ -103,6 +105,14 @@ pub(crate) fn run<S: Scheduler>(
                 continue;
             }
         };
+        if aborts_may_wait && live.is_aborted() {
+            lane.abort_popped(live, id, group);
+            if let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing) {
+                return Ok(end);
+            }
+            next = choose_again(seat, lane, asked);
+            continue;
+        }
         core.enter_task(lane, group);
         let ran = live.run();
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
@@ -120,6 +130,7 @@ pub(crate) fn run<S: Scheduler>(
         if arrivals.any() || core.shared.inbox.has_mail() {
             drop((seated, records));
             core.admit_arrivals();
+            aborts_may_wait = core.is_flooded();
             timing.look_again();
             if lane.has_aborted()
                 && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)

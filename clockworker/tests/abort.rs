@@ -282,7 +282,7 @@ fn ten_thousand_ready_tasks_before_it_do_not_delay_the_drop() {
     task.abort();
     tick(&ex);
     assert_eq!(probe.drops.get(), 1);
-    assert_eq!(ex.stats().polls, 2, "it was not its turn that did it");
+    assert_eq!(ex.stats().polls, 1, "the drop took the place of a poll");
     settle(&ex);
     assert_finished(&ex.stats(), 10_000, 1, 0);
 }
@@ -299,8 +299,8 @@ fn ten_thousand_woken_tasks_before_it_do_not_delay_the_drop() {
     probes.iter().for_each(|probe| probe.finish());
     task.abort();
     tick(&ex);
-    assert_eq!(victim.drops.get(), 1);
-    assert_eq!(ex.stats().polls, polls + 1);
+    // Between two polls come at most 64 of those that were woken, and what other threads sent and aborts.
+    assert_eq!((victim.drops.get(), ex.stats().polls), (1, polls));
 }
 
 #[test]
@@ -593,5 +593,5 @@ fn the_host_gets_its_turn_between_aborted_tasks_that_abort_others_when_dropped()
     settle(&ex);
     let after = ex.stats();
     assert_eq!(after.cancelled - before.cancelled, TASKS as u64);
-    assert_eq!(after.host_yields - before.host_yields, TASKS as u64 - 1, "one between any two");
+    assert_eq!(after.host_yields - before.host_yields, TASKS as u64, "one after each");
 }

@@ -223,7 +223,8 @@ fn a_lost_task_that_is_aborted_is_not_looked_for() {
     let lost = held(&told, &queue, async {});
     assert_lawful(&run(&ex, &queue, 500), 500);
     lost.abort();
-    assert_lawful(&run(&ex, &queue, 10_000), 10_000);
+    // Ten polls a turn, but for the turn in which the drop takes the place of one.
+    assert_lawful(&run(&ex, &queue, 10_000), 10_009);
     assert!(output(lost).unwrap_err().is_cancelled());
 }
 

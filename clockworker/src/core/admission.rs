@@ -35,6 +35,11 @@ impl Core {
         !is_empty || self.shared.inbox.has_mail()
     }
 
+    /// Whether the last batch was not all that had arrived.
+    pub(crate) fn is_flooded(&self) -> bool {
+        self.is_flooded.get()
+    }
+
     /// Whether there is anything to admit.
     #[inline]
     pub(crate) fn has_arrivals(&self) -> bool {
@@ -165,6 +170,7 @@ impl Core {
                     && lane.take_aborted(place)
                 {
                     self.make_runnable(&lane);
+                    self.hasten(&lane);
                 }
             }
             Arrival::New(task, place) => self.admit_new(task, place),
@@ -208,6 +214,16 @@ impl Core {
         }
     }
 
+    /// Has the queue served soon, unless it is in debt, as it has futures to drop: cuts its present request down to next to
+    /// nothing, which brings its virtual deadline near.
+    fn hasten(&self, lane: &Lane) {
+        let mut eevdf = self.eevdf.borrow_mut();
+        eevdf.set_request(lane.id, 1);
+        eevdf.set_request(lane.id, lane.request_ns.get());
+        drop(eevdf);
+        self.preempt_for(lane);
+    }
+
     /// A scheduler was told something, outside of its queue's slice. If it called back into the executor, and is out of
     /// service for that, tasks may have become ready.
     #[inline]
@@ -230,8 +246,14 @@ impl Core {
             // The running queue was alone until now: its turn begins here.
             self.grant_rest();
         }
-        let Some(running) = self.running.get() else { return };
-        if self.eevdf.borrow().preempts(lane.id, running) {
+        self.preempt_for(lane);
+    }
+
+    /// Ends the slice under way if the queue is to be served before the running one.
+    fn preempt_for(&self, lane: &Lane) {
+        if let Some(running) = self.running.get()
+            && self.eevdf.borrow().preempts(lane.id, running)
+        {
             self.preempted.set(true);
         }
     }

@@ -45,7 +45,10 @@ fn mail_that_came_before_parking_keeps_the_host_awake() {
     let task = spawn_remote(&shared, SOMEWHERE, || async {});
     assert!(shared.inbox.has_mail());
     assert!(!shared.inbox.park(Waker::noop()));
-    assert_eq!(shared.inbox.take_all(owner).count(), 1, "and what came with it is dropped, which cancels it");
+    let mut mail = shared.inbox.take_all(owner);
+    assert!(mail.next().is_none(), "it is not turned round yet");
+    assert!(!mail.turn_round(0) && mail.turn_round(1) && !mail.is_empty());
+    assert_eq!(mail.count(), 1, "and what came with it is dropped, which cancels it");
     assert!(task.is_finished());
     assert!(shared.inbox.park(Waker::noop()));
     assert!(!shared.inbox.park(Waker::noop()), "it is parked already");

@@ -91,7 +91,7 @@ impl LiveTask {
         self.header().owned.phase.get() == Phase::Ready
     }
 
-    /// Whether the task was aborted before its record was made.
+    /// Whether the task was aborted, by anybody who may have known of it for a while.
     pub(crate) fn is_aborted(&self) -> bool {
         self.header().state.is_aborted()
     }
