@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use crate::context;
-use crate::core::Core;
+use crate::core::{Account, Core};
 use crate::slice::{self, SliceEnd};
 use crate::sync::{Arc, AtomicBool, Signal, Thread, impl_wake, thread, waker_of};
 use crate::task::{Id, SharedRef};
@@ -128,9 +128,9 @@ pub(crate) fn poll_in_turn<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     Id::make_current(core.outer_task.get());
-    core.begin_main();
+    core.meter.begin(Account::Main);
     let polled = poll(&mut Context::from_waker(waker));
-    core.end_main();
+    core.meter.end_main();
     // It woke itself, to let others run: it is to be their turn, then.
     core.main_waits_for.set(if core.main.is_woken() { slice::MAIN_PATIENCE } else { 0 });
     if core.budget.is_spent() {

@@ -15,7 +15,7 @@ use slab::Slab;
 use crate::core::{Core, QueuePlace};
 use crate::policy::{Asked, Policy, PolicyFault};
 use crate::shared::QueueKey;
-use crate::slice::{self, SliceEnd};
+use crate::slice::{self, Halt, SliceEnd};
 use crate::stats::Counters;
 use crate::task::{Cause, Finish, LiveTask, Place};
 use crate::tombstones::Tombstones;
@@ -449,10 +449,12 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
 
 /// Calls what runs a slice, which asks the scheduler by way of [`Asked`]. A panic that does not come from there is the
 /// executor's own fault, and goes on.
-fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, PolicyFault>) -> Result<SliceEnd, PolicyFault> {
+fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
     let asked = Asked::default();
     match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
-        Ok(end) => end,
+        Ok(Ok(end)) => Ok(end),
+        Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Interrupted),
+        Ok(Err(Halt::Fault(fault))) => Err(fault),
         Err(payload) if asked.has_panicked() => {
             crate::panics::drop_quietly(payload);
             Err(PolicyFault::Panicked)

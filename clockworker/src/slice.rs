@@ -26,6 +26,9 @@ pub(crate) enum SliceEnd {
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
+    /// The scheduler gave out many tasks that had been aborted, or more has arrived than could be admitted between two polls:
+    /// the time is to be looked at.
+    Interrupted,
     /// The scheduler broke its contract.
     PolicyFault,
 }
@@ -57,10 +60,10 @@ struct Chosen {
     group: GroupIndex,
 }
 
-/// Why the scheduler's next task cannot be told.
-enum Halt {
+/// Why there is no next task to poll.
+pub(crate) enum Halt {
     Fault(PolicyFault),
-    /// The scheduler gave out so many tasks that had been aborted that the time is to be looked at.
+    /// The scheduler gave out many tasks that had been aborted: the time is to be looked at.
     Tombstones,
 }
 
@@ -78,7 +81,7 @@ pub(crate) fn run<S: Scheduler>(
     lane: &Lane,
     core: &Core,
     asked: &Asked,
-) -> Result<SliceEnd, PolicyFault> {
+) -> Result<SliceEnd, Halt> {
     let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
     let mut timing = Timing::start(core);
     if lane.has_aborted()
@@ -87,32 +90,17 @@ pub(crate) fn run<S: Scheduler>(
         return Ok(end);
     }
     let mut next = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None),
-        None => Ok(None),
+        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None)?,
+        None => None,
     };
-    // While what other threads sent waits for admission, aborts may be among it.
-    let mut aborts_may_wait = core.is_flooded();
-    loop {
-        let Chosen { live, id, group } = match next {
-            Ok(Some(chosen)) => chosen,
-            Ok(None) => return Ok(SliceEnd::Drained),
-            Err(Halt::Fault(fault)) => return Err(fault),
-            Err(Halt::Tombstones) => {
-                if let Some(end) = timing.after_tombstones() {
-                    return Ok(end);
-                }
-                next = choose_again(seat, lane, asked);
-                continue;
-            }
-        };
-        if aborts_may_wait && live.is_aborted() {
-            lane.abort_popped(live, id, group);
-            if let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing) {
-                return Ok(end);
-            }
-            next = choose_again(seat, lane, asked);
-            continue;
-        }
+    // While what other threads sent waits for admission, aborts may be among it. Then a slice has one poll.
+    if core.is_flooded()
+        && let Some(Chosen { live, id, group }) = next.take_if(|next| next.live.is_aborted())
+    {
+        lane.abort_popped(live, id, group);
+        return Ok(SliceEnd::Interrupted);
+    }
+    while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
         let ran = live.run();
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
@@ -129,9 +117,12 @@ pub(crate) fn run<S: Scheduler>(
         }
         if arrivals.any() || core.shared.inbox.has_mail() {
             drop((seated, records));
-            core.admit_arrivals();
-            aborts_may_wait = core.is_flooded();
+            let all = core.admit_arrivals();
             timing.look_again();
+            if !all {
+                yielded.into_iter().for_each(|task| lane.push_again(task));
+                return Ok(timing.end().unwrap_or(SliceEnd::Interrupted));
+            }
             if lane.has_aborted()
                 && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)
             {
@@ -151,8 +142,9 @@ pub(crate) fn run<S: Scheduler>(
             }
             return Ok(end);
         }
-        next = choose(policy, &mut records, lane, asked, Some(Last { id, yielded }));
+        next = choose(policy, &mut records, lane, asked, Some(Last { id, yielded }))?;
     }
+    Ok(SliceEnd::Drained)
 }
 
 /// Drops the futures of the queue's aborted tasks, each as if it were a poll, until none is left or the slice is over.
@@ -168,6 +160,7 @@ fn drop_aborted<S: Scheduler>(
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
         let left = lane.cancel_aborted(aborted, Cause::Aborted);
+        core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {
             // To a task that is alone in its group nothing matters any more.
@@ -195,15 +188,6 @@ struct Last {
     id: TaskId,
     /// If it is ready again, it is still to be pushed.
     yielded: Option<Task>,
-}
-
-/// Asks the scheduler for the next task after it has given out many that had been aborted.
-#[cold]
-fn choose_again<S: Scheduler>(seat: &Seat<S>, lane: &Lane, asked: &Asked) -> Result<Option<Chosen>, Halt> {
-    match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None),
-        None => Ok(None),
-    }
 }
 
 /// Hands back the last task if it yielded, asks the scheduler for the next, and checks what it gives.
@@ -301,6 +285,8 @@ fn settle<S: Scheduler>(
         }
         Ran::Finished(finish) => {
             let left = records.remove(id);
+            // Its group may be gone with it.
+            core.leave_task();
             lane.count(finish);
             if finish == Finish::Panicked {
                 core.task_panicked();
@@ -404,13 +390,6 @@ impl<'a> Timing<'a> {
         self.looking = true;
         let now = self.core.meter.read();
         now - std::mem::replace(&mut self.last, now)
-    }
-
-    /// Looks at the time, and whether the slice is over.
-    fn after_tombstones(&mut self) -> Option<SliceEnd> {
-        self.last = self.core.meter.read();
-        self.look_again();
-        self.end()
     }
 
     /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use clockworker_schedulers::Ready;
 
-use super::meter::Account;
 use super::{Core, Current};
+use crate::inbox::Batch;
 use crate::lane::{Lane, NO_GROUP};
 use crate::task::{Arrival, Arrivals, Cause, LiveTask, Place, Refused};
 
@@ -29,10 +29,7 @@ impl Core {
     /// Whether there is anything from other threads.
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
-        let mail = self.mail.take();
-        let is_empty = mail.is_empty();
-        self.mail.set(mail);
-        !is_empty || self.shared.inbox.has_mail()
+        self.has_mail_left.get() || self.shared.inbox.has_mail()
     }
 
     /// Whether the last batch was not all that had arrived.
@@ -47,26 +44,40 @@ impl Core {
     }
 
     /// Admits a batch of what arrived. Whether that was all.
+    #[inline]
     pub(crate) fn admit_arrivals(&self) -> bool {
         if self.is_flooded.get() {
             // What comes before it is the running queue's.
             self.charge_up_to_now();
         }
-        // No task is being polled: what is dropped here belongs to none.
-        let outer = self.current.replace(Current::NONE);
-        let mut all = self.admit_woken(BATCH) < BATCH;
-        if self.has_mail() {
-            all &= self.admit_mail();
+        let all = self.admit_batch();
+        if !all || self.is_flooded.get() || self.meter.is_stale() {
+            self.after_flood(all);
         }
-        self.current.set(outer);
+        all
+    }
+
+    fn admit_batch(&self) -> bool {
+        let woken = self.admit_woken(BATCH) < BATCH;
+        let mailed = !self.has_mail() || self.admit_mail();
+        woken && mailed
+    }
+
+    /// The time that a large batch took is nobody's but the executor's.
+    #[cold]
+    fn after_flood(&self, all: bool) {
+        self.is_flooded.set(!all);
         if !all {
             // Has the run loop come here again after the next poll.
             self.shared.arrivals().into_iter().for_each(Arrivals::look);
         }
-        if self.is_flooded.replace(!all) || !all || self.meter.is_stale() {
-            self.bill_admission();
-        }
-        all
+        // In the middle of a slice the queue has paid up to the last reading, which came after its last poll, and its grant
+        // goes on where it was.
+        let before = self.meter.now();
+        self.charge_running();
+        self.meter.bill_own();
+        let took = self.meter.now() - before;
+        self.slice_deadline.set(self.slice_deadline.get().saturating_add(took));
     }
 
     /// Admits what arrived, until half of the turn is over. Whether that was all.
@@ -82,24 +93,6 @@ impl Core {
     /// Admits all there is, however long it takes.
     pub(super) fn admit_all(&self) {
         while !self.admit_arrivals() {}
-    }
-
-    /// The time that a batch took is nobody's but the executor's.
-    #[cold]
-    fn bill_admission(&self) {
-        if self.running.get().is_none() {
-            self.meter.read();
-            self.meter.open(Account::Own);
-            return;
-        }
-        // In the middle of a slice: the queue has paid up to the last reading, which came after its last poll, and its grant
-        // goes on where it was.
-        let before = self.meter.now();
-        self.charge_running();
-        let took = self.meter.read() - before;
-        self.meter.open(Account::Own);
-        self.meter.open(Account::Queue);
-        self.slice_deadline.set(self.slice_deadline.get().saturating_add(took));
     }
 
     /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
@@ -138,7 +131,7 @@ impl Core {
             mail = self.shared.inbox.take_all(arrivals);
         }
         let is_turned = mail.turn_round(TURNED);
-        self.mail.set(mail);
+        self.put_back(mail);
         if !is_turned {
             return false;
         }
@@ -146,7 +139,7 @@ impl Core {
             // User code may run in each, so the rest is put back first.
             let mut mail = self.mail.take();
             let next = mail.next();
-            self.mail.set(mail);
+            self.put_back(mail);
             let Some(arrival) = next else { return true };
             self.admit(arrival);
             if self.meter.is_stale() {
@@ -155,6 +148,11 @@ impl Core {
             }
         }
         false
+    }
+
+    fn put_back(&self, mail: Batch) {
+        self.has_mail_left.set(!mail.is_empty());
+        self.mail.set(mail);
     }
 
     pub(super) fn admit(&self, arrival: Arrival) {
@@ -187,7 +185,10 @@ impl Core {
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(lane), None) = (&lane, cause) else {
+            // It is dropped here, and belongs to no task.
+            let outer = self.current.replace(Current::NONE);
             let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
+            self.current.set(outer);
             self.meter.mark_stale();
             // Booked afterwards: what the cancelling drops may close the queue.
             let counters = lane.as_ref().filter(|lane| !lane.retired.get()).map(|lane| &lane.counters);

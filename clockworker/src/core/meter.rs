@@ -12,7 +12,7 @@ use crate::stats::Counter;
 
 /// To whom time is billed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Account {
+pub(crate) enum Account {
     /// Between turns.
     Host,
     /// The future given to `run_until` is being polled.
@@ -81,13 +81,6 @@ impl Meter {
         self.is_stale.get()
     }
 
-    /// Reads the clock if the last reading is out of date.
-    pub(super) fn refresh(&self) {
-        if self.is_stale.get() {
-            self.read();
-        }
-    }
-
     /// Takes what has not been billed up to the last reading.
     #[inline]
     pub(super) fn take(&self) -> u64 {
@@ -95,16 +88,41 @@ impl Meter {
         now - self.billed_until.replace(now)
     }
 
-    /// Closes the account that is open, up to the last reading, and opens another. A queue's is closed by the caller, who
-    /// [takes](Self::take) what it owes.
+    /// Opens the next account. If user code ran since the last reading, that was on the executor's own.
     #[inline]
-    pub(super) fn open(&self, next: Account) {
-        let counter = match self.open.replace(next) {
-            Account::Host => &self.host_ns,
-            Account::Main => &self.main_ns,
-            Account::Own | Account::Queue => &self.own_ns,
-        };
-        counter.add(self.take());
+    pub(crate) fn begin(&self, next: Account) {
+        if self.is_stale.get() {
+            self.bill_own();
+        }
+        self.open.set(next);
+    }
+
+    /// Bills the time up to now to the executor.
+    #[cold]
+    pub(super) fn bill_own(&self) {
+        self.read();
+        self.own_ns.add(self.take());
+    }
+
+    /// The host has had the time up to now: now it is the executor's turn. What time it is.
+    pub(super) fn end_host(&self) -> u64 {
+        let now = self.read();
+        self.host_ns.add(self.take());
+        self.open.set(Account::Own);
+        now
+    }
+
+    /// The future given to `run_until` has had the time up to now.
+    pub(crate) fn end_main(&self) {
+        self.read();
+        self.main_ns.add(self.take());
+        self.open.set(Account::Own);
+    }
+
+    /// The queue has been billed.
+    #[inline]
+    pub(super) fn end_slice(&self) {
+        self.open.set(Account::Own);
     }
 
     /// The account that is open, and what it owes by now.

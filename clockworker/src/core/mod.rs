@@ -11,7 +11,7 @@ mod slices;
 mod spawning;
 mod watching;
 
-pub(crate) use meter::Meter;
+pub(crate) use meter::{Account, Meter};
 pub(crate) use queues::QueuePlace;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -60,6 +60,8 @@ pub(crate) struct Core {
 
     /// What was taken out of the inbox and is still to be admitted.
     mail: Cell<Batch>,
+    /// Whether there is anything in it.
+    has_mail_left: Cell<bool>,
     /// The last batch was not all that had arrived.
     is_flooded: Cell<bool>,
     /// A turn went by without a slice: the next begins with one.
@@ -136,6 +138,7 @@ impl Core {
             generation: Cell::new(0),
             refused: Cell::new(None),
             mail: Cell::default(),
+            has_mail_left: Cell::new(false),
             is_flooded: Cell::new(false),
             owes_slice: Cell::new(false),
             running: Cell::new(None),

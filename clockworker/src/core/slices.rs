@@ -15,8 +15,7 @@ impl Core {
     /// Begins a turn of the executor on its host's thread.
     pub(crate) fn begin_turn(&self) {
         self.host_polls.add(1);
-        let now = self.meter.read();
-        self.meter.open(Account::Own);
+        let now = self.meter.end_host();
         self.host_deadline.set(now.saturating_add(self.limits.budget_ns));
         self.admission_deadline.set(now.saturating_add(self.limits.budget_ns / 2));
         self.polls_left.set(self.limits.poll_cap);
@@ -24,20 +23,7 @@ impl Core {
 
     /// Ends it: from now on the host pays.
     pub(crate) fn end_turn(&self) {
-        self.meter.refresh();
-        self.meter.open(Account::Host);
-    }
-
-    /// The future given to `run_until` is polled from now on.
-    pub(crate) fn begin_main(&self) {
-        self.meter.refresh();
-        self.meter.open(Account::Main);
-    }
-
-    /// It was polled.
-    pub(crate) fn end_main(&self) {
-        self.meter.read();
-        self.meter.open(Account::Own);
+        self.meter.begin(Account::Host);
     }
 
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
@@ -45,8 +31,7 @@ impl Core {
         let lane = self.pick()?;
         self.running.set(Some(lane.id));
         self.preempted.set(false);
-        self.meter.refresh();
-        self.meter.open(Account::Queue);
+        self.meter.begin(Account::Queue);
         let end = lane.run_slice(self);
         self.current.set(Current::NONE);
         self.end_slice(&lane, end);
@@ -81,7 +66,7 @@ impl Core {
         let mut eevdf = self.eevdf.borrow_mut();
         self.charge(&mut eevdf, lane);
         self.running.set(None);
-        self.meter.open(Account::Own);
+        self.meter.end_slice();
         if !lane.has_work() {
             lane.runnable.set(false);
             eevdf.sleep(lane.id);
@@ -172,6 +157,12 @@ impl Core {
     #[inline]
     pub(crate) fn enter_task(&self, lane: &Lane, group: GroupIndex) {
         self.current.set(Current { queue: lane.key.index, group });
+    }
+
+    /// No task is being polled any more.
+    #[inline]
+    pub(crate) fn leave_task(&self) {
+        self.current.set(Current::NONE);
     }
 
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or something came
