@@ -453,7 +453,7 @@ fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<S
     let asked = Asked::default();
     match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
         Ok(Ok(end)) => Ok(end),
-        Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Interrupted),
+        Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Tombstones),
         Ok(Err(Halt::Fault(fault))) => Err(fault),
         Err(payload) if asked.has_panicked() => {
             crate::panics::drop_quietly(payload);
@@ -566,10 +566,10 @@ impl Lane {
         Some(self.records.borrow_mut().remove(task.id))
     }
 
-    /// A tombstone was given out, and is gone.
-    #[inline]
-    pub(crate) fn tombstone_popped(&self) {
-        self.tombstones.remove();
+    /// A tombstone was given out, and is gone. Whether it is time for a look at the time.
+    #[cold]
+    pub(crate) fn tombstone_popped(&self) -> bool {
+        self.tombstones.remove()
     }
 
     /// Has the scheduler give out everything, and gives it back what is not a tombstone, if it has kept tombstones for so long

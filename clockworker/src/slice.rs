@@ -26,9 +26,8 @@ pub(crate) enum SliceEnd {
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
-    /// The scheduler gave out many tasks that had been aborted, or more has arrived than could be admitted between two polls:
-    /// the time is to be looked at.
-    Interrupted,
+    /// The scheduler gave out tasks that had been aborted: the time is to be looked at.
+    Tombstones,
     /// The scheduler broke its contract.
     PolicyFault,
 }
@@ -45,9 +44,6 @@ const MAX_STRIDE: u64 = 32;
 /// One that wakes itself yields, and waits for so many polls whatever they take, as long as there are any to be done. It
 /// is then as with tokio's `LocalSet`, which does 61.
 pub(crate) const MAIN_PATIENCE: u32 = 64;
-
-/// The most records of aborted tasks that are passed over without a look at the time. Some 5 µs.
-const MAX_TOMBSTONES: usize = 64;
 
 /// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
 /// be over, at 10 to 30 ns a poll.
@@ -75,7 +71,7 @@ impl From<PolicyFault> for Halt {
 
 /// Runs one slice of `lane`, whose scheduler has this seat, within the grant that `core` holds.
 ///
-/// First the futures of aborted tasks are dropped, also of those that are aborted meanwhile. Then tasks are polled.
+/// First the futures of aborted tasks are dropped; then tasks are polled, until one is aborted.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     lane: &Lane,
@@ -83,22 +79,18 @@ pub(crate) fn run<S: Scheduler>(
     asked: &Asked,
 ) -> Result<SliceEnd, Halt> {
     let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
-    let mut timing = Timing::start(core);
     if lane.has_aborted()
-        && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)
+        && let Some(end) = drop_aborted(seat, (lane, core, asked))
     {
         return Ok(end);
     }
+    let mut timing = Timing::start(core);
     let mut next = match &mut *seat.borrow_mut() {
         Some(policy) => choose(policy, &mut lane.records.borrow_mut(), lane, asked, None)?,
         None => None,
     };
-    // While what other threads sent waits for admission, aborts may be among it. Then a slice has one poll.
-    if core.is_flooded()
-        && let Some(Chosen { live, id, group }) = next.take_if(|next| next.live.is_aborted())
-    {
-        lane.abort_popped(live, id, group);
-        return Ok(SliceEnd::Interrupted);
+    if core.is_flooded() {
+        next = unless_aborted(next, lane)?;
     }
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
@@ -117,18 +109,8 @@ pub(crate) fn run<S: Scheduler>(
         }
         if arrivals.any() || core.shared.inbox.has_mail() {
             drop((seated, records));
-            let all = core.admit_arrivals();
+            core.admit_arrivals();
             timing.look_again();
-            if !all {
-                yielded.into_iter().for_each(|task| lane.push_again(task));
-                return Ok(timing.end().unwrap_or(SliceEnd::Interrupted));
-            }
-            if lane.has_aborted()
-                && let Some(end) = drop_aborted(seat, (lane, core, asked), &mut timing)
-            {
-                yielded.into_iter().for_each(|task| lane.push_again(task));
-                return Ok(end);
-            }
             (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
             policy = match seated.as_mut() {
                 Some(policy) => policy,
@@ -147,14 +129,27 @@ pub(crate) fn run<S: Scheduler>(
     Ok(SliceEnd::Drained)
 }
 
+/// While what other threads sent waits for admission, aborts may be among it. A slice has one poll then, and if its task was
+/// aborted, none.
+#[cold]
+fn unless_aborted(next: Option<Chosen>, lane: &Lane) -> Result<Option<Chosen>, Halt> {
+    match next {
+        Some(Chosen { live, id, group }) if live.is_aborted() => {
+            lane.abort_popped(live, id, group);
+            Err(Halt::Tombstones)
+        }
+        next => Ok(next),
+    }
+}
+
 /// Drops the futures of the queue's aborted tasks, each as if it were a poll, until none is left or the slice is over.
 #[cold]
 #[inline(never)]
 fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
     (lane, core, asked): (&Lane, &Core, &Asked),
-    timing: &mut Timing<'_>,
 ) -> Option<SliceEnd> {
+    let mut timing = Timing::start(core);
     while let Some(aborted) = lane.next_aborted() {
         core.enter_task(lane, aborted.group);
         let (task, group) = (aborted.task, aborted.group);
@@ -204,7 +199,7 @@ fn choose<S: Scheduler>(
 ) -> Result<Option<Chosen>, Halt> {
     let mut slot = last.as_ref().map_or(0, |last| last.id.slot());
     let mut yielded = last.and_then(|last| last.yielded);
-    for _ in 0..MAX_TOMBSTONES {
+    loop {
         let popped = match yielded.take() {
             Some(task) => push_pop(policy, asked, task),
             None => pop(policy, asked),
@@ -226,13 +221,14 @@ fn choose<S: Scheduler>(
                 return Ok(Some(Chosen { live, id, group }));
             }
             Popped::Aborted(left) => {
-                lane.tombstone_popped();
                 asked.ask(|| left.tell(policy));
+                if lane.tombstone_popped() {
+                    return Err(Halt::Tombstones);
+                }
             }
             Popped::Fault(fault) => return Err(fault.into()),
         }
     }
-    Err(Halt::Tombstones)
 }
 
 /// The scheduler's work, in functions of their own where a profile is to show them (see profiling/README.md).
@@ -400,11 +396,10 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// Tasks were admitted: one of a queue that is to be served first may be among them. What that took is no task's.
+    /// Tasks were admitted: one of a queue that is to be served first may be among them.
     #[inline]
     fn look_again(&mut self) {
         self.looking = true;
-        self.last = self.core.meter.now();
     }
 
     /// Whether the slice is over.

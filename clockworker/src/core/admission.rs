@@ -44,23 +44,27 @@ impl Core {
     }
 
     /// Admits a batch of what arrived. Whether that was all.
-    #[inline]
     pub(crate) fn admit_arrivals(&self) -> bool {
+        let Some(arrivals) = self.shared.arrivals() else { return true };
+        if self.is_flooded.get() || arrivals.are_more_than(BATCH) || self.has_mail() {
+            return self.admit_batch();
+        }
+        self.admit_woken(usize::MAX);
+        true
+    }
+
+    fn admit_batch(&self) -> bool {
         if self.is_flooded.get() {
             // What comes before it is the running queue's.
             self.charge_up_to_now();
         }
-        let all = self.admit_batch();
-        if !all || self.is_flooded.get() || self.meter.is_stale() {
+        let woken = self.admit_woken(BATCH) < BATCH;
+        let mailed = !self.has_mail() || self.admit_mail();
+        let all = woken && mailed;
+        if !all || self.is_flooded.get() {
             self.after_flood(all);
         }
         all
-    }
-
-    fn admit_batch(&self) -> bool {
-        let woken = self.admit_woken(BATCH) < BATCH;
-        let mailed = !self.has_mail() || self.admit_mail();
-        woken && mailed
     }
 
     /// The time that a large batch took is nobody's but the executor's.
@@ -68,6 +72,7 @@ impl Core {
     fn after_flood(&self, all: bool) {
         self.is_flooded.set(!all);
         if !all {
+            self.preempted.set(true);
             // Has the run loop come here again after the next poll.
             self.shared.arrivals().into_iter().for_each(Arrivals::look);
         }
@@ -222,6 +227,9 @@ impl Core {
         eevdf.set_request(lane.id, 1);
         eevdf.set_request(lane.id, lane.request_ns.get());
         drop(eevdf);
+        if self.running.get() == Some(lane.id) {
+            self.preempted.set(true);
+        }
         self.preempt_for(lane);
     }
 

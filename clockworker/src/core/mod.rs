@@ -72,7 +72,8 @@ pub(crate) struct Core {
     pub(crate) outer_task: Cell<Option<Id>>,
     /// The task that is being polled, for what it spawns.
     current: Cell<Current>,
-    /// A queue woke up that is to be served before the running one.
+    /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
+    /// dropped, or more arrived than could be admitted between two polls.
     preempted: Cell<bool>,
     /// More than one queue is runnable.
     contended: Cell<bool>,

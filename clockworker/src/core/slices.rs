@@ -55,7 +55,8 @@ impl Core {
             self.meter.read();
         }
         lane.counters.slices.add(1);
-        if end == SliceEnd::Preempted {
+        // Also ended in this way: a slice in which the queue's own tasks were aborted, or more arrived than could be admitted.
+        if end == SliceEnd::Preempted && !lane.has_aborted() && !self.is_flooded() {
             lane.counters.preemptions.add(1);
         }
         // Whatever ended it: the others waited for as long.

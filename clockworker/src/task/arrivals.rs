@@ -25,6 +25,12 @@ impl Arrivals {
         self.any.set(true);
     }
 
+    /// Whether there are more than so many.
+    #[inline]
+    pub(crate) fn are_more_than(&self, tasks: usize) -> bool {
+        self.list.borrow().len() > tasks
+    }
+
     /// Takes out the first.
     #[inline]
     pub(crate) fn next(&self) -> Option<Arrival> {
