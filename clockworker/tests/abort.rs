@@ -118,7 +118,8 @@ fn a_task_that_yields_for_ever_can_be_aborted() {
 fn a_task_that_aborts_itself_and_is_pending_is_dropped_after_that_poll() {
     for remote in [false, true] {
         for self_wake in [false, true] {
-            let ex = Executor::new();
+            // To the host the poll takes no time, so that the drop comes in the same turn.
+            let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
             let probe = Probe::new();
             let own: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
             let (slot, seen) = (Rc::clone(&own), Rc::clone(&probe));
@@ -160,7 +161,7 @@ fn a_task_that_aborts_itself_in_its_last_poll_completes() {
 
 #[test]
 fn a_task_aborted_by_another_thread_in_the_middle_of_its_poll_is_dropped_after_it() {
-    let ex = Executor::new();
+    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
     let log = DropLog::new();
     let guard = log.local();
     let (polled, in_poll) = mpsc::channel::<()>();

@@ -86,8 +86,8 @@ fn a_task_that_is_dropped_while_another_yields_may_wake_and_spawn_a_third() {
         settle(&ex);
         output(task).unwrap();
         assert_eq!(third.polls.get(), 2);
-        let expected = if self_wake { ["spawned", "yielded"] } else { ["yielded", "spawned"] };
-        assert_eq!(*order.borrow(), expected);
+        // The drop comes after the poll, in which the task became ready again.
+        assert_eq!(*order.borrow(), ["yielded", "spawned"]);
         assert_eq!(ex.stats().queues[0].policy_fault, None);
         assert_finished(&ex.stats(), 3, 1, 0);
     }
