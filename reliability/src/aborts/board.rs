@@ -45,15 +45,20 @@ pub(super) enum Origin {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Promptness {
     pub(super) aborts: u64,
-    /// Polls of tasks and of the `run_until` future that began between an abort and the drop.
+    /// Polls of tasks of the same queue that began between an abort and the drop.
     pub(super) polls: u64,
     /// Turns of the executor that began in between.
     pub(super) turns: u64,
 }
 
+/// Queues of a scene.
+pub(super) const QUEUES: usize = 3;
+
 #[derive(Debug, Default)]
 pub(super) struct Known {
+    /// Of tasks and of the `run_until` future; and of the tasks of each queue.
     pub(super) polls: u64,
+    polls_of: [u64; QUEUES],
     pub(super) turns: u64,
     pub(super) tasks: Vec<TaskState>,
     pub(super) took: BTreeMap<(Phase, Origin), Promptness>,
@@ -63,6 +68,7 @@ pub(super) struct Known {
 #[derive(Debug)]
 pub(super) struct TaskState {
     phase: Phase,
+    queue: usize,
     /// At which poll it was woken.
     woken_at: u64,
     waker: Option<Waker>,
@@ -89,10 +95,10 @@ impl Board {
     }
 
     /// Enters a task, and gives its number.
-    pub(super) fn enter(&self, phase: Phase) -> usize {
+    pub(super) fn enter(&self, queue: usize, phase: Phase) -> usize {
         let mut known = self.known();
         let woken_at = known.polls;
-        known.tasks.push(TaskState { phase, woken_at, waker: None, abort: None, aborted: None });
+        known.tasks.push(TaskState { queue, phase, woken_at, waker: None, abort: None, aborted: None });
         known.tasks.len() - 1
     }
 
@@ -100,6 +106,8 @@ impl Board {
     pub(super) fn begin(&self, task: usize, waker: &Waker) {
         let mut known = self.known();
         known.polls += 1;
+        let queue = known.tasks[task].queue;
+        known.polls_of[queue] += 1;
         // What other threads spawned before this turn is admitted before its first slice.
         let new = known.tasks.iter_mut().filter(|state| state.phase == Phase::New);
         new.for_each(|state| state.phase = Phase::Ready);
@@ -132,7 +140,8 @@ impl Board {
     /// Notes that a task is being aborted, and gives what aborts it. None if that was done, or its future is gone.
     pub(super) fn abort(&self, task: usize, origin: Origin) -> Option<AbortHandle> {
         let mut known = self.known();
-        let (polls, turns) = (known.polls, known.turns);
+        let (polls, turns, queue) = (known.polls, known.turns, known.tasks[task].queue);
+        let polls_of_it = known.polls_of[queue];
         let state = &mut known.tasks[task];
         if state.phase == Phase::Done || state.aborted.is_some() {
             return None;
@@ -142,14 +151,14 @@ impl Board {
             state.phase = Phase::Ready;
         }
         let handle = state.abort.clone()?;
-        state.aborted = Some((state.phase, origin, polls, turns));
+        state.aborted = Some((state.phase, origin, polls_of_it, turns));
         Some(handle)
     }
 
     fn dropped(&self, task: usize) {
         let mut known = self.known();
         known.dropped_elsewhere += u64::from(thread::current().id() != self.owner);
-        let (polls, turns) = (known.polls, known.turns);
+        let (polls, turns) = (known.polls_of[known.tasks[task].queue], known.turns);
         let state = &mut known.tasks[task];
         state.phase = Phase::Done;
         let waker = state.waker.take();

@@ -12,7 +12,7 @@ use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, ManualClock, Queue, QueueError};
 use fastrand::Rng;
 
-use super::board::{Board, Guard, Origin, Phase};
+use super::board::{Board, Guard, Origin, Phase, QUEUES};
 use crate::failure::Failure;
 
 /// Turns in a scene.
@@ -30,7 +30,7 @@ pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
     let queues = queues(&ex).map_err(|error| Failure::run(error.to_string()))?;
     let count = rng.borrow_mut().usize(2..=20);
     for index in 0..count {
-        spawn(&queues[index % queues.len()], &board, &rng);
+        spawn(&queues, index % queues.len(), &board, &rng);
     }
     let mut run = pin!(ex.run_until(main(Arc::clone(&board), Rc::clone(&rng))));
     let mut turn = || {
@@ -43,7 +43,8 @@ pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
     }
     let all = board.known().tasks.len();
     (0..all).for_each(|task| abort(&board, task, Origin::Outside));
-    turn();
+    // A drop counts as a poll, so that one turn may not be enough.
+    (0..all).for_each(|_| turn());
     let left = board.left();
     match ex.stats().panicked {
         0 => Ok((board, left)),
@@ -51,16 +52,16 @@ pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
     }
 }
 
-fn queues(ex: &Executor) -> Result<Vec<Queue>, QueueError> {
+fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {
     let las = ex.queue("las").scheduler(Las::new()).create()?;
     let qlas = ex.queue("qlas").share(3).scheduler(Qlas::new()).create()?;
-    Ok(vec![ex.default_queue().clone(), las, qlas])
+    Ok([ex.default_queue().clone(), las, qlas])
 }
 
-fn spawn(queue: &Queue, board: &Arc<Board>, rng: &Random) {
-    let task = board.enter(Phase::Ready);
+fn spawn(queues: &[Queue], queue: usize, board: &Arc<Board>, rng: &Random) {
+    let task = board.enter(queue, Phase::Ready);
     let guard = Guard { board: Arc::clone(board), task };
-    let handle = queue.spawn(worker(guard, Rc::clone(rng)));
+    let handle = queues[queue].spawn(worker(guard, Rc::clone(rng)));
     board.known().tasks[task].abort = Some(handle.abort_handle());
 }
 
@@ -100,7 +101,7 @@ fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>, rng: &Rand
         0..4 => act(board, rng, Origin::Outside, Origin::ThreadOutside),
         4 | 5 => {
             let queue = rng.borrow_mut().usize(..queues.len());
-            spawn(&queues[queue], board, rng);
+            spawn(queues, queue, board, rng);
         }
         _ => spawn_elsewhere(ex, board, rng),
     }
@@ -108,7 +109,7 @@ fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>, rng: &Rand
 
 /// Another thread spawns a task, and maybe it is aborted before the owner has seen it.
 fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
-    let task = board.enter(Phase::New);
+    let task = board.enter(0, Phase::New);
     let guard = Guard { board: Arc::clone(board), task };
     let handle = ex.handle();
     let spawning = thread::spawn(move || {

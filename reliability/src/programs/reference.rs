@@ -1,7 +1,8 @@
 //! The reference: a plain executor made of the `async-task` crate and first-in-first-out lists.
 //!
 //! What it takes from Clockworker's design is what can be seen: tasks woken here go before what came from elsewhere, aborts
-//! come from elsewhere whoever asks, all of it is taken in between two polls, and a task that yielded goes behind that.
+//! come from elsewhere whoever asks, all of it is taken in between two polls, and a task that yielded goes behind that. The
+//! futures of aborted tasks are dropped when their queue comes round, before any other task of it is polled.
 
 mod join;
 mod lists;
@@ -36,10 +37,13 @@ pub(super) struct Reference {
 struct Queue {
     fifo: bool,
     open: bool,
+    /// Aborted tasks whose futures are still to be dropped.
+    dying: VecDeque<TaskName>,
 }
 
 struct Task {
     slot: Rc<Slot>,
+    queue: u16,
     /// Dropping it is how `async-task` cancels.
     live: Option<async_task::Task<(), Place>>,
     /// In the inbox, and with these in its hands.
@@ -60,7 +64,7 @@ impl Reference {
         let lists = Lists { ready: vec![VecDeque::new()], ..Lists::default() };
         Self {
             lists: Arc::new(Mutex::new(lists)),
-            queues: RefCell::new(vec![Queue { fifo: true, open: true }]),
+            queues: RefCell::new(vec![Queue { fifo: true, open: true, dying: VecDeque::new() }]),
             names,
             tasks: RefCell::default(),
             inbox: RefCell::default(),
@@ -89,7 +93,8 @@ impl Reference {
             tasks.resize_with(usize::from(place.task) + 1, || None);
         }
         let join = Join::new(&slot);
-        tasks[usize::from(place.task)] = Some(Task { slot, live: Some(live), mail: None });
+        tasks[usize::from(place.task)] =
+            Some(Task { slot, queue: place.queue, live: Some(live), mail: None });
         (runnable, join)
     }
 
@@ -113,8 +118,12 @@ impl Reference {
             let mail = self.tasks.borrow_mut()[usize::from(task)].as_mut().and_then(|task| task.mail.take());
             let Mail { new, waker, abort } = mail.unwrap_or_default();
             let refused = new.as_ref().is_some_and(|new| !self.is_open(new.metadata().queue));
-            if abort || refused {
+            if refused || abort && new.is_some() {
                 self.cancel(task, new);
+                continue;
+            }
+            if abort {
+                self.condemn(task);
                 continue;
             }
             self.lists().taking_in = true;
@@ -122,6 +131,25 @@ impl Reference {
             waker.into_iter().for_each(Waker::wake);
             self.lists().taking_in = false;
         }
+    }
+
+    /// An aborted task is not polled any more, and its future is dropped when its queue comes round.
+    fn condemn(&self, task: TaskName) {
+        let tasks = self.tasks.borrow();
+        let Some(Some(known)) = tasks.get(usize::from(task)) else { return };
+        if !known.slot.is_finished() {
+            self.queues.borrow_mut()[usize::from(known.queue)].dying.push_back(task);
+        }
+    }
+
+    /// Drops the future of a task that is the next to go in its queue.
+    fn bury(&self, task: TaskName) {
+        let mut queues = self.queues.borrow_mut();
+        let Some(queue) = queues.iter_mut().find(|queue| queue.dying.front() == Some(&task)) else { return };
+        queue.dying.pop_front();
+        drop(queues);
+        self.cancel(task, None);
+        self.take_in();
     }
 
     /// Drops a task's future, unless it is finished.
@@ -136,8 +164,9 @@ impl Reference {
     /// Polls the queue's next task. False if there is none.
     fn poll(&self, queue: u16, told: TaskName) -> bool {
         // What is told may be of a run that has parted from this one.
-        let Some(fifo) = self.queues.borrow().get(usize::from(queue)).map(|queue| queue.fifo) else {
-            return false;
+        let fifo = match self.queues.borrow().get(usize::from(queue)) {
+            Some(queue) if queue.dying.is_empty() => queue.fifo,
+            _ => return false,
         };
         let mut lists = self.lists();
         lists.take_in_woken();
@@ -156,7 +185,11 @@ impl Reference {
 
     fn is_idle(&self) -> bool {
         let lists = self.lists();
-        lists.woken.is_empty() && lists.ready.iter().all(VecDeque::is_empty) && self.inbox.borrow().is_empty()
+        let none_dying = self.queues.borrow().iter().all(|queue| queue.dying.is_empty());
+        none_dying
+            && lists.woken.is_empty()
+            && lists.ready.iter().all(VecDeque::is_empty)
+            && self.inbox.borrow().is_empty()
     }
 }
 
@@ -185,7 +218,7 @@ impl Subject for Reference {
         }
         let mut queues = self.queues.borrow_mut();
         name.set(Some(queues.len() as u16));
-        queues.push(Queue { fifo: order == Order::Fifo, open: true });
+        queues.push(Queue { fifo: order == Order::Fifo, open: true, dying: VecDeque::new() });
         self.lists().ready.push(VecDeque::new());
         true
     }
@@ -245,6 +278,7 @@ impl Subject for Reference {
         for entry in told {
             match entry.event {
                 Event::Polled { task, queue } if !self.poll(queue, task) => break,
+                Event::FutureDropped(task) | Event::Unmade(task) => self.bury(task),
                 Event::Stopped { idle: told } => {
                     idle = told;
                     break;

@@ -62,8 +62,7 @@ impl Order {
     /// Takes a seated queue out of its tournament. It keeps its seat.
     pub(super) fn lift(&mut self, entry: &Entry) {
         let seat = entry.seat();
-        let tournament =
-            if self.eligible.is_taken(seat) { &mut self.eligible } else { &mut self.waiting };
+        let tournament = if self.eligible.is_taken(seat) { &mut self.eligible } else { &mut self.waiting };
         tournament.clear(seat);
     }
 
