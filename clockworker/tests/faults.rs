@@ -9,13 +9,14 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, JoinSet, spawn_local, yield_now};
 use life_support::hooked_waker::{Deed, HookedWaker};
 use life_support::{
-    OnDrop, Probe, assert_balanced, assert_finished, hold, hush, in_child, output, panic_as_meant, panic_of,
-    said, settle, settle_run,
+    CountingWaker, OnDrop, Probe, assert_balanced, assert_finished, hold, hush, in_child, output,
+    panic_as_meant, panic_of, said, settle, settle_run,
 };
 
 /// The executor takes and runs tasks as ever.
@@ -68,6 +69,30 @@ fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_tas
         drop(run);
         assert_eq!(output(task).unwrap(), 2);
         assert_usable(&ex);
+    }
+}
+
+#[test]
+fn a_hosts_waker_that_panics_when_cloned_does_not_keep_a_later_one_from_being_woken() {
+    for same_run in [true, false] {
+        let ex = Executor::new();
+        let hooked = touchy(Deed::Clone);
+        let waker = hooked.waker();
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        let polled = caught(|| run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(polled.unwrap_err(), "the waker");
+        if !same_run {
+            run = Box::pin(ex.run_until(pending::<()>()));
+        }
+        let (wakes, waker) = CountingWaker::new();
+        for n in 1..=3 {
+            assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            let handle = ex.handle();
+            thread::spawn(move || drop(handle.spawn(|| async {}))).join().unwrap();
+            assert_eq!(wakes.count(), n, "in the same run: {same_run}");
+        }
+        settle_run(run.as_mut());
+        assert_finished(&ex.stats(), 3, 0, 0);
     }
 }
 

@@ -4,12 +4,14 @@
 use std::future::{Future, pending};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 
 use clockworker::{Executor, yield_now};
 
 use crate::life_support::hooked_waker::{Deed, HookedWaker};
-use crate::life_support::{output, poll_once, settle};
+use crate::life_support::{OnDrop, Probe, hold, output, poll_once, settle, settle_run, untimed};
 use crate::tools::Tools;
 
 /// A waker that uses everything, once, and the executor and tools that it uses.
@@ -80,6 +82,47 @@ fn of_a_host_that_sleeps() {
         drop(run);
         assert!(hooked.is_done(), "{at:?}");
         tools.assert_after(&ex);
+    }
+}
+
+/// What a host's waker gives the executor to do while it is registered, which is when the executor has nothing else to do,
+/// is done: the executor does not sleep on it.
+#[test]
+fn of_a_host_that_is_about_to_sleep() {
+    for (at, deed) in [Deed::Clone, Deed::Drop].into_iter().flat_map(|at| (0..5).map(move |deed| (at, deed)))
+    {
+        let ex = Rc::new(untimed());
+        let (probe, main) = (Probe::new(), Probe::new());
+        let done = Arc::new(AtomicUsize::new(0));
+        let does = Arc::clone(&done);
+        let does = move || {
+            does.fetch_add(1, Ordering::Relaxed);
+        };
+        let _task = ex.spawn(probe.future());
+        let aborted = ex.spawn(hold(OnDrop::new(does.clone())));
+        let mut run = Box::pin(ex.run_until(main.future()));
+        assert!(settle_run(run.as_mut()).is_none());
+        let hooked = {
+            let (ex, probe, main) = (Rc::clone(&ex), Rc::clone(&probe), Rc::clone(&main));
+            HookedWaker::new(at, move || match deed {
+                0 => probe.waker().wake(),
+                1 => main.waker().wake(),
+                2 => drop(ex.spawn(async move { does() })),
+                3 => drop(ex.handle().spawn(move || async move { does() })),
+                _ => aborted.abort(),
+            })
+        };
+        let waker = hooked.waker();
+        let mut cx = [Context::from_waker(&waker), Context::from_waker(Waker::noop())].into_iter();
+        // The second host takes the first one's place, whose waker is dropped.
+        assert!(run.as_mut().poll(&mut cx.next().unwrap()).is_pending());
+        if at == Deed::Drop {
+            assert!(run.as_mut().poll(&mut cx.next().unwrap()).is_pending());
+        }
+        assert!(hooked.is_done(), "{at:?}");
+        let seen = (probe.polls.get(), main.polls.get(), done.load(Ordering::Relaxed));
+        let expected = [(2, 1, 0), (1, 2, 0), (1, 1, 1), (1, 1, 1), (1, 1, 1)];
+        assert_eq!(seen, expected[deed], "{at:?}, {deed}");
     }
 }
 
