@@ -97,7 +97,7 @@ impl Executor {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the run midway drops `future` but no task: the next run goes on.
+    /// Dropping the run midway drops `future` and what the run keeps of its host, but no task: the next run goes on.
     ///
     /// # Panics
     ///

@@ -29,13 +29,11 @@ pub struct RunUntil<'a, F> {
     future: Option<Pin<Box<F>>>,
     /// None until the first poll, and once done.
     claim: Option<Claim<'a>>,
-    /// None until the first poll.
-    host: Option<HostWaker>,
 }
 
 impl<'a, F: Future> RunUntil<'a, F> {
     pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
-        Self { core, future: Some(Box::pin(future)), claim: None, host: None }
+        Self { core, future: Some(Box::pin(future)), claim: None }
     }
 
     /// Claims the executor before the first poll does.
@@ -162,9 +160,9 @@ impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { core, future, claim, host } = &mut *self;
+        let Self { core, future, claim } = &mut *self;
         let Some(future) = future else { panic!("`RunUntil` polled after completion") };
-        Claim::take(core, claim);
+        let Claim { host, .. } = Claim::take(core, claim);
         let (core, inbox) = (*core, &core.shared.inbox);
         inbox.unpark();
         let _entered = context::enter(core);
@@ -196,30 +194,39 @@ impl<F> Drop for RunUntil<'_, F> {
     }
 }
 
-/// The right to drive the executor. Dropping it lets another driver in, also where the future's drop panics.
-struct Claim<'a>(&'a Core);
+/// The right to drive the executor, and the host it is driven in. Dropping it lets another driver in and lets go of the host,
+/// also where the future's drop panics.
+struct Claim<'a> {
+    core: &'a Core,
+    /// None until the first poll.
+    host: Option<HostWaker>,
+}
 
 impl<'a> Claim<'a> {
     /// Takes it, unless it was taken already. Only one future may drive the executor at a time, in the process that it was made
     /// in.
     #[track_caller]
-    fn take(core: &'a Core, claim: &mut Option<Self>) {
+    fn take<'c>(core: &'a Core, claim: &'c mut Option<Self>) -> &'c mut Self {
         core.process.assert_current();
-        if claim.is_none() {
+        claim.get_or_insert_with(|| {
             let taken = core.driven.replace(true);
             assert!(!taken, "{ALREADY_DRIVEN}");
-            *claim = Some(Claim(core));
             core.main.set_woken();
             core.main_waits_for.set(0);
-        }
+            Claim { core, host: None }
+        })
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.0.shared.inbox.unpark();
-        self.0.driven.set(false);
-        self.0.rouse_runs();
+        let inbox = &self.core.shared.inbox;
+        inbox.unpark();
+        self.core.driven.set(false);
+        self.core.rouse_runs();
+        if let Some(host) = self.host.take() {
+            inbox.let_go(host);
+        }
     }
 }
 

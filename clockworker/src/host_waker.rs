@@ -57,15 +57,15 @@ impl HostWaker {
         old
     }
 
-    /// Takes it back from where it was left, or from a thread that is about to wake it. The waker of somebody else that was
+    /// Takes it back from where it was left, or from a thread that is about to wake it. The waker of another keeper that was
     /// there instead is given out: whoever was about to wake that finds nothing any more, so the caller is to do it.
     pub(crate) fn take_back(&self, from: &AtomicWaker) -> Option<Waker> {
         // Others can only make the count smaller.
-        if Arc::strong_count(&self.hosted) > KEPT {
-            from.take().filter(|found| !found.will_wake(self))
-        } else {
-            None
+        if Arc::strong_count(&self.hosted) <= KEPT {
+            return None;
         }
+        // Not by `will_wake`, which may deny that a waker is a clone: tables of functions have copies (rust-lang/rust#121622).
+        from.take().filter(|found| found.data() != self.data())
     }
 }
 

@@ -126,6 +126,12 @@ impl Inbox {
         let _ = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// Takes a host's waker back and lets go of it. Its drop is foreign code; nobody hears of a panic.
+    pub(crate) fn let_go(&self, host: HostWaker) {
+        self.take_back(&host);
+        drop_quietly(host);
+    }
+
     /// Takes a host's waker back, before its keeper lets go of it.
     pub(crate) fn take_back(&self, host: &HostWaker) {
         if let Some(others) = host.take_back(&self.host)

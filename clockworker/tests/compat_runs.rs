@@ -343,6 +343,46 @@ fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
     }
 }
 
+#[test]
+fn a_run_that_is_over_keeps_nothing_of_its_host_and_the_other_is_woken_as_ever() {
+    for (done, last) in [(false, false), (false, true), (true, false), (true, true)] {
+        let local = untimed();
+        let (gate, task) = (Gate::default(), Gate::default());
+        local.spawn_local(task.wait());
+        let mut stays = Host::of(local.run_until(pending::<()>()));
+        let mut goes = Host::of(local.run_until(gate.wait()));
+        let before = Arc::strong_count(&goes.wakes);
+        assert!(goes.poll().is_pending() && stays.poll().is_pending());
+        if last {
+            assert!(goes.poll().is_pending(), "it drives last");
+        }
+        if done {
+            gate.open();
+            assert!(goes.settle().is_ready());
+            assert_eq!(Arc::strong_count(&goes.wakes), before, "not dropped yet");
+        }
+        let Host { run, wakes, waker, .. } = goes;
+        drop((run, waker));
+        assert_eq!(Arc::strong_count(&wakes), 1, "done: {done}, it drove last: {last}");
+        assert!(settle_both(&mut stays, &mut Host::of(pending::<()>())).iter().all(Poll::is_pending));
+        task.wake();
+        assert!(stays.is_woken());
+    }
+}
+
+#[test]
+fn a_set_that_was_awaited_keeps_nothing_of_its_host() {
+    let mut local = untimed();
+    let gate = Gate::default();
+    local.spawn_local(gate.wait());
+    let mut host = Host::of(&mut local);
+    let before = Arc::strong_count(&host.wakes);
+    assert!(host.poll().is_pending());
+    gate.open();
+    assert!(host.settle().is_ready());
+    assert_eq!(Arc::strong_count(&host.wakes), before);
+}
+
 /// A run dropped at each poll, beside one that goes on; and the other way round.
 #[test]
 fn runs_dropped_at_every_poll_lose_no_task() {

@@ -130,15 +130,54 @@ fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is
 }
 
 #[test]
-fn a_hosts_waker_that_panics_when_it_is_dropped_with_the_executor_stops_nothing() {
+fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
+    for done in [false, true] {
+        let ex = Executor::new();
+        let (probe, main) = (Probe::new(), Probe::new());
+        let task = ex.spawn(probe.future());
+        let hooked = touchy(Deed::Drop);
+        let waker = hooked.waker();
+        let mut run = Box::pin(ex.run_until(main.future()));
+        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        if done {
+            main.finish();
+            assert_eq!(caught(|| run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()), Ok(true));
+        }
+        assert_eq!(caught(|| drop(run)), Ok(()));
+        assert!(hooked.is_done());
+        probe.finish();
+        assert_usable(&ex);
+        assert_eq!(output(task).unwrap(), 2);
+    }
+}
+
+#[test]
+fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_in_a_panic_does_not_abort_the_process() {
+    let ex = Executor::new();
+    let hooked = touchy(Deed::Drop);
+    let waker = hooked.waker();
+    let result = caught(|| {
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        panic_as_meant("the first");
+    });
+    assert_eq!(result.unwrap_err(), "the first");
+    assert!(hooked.is_done());
+    assert_usable(&ex);
+}
+
+#[test]
+fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing() {
     let ex = Executor::new();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let hooked = touchy(Deed::Drop);
     let waker = hooked.waker();
-    assert!(pin!(ex.run_until(pending::<()>())).poll(&mut Context::from_waker(&waker)).is_pending());
+    let mut run = Box::pin(ex.run_until(pending::<()>()));
+    assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    // Nobody lets go of what it keeps.
+    std::mem::forget(run);
     assert_eq!(caught(|| drop(ex)), Ok(()));
-    assert!(hooked.is_done());
     assert!(output(task).unwrap_err().is_cancelled());
     assert_eq!(probe.drops.get(), 1);
 }

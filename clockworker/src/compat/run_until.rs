@@ -138,9 +138,14 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.core.runs.borrow_mut().retain(|run| !Arc::ptr_eq(run, &self.woken));
+        let inbox = &self.core.shared.inbox;
+        if let Some(host) = self.host.take() {
+            drop(host.take_back(&self.woken.host));
+            inbox.let_go(host);
+        }
         self.core.rouse_runs();
         // If it was this run's host that would be woken for what comes, it is another's from now on.
-        self.core.shared.inbox.wake_parked_host();
+        inbox.wake_parked_host();
     }
 }
 

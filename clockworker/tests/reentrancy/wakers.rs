@@ -1,6 +1,7 @@
 //! From wakers, when they are cloned, woken and dropped: of whoever awaits a task, of the host, of whoever waits for the last
 //! task.
 
+use std::cell::Cell;
 use std::future::{Future, pending};
 use std::pin::pin;
 use std::rc::Rc;
@@ -123,6 +124,36 @@ fn of_a_host_that_is_about_to_sleep() {
         let seen = (probe.polls.get(), main.polls.get(), done.load(Ordering::Relaxed));
         let expected = [(2, 1, 0), (1, 2, 0), (1, 1, 1), (1, 1, 1), (1, 1, 1)];
         assert_eq!(seen, expected[deed], "{at:?}, {deed}");
+    }
+}
+
+#[test]
+fn of_a_host_whose_run_is_over() {
+    for done in [false, true] {
+        let (ex, tools, hooked) = world(Deed::Drop);
+        let runs = Rc::new(Cell::new(false));
+        let again = {
+            let (ex, runs) = (Rc::clone(&ex), Rc::clone(&runs));
+            HookedWaker::new(Deed::Drop, move || {
+                ex.block_on(async {});
+                runs.set(true);
+            })
+        };
+        for hooked in [&hooked, &again] {
+            let main = Probe::new();
+            let waker = hooked.waker();
+            let mut run = Box::pin(ex.run_until(main.future()));
+            assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            if done {
+                main.finish();
+                assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+            } else {
+                drop(run);
+            }
+            assert!(hooked.is_done(), "done: {done}");
+        }
+        assert!(runs.get());
+        tools.assert_after(&ex);
     }
 }
 
