@@ -139,6 +139,7 @@ impl Drop for Turn<'_> {
 }
 
 /// Arranges for the host to be woken. False if something has come meanwhile.
+#[inline]
 fn park(core: &Core, host: &HostWaker) -> bool {
     let inbox = &core.shared.inbox;
     if !inbox.park(host) {
