@@ -56,6 +56,10 @@ impl Core {
         for arrival in self.shared.inbox.take_all(arrivals) {
             self.admit(arrival);
         }
+        if self.drained_awaits_mail.get() {
+            self.drained_awaits_mail.set(false);
+            self.after_last_finish();
+        }
     }
 
     pub(super) fn admit(&self, arrival: Arrival) {

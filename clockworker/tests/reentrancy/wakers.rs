@@ -195,3 +195,30 @@ fn of_somebody_who_waits_for_the_last_task() {
         tools.assert_after(&ex);
     }
 }
+
+/// While its waker is registered, so that nobody would wake it afterwards.
+#[test]
+fn of_somebody_who_waits_for_the_last_task_and_ends_it() {
+    for at in [Deed::Clone, Deed::Drop] {
+        let ex = Rc::new(untimed());
+        let probe = Probe::new();
+        drop(ex.spawn(probe.future()));
+        settle(&ex);
+        let hooked = HookedWaker::new(at, {
+            let (ex, probe) = (Rc::clone(&ex), Rc::clone(&probe));
+            move || {
+                probe.finish();
+                settle(&ex);
+            }
+        });
+        let waker = hooked.waker();
+        let mut drained = pin!(ex.drained());
+        let mut polled = drained.as_mut().poll(&mut Context::from_waker(&waker));
+        if at == Deed::Drop {
+            // Another waker takes the place of the first.
+            assert!(polled.is_pending());
+            polled = drained.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+        assert!(polled.is_ready() && hooked.is_done(), "{at:?}");
+    }
+}
