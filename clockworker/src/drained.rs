@@ -22,20 +22,29 @@ impl Drained {
         Self { core: Rc::clone(core), key: None }
     }
 
-    /// Ready once no task is left, and none is on its way from another thread.
+    /// Ready once no task is left, and none is on its way from another thread. Who waits is woken when the last has finished, or
+    /// when what came from other threads was admitted and is no task.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Nobody will run them there.
         self.core.process.assert_current();
-        if self.core.shared.inbox.has_mail() {
-            // Admission is not for here, which may be inside a poll.
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if self.core.live() == 0 {
+        if self.none_is_left() {
             return Poll::Ready(());
         }
         self.register(cx.waker());
-        Poll::Pending
+        // That was foreign code, which may have run the executor.
+        if self.none_is_left() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn none_is_left(&self) -> bool {
+        if self.core.live() > 0 {
+            return false;
+        }
+        if self.core.has_mail() {
+            // Admission is not for here, which may be inside a poll.
+            self.core.drained_awaits_mail.set(true);
+            return false;
+        }
+        true
     }
 
     fn register(&mut self, waker: &Waker) {

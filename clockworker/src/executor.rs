@@ -97,7 +97,7 @@ impl Executor {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the run midway drops `future` but no task: the next run goes on.
+    /// Dropping the run midway drops `future` and what the run keeps of its host, but no task: the next run goes on.
     ///
     /// # Panics
     ///
@@ -134,7 +134,7 @@ impl Executor {
     /// assert_eq!(ex.block_on(task).unwrap(), 42);
     /// ```
     pub fn enter(&self) -> EnterGuard {
-        EnterGuard { _entered: context::enter(&self.core) }
+        EnterGuard { _held: context::hold(&self.core) }
     }
 
     /// Waits until no task is left. New ones may be spawned meanwhile and are waited for too;
@@ -216,10 +216,11 @@ impl Executor {
 
 /// Makes an executor the current one until it is dropped. From [`Executor::enter`].
 ///
-/// Guards are dropped in the reverse order of their making; each restores what was current before it.
+/// Guards may be dropped in any order: what is current is that of the latest guard still held. Whoever runs an executor holds
+/// one for as long as each poll of the run lasts.
 #[must_use = "dropping the guard at once leaves the executor again"]
 pub struct EnterGuard {
-    _entered: context::Entered,
+    _held: context::Held,
 }
 
 impl fmt::Debug for EnterGuard {

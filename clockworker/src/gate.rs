@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
+use crate::host_waker::HostWaker;
+use crate::panics::drop_quietly;
 use crate::sync::{Arc, AtomicU8, AtomicWaker, Signal, impl_wake};
 
 /// What became of a turn.
@@ -31,11 +33,6 @@ impl Gate {
     /// With a future that is to be polled.
     pub(crate) fn new() -> Self {
         Gate { state: AtomicU8::new(WOKEN), host: AtomicWaker::new() }
-    }
-
-    /// Has `host` woken for the next wake that comes while the future is neither polled nor about to be.
-    pub(crate) fn register(&self, host: &Waker) {
-        self.host.register(host);
     }
 
     /// Polls the future if it was woken.
@@ -69,11 +66,31 @@ impl Signal for Gate {
     }
 }
 
-/// Lets go of monoio's task when dropped: wakers that outlive the run must not keep its memory.
-pub(crate) struct Shut(pub(crate) Arc<Gate>);
+/// Whoever polls the future. Lets go of monoio's task when dropped: wakers that outlive the run must not keep its memory.
+pub(crate) struct Shut {
+    pub(crate) gate: Arc<Gate>,
+    /// None until the first poll.
+    host: Option<HostWaker>,
+}
+
+impl Shut {
+    pub(crate) fn new() -> Self {
+        Shut { gate: Arc::new(Gate::new()), host: None }
+    }
+
+    /// Has `host` woken for the next wake that comes while the future is neither polled nor about to be. It is to be polled
+    /// afterwards, as what `host` does when it is cloned may wake it.
+    pub(crate) fn register(&mut self, host: &Waker) {
+        let left = &self.gate.host;
+        left.register(HostWaker::keep(&mut self.host, host, |old| drop(old.take_back(left))));
+    }
+}
 
 impl Drop for Shut {
     fn drop(&mut self) {
-        self.0.host.take();
+        if let Some(host) = self.host.take() {
+            drop(host.take_back(&self.gate.host));
+            drop_quietly(host);
+        }
     }
 }

@@ -16,6 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::context;
 use crate::core::{Account, Core};
+use crate::host_waker::HostWaker;
 use crate::slice::{self, SliceEnd};
 use crate::sync::{Arc, AtomicBool, Signal, Thread, impl_wake, thread, waker_of};
 use crate::task::{Id, SharedRef};
@@ -35,34 +36,17 @@ impl<'a, F: Future> RunUntil<'a, F> {
         Self { core, future: Some(Box::pin(future)), claim: None }
     }
 
-    /// Claims the executor. Only one future may drive it at a time, in the process that it was made in.
+    /// Claims the executor before the first poll does.
     #[track_caller]
     pub(crate) fn claim(&mut self) {
-        self.core.process.assert_current();
-        if self.claim.is_none() {
-            let taken = self.core.driven.replace(true);
-            assert!(!taken, "{ALREADY_DRIVEN}");
-            self.claim = Some(Claim(self.core));
-            self.core.main.set_woken();
-            self.core.main_waits_for.set(0);
-        }
-    }
-
-    /// Polls the future being run, if it was woken.
-    fn poll_main(&mut self) -> Poll<F::Output> {
-        match &mut self.future {
-            Some(future) if self.core.main.take_woken() => {
-                poll_in_turn(self.core, &self.core.main_waker, |cx| future.as_mut().poll(cx))
-            }
-            _ => Poll::Pending,
-        }
+        Claim::take(self.core, &mut self.claim);
     }
 }
 
 /// One turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
 ///
 /// `poll_main` polls the future being run, if it was woken. It is asked often.
-pub(crate) fn turn<T>(core: &Core, host: &Waker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
+pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
     let _turn = Turn::begin(core);
     // The last turn went by in admission: now it is the tasks' turn.
     let mut slice_first = core.owes_slice.take();
@@ -163,7 +147,8 @@ impl Drop for Turn<'_> {
 }
 
 /// Arranges for the host to be woken. False if something has come meanwhile.
-fn park(core: &Core, host: &Waker) -> bool {
+#[inline]
+fn park(core: &Core, host: &HostWaker) -> bool {
     let inbox = &core.shared.inbox;
     if !inbox.park(host) {
         return false;
@@ -184,16 +169,20 @@ impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = &mut *self;
-        assert!(this.future.is_some(), "`RunUntil` polled after completion");
-        this.claim();
-        this.core.shared.inbox.unpark();
-        let core = this.core;
+        let Self { core, future, claim } = &mut *self;
+        let Some(future) = future else { panic!("`RunUntil` polled after completion") };
+        let Claim { host, .. } = Claim::take(core, claim);
+        let (core, inbox) = (*core, &core.shared.inbox);
+        inbox.unpark();
         let _entered = context::enter(core);
-        let polled = turn(core, cx.waker(), || this.poll_main());
+        let host = HostWaker::keep(host, cx.waker(), |old| inbox.take_back(old));
+        let polled = turn(core, host, || match core.main.take_woken() {
+            true => poll_in_turn(core, &core.main_waker, |cx| future.as_mut().poll(cx)),
+            false => Poll::Pending,
+        });
         core.assert_not_failed(polled.is_ready(), FAILED);
         if polled.is_ready() {
-            this.end();
+            self.end();
         }
         polled
     }
@@ -214,14 +203,39 @@ impl<F> Drop for RunUntil<'_, F> {
     }
 }
 
-/// The right to drive the executor. Dropping it lets another driver in, also where the future's drop panics.
-struct Claim<'a>(&'a Core);
+/// The right to drive the executor, and the host it is driven in. Dropping it lets another driver in and lets go of the host,
+/// also where the future's drop panics.
+struct Claim<'a> {
+    core: &'a Core,
+    /// None until the first poll.
+    host: Option<HostWaker>,
+}
+
+impl<'a> Claim<'a> {
+    /// Takes it, unless it was taken already. Only one future may drive the executor at a time, in the process that it was made
+    /// in.
+    #[track_caller]
+    fn take<'c>(core: &'a Core, claim: &'c mut Option<Self>) -> &'c mut Self {
+        core.process.assert_current();
+        claim.get_or_insert_with(|| {
+            let taken = core.driven.replace(true);
+            assert!(!taken, "{ALREADY_DRIVEN}");
+            core.main.set_woken();
+            core.main_waits_for.set(0);
+            Claim { core, host: None }
+        })
+    }
+}
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.0.shared.inbox.unpark();
-        self.0.driven.set(false);
-        self.0.rouse_runs();
+        let inbox = &self.core.shared.inbox;
+        inbox.unpark();
+        self.core.driven.set(false);
+        self.core.rouse_runs();
+        if let Some(host) = self.host.take() {
+            inbox.let_go(host);
+        }
     }
 }
 

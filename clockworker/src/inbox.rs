@@ -16,14 +16,17 @@
 //! | a header | the task pushed last; its `next` leads to the one before |
 //!
 //! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps null for `PARKED`. A
-//! push before that makes the swap fail; a push after it sees `PARKED` and wakes.
+//! push before that makes the swap fail; a push after it sees `PARKED` and wakes. What the host's waker itself does when it is
+//! cloned or dropped, it does before the executor looks whether there is something to do: see
+//! [`host_waker`](crate::host_waker).
 
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::Ordering;
-use std::task::Waker;
 
 use crate::fork::Process;
+use crate::host_waker::HostWaker;
+use crate::panics::{drop_quietly, wake_quietly};
 use crate::sync::{AtomicPtr, AtomicWaker, fence};
 use crate::task::{Arrival, Arrivals, Header, Link, received};
 
@@ -91,7 +94,7 @@ impl Inbox {
     pub(crate) fn close(&self, _owner: &Arrivals) -> Batch {
         let left = self.swap_out(CLOSED);
         // The links in hand are not to be lost to its panic.
-        crate::panics::drop_quietly(self.host.take());
+        drop_quietly(self.host.take());
         left
     }
 
@@ -103,10 +106,10 @@ impl Inbox {
         Batch::new(head)
     }
 
-    /// Says that the host is about to sleep and wants `waker` to be woken for anything that comes. False if a task
-    /// has come already. For other news the caller looks afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
-    pub(crate) fn park(&self, waker: &Waker) -> bool {
-        self.host.register(waker);
+    /// Says that the host is about to sleep and wants to be woken for anything that comes. False if a task has come
+    /// already. For other news the caller looks afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
+    pub(crate) fn park(&self, host: &HostWaker) -> bool {
+        self.host.register(host);
         // Ordering: Relaxed. Whoever takes `PARKED` away wakes this registration or a later one. For if its wake was before
         // `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
         let parked =
@@ -121,6 +124,21 @@ impl Inbox {
             return;
         }
         let _ = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Takes a host's waker back and lets go of it. Its drop is foreign code; nobody hears of a panic.
+    pub(crate) fn let_go(&self, host: HostWaker) {
+        self.take_back(&host);
+        drop_quietly(host);
+    }
+
+    /// Takes a host's waker back, before its keeper lets go of it.
+    pub(crate) fn take_back(&self, host: &HostWaker) {
+        if let Some(others) = host.take_back(&self.host)
+            && self.process.is_current()
+        {
+            wake_quietly(others);
+        }
     }
 
     /// Wakes the host if it is parked. For whoever has something for the executor that is not a task in the inbox: a

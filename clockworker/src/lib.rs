@@ -73,6 +73,7 @@ mod fork;
 mod gate;
 mod handle;
 mod host;
+mod host_waker;
 #[allow(unsafe_code, reason = "intrusive links of the task cell")]
 mod inbox;
 mod join_set;

@@ -21,7 +21,7 @@ use futures_util::future;
 use monoio::io::{AsyncReadRent, AsyncWriteRent};
 use monoio::net::UnixStream;
 
-use crate::gate::{Gate, Shut, Turn};
+use crate::gate::{Shut, Turn};
 use crate::sync::{Arc, waker_of};
 
 /// Runs `future`, an executor's [`run_until`](crate::Executor::run_until) or
@@ -88,12 +88,12 @@ use crate::sync::{Arc, waker_of};
 pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
     let mut detour = Detour::new()?;
     let mut future = pin!(future);
-    let gate = Shut(Arc::new(Gate::new()));
-    let waker = waker_of(Arc::clone(&gate.0));
+    let mut shut = Shut::new();
+    let waker = waker_of(Arc::clone(&shut.gate));
     loop {
         let turn = poll_fn(|cx| {
-            gate.0.register(cx.waker());
-            gate.0.poll(future.as_mut(), &waker)
+            shut.register(cx.waker());
+            shut.gate.poll(future.as_mut(), &waker)
         });
         match turn.await {
             Turn::Done(output) => return Ok(output),

@@ -7,6 +7,7 @@ mod life_support;
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use std::thread;
 
 use clockworker::compat::{LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
-use life_support::CountingWaker;
+use life_support::hooked_waker::{Deed, HookedWaker};
+use life_support::{CountingWaker, hush, panic_as_meant};
 
 fn untimed() -> LocalSet {
     LocalSet::from(life_support::untimed())
@@ -304,6 +306,81 @@ fn a_set_awaited_is_ready_when_it_is_empty() {
     gate.open();
     assert!(Host::of(&mut local).poll().is_ready());
     assert!(task.is_finished());
+}
+
+/// The host of a run that drives registers its waker twice, that of one that rides once.
+#[test]
+fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
+    hush();
+    for rides in [false, true] {
+        let local = untimed();
+        let native = rides.then(|| {
+            let mut native = Box::pin(local.executor().run_until(pending::<()>()));
+            assert!(native.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            native
+        });
+        let gate = Gate::default();
+        let mut run = Host::of(local.run_until(gate.wait()));
+        let hooked = HookedWaker::new(Deed::Clone, || panic_as_meant("the waker"));
+        let waker = hooked.waker();
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            run.run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
+        }));
+        assert!(polled.is_err() && hooked.is_done());
+        for n in 1..=3 {
+            assert!(run.poll().is_pending());
+            // For its future, or for the executor that it drives.
+            if rides {
+                gate.wake();
+            } else {
+                local.spawn_local(async {});
+            }
+            assert_eq!(run.wakes.count(), n, "it rides: {rides}");
+        }
+        gate.open();
+        assert!(run.settle().is_ready());
+        drop((run, native));
+    }
+}
+
+#[test]
+fn a_run_that_is_over_keeps_nothing_of_its_host_and_the_other_is_woken_as_ever() {
+    for (done, last) in [(false, false), (false, true), (true, false), (true, true)] {
+        let local = untimed();
+        let (gate, task) = (Gate::default(), Gate::default());
+        local.spawn_local(task.wait());
+        let mut stays = Host::of(local.run_until(pending::<()>()));
+        let mut goes = Host::of(local.run_until(gate.wait()));
+        let before = Arc::strong_count(&goes.wakes);
+        assert!(goes.poll().is_pending() && stays.poll().is_pending());
+        if last {
+            assert!(goes.poll().is_pending(), "it drives last");
+        }
+        if done {
+            gate.open();
+            assert!(goes.settle().is_ready());
+            assert_eq!(Arc::strong_count(&goes.wakes), before, "not dropped yet");
+        }
+        let Host { run, wakes, waker, .. } = goes;
+        drop((run, waker));
+        assert_eq!(Arc::strong_count(&wakes), 1, "done: {done}, it drove last: {last}");
+        assert!(settle_both(&mut stays, &mut Host::of(pending::<()>())).iter().all(Poll::is_pending));
+        task.wake();
+        assert!(stays.is_woken());
+    }
+}
+
+#[test]
+fn a_set_that_was_awaited_keeps_nothing_of_its_host() {
+    let mut local = untimed();
+    let gate = Gate::default();
+    local.spawn_local(gate.wait());
+    let mut host = Host::of(&mut local);
+    let before = Arc::strong_count(&host.wakes);
+    assert!(host.poll().is_pending());
+    gate.open();
+    assert!(host.settle().is_ready());
+    assert_eq!(Arc::strong_count(&host.wakes), before);
 }
 
 /// A run dropped at each poll, beside one that goes on; and the other way round.

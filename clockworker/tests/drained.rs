@@ -13,7 +13,7 @@ use std::thread;
 use clockworker::{Executor, spawn_local, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, poll_once, settle,
-    tick,
+    settle_run, tick,
 };
 
 #[test]
@@ -165,4 +165,71 @@ fn a_task_that_waits_for_it_in_the_same_executor_waits_for_itself_and_goes_with_
     task.abort();
     settle(&ex);
     assert_eq!((ex.stats().live, Rc::strong_count(&ex)), (0, 1));
+}
+
+/// What other threads have spawned and nobody has admitted, as nobody runs the executor: how it ends, and how many tasks are
+/// counted then.
+#[test]
+fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has_and_no_task_is_left() {
+    for (how, finished) in
+        [("runs", (1, 0)), ("is refused", (0, 1)), ("is aborted", (0, 1)), ("goes with the executor", (0, 1))]
+    {
+        let ex = Executor::new();
+        let queue = ex.queue("other").create().unwrap();
+        let handle = ex.handle();
+        let task = thread::spawn(move || handle.spawn_on("other", || async {})).join().unwrap();
+        let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
+        let (mut waits, mut waits_too) = (Box::pin(ex.drained()), Box::pin(ex.drained()));
+        for _ in 0..3 {
+            assert!(waits.as_mut().poll(&mut Context::from_waker(&one)).is_pending());
+            assert!(waits_too.as_mut().poll(&mut Context::from_waker(&two)).is_pending());
+        }
+        assert_eq!((first.count(), second.count()), (0, 0), "nobody is woken for nothing");
+        match how {
+            "is refused" => queue.close(),
+            "is aborted" => task.abort(),
+            _ => {}
+        }
+        assert_eq!((first.count(), second.count()), (0, 0));
+        if how == "goes with the executor" {
+            drop((waits, waits_too));
+            drop(ex);
+            assert!(output(task).unwrap_err().is_cancelled());
+            continue;
+        }
+        settle(&ex);
+        assert_eq!((first.count(), second.count()), (1, 1), "{how}");
+        assert!(poll_once(&mut waits).is_ready() && poll_once(&mut waits_too).is_ready());
+        assert_finished(&ex.stats(), finished.0, finished.1, 0);
+    }
+}
+
+#[test]
+fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
+    let ex = Executor::new();
+    let queue = ex.queue("other").create().unwrap();
+    let handle = ex.handle();
+    let tasks = thread::spawn(move || [0; 3].map(|_| handle.spawn_on("other", || async {}))).join().unwrap();
+    queue.close();
+    let mut run = pin!(ex.run_until(ex.drained()));
+    assert!(settle_run(run.as_mut()).is_some());
+    assert!(tasks.into_iter().all(|task| output(task).unwrap_err().is_refused()));
+}
+
+#[test]
+fn one_who_waits_beside_the_run_hears_of_what_came_and_went_meanwhile() {
+    let ex = Rc::new(Executor::new());
+    let other = Executor::new();
+    let queue = ex.queue("other").create().unwrap();
+    let handle = ex.handle();
+    let task =
+        thread::spawn(move || handle.spawn_on("other", || async { yield_now().await })).join().unwrap();
+    let watched = Rc::clone(&ex);
+    let watcher = other.spawn(async move { watched.drained().await });
+    settle(&other);
+    assert_eq!(other.stats().polls, 1, "it sleeps");
+    tick(&ex);
+    settle(&other);
+    assert!(task.is_finished() && watcher.is_finished());
+    assert_eq!((other.stats().polls, queue.stats().completed), (2, 1));
 }

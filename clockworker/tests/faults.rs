@@ -9,13 +9,14 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, JoinSet, spawn_local, yield_now};
 use life_support::hooked_waker::{Deed, HookedWaker};
 use life_support::{
-    OnDrop, Probe, assert_balanced, assert_finished, hold, hush, in_child, output, panic_as_meant, panic_of,
-    said, settle, settle_run,
+    CountingWaker, OnDrop, Probe, assert_balanced, assert_finished, hold, hush, in_child, output,
+    panic_as_meant, panic_of, said, settle, settle_run,
 };
 
 /// The executor takes and runs tasks as ever.
@@ -72,6 +73,30 @@ fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_tas
 }
 
 #[test]
+fn a_hosts_waker_that_panics_when_cloned_does_not_keep_a_later_one_from_being_woken() {
+    for same_run in [true, false] {
+        let ex = Executor::new();
+        let hooked = touchy(Deed::Clone);
+        let waker = hooked.waker();
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        let polled = caught(|| run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(polled.unwrap_err(), "the waker");
+        if !same_run {
+            run = Box::pin(ex.run_until(pending::<()>()));
+        }
+        let (wakes, waker) = CountingWaker::new();
+        for n in 1..=3 {
+            assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            let handle = ex.handle();
+            thread::spawn(move || drop(handle.spawn(|| async {}))).join().unwrap();
+            assert_eq!(wakes.count(), n, "in the same run: {same_run}");
+        }
+        settle_run(run.as_mut());
+        assert_finished(&ex.stats(), 3, 0, 0);
+    }
+}
+
+#[test]
 fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is_lost() {
     // By a spawn, a wake on this thread, one on the run's own future, an abort.
     for who in 0..4 {
@@ -105,15 +130,54 @@ fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is
 }
 
 #[test]
-fn a_hosts_waker_that_panics_when_it_is_dropped_with_the_executor_stops_nothing() {
+fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
+    for done in [false, true] {
+        let ex = Executor::new();
+        let (probe, main) = (Probe::new(), Probe::new());
+        let task = ex.spawn(probe.future());
+        let hooked = touchy(Deed::Drop);
+        let waker = hooked.waker();
+        let mut run = Box::pin(ex.run_until(main.future()));
+        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        if done {
+            main.finish();
+            assert_eq!(caught(|| run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()), Ok(true));
+        }
+        assert_eq!(caught(|| drop(run)), Ok(()));
+        assert!(hooked.is_done());
+        probe.finish();
+        assert_usable(&ex);
+        assert_eq!(output(task).unwrap(), 2);
+    }
+}
+
+#[test]
+fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_in_a_panic_does_not_abort_the_process() {
+    let ex = Executor::new();
+    let hooked = touchy(Deed::Drop);
+    let waker = hooked.waker();
+    let result = caught(|| {
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        panic_as_meant("the first");
+    });
+    assert_eq!(result.unwrap_err(), "the first");
+    assert!(hooked.is_done());
+    assert_usable(&ex);
+}
+
+#[test]
+fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing() {
     let ex = Executor::new();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let hooked = touchy(Deed::Drop);
     let waker = hooked.waker();
-    assert!(pin!(ex.run_until(pending::<()>())).poll(&mut Context::from_waker(&waker)).is_pending());
+    let mut run = Box::pin(ex.run_until(pending::<()>()));
+    assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    // Nobody lets go of what it keeps.
+    std::mem::forget(run);
     assert_eq!(caught(|| drop(ex)), Ok(()));
-    assert!(hooked.is_done());
     assert!(output(task).unwrap_err().is_cancelled());
     assert_eq!(probe.drops.get(), 1);
 }

@@ -328,6 +328,39 @@ fn a_task_that_forks_ends_the_childs_copy_of_the_run() {
 }
 
 #[test]
+fn a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run_too() {
+    in_child("a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run_too", || {
+        for (before, inside) in [(true, false), (false, true), (true, true)] {
+            let (ex, entered) = (Executor::new(), Rc::new(Executor::new()));
+            let _before = before.then(|| entered.enter());
+            let other = Probe::new();
+            let forked = Rc::new(Cell::new(None));
+            drop(ex.spawn({
+                let (forked, entered) = (Rc::clone(&forked), Rc::clone(&entered));
+                async move {
+                    let _inside = inside.then(|| entered.enter());
+                    forked.set(Some(fork_and_go_on()));
+                }
+            }));
+            let task = ex.spawn(other.future());
+            let ran = catch_unwind(AssertUnwindSafe(|| settle(&ex)));
+            match forked.take().unwrap() {
+                Forked::Child(report) => report.end(|| {
+                    assert!(said(ran.expect_err("a panic")).contains(FORKED));
+                    assert_eq!(other.polls.get(), 0);
+                }),
+                Forked::Parent(report) => report.read(),
+            }
+            ran.unwrap();
+            assert_eq!(other.polls.get(), 1);
+            other.finish();
+            settle(&ex);
+            assert!(task.is_finished());
+        }
+    });
+}
+
+#[test]
 fn a_future_being_run_that_forks_ends_the_childs_copy_of_the_run() {
     in_child("a_future_being_run_that_forks_ends_the_childs_copy_of_the_run", || {
         let ex = Executor::new();

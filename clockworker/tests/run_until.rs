@@ -8,6 +8,7 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -518,6 +519,52 @@ fn nobody_is_woken_for_an_executor_that_nobody_runs() {
     assert_eq!(wakes.count(), 0);
     settle(&ex);
     assert_eq!((probe.polls.get(), ex.stats().completed), (2, 2));
+}
+
+#[test]
+fn a_run_that_is_over_keeps_nothing_of_its_host() {
+    hush_complaints();
+    for how in ["dropped", "done", "shut down", "woken and dropped", "moved and dropped", "panicked"] {
+        let ex = Executor::new();
+        let (main, task) = (Probe::new(), Probe::new());
+        drop(ex.spawn(task.future()));
+        let (wakes, waker) = CountingWaker::new();
+        let before = Arc::strong_count(&wakes);
+        let mut cx = Context::from_waker(&waker);
+        let mut run: Pin<Box<dyn Future<Output = ()> + '_>> = if how == "shut down" {
+            Box::pin(async {
+                let _report = ex.shutdown(main.future()).await;
+            })
+        } else {
+            let panics = how == "panicked";
+            let future = main.future();
+            Box::pin(ex.run_until(async move {
+                future.await;
+                if panics {
+                    panic_as_meant("main");
+                }
+            }))
+        };
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+        assert!(Arc::strong_count(&wakes) > before, "it is to be woken");
+        match how {
+            "woken and dropped" => task.waker().wake(),
+            "moved and dropped" => assert!(settle_run(Pin::new(&mut run)).is_none()),
+            "panicked" => {
+                main.finish();
+                assert!(catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(&mut cx))).is_err());
+            }
+            "done" | "shut down" => {
+                main.finish();
+                assert!(run.as_mut().poll(&mut cx).is_ready());
+                assert_eq!(Arc::strong_count(&wakes), before, "{how}, and not dropped yet");
+            }
+            _ => {}
+        }
+        drop(run);
+        assert_eq!(Arc::strong_count(&wakes), before, "{how}");
+        settle(&ex);
+    }
 }
 
 #[test]

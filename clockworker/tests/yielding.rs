@@ -237,6 +237,61 @@ fn due_when_a_task_of_another_queue_was_woken() {
     assert_eq!(sim.run(&ex, task).unwrap(), (false, false, true));
 }
 
+/// The first of another queue counts, however many of its own came before or after; and what was taken in counts no more.
+#[test]
+fn due_for_arrivals_of_other_queues_and_for_those_only() {
+    // Of its own queue (a), of two others (b, c); a yield takes in what has arrived (|).
+    let cases = [
+        ("a", "-"),
+        ("aaaa", "----"),
+        ("b", "+"),
+        ("ab", "-+"),
+        ("aabaa", "--+++"),
+        ("ba", "++"),
+        ("bb", "++"),
+        ("bcb", "+++"),
+        ("aa|aa", "--|--"),
+        ("ab|aa", "-+|--"),
+        ("b|a", "+|-"),
+        ("a|b", "-|+"),
+        ("bc|a|c", "++|-|+"),
+    ];
+    for (wakes, expected) in cases {
+        let sim = Sim::new();
+        let ex = sim.executor();
+        let others = ["b", "c"].map(|name| ex.queue(name).create().unwrap());
+        let queues = [ex.default_queue(), &others[0], &others[1]];
+        let signals = queues.map(|queue| -> Vec<Signal> {
+            let signals: Vec<Signal> = (0..wakes.len()).map(|_| Signal::new()).collect();
+            for signal in &signals {
+                let signal = signal.clone();
+                queue.spawn(async move { signal.wait().await });
+            }
+            signals
+        });
+        sim.drain(&ex);
+        let task = ex.spawn(async move {
+            let mut signals = signals.map(Vec::into_iter);
+            let mut seen = String::new();
+            for wake in wakes.chars() {
+                if wake == '|' {
+                    // The tasks of other queues have their turns, too.
+                    for _ in 0..wakes.len() {
+                        yield_now().await;
+                    }
+                    seen.push('|');
+                } else {
+                    let queue = "abc".find(wake).unwrap();
+                    signals[queue].next().unwrap().set();
+                    seen.push(if should_yield() { '+' } else { '-' });
+                }
+            }
+            seen
+        });
+        assert_eq!(sim.run(&ex, task).unwrap(), expected, "{wakes}");
+    }
+}
+
 /// A spawn joins at once, so it is known whether the other queue is to be served first.
 #[test]
 fn due_when_a_spawn_makes_a_queue_due_earlier() {

@@ -58,7 +58,7 @@ impl Operation {
     }
 
     /// Every operation, in the order of the table.
-    pub const ALL: [Operation; 32] = [
+    pub const ALL: [Operation; 33] = [
         Operation::ours("poll_one_queue", "poll, one queue", polls::one_queue),
         Operation::ours("poll_two_queues", "poll, two queues", polls::two_queues),
         Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", polls::arrival_fifo),
@@ -86,6 +86,11 @@ impl Operation {
         Operation::ours("sleep_and_wake_64", "a queue of 64 sleeps and wakes", queues::sleep_and_wake),
         Operation::ours("idle_turn", "turn with nothing to do", turns::idle),
         Operation::ours("yield_if_due", "yield_if_due, not due", turns::not_due),
+        Operation::ours(
+            "should_yield_beside_arrivals",
+            "should_yield, not due, 1,000 tasks woken",
+            turns::not_due_beside_arrivals,
+        ),
         Operation::theirs("alone", "the polled future alone", polls::alone),
         Operation::theirs("local_set_poll", "LocalSet: poll", polls::local_set),
         Operation::theirs("local_set_hop", "LocalSet: hop", wakes::local_set_hop),

@@ -19,6 +19,7 @@ use std::task::{Context, Poll, Waker};
 use crate::context;
 use crate::core::Core;
 use crate::host::{self, MainWaker};
+use crate::host_waker::HostWaker;
 use crate::panics::wake_quietly;
 use crate::sync::{Arc, AtomicBool, AtomicWaker, Signal, impl_wake, waker_of};
 
@@ -76,6 +77,8 @@ pub(super) struct Run {
     core: Rc<Core>,
     woken: Arc<RunWaker>,
     waker: Waker,
+    /// None until the first poll.
+    host: Option<HostWaker>,
     /// Polls of tasks that its future waits for, because it woke itself.
     waits_for: u32,
 }
@@ -88,7 +91,7 @@ impl Run {
             main: Arc::clone(&core.main),
         });
         core.runs.borrow_mut().push(Arc::clone(&woken));
-        Self { core: Rc::clone(core), waker: waker_of(Arc::clone(&woken)), woken, waits_for: 0 }
+        Self { core: Rc::clone(core), waker: waker_of(Arc::clone(&woken)), woken, host: None, waits_for: 0 }
     }
 
     /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
@@ -102,32 +105,32 @@ impl Run {
         // It is awake: no need to wake it for what comes during the poll.
         drop(self.woken.host.take());
         let _entered = context::enter(core);
-        let polled = match Wheel::take(core) {
-            Some(_wheel) => self.drive(core, cx.waker(), poll),
-            None if self.woken.take() => poll(&mut Context::from_waker(&self.waker)),
-            None => Poll::Pending,
+        let wheel = Wheel::take(core);
+        let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
+        let polled = if wheel.is_some() {
+            // Takes a turn of the executor.
+            core.main_waits_for.set(self.waits_for);
+            let polled = host::turn(core, host, || {
+                // Before the look at this run's own flag: a wake in between sets both again.
+                core.main.take_woken();
+                if self.woken.take() {
+                    host::poll_in_turn(core, &self.waker, &mut poll)
+                } else {
+                    Poll::Pending
+                }
+            });
+            self.waits_for = core.main_waits_for.get();
+            polled
+        } else if self.woken.take() {
+            poll(&mut Context::from_waker(&self.waker))
+        } else {
+            Poll::Pending
         };
+        drop(wheel);
         core.assert_not_failed(polled.is_ready(), FAILED);
         if polled.is_pending() {
-            self.woken.wait(cx.waker());
+            self.woken.wait(host);
         }
-        polled
-    }
-
-    /// Takes a turn of the executor.
-    fn drive<T>(
-        &mut self,
-        core: &Core,
-        host: &Waker,
-        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        core.main_waits_for.set(self.waits_for);
-        let polled = host::turn(core, host, || {
-            // Before the look at this run's own flag: a wake in between sets both again.
-            core.main.take_woken();
-            if self.woken.take() { host::poll_in_turn(core, &self.waker, &mut poll) } else { Poll::Pending }
-        });
-        self.waits_for = core.main_waits_for.get();
         polled
     }
 }
@@ -135,9 +138,14 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.core.runs.borrow_mut().retain(|run| !Arc::ptr_eq(run, &self.woken));
+        let inbox = &self.core.shared.inbox;
+        if let Some(host) = self.host.take() {
+            drop(host.take_back(&self.woken.host));
+            inbox.let_go(host);
+        }
         self.core.rouse_runs();
         // If it was this run's host that would be woken for what comes, it is another's from now on.
-        self.core.shared.inbox.wake_parked_host();
+        inbox.wake_parked_host();
     }
 }
 
@@ -178,8 +186,8 @@ impl RunWaker {
         self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
     }
 
-    /// Has `host` woken when the future is, or was already.
-    fn wait(&self, host: &Waker) {
+    /// Has the host woken when the future is, or was already.
+    fn wait(&self, host: &HostWaker) {
         self.host.register(host);
         // Ordering: Relaxed. A wake that does not find this registration was at `host` before it, and so this happens after
         // the flag was set: that is `AtomicWaker`'s promise.

@@ -60,6 +60,9 @@ impl Core {
         }
         let woken = self.admit_woken(BATCH) < BATCH;
         let mailed = !self.has_mail() || self.admit_mail();
+        if mailed && self.drained_awaits_mail.replace(false) {
+            self.after_last_finish();
+        }
         let all = woken && mailed;
         if !all || self.is_flooded.get() {
             self.after_flood(all);

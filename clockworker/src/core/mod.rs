@@ -103,6 +103,8 @@ pub(crate) struct Core {
     pub(crate) main_waker: Waker,
     /// Woken when no task is left.
     pub(crate) waiting_drained: RefCell<Waiting>,
+    /// Some of them wait for what is in the inbox only, which may turn out to be no task.
+    pub(crate) drained_awaits_mail: Cell<bool>,
     pub(crate) unhandled_panic: Cell<UnhandledPanic>,
     /// A task panicked where that ends everything; or this is a copy, made while it was run, in a child process.
     failed: Cell<bool>,
@@ -161,6 +163,7 @@ impl Core {
             main_waker: waker_of(Arc::clone(&main)),
             main,
             waiting_drained: RefCell::default(),
+            drained_awaits_mail: Cell::new(false),
             unhandled_panic: Cell::default(),
             failed: Cell::new(false),
             host_polls: Counter::default(),

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{block_on, explore};
-use crate::gate::{Gate, Shut, Turn};
+use crate::gate::{Shut, Turn};
 use crate::sync::{Arc, thread, waker_of};
 
 /// Two threads leave a mark and wake a future behind a gate; it sees both. A wake that came during a poll makes a turn more.
@@ -15,8 +15,8 @@ fn a_wake_is_let_through_or_is_seen() {
     explore("gate/two_wakes", || {
         let marks = [mark(), mark()];
         let seen = marks.clone();
-        let gate = Shut(Arc::new(Gate::new()));
-        let waker = waker_of(Arc::clone(&gate.0));
+        let mut shut = Shut::new();
+        let waker = waker_of(Arc::clone(&shut.gate));
         let threads = marks.map(|mark| {
             let waker = waker.clone();
             thread::spawn(move || mark_and_wake(&mark, waker))
@@ -27,8 +27,8 @@ fn a_wake_is_let_through_or_is_seen() {
             );
         let mut future = pin!(future);
         block_on(poll_fn(|cx| {
-            gate.0.register(cx.waker());
-            turns(&gate.0, future.as_mut(), cx, &waker)
+            shut.register(cx.waker());
+            turns(&mut shut, future.as_mut(), cx, &waker)
         }));
         drop(threads);
     });
@@ -36,15 +36,15 @@ fn a_wake_is_let_through_or_is_seen() {
 
 /// Turns until there is no work left: what the detour through monoio's driver comes to.
 fn turns<F: Future>(
-    gate: &Gate,
+    shut: &mut Shut,
     mut future: Pin<&mut F>,
     cx: &mut Context<'_>,
     waker: &std::task::Waker,
 ) -> Poll<F::Output> {
     loop {
-        match gate.poll(future.as_mut(), waker) {
+        match shut.gate.poll(future.as_mut(), waker) {
             Poll::Ready(Turn::Done(output)) => return Poll::Ready(output),
-            Poll::Ready(Turn::WorkLeft) => gate.register(cx.waker()),
+            Poll::Ready(Turn::WorkLeft) => shut.register(cx.waker()),
             Poll::Pending => return Poll::Pending,
         }
     }

@@ -1,11 +1,12 @@
 //! Parking, against whatever is to end it.
 
-use std::future::poll_fn;
-use std::task::Poll;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::{Context, Poll};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{executor, explore};
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, Signal, impl_wake, thread, waker_of};
 
 /// The future being run is woken by another thread while the host parks.
 #[test]
@@ -36,6 +37,29 @@ fn coalesced_wakes_of_the_main_future_are_all_seen() {
             if seen.iter().all(|mark| is_left(mark)) { Poll::Ready(()) } else { Poll::Pending }
         }));
         drop(threads);
+    });
+}
+
+/// A run is given up, which lets go of its host, while another thread wakes that host. The next run hears of it.
+#[test]
+fn a_host_is_let_go_while_it_is_woken() {
+    struct Host;
+    impl Signal for Host {
+        fn signal(&self) {}
+    }
+    impl_wake!(Host);
+    explore("parking/given_up", || {
+        let ex = executor();
+        let mark = mark();
+        let seen = Arc::clone(&mark);
+        let waker = super::main_waker(&ex);
+        let thread = thread::spawn(move || mark_and_wake(&mark, waker));
+        let waits = || poll_fn(|_| if is_left(&seen) { Poll::Ready(()) } else { Poll::Pending });
+        let host = waker_of(Arc::new(Host));
+        let _ = pin!(ex.run_until(waits())).poll(&mut Context::from_waker(&host));
+        drop(host);
+        ex.block_on(waits());
+        drop(thread);
     });
 }
 

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::{Poll, Waker};
 
 use super::wakes::{is_left, mark, mark_and_wake};
-use super::{block_on, explore};
+use super::{block_on, executor, explore};
 use crate::compat::LocalSet;
 use crate::sync::{Arc, AtomicUsize, thread};
 
@@ -37,6 +37,28 @@ fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
             done[0] = done[0] || first.as_mut().poll(cx).is_ready();
             done[1] = done[1] || second.as_mut().poll(cx).is_ready();
             if done == [true, true] { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    });
+}
+
+/// Two runs in one host task, of which one is given up while a thread wakes a task of the set.
+#[test]
+fn a_wake_reaches_the_run_that_is_left() {
+    explore("runs/given_up", || {
+        let set = LocalSet::from(executor());
+        let mark = mark();
+        let leaves = Arc::clone(&mark);
+        let task = set.spawn_local(waits(mark, move |waker| {
+            drop(thread::spawn(move || mark_and_wake(&leaves, waker)))
+        }));
+        let mut goes = Some(Box::pin(set.run_until(std::future::pending::<()>())));
+        let mut stays = pin!(set.run_until(task));
+        block_on(poll_fn(|cx| {
+            let polled = stays.as_mut().poll(cx).map(drop);
+            if let Some(mut goes) = goes.take() {
+                assert!(goes.as_mut().poll(cx).is_pending());
+            }
+            polled
         }));
     });
 }

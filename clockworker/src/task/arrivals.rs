@@ -10,19 +10,33 @@ use super::header::Link;
 use super::live::{Arrival, arrived};
 
 /// See the [module docs](self). Not `Sync`, so whoever has a reference is on the owner thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Arrivals {
     list: RefCell<VecDeque<Link>>,
-    /// Whether there is anybody in it. Looked at after each poll, where a look into the list costs more.
-    any: Cell<bool>,
+    /// Of which queue those are that came since the list was empty: of one, of [`SEVERAL`], or [`NOBODY`] came. Looked at
+    /// after each poll, and inside of polls, where a look into the list costs more.
+    queue: Cell<u32>,
+}
+
+/// Neither is a queue's index: so many queues no memory holds.
+const NOBODY: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self { list: RefCell::default(), queue: Cell::new(NOBODY) }
+    }
 }
 
 impl Arrivals {
-    /// Adds a task whose phase the caller has set to `Arriving`.
+    /// Adds a task of that queue, whose phase the caller has set to `Arriving`.
     #[inline]
-    pub(super) fn push(&self, link: Link) {
+    pub(super) fn push(&self, link: Link, queue: u32) {
+        let before = self.queue.get();
+        if before != queue {
+            self.queue.set(if before == NOBODY { queue } else { SEVERAL });
+        }
         self.list.borrow_mut().push_back(link);
-        self.any.set(true);
     }
 
     /// Whether there are more than so many.
@@ -34,9 +48,10 @@ impl Arrivals {
     /// Takes out the first.
     #[inline]
     pub(crate) fn next(&self) -> Option<Arrival> {
-        let popped = self.list.borrow_mut().pop_front();
-        self.any.set(popped.is_some());
-        let link = popped?;
+        let Some(link) = self.list.borrow_mut().pop_front() else {
+            self.queue.set(NOBODY);
+            return None;
+        };
         // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Arriving`. Whoever
         // has `&self` is on the owner thread.
         Some(unsafe { arrived(link) })
@@ -45,20 +60,18 @@ impl Arrivals {
     /// Whether somebody waits here. (Also after the last was taken out, until [`next`](Arrivals::next) finds nobody.)
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        self.any.get()
+        self.queue.get() != NOBODY
     }
 
     /// Has the run loop look here, and at what else it looks at then, although nobody came.
     pub(crate) fn look(&self) {
-        self.any.set(true);
+        self.queue.set(SEVERAL);
     }
 
-    /// Whether somebody of another queue waits here.
+    /// Whether somebody of another queue waits here. (Also if those of other queues were taken out, and others were not.)
+    #[inline]
     pub(crate) fn any_of_other_queue(&self, queue: u32) -> bool {
-        self.list.borrow().iter().any(|link| {
-            // SAFETY: the record's reference keeps the cell alive while the list points at it.
-            let task = unsafe { link.header().as_ref() };
-            task.owned.place.get().queue != queue
-        })
+        let waiting = self.queue.get();
+        waiting != NOBODY && waiting != queue
     }
 }

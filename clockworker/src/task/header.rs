@@ -153,7 +153,8 @@ impl Link {
 pub(super) unsafe fn notify(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
     let task = unsafe { header.as_ref() };
-    let Some(local) = task.shared.local() else {
+    let shared = &*task.shared;
+    let Some(local) = shared.local() else {
         if task.state.notify() == Notify::Submit {
             // SAFETY: the cell is alive, and this call set `NOTIFIED`.
             unsafe { submit(header) };
@@ -163,8 +164,8 @@ pub(super) unsafe fn notify(header: NonNull<Header>) {
     match task.owned.phase.get() {
         Phase::Parked => {
             task.owned.phase.set(Phase::Arriving);
-            local.arrivals.push(Link(header));
-            task.shared.inbox.wake_parked_host();
+            local.arrivals.push(Link(header), task.owned.place.get().queue);
+            shared.inbox.wake_parked_host();
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
         Phase::Arriving | Phase::Ready | Phase::RunningWoken | Phase::Done => {}

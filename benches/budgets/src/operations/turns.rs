@@ -1,14 +1,16 @@
 //! What the host's polls cost, and yields that do not happen.
 
-use std::future::{Future, pending};
+use std::cell::RefCell;
+use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
-use std::task::{Context, Waker};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
 use clockworker::schedulers::RunnableFifo;
-use clockworker::{ManualClock, yield_if_due};
+use clockworker::{ManualClock, should_yield, yield_if_due};
 use tokio::task::LocalSet;
 
-use super::{Workload, executor, run_until};
+use super::{Workload, executor, run_dry, run_until};
 
 pub(super) fn idle() -> Workload {
     let executor = executor(&ManualClock::new(), RunnableFifo::new());
@@ -31,6 +33,39 @@ fn poll_often(mut run: std::pin::Pin<&mut impl Future>, n: u64) {
     for _ in 0..n {
         assert!(run.as_mut().poll(&mut cx).is_pending());
     }
+}
+
+/// How many tasks of its own queue a task has woken that asks whether it is due.
+const WOKEN: usize = 1_000;
+
+/// In a task that has woken others, which does not make it due. Once more for each that the answer would look at.
+pub(super) fn not_due_beside_arrivals() -> Workload {
+    let executor = executor(&ManualClock::new(), RunnableFifo::new());
+    let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
+    for _ in 0..WOKEN {
+        let wakers = Rc::clone(&wakers);
+        let mut is_known = false;
+        executor.spawn(poll_fn(move |cx| {
+            if !is_known {
+                is_known = true;
+                wakers.borrow_mut().push(cx.waker().clone());
+            }
+            Poll::<()>::Pending
+        }));
+    }
+    run_dry(&executor);
+    Box::new(move |n, region| {
+        let wakers = Rc::clone(&wakers);
+        region.count(n, &mut || {
+            let wakers = Rc::clone(&wakers);
+            let task = executor.spawn(async move {
+                wakers.borrow().iter().for_each(Waker::wake_by_ref);
+                (0..n).filter(|_| should_yield()).count()
+            });
+            let due = run_until(&executor, task).expect("the task neither panics nor is aborted");
+            assert_eq!(due, 0);
+        });
+    })
 }
 
 /// In a task that is not due as time stands still.
