@@ -691,3 +691,21 @@ impl Drop for Lane {
 
 #[cfg(test)]
 mod limits;
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_scheduler_is_a_fault_and_one_of_the_executor_goes_on() {
+        let of_scheduler = guarded_slice(|asked| asked.ask(|| panic!("the scheduler's")));
+        assert_eq!(of_scheduler, Err(PolicyFault::Panicked));
+        let of_executor = catch_unwind(|| {
+            guarded_slice(|asked| {
+                asked.ask(|| {});
+                panic!("the executor's")
+            })
+        });
+        assert_eq!(of_executor.unwrap_err().downcast_ref::<&str>(), Some(&"the executor's"));
+    }
+}

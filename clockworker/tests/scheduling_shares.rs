@@ -530,3 +530,68 @@ fn an_aborted_future_that_is_slow_to_drop_is_charged_to_its_own_queue() {
     sim.drain(&ex);
     assert_eq!((first.stats().busy, second.stats().busy), (us(600), us(37)));
 }
+
+/// The victim always has work, in polls of 20 µs. The main future loops: it spawns on the helper and forgets, and awaits a
+/// worker of 20 polls of 20 µs.
+#[test]
+fn a_main_future_that_spawns_two_tasks_in_a_loop_takes_nothing_from_the_queue_that_always_has_work() {
+    for shares in [[1, 1, 1], [1, 9, 1], [9, 1, 1]] {
+        let sim = Sim::new();
+        let ex = sim.executor();
+        let [victim, worker, helper] = ["victim", "worker", "helper"];
+        let [victim, worker, helper] = [(victim, 0), (worker, 1), (helper, 2)]
+            .map(|(name, n)| ex.queue(name).share(shares[n]).request(us(500)).create().unwrap());
+        victim.spawn({
+            let sim = sim.clone();
+            async move {
+                loop {
+                    sim.work(us(20));
+                    clockworker::yield_now().await;
+                }
+            }
+        });
+        sim.run(&ex, async {
+            while sim.now() < 10 * SECOND {
+                drop(helper.spawn(async {}));
+                let sim = sim.clone();
+                let task = worker.spawn(async move {
+                    for _ in 0..20 {
+                        sim.work(us(20));
+                        clockworker::yield_now().await;
+                    }
+                });
+                task.await.unwrap();
+            }
+        });
+        let (got, all) = (victim.stats().busy, ex.stats().busy);
+        let owed = all * shares[0] / (shares[0] + shares[1]);
+        assert!(got >= owed - owed / 1_000, "{shares:?}: {got:?} of {owed:?}");
+    }
+}
+
+#[test]
+fn closing_a_queue_and_creating_it_again_is_no_way_out_of_a_debt() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let victim = ex.queue("victim").create().unwrap();
+    victim.spawn({
+        let sim = sim.clone();
+        async move {
+            loop {
+                sim.work(us(20));
+                clockworker::yield_now().await;
+            }
+        }
+    });
+    sim.run(&ex, async {
+        while sim.now() < SECOND {
+            let queue = ex.queue("again").request(us(10)).create().unwrap();
+            let sim = sim.clone();
+            let task = queue.spawn(async move { sim.work(us(1_000)) });
+            queue.close();
+            task.await.unwrap();
+        }
+    });
+    let (got, all) = (victim.stats().busy, ex.stats().busy);
+    assert!(got + us(2_000) >= all / 2, "{got:?} of {all:?}");
+}
