@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aborts;
+pub mod adversary;
 pub mod cases;
 pub mod containment;
 pub mod cuts;

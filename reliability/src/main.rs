@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use clockworker_reliability::failure::Failure;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_reliability::{
-    aborts, containment, cuts, defects, delay, growth, idle, lag, mutants, orderings, replay, scenarios,
-    soak, turns, wake_cost, wakes,
+    aborts, adversary, containment, cuts, defects, delay, growth, idle, lag, mutants, orderings, replay,
+    scenarios, soak, turns, wake_cost, wakes,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -31,6 +31,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Aborts(aborts::Options),
+    Adversary(adversary::Options),
     Cuts(cuts::Options),
     Delay(delay::Options),
     Host(turns::Options),
@@ -53,6 +54,7 @@ enum Command {
 fn measure(command: &Command) -> Result<Vec<Figure>, Failure> {
     match command {
         Command::Aborts(options) => aborts::measure(options),
+        Command::Adversary(options) => adversary::measure(options),
         Command::Cuts(options) => cuts::measure(options),
         Command::Delay(options) => delay::measure(options),
         Command::Host(options) => turns::measure(options),

@@ -1,0 +1,244 @@
+//! The second subject: the executor, through its public API, on a clock that only tasks and the main future move.
+
+mod known;
+mod lives;
+mod scene;
+mod script;
+mod wait;
+mod worker;
+
+use std::fmt;
+
+use fastrand::Rng;
+
+use super::books::Outcome;
+use super::draw;
+use super::program::{Cast, Move, Program, read_share};
+use super::words::{Name, Ns, Words};
+use crate::failure::Failure;
+
+/// What the main future can do, or a task in its stead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// The queue's napper is woken for so many polls, and sleeps again after them.
+    Wake { queue: usize, polls: u32 },
+    /// A task of so many polls is spawned, whose drop takes `drop`.
+    Spawn { queue: usize, polls: u32, drop: u64, how: How },
+    /// The queue's youngest task is aborted, the napper too.
+    Abort(usize),
+    /// The main future waits until so many polls were done, or so many of one queue.
+    Rest { polls: u32, of: Option<usize>, next: Where },
+    /// The main future yields.
+    Yield,
+    /// The main future works.
+    Work(u64),
+    /// From now on a visit of the host takes so long.
+    Host(u64),
+    /// The queue gets another share.
+    Share { queue: usize, share: u32 },
+    /// The queue gets another request.
+    Request { queue: usize, request: u64 },
+    /// The queue is closed.
+    Close(usize),
+    /// The queue is created, if it is closed; under its name or under another.
+    Create { queue: usize, share: u32, request: u64, renamed: bool },
+}
+
+/// How a task is spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// On the queue, and forgotten.
+    Forget,
+    /// On the queue, and the main future awaits it.
+    Await,
+    /// By name, through a handle, and forgotten.
+    Send,
+}
+
+/// Where what comes after a rest is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In the main future.
+    Main,
+    /// Inside the poll that ends the rest, up to the next thing that only the main future can do.
+    Poll,
+}
+
+impl Act {
+    /// Whether a task can do it too.
+    fn is_for_all(self) -> bool {
+        !matches!(self, Act::Rest { .. } | Act::Yield | Act::Work(_) | Act::Spawn { how: How::Await, .. })
+    }
+}
+
+impl Move for Act {
+    const SUBJECT: &'static str = "executor";
+    const BILLS: bool = true;
+    const KNOWN: &'static [&'static str] = known::PROGRAMS;
+
+    fn read(words: &mut Words<'_>) -> Result<Self, String> {
+        Ok(match words.next()? {
+            "wake" => {
+                let queue = words.queue()?;
+                words.expect("for")?;
+                Act::Wake { queue, polls: words.count()? }
+            }
+            "spawn" => read_spawn(words, How::Forget)?,
+            "call" => read_spawn(words, How::Await)?,
+            "send" => read_spawn(words, How::Send)?,
+            "abort" => Act::Abort(words.queue()?),
+            "rest" => read_rest(words, Where::Main)?,
+            "within" => read_rest(words, Where::Poll)?,
+            "yield" => Act::Yield,
+            "work" => Act::Work(words.duration()?),
+            "host" => Act::Host(words.time()?),
+            "share" => Act::Share { queue: words.queue()?, share: read_share(words)? },
+            "request" => Act::Request { queue: words.queue()?, request: words.duration()? },
+            "close" => Act::Close(words.queue()?),
+            "create" => read_create(words)?,
+            other => return Err(format!("'{other}' is nothing that can be done to the executor")),
+        })
+    }
+
+    fn draw(rng: &mut Rng, cast: Cast) -> Self {
+        let (queue, polls) = (cast.other(rng), draw::count(rng));
+        match rng.u8(..24) {
+            0..=3 => Act::Wake { queue, polls },
+            4..=8 => Act::Spawn { queue, polls, drop: drop_time(rng), how: draw_how(rng) },
+            9..=10 => Act::Abort(queue),
+            11..=12 => Act::Rest { polls, of: None, next: draw_where(rng) },
+            13..=15 => Act::Rest { polls, of: Some(cast.anyone(rng)), next: draw_where(rng) },
+            16 => Act::Yield,
+            17 => Act::Work(draw::time(rng)),
+            18 => Act::Host(draw::time(rng)),
+            19 => Act::Share { queue, share: draw::share(rng) },
+            20 => Act::Request { queue: cast.anyone(rng), request: draw::time(rng) },
+            21 => Act::Close(queue),
+            _ => {
+                Act::Create { queue, share: draw::share(rng), request: draw::time(rng), renamed: rng.bool() }
+            }
+        }
+    }
+
+    fn vary(&mut self, rng: &mut Rng) {
+        match self {
+            Act::Abort(_) | Act::Yield | Act::Close(_) => {}
+            Act::Spawn { drop, .. } if rng.u8(..3) == 0 => match *drop {
+                0 => *drop = draw::time(rng),
+                _ if rng.u8(..4) == 0 => *drop = 0,
+                _ => draw::vary_time(drop, rng),
+            },
+            Act::Spawn { how, .. } if rng.u8(..3) == 0 => *how = draw_how(rng),
+            Act::Rest { next, .. } if rng.u8(..4) == 0 => *next = draw_where(rng),
+            Act::Wake { polls, .. } | Act::Spawn { polls, .. } | Act::Rest { polls, .. } => {
+                draw::vary_count(polls, rng);
+            }
+            Act::Work(time) | Act::Host(time) => draw::vary_time(time, rng),
+            Act::Create { share, .. } if rng.bool() => draw::vary_share(share, rng),
+            Act::Share { share, .. } => draw::vary_share(share, rng),
+            Act::Create { request, .. } | Act::Request { request, .. } => draw::vary_time(request, rng),
+        }
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Act::Wake { queue, .. } | Act::Spawn { queue, .. } | Act::Abort(queue) => Some(queue),
+            Act::Share { queue, .. } | Act::Request { queue, .. } => Some(queue),
+            Act::Close(queue) | Act::Create { queue, .. } => Some(queue),
+            Act::Rest { of, .. } => of.as_mut(),
+            Act::Yield | Act::Work(_) | Act::Host(_) => None,
+        }
+    }
+
+    fn spares(&self, victim: usize) -> bool {
+        match *self {
+            // What is aborted may be its only task.
+            Act::Abort(queue) | Act::Close(queue) | Act::Create { queue, .. } => queue != victim,
+            Act::Share { queue, .. } => queue != victim,
+            _ => true,
+        }
+    }
+
+    fn play(program: &Program<Self>, operations: u64) -> Result<Outcome, Failure> {
+        scene::play(program, operations)
+    }
+}
+
+fn draw_how(rng: &mut Rng) -> How {
+    [How::Forget, How::Forget, How::Await, How::Send][rng.usize(..4)]
+}
+
+fn draw_where(rng: &mut Rng) -> Where {
+    if rng.u8(..3) == 0 { Where::Poll } else { Where::Main }
+}
+
+/// Most drops take no time.
+fn drop_time(rng: &mut Rng) -> u64 {
+    if rng.u8(..3) == 0 { draw::time(rng) } else { 0 }
+}
+
+fn read_spawn(words: &mut Words<'_>, how: How) -> Result<Act, String> {
+    let queue = words.queue()?;
+    words.expect("polls")?;
+    let polls = words.count()?;
+    words.expect("drop")?;
+    Ok(Act::Spawn { queue, polls, drop: words.time()?, how })
+}
+
+fn read_rest(words: &mut Words<'_>, next: Where) -> Result<Act, String> {
+    let polls = words.count()?;
+    let of = words.is_next("of").then(|| words.queue()).transpose()?;
+    Ok(Act::Rest { polls, of, next })
+}
+
+fn read_create(words: &mut Words<'_>) -> Result<Act, String> {
+    let queue = words.queue()?;
+    words.expect("share")?;
+    let share = read_share(words)?;
+    words.expect("request")?;
+    let request = words.duration()?;
+    Ok(Act::Create { queue, share, request, renamed: words.is_next("renamed") })
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Act::Wake { queue, polls } => write!(f, "wake {} for {polls}", Name(queue)),
+            Act::Spawn { queue, polls, drop, how } => {
+                write!(f, "{how} {} polls {polls} drop {}", Name(queue), Ns(drop))
+            }
+            Act::Abort(queue) => write!(f, "abort {}", Name(queue)),
+            Act::Rest { polls, of: None, next } => write!(f, "{next} {polls}"),
+            Act::Rest { polls, of: Some(queue), next } => write!(f, "{next} {polls} of {}", Name(queue)),
+            Act::Yield => f.write_str("yield"),
+            Act::Work(time) => write!(f, "work {}", Ns(time)),
+            Act::Host(time) => write!(f, "host {}", Ns(time)),
+            Act::Share { queue, share } => write!(f, "share {} {share}", Name(queue)),
+            Act::Request { queue, request } => write!(f, "request {} {}", Name(queue), Ns(request)),
+            Act::Close(queue) => write!(f, "close {}", Name(queue)),
+            Act::Create { queue, share, request, renamed } => {
+                let renamed = if renamed { " renamed" } else { "" };
+                write!(f, "create {} share {share} request {}{renamed}", Name(queue), Ns(request))
+            }
+        }
+    }
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            How::Forget => "spawn",
+            How::Await => "call",
+            How::Send => "send",
+        })
+    }
+}
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Where::Main => "rest",
+            Where::Poll => "within",
+        })
+    }
+}

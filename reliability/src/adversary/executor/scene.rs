@@ -1,0 +1,296 @@
+//! [`Scene`]: a program under way on the executor, and the truth about who used the thread.
+
+use std::cell::{Cell, RefCell};
+use std::pin::pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
+
+use super::lives::{Life, Lives};
+use super::wait::Wait;
+use super::worker::{Manner, Worker};
+use super::{Act, How, script};
+use crate::adversary::books::{Billing, Books, Outcome};
+use crate::adversary::program::Program;
+use crate::adversary::words::Name;
+use crate::failure::Failure;
+
+/// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
+pub(super) struct Scene {
+    pub(super) program: Program<Act>,
+    pub(super) wait: Wait,
+    ex: Weak<Executor>,
+    handle: Handle,
+    clock: ManualClock,
+    books: RefCell<Books>,
+    lives: RefCell<Lives>,
+    /// By number in the program: how many polls it had.
+    polls: RefCell<Vec<usize>>,
+    /// What a visit of the host takes.
+    host: Cell<u64>,
+    /// How often a queue was created under another name.
+    renamed: Cell<u32>,
+    /// The main future is done: what the end of the executor drops does not count.
+    is_over: Cell<bool>,
+}
+
+thread_local! {
+    /// For the tasks that are spawned through a handle, which may be sent and so cannot bring it with them.
+    static CURRENT: RefCell<Weak<Scene>> = const { RefCell::new(Weak::new()) };
+}
+
+/// Visits of the host with neither a move nor a poll in between, after which the executor is said to hang.
+const IDLE_VISITS: u32 = 1_000;
+
+/// Plays a program.
+pub(super) fn play(program: &Program<Act>, operations: u64) -> Result<Outcome, Failure> {
+    let clock = ManualClock::new();
+    let first = program.queues[0];
+    let builder = Executor::builder().clock(clock.clone()).share(first.share);
+    let ex = builder.request(Duration::from_nanos(first.request)).build();
+    let ex = Rc::new(ex.map_err(|error| Failure::run(error.to_string()))?);
+    let scene = Rc::new(Scene::new(program, operations, &ex, clock));
+    CURRENT.with(|current| current.replace(Rc::downgrade(&scene)));
+    scene.set(&ex).map_err(|error| Failure::run(error.to_string()))?;
+    let mut run = pin!(ex.run_until(script::make_moves(Rc::clone(&scene))));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut idle = 0;
+    while idle < IDLE_VISITS {
+        let before = scene.books.borrow().operations();
+        if run.as_mut().poll(&mut cx).is_ready() {
+            return Ok(scene.outcome(&ex));
+        }
+        scene.clock.advance(Duration::from_nanos(scene.host.get()));
+        idle = if scene.books.borrow().operations() == before { idle + 1 } else { 0 };
+    }
+    Err(Failure::run(format!("nobody is polled any more, though the victim has work:\n{program}")))
+}
+
+impl Scene {
+    fn new(program: &Program<Act>, operations: u64, ex: &Rc<Executor>, clock: ManualClock) -> Self {
+        Scene {
+            program: program.clone(),
+            wait: Wait::default(),
+            ex: Rc::downgrade(ex),
+            handle: ex.handle(),
+            clock,
+            books: RefCell::new(Books::new(program.victim, operations)),
+            lives: RefCell::default(),
+            polls: RefCell::new(vec![0; program.queues.len()]),
+            host: Cell::new(0),
+            renamed: Cell::new(0),
+            is_over: Cell::new(false),
+        }
+    }
+
+    /// The first queue is the executor's default queue. The victim has work.
+    fn set(self: &Rc<Self>, ex: &Executor) -> Result<(), QueueError> {
+        for (number, shape) in self.program.queues.iter().enumerate() {
+            let request = Duration::from_nanos(shape.request);
+            let queue = match number {
+                0 => ex.default_queue().clone(),
+                _ => ex.queue(&Name(number).to_string()).share(shape.share).request(request).create()?,
+            };
+            self.admit(number, queue);
+        }
+        if let Some(life) = self.open(self.program.victim) {
+            let _detached = life.queue.spawn(Worker::new(self, &life, Manner::Always));
+        }
+        Ok(())
+    }
+
+    fn admit(&self, number: usize, queue: Queue) {
+        let (share, request) = (queue.share(), queue.request().as_nanos() as u64);
+        let life = self.lives.borrow_mut().add(number, queue);
+        self.books.borrow_mut().create(life.place, share, request);
+    }
+
+    fn open(&self, number: usize) -> Option<Rc<Life>> {
+        self.lives.borrow().open(number)
+    }
+
+    /// Makes a move, in the main future or in a poll.
+    pub(super) fn act(self: &Rc<Self>, act: Act) {
+        match act {
+            Act::Wake { queue, polls } => self.wake(queue, polls),
+            Act::Spawn { queue, polls, drop, how } => std::mem::drop(self.spawn(queue, polls, drop, how)),
+            Act::Abort(queue) => {
+                let task = self.open(queue).and_then(|life| life.youngest());
+                task.iter().for_each(clockworker::AbortHandle::abort);
+            }
+            Act::Work(time) => self.clock.advance(Duration::from_nanos(time)),
+            Act::Host(time) => self.host.set(time),
+            Act::Share { queue, share } => self.set_share(queue, share),
+            Act::Request { queue, request } => self.set_request(queue, request),
+            Act::Close(queue) => self.lives.borrow_mut().close(queue),
+            Act::Create { queue, share, request, renamed } => self.create(queue, share, request, renamed),
+            Act::Rest { .. } | Act::Yield => {}
+        }
+    }
+
+    fn wake(self: &Rc<Self>, number: usize, polls: u32) {
+        let Some(life) = self.open(number) else { return };
+        if !life.napper.wake(polls) {
+            let task = life.queue.spawn(Worker::new(self, &life, Manner::Naps));
+            life.remember(task.abort_handle());
+        }
+    }
+
+    pub(super) fn spawn(
+        self: &Rc<Self>,
+        number: usize,
+        polls: u32,
+        drop: u64,
+        how: How,
+    ) -> Option<JoinHandle<()>> {
+        let life = self.open(number).filter(|life| !life.is_crowded())?;
+        let manner = Manner::Polls { left: polls, drop };
+        let task = match how {
+            How::Forget | How::Await => life.queue.spawn(Worker::new(self, &life, manner)),
+            How::Send => {
+                let serial = life.serial;
+                self.handle.spawn_on(life.queue.name(), move || async move {
+                    if let Some(worker) = sent(serial, manner) {
+                        worker.await;
+                    }
+                })
+            }
+        };
+        life.remember(task.abort_handle());
+        Some(task)
+    }
+
+    fn set_share(&self, number: usize, share: u32) {
+        let Some(life) = self.open(number) else { return };
+        if life.queue.set_share(share).is_ok() {
+            self.books.borrow_mut().set_share(life.place, share);
+        }
+    }
+
+    fn set_request(&self, number: usize, request: u64) {
+        let Some(life) = self.open(number) else { return };
+        if life.queue.set_request(Duration::from_nanos(request)).is_ok() {
+            self.books.borrow_mut().set_request(life.place, request);
+        }
+    }
+
+    fn create(&self, number: usize, share: u32, request: u64, renamed: bool) {
+        let Some(ex) = self.ex.upgrade().filter(|_| self.open(number).is_none()) else { return };
+        let mut name = Name(number).to_string();
+        if renamed {
+            self.renamed.set(self.renamed.get() + 1);
+            name = format!("{name}{}", self.renamed.get());
+        }
+        let queue = ex.queue(&name).share(share).request(Duration::from_nanos(request)).create();
+        if let Ok(queue) = queue {
+            self.admit(number, queue);
+        }
+    }
+
+    /// A task is polled: it uses the thread, and does what it was left to do.
+    pub(super) fn poll(self: &Rc<Self>, life: &Life) -> u64 {
+        let length = self.next_length(life.number);
+        self.spend(life, length);
+        self.books.borrow_mut().poll(life.place, length);
+        for at in self.wait.count(life.number) {
+            self.count_move();
+            self.act(self.program.moves[at]);
+        }
+        length
+    }
+
+    fn next_length(&self, number: usize) -> u64 {
+        let polled = &mut self.polls.borrow_mut()[number];
+        *polled += 1;
+        self.program.queues[number].polls[(*polled - 1) % 2]
+    }
+
+    /// A task is dropped, after a poll of so long that ended with it.
+    pub(super) fn end(&self, life: &Life, last_poll: u64, drop: u64) {
+        if !self.is_over.get() {
+            self.spend(life, drop);
+            self.books.borrow_mut().poll(life.place, last_poll + drop);
+        }
+    }
+
+    fn spend(&self, life: &Life, time: u64) {
+        self.clock.advance(Duration::from_nanos(time));
+        life.used.set(life.used.get() + time);
+        self.books.borrow_mut().serve(life.place, time);
+    }
+
+    /// A move is made.
+    pub(super) fn count_move(&self) {
+        self.books.borrow_mut().make_move();
+    }
+
+    /// Whether there is to be one more cycle.
+    pub(super) fn next_cycle(&self) -> bool {
+        let goes_on = self.books.borrow_mut().next_cycle();
+        self.is_over.set(!goes_on);
+        goes_on
+    }
+
+    fn outcome(&self, ex: &Executor) -> Outcome {
+        let outcome = self.books.borrow().outcome();
+        let served = (outcome.served as f64).max(1.0);
+        let error = |busy: Duration, used: u64| (busy.as_nanos() as f64 - used as f64).abs() / served;
+        let lives = self.lives.borrow();
+        let errors = lives.all().iter().map(|life| error(life.queue.stats().busy, life.used.get()));
+        let (queue, sum) = (errors.fold(0.0, f64::max), error(ex.stats().busy, outcome.served));
+        Outcome { billing: Billing { queue, sum }, ..outcome }
+    }
+}
+
+/// The task that was sent, once it is where it is to be.
+fn sent(serial: usize, manner: Manner) -> Option<Worker> {
+    let scene = CURRENT.with(|current| current.borrow().upgrade())?;
+    let life = scene.lives.borrow().all().get(serial).cloned()?;
+    Some(Worker::new(&scene, &life, manner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(moves: &str) -> Outcome {
+        let queue = "share 1 request 100us polls 20us";
+        let text = format!("executor\nqueue a {queue} victim\nqueue b {queue}\n{moves}");
+        play(&text.parse().unwrap(), 4_000).unwrap()
+    }
+
+    /// Each has slices of 100 µs. B = (1/2)·(120 + 2·120) + 120 µs.
+    #[test]
+    fn two_that_are_alike_take_turns() {
+        let outcome = outcome("wake b for 100\nrest 100\n");
+        assert_eq!(outcome.ratios, [50.0 / 300.0; 3]);
+        assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
+        assert_eq!(outcome.billing, Billing::default());
+    }
+
+    #[test]
+    fn what_the_main_future_and_the_host_take_went_to_no_queue() {
+        let outcome = outcome("work 1ms\nhost 2ms\nrest 7 of a\n");
+        assert_eq!(outcome.ratios, [0.0; 3]);
+        assert_eq!(outcome.served, outcome.cycles * 7 * 20_000);
+    }
+
+    #[test]
+    fn a_drop_is_service_whether_its_task_ended_or_was_aborted() {
+        let ended = outcome("call b polls 2 drop 30us\n");
+        assert_eq!(ended.served % 20_000, 10_000 * (ended.cycles % 2));
+        let aborted = outcome("spawn b polls 2 drop 70us\nabort b\nrest 5 of a\n");
+        assert_eq!(aborted.served, aborted.cycles * (5 * 20_000 + 70_000));
+    }
+
+    #[test]
+    fn a_task_does_what_comes_within_its_poll() {
+        for spawn in ["spawn", "send"] {
+            let outcome = outcome(&format!("within 3 of a\n{spawn} b polls 1 drop 0ns\nrest 1 of b\n"));
+            let polls = outcome.served / 20_000;
+            assert!(polls >= 4 * outcome.cycles && polls < 10 * outcome.cycles, "or else b had no poll");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Promise 16: a queue that always has work gets what it is owed, whatever the others do.
+//!
+//! An adversary searches for what the others can do to one queue, the victim: [programs](program) of moves that are made over
+//! and over, on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch
+//! of time, is divided by the [`bound`].
+
+mod books;
+mod bound;
+mod draw;
+mod eevdf;
+mod executor;
+mod ledger;
+mod program;
+mod search;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::progress;
+use books::Billing;
+use program::{Move, Program};
+use search::{Found, Limit, Search, Trial};
+
+/// Searches for what other queues can do to one that always has work, and holds its shortfall against the bound.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// What is attacked.
+    #[arg(long, value_enum, default_value_t = Subjects::Both)]
+    subject: Subjects,
+    /// How long to search, in all.
+    #[arg(long, value_name = "N", default_value = "30", value_parser = minutes)]
+    minutes: Duration,
+    /// A search of seconds, the same each time.
+    #[arg(long, conflicts_with = "minutes")]
+    quick: bool,
+    /// The seed of the first climb; the next has the next.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Starts from random programs only, and not from attacks that people thought of.
+    #[arg(long)]
+    random_only: bool,
+    /// Plays the program in FILE, as this command prints them, and searches for nothing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["subject", "minutes", "quick", "seed", "random_only"])]
+    replay: Option<PathBuf>,
+}
+
+/// What is attacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Subjects {
+    /// `Eevdf` alone, in virtual time.
+    Eevdf,
+    /// The executor, on a manual clock.
+    Executor,
+    /// The one, then the other.
+    Both,
+}
+
+/// Moves and polls of the quick form, for each subject: some seconds.
+const QUICK_EEVDF: u64 = 100_000_000;
+const QUICK_EXECUTOR: u64 = 25_000_000;
+
+impl Options {
+    fn limit(&self, quick: u64) -> Limit {
+        match (self.quick, self.subject) {
+            (true, _) => Limit::Operations(quick),
+            (false, Subjects::Both) => Limit::Time(self.minutes / 2),
+            (false, _) => Limit::Time(self.minutes),
+        }
+    }
+}
+
+/// Searches, or plays one program.
+pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+    if let Some(path) = &options.replay {
+        return replay(path);
+    }
+    let mut figures = Vec::new();
+    if options.subject != Subjects::Executor {
+        figures.extend(search::<eevdf::Act>(options, QUICK_EEVDF)?);
+    }
+    if options.subject != Subjects::Eevdf {
+        figures.extend(search::<executor::Act>(options, QUICK_EXECUTOR)?);
+    }
+    Ok(figures)
+}
+
+fn search<M: Move>(options: &Options, quick: u64) -> Result<Vec<Figure>, Failure> {
+    let bar = progress::bar(1_000);
+    bar.set_message(M::SUBJECT);
+    let search = Search::<M>::new(options.limit(quick), options.seed, options.random_only);
+    let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
+    bar.finish_and_clear();
+    figures(found)
+}
+
+fn figures<M: Move>(found: Found<M>) -> Result<Vec<Figure>, Failure> {
+    let mut figures = vec![
+        told::<M>("programs tried", found.programs as f64),
+        told::<M>("moves and polls in them", found.operations as f64),
+        told::<M>("climbs", found.climbs as f64),
+    ];
+    if let Some((programs, after)) = found.broken {
+        figures.push(told::<M>("programs tried up to the first that breaks the bound", programs as f64));
+        figures.push(told::<M>("seconds up to then", after.as_secs_f64()));
+    }
+    if let Some((worst, seed)) = found.worst {
+        let worst = Trial::at_length(worst.program)?.simplified()?;
+        figures.extend(verdict(&worst));
+        figures.extend(seed.map(|seed| told::<M>("the seed of its climb", seed as f64)));
+        show(&worst);
+    }
+    let [own, all] = found.beyond;
+    figures.push(told::<M>("greatest shortfall / bound, both less the victim's own slice", own));
+    figures.push(told::<M>("greatest shortfall / bound, both less everybody's slice", all));
+    figures.extend(billed::<M>(found.billing));
+    Ok(figures)
+}
+
+/// The shortfall of a program's victim, and what it grows by.
+fn verdict<M: Move>(trial: &Trial<M>) -> [Figure; 3] {
+    let outcome = &trial.outcome;
+    let ratio = format!("{}: greatest shortfall / bound", M::SUBJECT);
+    [
+        Figure::held(16, ratio, outcome.ratio(), Bound::AtMost(1.0)),
+        told::<M>(
+            &format!("what each further third of {} cycles adds to it", outcome.cycles),
+            outcome.growth(),
+        ),
+        told::<M>("milliseconds of service in them", outcome.served as f64 / 1e6),
+    ]
+}
+
+/// What a subject that bills time billed wrongly.
+fn billed<M: Move>(billing: Billing) -> Vec<Figure> {
+    if !M::BILLS {
+        return Vec::new();
+    }
+    let [queue, sum] = [billing.queue, billing.sum].map(|part| 100.0 * part);
+    vec![
+        told::<M>("`busy` of a queue is off by at most, % of all service", queue),
+        told::<M>("`busy` of all queues is off by at most, % of all service", sum),
+    ]
+}
+
+fn told<M: Move>(what: &str, value: f64) -> Figure {
+    Figure::told(16, format!("{}: {what}", M::SUBJECT), value)
+}
+
+#[allow(clippy::print_stderr, reason = "where to look")]
+fn show<M: Move>(trial: &Trial<M>) {
+    let outcome = &trial.outcome;
+    let ([one, two, all], cycles) = (outcome.ratios, outcome.cycles);
+    eprintln!("# the worst program (again: adversary --replay FILE)");
+    eprintln!(
+        "# shortfall / bound after a third, two thirds and all of {cycles} cycles: {one:.6}, {two:.6}, {all:.6}"
+    );
+    eprintln!("{}", trial.program);
+}
+
+fn replay(path: &Path) -> Result<Vec<Figure>, Failure> {
+    let wrong = |error: String| Failure::request(format!("'{}': {error}", path.display()));
+    play_text(&fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?, wrong)
+}
+
+fn play_text(text: &str, wrong: impl Fn(String) -> Failure) -> Result<Vec<Figure>, Failure> {
+    match program::subject_of(text) {
+        Some(eevdf::Act::SUBJECT) => play::<eevdf::Act>(text.parse().map_err(wrong)?),
+        Some(executor::Act::SUBJECT) => play::<executor::Act>(text.parse().map_err(wrong)?),
+        _ => Err(wrong("the first line of a program is 'eevdf' or 'executor'".to_owned())),
+    }
+}
+
+fn play<M: Move>(program: Program<M>) -> Result<Vec<Figure>, Failure> {
+    let trial = Trial::at_length(program)?;
+    let mut figures = verdict(&trial).to_vec();
+    figures.extend(billed::<M>(trial.outcome.billing));
+    Ok(figures)
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().ok().filter(|&minutes| minutes > 0.0 && minutes < 1e6);
+    minutes
+        .map(|minutes| Duration::from_secs_f64(60.0 * minutes))
+        .ok_or_else(|| "it is a number above 0".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_are_a_number_above_0() {
+        assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
+        assert!(["0", "-1", "NaN", "inf", "1e9", "soon", ""].iter().all(|text| minutes(text).is_err()));
+    }
+    #[test]
+    fn what_was_written_is_replayed_with_the_same_end() {
+        for text in [eevdf::Act::KNOWN[0], executor::Act::KNOWN[0]] {
+            let [one, other] = [(); 2].map(|()| play_text(text, Failure::request).unwrap());
+            assert_eq!(one, other);
+        }
+        let wrong = play_text("tokio\n", Failure::request).unwrap_err();
+        assert_eq!((wrong.status(), wrong.to_string().contains("'eevdf' or 'executor'")), (2, true));
+    }
+}

@@ -1,0 +1,288 @@
+//! [`Search`]: hill climbing from many starts, for the program with the greatest shortfall.
+//!
+//! Every second climb starts from a program that people thought of, the others from random ones. A step changes one thing or
+//! some, and is taken if the program is at least as bad then. What a climb comes to depends on its seed alone.
+
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+
+use super::books::{Billing, Outcome};
+use super::program::{Move, Program};
+use crate::failure::Failure;
+
+/// Moves and polls of a program while it is tried.
+const TRIAL: u64 = 4_000;
+
+/// And where a climb ended: what grows slowly shows then.
+const EXAM: u64 = 40 * TRIAL;
+
+/// A climb is given up where so many changes have not brought it up by as much.
+const PATIENCE: u32 = 400;
+const STEP: f64 = 0.01;
+
+/// What growth counts, next to the shortfall: what grows without a bound is the real find.
+const WEIGHT_OF_GROWTH: f64 = 20.0;
+
+/// What a move or a poll of a cycle counts against it: of two that are as bad the shorter is tried sooner.
+const WEIGHT_OF_LENGTH: f64 = 1e-6;
+
+/// How much of its height a program that breaks the bound must keep, to be shown in place of it.
+const SIMPLER: f64 = 0.9;
+
+/// What a climb goes up by. All three are above 1 where the bound is broken, and nowhere else; below that, the victim's own
+/// slice is the easiest part of the bound to reach, and what sleepers keep is the hardest.
+#[derive(Clone, Copy, Debug)]
+enum Aim {
+    Ratio,
+    BeyondOwnSlice,
+    BeyondSlices,
+}
+
+impl Aim {
+    const ALL: [Aim; 3] = [Aim::Ratio, Aim::BeyondOwnSlice, Aim::BeyondSlices];
+}
+
+/// How long to search.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Limit {
+    /// As many moves and polls: the same search each time.
+    Operations(u64),
+    /// So long.
+    Time(Duration),
+}
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(super) struct Search<M> {
+    limit: Limit,
+    started: Instant,
+    first_seed: u64,
+    /// No climb starts from what people thought of.
+    random_only: bool,
+    /// What all climbs found.
+    pub(super) found: Found<M>,
+}
+
+/// What came of a search.
+#[derive(Clone, Debug)]
+pub(super) struct Found<M> {
+    /// The worst program, and the seed of the climb that it was met in, if it was met in one.
+    pub(super) worst: Option<(Trial<M>, Option<u64>)>,
+    /// Programs tried.
+    pub(super) programs: u64,
+    /// Climbs begun.
+    pub(super) climbs: u64,
+    /// Moves and polls.
+    pub(super) operations: u64,
+    /// Programs tried, and time passed, when the first that breaks the bound was found.
+    pub(super) broken: Option<(u64, Duration)>,
+    /// The greatest [`Outcome::beyond_own_slice`] and [`Outcome::beyond_slices`].
+    pub(super) beyond: [f64; 2],
+    /// The worst of all billing.
+    pub(super) billing: Billing,
+}
+
+/// A program, and what it came to.
+#[derive(Clone, Debug)]
+pub(super) struct Trial<M> {
+    pub(super) program: Program<M>,
+    pub(super) outcome: Outcome,
+}
+
+impl<M: Move> Trial<M> {
+    /// Tries a program.
+    pub(super) fn of(program: Program<M>) -> Result<Self, Failure> {
+        let outcome = M::play(&program, TRIAL)?;
+        Ok(Trial { program, outcome })
+    }
+
+    /// Tries a program for longer too; what it came to is the worse of both.
+    pub(super) fn at_length(program: Program<M>) -> Result<Self, Failure> {
+        let short = Self::of(program)?;
+        let outcome = M::play(&short.program, EXAM)?;
+        let long = Trial { program: short.program.clone(), outcome };
+        Ok(if long.rank() >= short.rank() { long } else { short })
+    }
+
+    /// Which of two is the worse: one that breaks the bound, and then the one that climbed higher; or else the one that is
+    /// nearer to it.
+    fn rank(&self) -> (bool, f64) {
+        let outcome = &self.outcome;
+        if outcome.is_broken() { (true, self.height(Aim::Ratio)) } else { (false, outcome.ratio()) }
+    }
+
+    /// How far a climb has come.
+    fn height(&self, aim: Aim) -> f64 {
+        let outcome = &self.outcome;
+        let ratio = match aim {
+            Aim::Ratio => outcome.ratio(),
+            Aim::BeyondOwnSlice => outcome.beyond_own_slice,
+            Aim::BeyondSlices => outcome.beyond_slices,
+        };
+        let length = outcome.operations as f64 / outcome.cycles.max(1) as f64;
+        ratio + WEIGHT_OF_GROWTH * outcome.growth() - WEIGHT_OF_LENGTH * length
+    }
+
+    /// It without whatever it is as bad without; one that breaks the bound, without whatever it is nearly as bad without.
+    pub(super) fn simplified(mut self) -> Result<Self, Failure> {
+        let (broken, rank) = self.rank();
+        let enough = (broken, if broken { SIMPLER * rank } else { rank });
+        let mut way = 0;
+        while let Some(program) = self.program.simpler(way) {
+            let trial = Self::at_length(program)?;
+            if trial.rank() >= enough { self = trial } else { way += 1 }
+        }
+        Ok(self)
+    }
+}
+
+impl<M: Move> Program<M> {
+    /// It without one of its moves or queues; there are so many ways.
+    fn simpler(&self, way: usize) -> Option<Self> {
+        let mut program = self.clone();
+        if way < self.moves.len() {
+            program.moves.remove(way);
+            return Some(program);
+        }
+        let others = (0..self.queues.len()).filter(|&queue| queue != self.victim);
+        let gone = others.rev().nth(way - self.moves.len())?;
+        program.remove_queue(gone);
+        (program.queues.len() > 1).then_some(program)
+    }
+}
+
+impl<M: Move> Search<M> {
+    /// One that starts from random programs, and from what people thought of, unless that is left out.
+    pub(super) fn new(limit: Limit, seed: u64, random_only: bool) -> Self {
+        let found = Found {
+            worst: None,
+            programs: 0,
+            climbs: 0,
+            operations: 0,
+            broken: None,
+            beyond: [0.0; 2],
+            billing: Billing::default(),
+        };
+        Search { limit, started: now(), first_seed: seed, random_only, found }
+    }
+
+    /// Tries what people thought of, then climbs until the limit is reached; tells how far it is.
+    pub(super) fn run(mut self, look: impl Fn(f64)) -> Result<Found<M>, Failure> {
+        for index in 0..M::KNOWN.len() {
+            if let Some(program) = self.known(index) {
+                self.note(Trial::at_length(program)?, None);
+            }
+        }
+        while self.progress() < 1.0 {
+            let seed = self.first_seed.wrapping_add(self.found.climbs);
+            self.found.climbs += 1;
+            self.climb(seed, &look)?;
+        }
+        Ok(self.found)
+    }
+
+    /// From 0 to 1.
+    fn progress(&self) -> f64 {
+        match self.limit {
+            Limit::Operations(operations) => self.found.operations as f64 / operations.max(1) as f64,
+            Limit::Time(time) => self.started.elapsed().as_secs_f64() / time.as_secs_f64(),
+        }
+    }
+
+    fn climb(&mut self, seed: u64, look: &impl Fn(f64)) -> Result<(), Failure> {
+        let mut rng = Rng::with_seed(seed);
+        let aim = Aim::ALL[rng.usize(..Aim::ALL.len())];
+        let known = if seed.is_multiple_of(2) { None } else { self.known((seed / 2) as usize) };
+        let start = known.unwrap_or_else(|| Program::draw(&mut rng));
+        let mut best = self.try_out(start, seed)?;
+        let mut below = f64::NEG_INFINITY;
+        while best.height(aim) > below + STEP && self.progress() < 1.0 {
+            below = best.height(aim);
+            for _ in 0..PATIENCE {
+                let next = self.try_out(best.program.mutated(&mut rng), seed)?;
+                // What is as bad is taken too: it may lead elsewhere.
+                if next.height(aim) >= best.height(aim) {
+                    best = next;
+                }
+            }
+            look(self.progress());
+        }
+        self.note(Trial::at_length(best.program)?, Some(seed));
+        Ok(())
+    }
+
+    /// One of the programs that people thought of, unless they are left out.
+    fn known(&self, index: usize) -> Option<Program<M>> {
+        let known = if self.random_only { &[] } else { M::KNOWN };
+        known.get(index % known.len().max(1))?.parse().ok()
+    }
+
+    fn try_out(&mut self, program: Program<M>, seed: u64) -> Result<Trial<M>, Failure> {
+        let trial = Trial::of(program)?;
+        self.note(trial.clone(), Some(seed));
+        Ok(trial)
+    }
+
+    fn note(&mut self, trial: Trial<M>, seed: Option<u64>) {
+        let found = &mut self.found;
+        found.programs += 1;
+        found.operations += trial.outcome.operations;
+        found.billing = found.billing.worse(trial.outcome.billing);
+        found.beyond[0] = found.beyond[0].max(trial.outcome.beyond_own_slice);
+        found.beyond[1] = found.beyond[1].max(trial.outcome.beyond_slices);
+        if trial.outcome.is_broken() && found.broken.is_none() {
+            found.broken = Some((found.programs, self.started.elapsed()));
+        }
+        if found.worst.as_ref().is_none_or(|(worst, _)| trial.rank() > worst.rank()) {
+            found.worst = Some((trial, seed));
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "it searches for a time that somebody asked for")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::eevdf::Act;
+    use super::super::executor;
+    use super::*;
+
+    fn found<M: Move>(operations: u64, random_only: bool) -> Found<M> {
+        Search::new(Limit::Operations(operations), 7, random_only).run(|_| {}).unwrap()
+    }
+
+    #[test]
+    fn a_search_finds_the_same_again() {
+        for random_only in [false, true] {
+            let [one, other] = [(); 2].map(|()| found::<Act>(600_000, random_only));
+            assert_eq!((one.programs, one.climbs), (other.programs, other.climbs));
+            let [one, other] = [one, other].map(|found| found.worst.unwrap());
+            assert_eq!((one.0.program, one.0.outcome, one.1), (other.0.program, other.0.outcome, other.1));
+        }
+    }
+
+    #[test]
+    fn a_search_goes_up() {
+        let program: Program<executor::Act> = executor::Act::KNOWN[0].parse().unwrap();
+        let start = Trial::of(program).unwrap();
+        let search = Search::<executor::Act>::new(Limit::Operations(500_000), 1, false);
+        let (worst, _) = search.run(|_| {}).unwrap().worst.unwrap();
+        assert!(worst.rank() >= start.rank());
+    }
+
+    #[test]
+    fn what_adds_nothing_is_left_out() {
+        let queue = "share 1 request 500us polls 20us";
+        let text = format!(
+            "eevdf\nqueue a {queue}\nqueue b {queue} victim\nqueue c {queue}\nsleep c\nwake a\nserve 100\nwake b\n"
+        );
+        let program: Program<Act> = text.replace("wake b", "sleep c").parse().unwrap();
+        let simple = Trial::at_length(program).unwrap().simplified().unwrap();
+        let shorter = format!("eevdf\nqueue a {queue}\nqueue b {queue} victim\nwake a\nserve 100\n");
+        assert_eq!(simple.program.to_string(), shorter);
+    }
+}
