@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem::take;
+use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::executor::Executor;
+use crate::panics::{drop_quietly, wake_quietly};
 use crate::queue::{Group, Queue};
 use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 
@@ -83,6 +84,26 @@ impl<T> Future for Next<'_, T> {
 impl<T> Drop for Next<'_, T> {
     fn drop(&mut self) {
         self.0.is_awaited = false;
+    }
+}
+
+/// Dropped where a waker panicked when it was cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which is
+/// locked then for good, so the members move to another.
+struct Harmed<'a, T>(&'a mut JoinSet<T>);
+
+impl<T> Drop for Harmed<'_, T> {
+    #[cold]
+    fn drop(&mut self) {
+        let Harmed(set) = self;
+        let mut members = take(&mut set.members).into_iter();
+        set.members.extend(&mut members);
+        set.any_new = true;
+        // With the waker that it had.
+        drop_quietly(members);
+        if take(&mut set.is_awaited) {
+            // It was theirs, and they have to ask again.
+            wake_quietly(replace(&mut set.waiting, Waker::noop().clone()));
+        }
     }
 }
 
@@ -268,8 +289,7 @@ impl<T> JoinSet<T> {
         // for ever. Tasks are not, and to be woken by oneself is to yield. So new members have their first polls with nobody
         // to be woken.
         let next = loop {
-            let mut nobody = Context::from_waker(Waker::noop());
-            let next = self.members.poll_next_unpin(if self.any_new { &mut nobody } else { &mut *cx });
+            let next = self.poll_members(if self.any_new { Waker::noop() } else { cx.waker() });
             if next.is_ready() || !take(&mut self.any_new) {
                 break next;
             }
@@ -283,11 +303,20 @@ impl<T> JoinSet<T> {
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
         // Whoever waits stays registered.
-        let waiting = if self.is_awaited { &self.waiting } else { Waker::noop() };
-        match self.members.poll_next_unpin(&mut Context::from_waker(waiting)) {
+        let waiting = if self.is_awaited { self.waiting.clone() } else { Waker::noop().clone() };
+        match self.poll_members(&waiting) {
             Poll::Ready(next) => next,
             Poll::Pending => None,
         }
+    }
+
+    #[inline]
+    fn poll_members(&mut self, waker: &Waker) -> Poll<Option<(Id, Result<T, JoinError>)>> {
+        let harmed = Harmed(self);
+        let next = harmed.0.members.poll_next_unpin(&mut Context::from_waker(waker));
+        // It was not.
+        forget(harmed);
+        next
     }
 }
 
