@@ -1,7 +1,8 @@
 //! A set of tasks to await together.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
+use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -10,6 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::executor::Executor;
+use crate::panics::{drop_quietly, wake_quietly};
 use crate::queue::{Group, Queue};
 use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 
@@ -45,9 +47,13 @@ use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 /// ```
 pub struct JoinSet<T> {
     members: FuturesUnordered<Member<T>>,
-    /// Who awaits the set. Kept so that [`try_join_next`](JoinSet::try_join_next), which awaits nothing, does not take
-    /// their place.
+    /// Whether there may be members that were not polled yet.
+    any_new: bool,
+    /// Who asked last and was told to wait. Kept so that [`try_join_next`](JoinSet::try_join_next), which awaits nothing, does
+    /// not take their place.
     waiting: Waker,
+    /// Whether they still wait: they have neither asked again nor been woken for a new member. Then there is none.
+    is_awaited: bool,
 }
 
 /// A task of the set.
@@ -61,6 +67,43 @@ impl<T> Future for Member<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let id = self.task.id();
         Pin::new(&mut self.task).poll(cx).map(|output| (id, output))
+    }
+}
+
+/// Waits for the next task. Whoever drops it does not wait any more.
+struct Next<'a, T>(&'a mut JoinSet<T>);
+
+impl<T> Future for Next<'_, T> {
+    type Output = Option<(Id, Result<T, JoinError>)>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll_next(cx)
+    }
+}
+
+impl<T> Drop for Next<'_, T> {
+    fn drop(&mut self) {
+        self.0.is_awaited = false;
+    }
+}
+
+/// Dropped where a waker panicked when it was cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which is
+/// locked then for good, so the members move to another.
+struct Harmed<'a, T>(&'a mut JoinSet<T>);
+
+impl<T> Drop for Harmed<'_, T> {
+    #[cold]
+    fn drop(&mut self) {
+        let Harmed(set) = self;
+        let mut members = take(&mut set.members).into_iter();
+        set.members.extend(&mut members);
+        set.any_new = true;
+        // With the waker that it had.
+        drop_quietly(members);
+        if take(&mut set.is_awaited) {
+            // It was theirs, and they have to ask again.
+            wake_quietly(replace(&mut set.waiting, Waker::noop().clone()));
+        }
     }
 }
 
@@ -107,7 +150,12 @@ impl SpawnLocal for Group {
 impl<T> JoinSet<T> {
     /// An empty set.
     pub fn new() -> Self {
-        Self { members: FuturesUnordered::new(), waiting: Waker::noop().clone() }
+        Self {
+            members: FuturesUnordered::new(),
+            any_new: false,
+            waiting: Waker::noop().clone(),
+            is_awaited: false,
+        }
     }
 
     /// How many tasks are in the set: those that have not finished, and those whose outputs were not taken yet.
@@ -137,9 +185,16 @@ impl<T> JoinSet<T> {
     pub fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
         let abort = task.abort_handle();
         self.members.push(Member { task });
-        // Whoever waits for the set has not seen this member, and must look at it.
-        self.waiting.wake_by_ref();
+        self.any_new = true;
+        self.have_waiter_look();
         abort
+    }
+
+    /// Whoever waits for the set has not seen what became of it, and must look at it once more.
+    fn have_waiter_look(&mut self) {
+        if take(&mut self.is_awaited) {
+            self.waiting.wake_by_ref();
+        }
     }
 
     /// Cancels all tasks. They stay in the set until their errors are taken.
@@ -150,6 +205,7 @@ impl<T> JoinSet<T> {
     /// Takes all tasks out of the set and lets them go on.
     pub fn detach_all(&mut self) {
         self.members = FuturesUnordered::new();
+        self.have_waiter_look();
     }
 
     /// Waits for a task to finish, and takes it out of the set. None if the set is empty.
@@ -158,7 +214,7 @@ impl<T> JoinSet<T> {
     ///
     /// If it is dropped before it is done, no task is taken out.
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
-        poll_fn(|cx| self.poll_join_next(cx)).await
+        Next(self).await.map(|(_, output)| output)
     }
 
     /// As [`join_next`](JoinSet::join_next), with the task's id. (An error has its own: [`JoinError::id`].)
@@ -167,7 +223,7 @@ impl<T> JoinSet<T> {
     ///
     /// If it is dropped before it is done, no task is taken out.
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
-        poll_fn(|cx| self.poll_join_next_with_id(cx)).await
+        Next(self).await.map(with_id)
     }
 
     /// Takes a finished task out of the set. None if none has finished.
@@ -229,18 +285,38 @@ impl<T> JoinSet<T> {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        let next = self.members.poll_next_unpin(cx);
-        if next.is_pending() {
+        // `FuturesUnordered` wakes whoever polls it once it has polled as many members as it has, since they might be ready
+        // for ever. Tasks are not, and to be woken by oneself is to yield. So new members have their first polls with nobody
+        // to be woken.
+        let next = loop {
+            let next = self.poll_members(if self.any_new { Waker::noop() } else { cx.waker() });
+            if next.is_ready() || !take(&mut self.any_new) {
+                break next;
+            }
+        };
+        self.is_awaited = next.is_pending();
+        if self.is_awaited {
             self.waiting.clone_from(cx.waker());
         }
         next
     }
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
-        match self.members.poll_next_unpin(&mut Context::from_waker(&self.waiting)) {
+        // Whoever waits stays registered.
+        let waiting = if self.is_awaited { self.waiting.clone() } else { Waker::noop().clone() };
+        match self.poll_members(&waiting) {
             Poll::Ready(next) => next,
             Poll::Pending => None,
         }
+    }
+
+    #[inline]
+    fn poll_members(&mut self, waker: &Waker) -> Poll<Option<(Id, Result<T, JoinError>)>> {
+        let harmed = Harmed(self);
+        let next = harmed.0.members.poll_next_unpin(&mut Context::from_waker(waker));
+        // It was not.
+        forget(harmed);
+        next
     }
 }
 

@@ -354,6 +354,48 @@ fn a_set_whose_waker_panics_gives_every_output() {
     }
 }
 
+#[test]
+fn a_set_whose_waker_panics_when_cloned_wakes_a_later_one() {
+    for is_new in [false, true] {
+        let ex = Executor::new();
+        let mut set: JoinSet<u32> = JoinSet::new();
+        let probe = Probe::new();
+        set.insert(ex.spawn(probe.future()));
+        settle(&ex);
+        if !is_new {
+            assert!(set.poll_join_next(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        let hooked = touchy(Deed::Clone);
+        let waker = hooked.waker();
+        assert!(caught(|| set.poll_join_next(&mut Context::from_waker(&waker)).is_pending()).is_err());
+        let (wakes, waker) = CountingWaker::new();
+        assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+        probe.finish();
+        settle(&ex);
+        assert_eq!(wakes.count(), 1, "it was new: {is_new}");
+    }
+}
+
+/// Two share it; the one whose waker panics has not taken the other's place.
+#[test]
+fn who_waits_for_a_set_is_told_when_anothers_waker_panics() {
+    let ex = Executor::new();
+    let mut set: JoinSet<u32> = JoinSet::new();
+    let probe = Probe::new();
+    set.insert(ex.spawn(probe.future()));
+    settle(&ex);
+    let (wakes, waker) = CountingWaker::new();
+    assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+    let hooked = touchy(Deed::Clone);
+    let bad = hooked.waker();
+    assert!(caught(|| set.poll_join_next(&mut Context::from_waker(&bad)).is_pending()).is_err());
+    assert_eq!(wakes.count(), 1, "to look once more");
+    assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), 2);
+}
+
 /// A future, an output and a scheduler without `Debug`.
 struct Mute(RunnableFifo);
 

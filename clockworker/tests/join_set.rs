@@ -9,9 +9,10 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 use clockworker::schedulers::Las;
-use clockworker::{Executor, JoinSet, Queue, yield_now};
+use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, panic_as_meant, poll_once, settle, tick,
 };
@@ -198,6 +199,186 @@ fn a_member_that_comes_while_somebody_waits_is_waited_for() {
     set.borrow_mut().spawn_local_on(async { 77 }, &ex);
     settle(&ex);
     assert_eq!(life_support::output(waiter).unwrap(), 77);
+}
+
+#[test]
+fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
+    let ex = Executor::new();
+    let mut set = JoinSet::new();
+    let (wakes, waker) = CountingWaker::new();
+    let probe = Probe::new();
+    // It was never awaited; it had an output to give; it was empty; and who awaited it gave up.
+    set.spawn_local_on(ready(1), &ex);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(1)));
+    set.spawn_local_on(ready(2), &ex);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(None));
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    assert_eq!(wakes.count(), 0);
+    assert!(pin!(set.join_next()).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(pin!(set.join_next_with_id()).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(wakes.count(), 0, "nor for looking at a member that is not over");
+    set.spawn_local_on(ready(3), &ex);
+    assert_eq!(wakes.count(), 0);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(3)));
+    // None of it takes the wake for a member that is over while somebody waits.
+    assert!(poll_next(&mut set, &waker).is_pending());
+    let before = wakes.count();
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), before + 1);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+}
+
+#[test]
+fn whoever_waits_is_woken_once_for_new_members() {
+    let ex = Executor::new();
+    let mut set = JoinSet::new();
+    let (wakes, waker) = CountingWaker::new();
+    let probe = Probe::new();
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    for round in 1..=3 {
+        assert!(poll_next(&mut set, &waker).is_pending());
+        assert_eq!(wakes.count(), round - 1);
+        // Finished or not, it must be looked at. Who looks without waiting does not take the waiter's place.
+        set.spawn_local_on(pending(), &ex);
+        set.spawn_local_on(pending(), &ex);
+        assert!(set.try_join_next().is_none());
+        set.spawn_local_on(pending(), &ex);
+        settle(&ex);
+        assert_eq!(wakes.count(), round);
+    }
+    // Who was woken for that is woken for what follows, once it has waited again.
+    assert!(poll_next(&mut set, &waker).is_pending());
+    assert!(set.try_join_next().is_none());
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), 4);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+}
+
+/// In the same poll in which it found nothing: then it has to look once more, and is woken.
+#[test]
+fn a_task_that_waits_and_inserts_afterwards_sees_the_new_member() {
+    let ex = Executor::new();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(pending(), &ex);
+    let spawned = Rc::new(Executor::new());
+    let on = Rc::clone(&spawned);
+    let mut late = false;
+    let waiter = ex.spawn(std::future::poll_fn(move |cx| {
+        let polled = set.poll_join_next(cx);
+        if !std::mem::replace(&mut late, true) {
+            assert!(polled.is_pending());
+            set.spawn_local_on(ready(5), &*on);
+        }
+        polled
+    }));
+    settle(&ex);
+    settle(&spawned);
+    settle(&ex);
+    assert_eq!(life_support::output(waiter).unwrap().unwrap().unwrap(), 5);
+}
+
+/// One task awaits, another inserts, each member is awaited in turn: nothing is lost and nobody polled for nothing.
+#[test]
+fn two_tasks_share_a_set() {
+    const MEMBERS: u32 = 100;
+    let ex = Executor::new();
+    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
+    let sum = Rc::new(Cell::new(0));
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = ex.spawn({
+        let (set, sum) = (Rc::clone(&set), Rc::clone(&sum));
+        std::future::poll_fn(move |cx| {
+            while let Poll::Ready(Some(output)) = set.borrow_mut().poll_join_next(cx) {
+                sum.set(sum.get() + output.unwrap());
+            }
+            if sum.get() == MEMBERS { Poll::Ready(()) } else { Poll::Pending }
+        })
+    });
+    ex.spawn({
+        let set = Rc::clone(&set);
+        async move {
+            for i in 0..MEMBERS {
+                // Some end at once, some later.
+                set.borrow_mut().spawn_local(async move {
+                    for _ in 0..i % 3 {
+                        yield_now().await;
+                    }
+                    1
+                });
+                if i % 5 == 0 {
+                    yield_now().await;
+                }
+            }
+        }
+    });
+    settle(&ex);
+    assert!(waits.is_finished(), "it stopped at {}", sum.get());
+}
+
+#[test]
+fn whoever_waits_for_a_set_is_told_when_it_is_detached() {
+    let ex = Executor::new();
+    let set: Rc<RefCell<JoinSet<()>>> = Rc::default();
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = Rc::clone(&set);
+    let waiter = ex.spawn(std::future::poll_fn(move |cx| waits.borrow_mut().poll_join_next(cx)));
+    settle(&ex);
+    assert!(!waiter.is_finished());
+    set.borrow_mut().detach_all();
+    settle(&ex);
+    assert!(life_support::output(waiter).unwrap().is_none());
+    assert_eq!(ex.stats().live, 1);
+}
+
+/// The future given to `run_until` waits for 64 polls where it wakes itself. Here nothing makes it: it is polled when the task
+/// that it awaits is over.
+#[test]
+fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield_by_that() {
+    const ROUNDS: u32 = 10;
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).build().unwrap();
+    let polls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&polls);
+    // All polls are so long that whoever is woken does not wait for another.
+    let works = move || clock.advance(Duration::from_micros(10));
+    ex.spawn({
+        let works = works.clone();
+        async move {
+            loop {
+                counted.set(counted.get() + 1);
+                works();
+                yield_now().await;
+            }
+        }
+    });
+    ex.block_on(async {
+        let mut set = JoinSet::new();
+        let mut other = JoinSet::new();
+        other.spawn_local(pending::<()>());
+        for i in 0..ROUNDS {
+            let [works, works_too] = [works.clone(), works.clone()];
+            set.spawn_local(async move {
+                works();
+                i
+            });
+            // Beside something else, and given up.
+            assert!(futures::poll!(pin!(other.join_next())).is_pending());
+            other.spawn_local(async move {
+                works_too();
+                pending().await
+            });
+            assert_eq!(set.join_next().await.unwrap().unwrap(), i);
+        }
+    });
+    assert!(polls.get() < 64, "{} polls beside {ROUNDS} rounds", polls.get());
 }
 
 #[test]
