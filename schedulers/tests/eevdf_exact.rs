@@ -573,38 +573,6 @@ fn virtual_time_never_falls() {
     }
 }
 
-/// Between the victim's slices a helper wakes first, runs for a moment and sleeps, then a worker takes 0.4 ms.
-#[test]
-fn a_helper_that_wakes_first_takes_nothing_from_the_queue_that_always_has_work() {
-    for shares in [[1, 1, 1], [1, 9, 1], [9, 1, 1]] {
-        let mut eevdf = Eevdf::new();
-        let [victim, worker, helper] = shares.map(|w| eevdf.add(share(w), 500 * US));
-        eevdf.wake(victim);
-        let (mut all, mut victims) = (0, 0);
-        let mut serve = |eevdf: &mut Eevdf, waiting: QueueId, mut need: u64| {
-            while need > 0 {
-                let id = eevdf.pick().unwrap();
-                let poll = if id == helper { US } else { 20 * US };
-                eevdf.charge(id, poll);
-                all += poll;
-                victims += if id == victim { poll } else { 0 };
-                need -= if id == waiting { poll } else { 0 };
-            }
-        };
-        for _ in 0..5_000 {
-            eevdf.wake(helper);
-            serve(&mut eevdf, helper, US);
-            eevdf.sleep(helper);
-            eevdf.wake(worker);
-            serve(&mut eevdf, worker, 400 * US);
-            eevdf.sleep(worker);
-        }
-        // The helper takes next to nothing.
-        let due = all / u64::from(shares[0] + shares[1]) * u64::from(shares[0]);
-        assert!(victims >= due - due / 100, "{shares:?}: {victims} of {due}");
-    }
-}
-
 /// Each queue overruns its request of 10 µs by a poll of 1 ms, is removed, and another is added.
 #[test]
 fn to_remove_a_queue_and_add_it_again_is_no_way_out_of_a_debt() {
