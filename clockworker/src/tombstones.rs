@@ -39,7 +39,7 @@ impl Tombstones {
         if count == FEW / 2 {
             self.due.set(u64::MAX);
         }
-        count % 64 == 0
+        count.is_multiple_of(64)
     }
 
     /// Whether it is time to sweep.

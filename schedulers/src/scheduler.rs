@@ -199,6 +199,8 @@ pub trait Scheduler {
     }
 
     /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.
+    ///
+    /// Also told of a task in a group that was aborted, popped or not: dropping its future took so long.
     fn served(&mut self, task: Task, service_ns: u64) {
         let _ = (task, service_ns);
     }

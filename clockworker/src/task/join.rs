@@ -71,8 +71,9 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Asks for the task to be cancelled, from any thread. Its future is dropped on the executor's thread, within one
-    /// tick (before any other task is polled there, if the executor is between polls).
+    /// Asks for the task to be cancelled, from any thread. It is not polled any more. Its future is dropped on the executor's
+    /// thread, in the next slice of its queue, before any other task of that queue is polled. The drop is its queue's work: one
+    /// that has had more than its share waits for its turn.
     ///
     /// Awaiting the handle then gives a [cancelled](JoinError::is_cancelled) error, unless the task had finished.
     /// Aborting a finished or aborted task does nothing.

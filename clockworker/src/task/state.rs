@@ -99,7 +99,7 @@ impl State {
     }
 
     /// An abort from any thread. It takes the inbox's way, also on the owner thread, so that the future is dropped in
-    /// the next tick and never inside the caller's stack.
+    /// a slice of its queue and never inside the caller's stack.
     ///
     /// Ordering: as for [`notify`](State::notify).
     pub(super) fn abort(&self) -> Notify {

@@ -107,7 +107,7 @@ impl<M: Move> Program<M> {
 
     fn mutate(&mut self, rng: &mut Rng) {
         let (queue, count) = (self.cast().anyone(rng), self.moves.len());
-        // Where there are no moves, there are at least two changes that add some.
+        // Not used where there are no moves.
         let at = rng.usize(..count.max(1));
         match rng.u8(..20) {
             0..=3 => self.moves.insert(rng.usize(..=count), M::draw(rng, self.cast())),

@@ -1,8 +1,8 @@
 //! Promise 16: a queue that always has work gets what it is owed, whatever the others do.
 //!
-//! An adversary searches for what the others can do to one queue, the victim: [programs](program) of moves that are made over
-//! and over, on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch
-//! of time, is divided by the [`bound`].
+//! An adversary searches for what the others can do to one queue, the victim: programs of moves that are made over and over,
+//! on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch of time, is
+//! divided by the bound (`bound.rs`).
 
 mod books;
 mod bound;

@@ -61,7 +61,7 @@ pub(super) struct Search<M> {
     /// No climb starts from what people thought of.
     random_only: bool,
     /// What all climbs found.
-    pub(super) found: Found<M>,
+    found: Found<M>,
 }
 
 /// What came of a search.
