@@ -116,8 +116,12 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until).
+    /// As [`run_until`](Executor::run_until). And, with the feature `tokio`, where tokio's own `block_on` does: inside a task
+    /// or a `block_on` of a tokio runtime, whose timers and sockets this would keep from being served, for ever if `future`
+    /// waits for one. (There `run_until(…).await` is the way. Without the feature nobody knows of tokio here.)
+    #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        host::assert_may_block();
         host::block_on(self.run_until(future))
     }
 
@@ -203,8 +207,10 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until).
+    /// As [`block_on`](Executor::block_on).
+    #[track_caller]
     pub fn block_on_shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
+        host::assert_may_block();
         host::block_on(self.shutdown(deadline))
     }
 

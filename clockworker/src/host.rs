@@ -305,6 +305,18 @@ impl Signal for MainWaker {
     }
 }
 
+/// Panics where this thread drives a tokio runtime. Tokio is asked to block on nothing, which it refuses there, with the reason.
+#[cfg(feature = "tokio")]
+#[track_caller]
+pub(crate) fn assert_may_block() {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.block_on(std::future::ready(()));
+    }
+}
+
+#[cfg(not(feature = "tokio"))]
+pub(crate) fn assert_may_block() {}
+
 /// Polls a future to the end on this thread, which sleeps in between.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let parker = Arc::new(Parker { woken: AtomicBool::new(false), thread: thread::current() });

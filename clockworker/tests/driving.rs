@@ -356,3 +356,46 @@ fn a_host_that_polls_for_no_reason_polls_no_task_for_no_reason() {
     }
     assert_eq!((probe.polls.get(), ex.stats().host_polls), (1, 100));
 }
+
+/// What blocks the thread that drives a tokio runtime keeps its timers from firing: tokio's own `block_on` says so, and this too.
+#[cfg(feature = "tokio")]
+mod beside_tokio {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+
+    use clockworker::Executor;
+
+    fn says_why(block: impl FnOnce()) {
+        let panic = catch_unwind(AssertUnwindSafe(block)).unwrap_err();
+        let said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+        let said = panic.downcast_ref::<&str>().map_or(said, |said| (*said).to_owned());
+        assert!(said.contains("runtime"), "{said}");
+    }
+
+    #[test]
+    fn to_block_on_the_thread_of_a_runtime_is_a_panic_that_says_why() {
+        let rt = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        rt.block_on(async {
+            let ex = Executor::new();
+            says_why(|| ex.block_on(tokio::time::sleep(Duration::from_millis(1))));
+            says_why(|| _ = ex.block_on_shutdown(tokio::time::sleep(Duration::from_millis(1))));
+            // The executor is as it was.
+            assert_eq!(ex.run_until(async { ex.spawn(async { 7 }).await.unwrap() }).await, 7);
+        });
+    }
+
+    #[test]
+    fn to_block_beside_a_runtime_that_others_drive_is_allowed() {
+        let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        {
+            let _entered = rt.enter();
+            Executor::new().block_on(tokio::time::sleep(Duration::from_millis(1)));
+        }
+        let blocking = rt.spawn_blocking(|| Executor::new().block_on(async { 7 }));
+        assert_eq!(rt.block_on(blocking).unwrap(), 7);
+        // In the context of a runtime that nobody drives.
+        let idle = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _entered = idle.enter();
+        assert_eq!(Executor::new().block_on(async { 7 }), 7);
+    }
+}
