@@ -10,42 +10,51 @@
 //!
 //! | Value | Meaning |
 //! |---|---|
-//! | null | empty, and the host is awake or will look again |
+//! | `AWAKE` (0) | empty, and the host is awake or will look again |
 //! | `PARKED` | empty, and the host waits for its waker |
 //! | `CLOSED` | the executor is gone: pushes fail |
-//! | a header | the task pushed last; its `next` leads to the one before |
+//! | another | the address of the task pushed last, whose `next` is that of the one before |
 //!
-//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps null for `PARKED`. A
+//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps `AWAKE` for `PARKED`. A
 //! push before that makes the swap fail; a push after it sees `PARKED` and wakes. What the host's waker itself does when it is
 //! cloned or dropped, it does before the executor looks whether there is something to do: see
 //! [`host_waker`](crate::host_waker).
+//!
+//! # Addresses, not pointers
+//!
+//! Between a pusher's look at `head` and its swap, the task on top may be taken out and freed, and another be made at the same
+//! address and pushed. The swap succeeds, and rightly: that address is the top of the stack. But a pointer that came from the
+//! look would be one to the freed task, which nobody may follow, although it looks the same. So `head` and the links hold
+//! addresses. A pusher exposes its task (`expose_provenance`) before its swap, and only the owner makes pointers of addresses
+//! (`with_exposed_provenance_mut`), when it has taken the stack out: after the swaps of all that are in it, so after they were
+//! exposed, and before any of them is freed.
 
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::atomic::Ordering;
 
 use crate::fork::Process;
 use crate::host_waker::HostWaker;
 use crate::panics::{drop_quietly, wake_quietly};
-use crate::sync::{AtomicPtr, AtomicWaker, fence};
-use crate::task::{Arrival, Arrivals, Header, Link, received};
+use crate::sync::{AtomicUsize, AtomicWaker, fence};
+use crate::task::{Arrival, Arrivals, Link, received};
 
 /// See the [module docs](self).
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    head: AtomicPtr<Header>,
+    head: AtomicUsize,
     /// The waker of the task that `run_until` runs in.
     host: AtomicWaker,
     process: Process,
 }
 
-/// Neither is ever the address of a header: those are aligned.
-const PARKED: *mut Header = ptr::without_provenance_mut(1);
-const CLOSED: *mut Header = ptr::without_provenance_mut(2);
+/// None is ever the address of a header: those are aligned.
+const AWAKE: usize = Link::NONE;
+const PARKED: usize = 1;
+const CLOSED: usize = 2;
 
 impl Inbox {
     pub(crate) fn new(process: Process) -> Self {
-        Self { head: AtomicPtr::new(ptr::null_mut()), host: AtomicWaker::new(), process }
+        Self { head: AtomicUsize::new(AWAKE), host: AtomicWaker::new(), process }
     }
 
     /// Pushes a task, and wakes the host if it is parked. Gives the link back if the executor is gone.
@@ -54,6 +63,7 @@ impl Inbox {
     ///
     /// The caller owns the link's `next` field (it set `NOTIFIED`), and keeps the cell alive during the call.
     pub(crate) unsafe fn push(&self, link: Link) -> Result<(), Link> {
+        let address = link.expose();
         // Ordering: Relaxed, the value is only compared, and the swap below checks it.
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -64,9 +74,9 @@ impl Inbox {
                 return Err(link);
             }
             // SAFETY: the caller's promise, until the swap succeeds.
-            unsafe { link.set_next(if head == PARKED { None } else { Link::from_ptr(head) }) };
-            // Ordering: Release publishes `next` to the Acquire in `swap_out`.
-            match self.head.compare_exchange_weak(head, link.as_ptr(), Ordering::Release, Ordering::Relaxed) {
+            unsafe { link.set_next(if head == PARKED { Link::NONE } else { head }) };
+            // Ordering: Release publishes `next`, and that the task was exposed, to the Acquire in `swap_out`.
+            match self.head.compare_exchange_weak(head, address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => head = now,
             }
@@ -81,12 +91,12 @@ impl Inbox {
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
         // Ordering: Relaxed, a hint; a push that is missed now is seen at the next look, or wakes the parked host.
-        self.head.load(Ordering::Relaxed).addr() > CLOSED.addr()
+        self.head.load(Ordering::Relaxed) > CLOSED
     }
 
     /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
     pub(crate) fn take_all(&self, _owner: &Arrivals) -> Batch {
-        if self.has_mail() { self.swap_out(ptr::null_mut()) } else { Batch::default() }
+        if self.has_mail() { self.swap_out(AWAKE) } else { Batch::default() }
     }
 
     /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now, so that a push
@@ -98,12 +108,12 @@ impl Inbox {
         left
     }
 
-    fn swap_out(&self, new: *mut Header) -> Batch {
+    fn swap_out(&self, new: usize) -> Batch {
         // Ordering: Acquire pairs with the Release of every push in the stack: each push is a read-modify-write, so
         // they form one release sequence. Release pairs with the Acquire of a push that finds the inbox closed.
         let head = self.head.swap(new, Ordering::AcqRel);
-        let head = if head == PARKED || head == CLOSED { None } else { Link::from_ptr(head) };
-        Batch::new(head)
+        let head = if head == PARKED || head == CLOSED { Link::NONE } else { head };
+        Batch::new(Link::from_exposed(head))
     }
 
     /// Says that the host is about to sleep and wants to be woken for anything that comes. False if a task has come
@@ -112,8 +122,7 @@ impl Inbox {
         self.host.register(host);
         // Ordering: Relaxed. Whoever takes `PARKED` away wakes this registration or a later one. For if its wake was before
         // `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
-        let parked =
-            self.head.compare_exchange(ptr::null_mut(), PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        let parked = self.head.compare_exchange(AWAKE, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         parked.is_ok()
     }
 
@@ -123,7 +132,7 @@ impl Inbox {
         if self.head.load(Ordering::Relaxed) != PARKED {
             return;
         }
-        let _ = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Takes a host's waker back and lets go of it. Its drop is foreign code; nobody hears of a panic.
@@ -160,7 +169,7 @@ impl Inbox {
     #[cold]
     fn unpark_and_wake(&self) {
         // Ordering: Relaxed, see `park`. The winner of the swap is the one who wakes.
-        let awake = self.head.compare_exchange(PARKED, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        let awake = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
         if awake.is_ok() {
             self.wake_host();
         }
@@ -206,9 +215,9 @@ impl Batch {
             let Some(link) = self.stack else { return true };
             // SAFETY: the link is in the stack just taken out: its cell is alive, as the record's reference stays while
             // it is linked, and its `next` is the owner's until the task is taken (`State::take`).
-            self.stack = unsafe { link.next() };
+            self.stack = Link::from_exposed(unsafe { link.next() });
             // SAFETY: as above.
-            unsafe { link.set_next(self.turned) };
+            unsafe { link.set_next(self.turned.map_or(Link::NONE, Link::expose)) };
             self.turned = Some(link);
         }
         self.stack.is_none()
@@ -222,7 +231,7 @@ impl Iterator for Batch {
     fn next(&mut self) -> Option<Arrival> {
         let link = self.turned.filter(|_| self.stack.is_none())?;
         // SAFETY: as in `turn_round`.
-        self.turned = unsafe { link.next() };
+        self.turned = Link::from_exposed(unsafe { link.next() });
         // SAFETY: the link came out of the inbox, which its executor's owner emptied, and `next` has been read.
         Some(unsafe { received(link) })
     }

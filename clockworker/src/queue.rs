@@ -20,7 +20,7 @@ pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
 ///
 /// This is a handle; clones are the same queue. **Dropping it does nothing** to the queue, which lives until it is
 /// [closed](Queue::close) and its last task has finished, or its executor is dropped. A handle that outlives its
-/// executor refuses spawns and goes on showing its last statistics.
+/// executor refuses spawns and changes, and goes on showing its last statistics.
 ///
 /// # Example
 ///
@@ -97,27 +97,20 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the share is out of range, or the queue is closed and gone.
+    /// If the share is out of range, or the queue is gone: it was closed and its last task has finished, the executor was
+    /// shut down and its last task has finished, or the executor was dropped; or in a child process of the one that has it.
     pub fn set_share(&self, share: u32) -> Result<(), QueueError> {
         let share = Share::new(share).map_err(QueueError::share)?;
-        self.update(share, self.lane.request_ns.get())
+        self.core.set_share(&self.lane, share, self.lane.request_ns.get())
     }
 
-    /// Changes the service the queue asks for per turn, beginning with its next turn.
+    /// Changes the service the queue asks for per turn: to a shorter one at once, to a longer one from the next turn on.
     ///
     /// # Errors
     ///
-    /// If the request is zero, or the queue is closed and gone.
+    /// If the request is zero, or the queue is gone, as in [`set_share`](Queue::set_share).
     pub fn set_request(&self, request: Duration) -> Result<(), QueueError> {
-        self.update(self.lane.share.get(), request_ns(request)?)
-    }
-
-    fn update(&self, share: Share, request_ns: u64) -> Result<(), QueueError> {
-        if self.core.set_share(&self.lane, share, request_ns) {
-            Ok(())
-        } else {
-            Err(QueueError { kind: Kind::Closed })
-        }
+        self.core.set_share(&self.lane, self.lane.share.get(), request_ns(request)?)
     }
 
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone.
@@ -324,12 +317,21 @@ enum Kind {
     Request,
     Closed,
     Stopped,
+    Dropped,
     Forked,
 }
 
 impl QueueError {
     pub(crate) fn name_taken(name: &str) -> Self {
         Self { kind: Kind::NameTaken(name.into()) }
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self { kind: Kind::Closed }
+    }
+
+    pub(crate) fn dropped() -> Self {
+        Self { kind: Kind::Dropped }
     }
 
     pub(crate) fn stopped() -> Self {
@@ -364,9 +366,9 @@ impl QueueError {
         self.kind == Kind::Closed
     }
 
-    /// Whether the executor was shut down, or belongs to the process that this one was forked from.
+    /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.kind, Kind::Stopped | Kind::Forked)
+        matches!(self.kind, Kind::Stopped | Kind::Dropped | Kind::Forked)
     }
 }
 
@@ -378,6 +380,7 @@ impl fmt::Display for QueueError {
             Kind::Request => f.write_str("a queue's request must be more than zero"),
             Kind::Closed => f.write_str("the queue is closed and gone"),
             Kind::Stopped => f.write_str("the executor was shut down"),
+            Kind::Dropped => f.write_str("the executor was dropped"),
             Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),
         }
     }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::thread;
+use std::time::Duration;
 
 use clockworker::{Executor, JoinError, JoinHandle, spawn_local};
 use life_support::{CountingWaker, OnDrop, Probe, hold, in_child, output, poll_once, quietly, said, settle};
@@ -186,6 +187,11 @@ fn spawning_gives_an_error() {
             assert_eq!((probe.polls.get(), probe.drops.get()), (0, 4));
             let error = ex.queue("third").create().unwrap_err();
             assert!(error.is_stopped() && error.to_string().contains(FORKED), "{error}");
+            assert_eq!(
+                (queue.set_share(2).unwrap_err(), queue.set_request(Duration::MAX).unwrap_err()),
+                (error.clone(), error)
+            );
+            assert_eq!(queue.share(), 1);
             assert_eq!(ex.stats().spawned, 0);
         });
         assert!(!handle.is_stopped() && handle.has_queue("other"));

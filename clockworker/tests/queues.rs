@@ -3,9 +3,9 @@
 mod sched_support;
 
 use std::cell::{Cell, RefCell};
-use std::future::{pending, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::rc::Rc;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -163,6 +163,90 @@ fn a_queue_that_is_gone_cannot_be_changed() {
     assert_eq!(error.to_string(), "the queue is closed and gone");
     assert!(old.set_request(us(1)).unwrap_err().is_closed());
     assert_eq!((new.share(), new.request(), old.share()), (1, us(500), 5));
+}
+
+#[track_caller]
+fn assert_stopped(queue: &Queue, why: &str) {
+    let before = (queue.share(), queue.request());
+    for error in [queue.set_share(9).unwrap_err(), queue.set_request(us(1)).unwrap_err()] {
+        assert_eq!(kinds(&error), [false, false, false, false, true]);
+        assert_eq!(error.to_string(), why);
+    }
+    assert_eq!((queue.share(), queue.request()), before);
+    // What is wrong anyway is told first.
+    assert!(queue.set_share(0).unwrap_err().is_share());
+    assert!(queue.set_request(Duration::ZERO).unwrap_err().is_request());
+}
+
+const DROPPED: &str = "the executor was dropped";
+const SHUT_DOWN: &str = "the executor was shut down";
+
+#[test]
+fn a_queue_whose_executor_is_gone_cannot_be_changed() {
+    let ex = Executor::new();
+    let queues =
+        ["idle", "waiting", "closed", "closed and gone"].map(|name| ex.queue(name).create().unwrap());
+    let [idle, waiting, closed, gone] = &queues;
+    drop(waiting.spawn(pending::<()>()));
+    drop(closed.spawn(pending::<()>()));
+    closed.close();
+    gone.close();
+    let (default, seen) = (ex.default_queue().clone(), Rc::new(Cell::new(false)));
+    // Also while it is being dropped.
+    struct Reshares(Queue, Rc<Cell<bool>>);
+    impl Drop for Reshares {
+        fn drop(&mut self) {
+            assert_stopped(&self.0, DROPPED);
+            self.1.set(true);
+        }
+    }
+    let guard = Reshares(default.clone(), Rc::clone(&seen));
+    drop(ex.spawn(async move {
+        let _guard = guard;
+        pending::<()>().await;
+    }));
+    drop(ex);
+    assert!(seen.get());
+    [&default, idle, waiting].into_iter().for_each(|queue| assert_stopped(queue, DROPPED));
+    for queue in [closed, gone] {
+        assert!(
+            queue.set_share(9).unwrap_err().is_closed() && queue.set_request(us(1)).unwrap_err().is_closed()
+        );
+    }
+}
+
+/// As of a closed one: while it drains it may be re-shared.
+#[test]
+fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished() {
+    let ex = Executor::new();
+    let idle = ex.queue("idle").create().unwrap();
+    let drains = ex.queue("drains").create().unwrap();
+    let stays = ex.queue("stays").create().unwrap();
+    let go = Rc::new(Cell::new(false));
+    let goes = Rc::clone(&go);
+    drop(drains.spawn(poll_fn(move |cx| {
+        cx.waker().wake_by_ref();
+        if goes.get() { Poll::Ready(()) } else { Poll::Pending }
+    })));
+    drop(stays.spawn(pending::<()>()));
+    // Given up at once, so that its tasks go on in the next run.
+    let mut given_up = Box::pin(ex.shutdown(pending::<()>()));
+    assert!(given_up.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    drop(given_up);
+    assert_stopped(&idle, SHUT_DOWN);
+    drains.set_share(7).unwrap();
+    stays.set_request(us(70)).unwrap();
+    go.set(true);
+    ex.block_on(yield_now());
+    assert_stopped(&drains, SHUT_DOWN);
+    stays.set_share(8).unwrap();
+    assert_eq!(ex.block_on_shutdown(std::future::ready(())).cancelled, 1);
+    [ex.default_queue(), &idle, &drains, &stays]
+        .into_iter()
+        .for_each(|queue| assert_stopped(queue, SHUT_DOWN));
+    assert_eq!((drains.share(), stays.share(), stays.request()), (7, 8, us(70)));
+    drop(ex);
+    assert_stopped(&stays, DROPPED);
 }
 
 /// A waker of a task of a queue that is gone says nothing to the queue in its place, nor to the task in its slot.

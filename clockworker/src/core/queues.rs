@@ -7,7 +7,7 @@ use clockworker_schedulers::{QueueId, Scheduler, Share};
 use super::Core;
 use crate::lane::Lane;
 use crate::queue::QueueError;
-use crate::shared::QueueKey;
+use crate::shared::{QueueKey, Refusal};
 
 /// Where a new queue goes.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +67,9 @@ impl Core {
         self.lanes.borrow().iter().flatten().cloned().collect()
     }
 
-    /// Changes a queue's share and request. False if the queue is gone: its id may be another's by now.
-    pub(crate) fn set_share(&self, lane: &Lane, share: Share, request_ns: u64) -> bool {
-        if lane.retired.get() {
-            return false;
-        }
+    /// Changes a queue's share and request, unless the queue is gone: its id may be another's by now.
+    pub(crate) fn set_share(&self, lane: &Lane, share: Share, request_ns: u64) -> Result<(), QueueError> {
+        self.exists(lane)?;
         // What was served up to now was served at the old share.
         self.charge_up_to_now();
         lane.share.set(share);
@@ -81,7 +79,22 @@ impl Core {
         eevdf.set_request(lane.id, request_ns);
         drop(eevdf);
         self.shorten_grant();
-        true
+        Ok(())
+    }
+
+    /// Whether the queue has tasks or may be given any; if not, why.
+    fn exists(&self, lane: &Lane) -> Result<(), QueueError> {
+        if !self.process.is_current() {
+            return Err(QueueError::forked());
+        }
+        if lane.retired.get() {
+            return Err(QueueError::closed());
+        }
+        match self.refused.get() {
+            Some(Refusal::Dropped) => Err(QueueError::dropped()),
+            Some(Refusal::ShutDown | Refusal::Forked) if lane.live.get() == 0 => Err(QueueError::stopped()),
+            _ => Ok(()),
+        }
     }
 
     /// Stops a queue from taking tasks. It is gone once its last task has finished.

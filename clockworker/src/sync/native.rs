@@ -3,7 +3,7 @@
 pub(crate) use std::cell::{Cell, UnsafeCell};
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub(crate) use std::sync::atomic::AtomicU8;
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use std::thread::{self, Thread};
 

@@ -3,7 +3,7 @@
 pub(crate) use std::cell::{Cell, UnsafeCell};
 
 pub(crate) use futures_util::task::AtomicWaker;
-pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicUsize, fence};
 pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use shuttle::thread::{self, Thread};
 

@@ -1,6 +1,6 @@
 //! What every cell begins with, whatever its future is.
 
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use super::state::{Notify, State};
@@ -15,8 +15,8 @@ pub(crate) struct Header {
     pub(super) shared: SharedRef,
     pub(super) id: Id,
     pub(super) owned: Owned,
-    /// The inbox link. Belongs to whoever set `NOTIFIED`.
-    next: Cell<Option<Link>>,
+    /// The inbox link: the address of the task behind this one. Belongs to whoever set `NOTIFIED`.
+    next: Cell<usize>,
     pub(super) join_waker: UnsafeCell<Option<Waker>>,
 }
 
@@ -93,7 +93,15 @@ impl Header {
             links: Cell::new(0),
             output_taken: Cell::new(false),
         };
-        Self { state, vtable, shared, id, owned, next: Cell::new(None), join_waker: UnsafeCell::new(None) }
+        Self {
+            state,
+            vtable,
+            shared,
+            id,
+            owned,
+            next: Cell::new(Link::NONE),
+            join_waker: UnsafeCell::new(None),
+        }
     }
 }
 
@@ -106,6 +114,9 @@ pub(crate) struct Link(NonNull<Header>);
 unsafe impl Send for Link {}
 
 impl Link {
+    /// No cell's address.
+    pub(crate) const NONE: usize = 0;
+
     pub(super) fn new(header: NonNull<Header>) -> Self {
         Self(header)
     }
@@ -114,31 +125,32 @@ impl Link {
         self.0
     }
 
-    pub(crate) fn as_ptr(self) -> *mut Header {
-        self.0.as_ptr()
+    /// Its address, of which [`from_exposed`](Link::from_exposed) makes the link again.
+    pub(crate) fn expose(self) -> usize {
+        self.0.as_ptr().expose_provenance()
     }
 
-    /// The link of a pointer that [`as_ptr`](Link::as_ptr) gave, none for null.
-    pub(crate) fn from_ptr(ptr: *mut Header) -> Option<Self> {
-        NonNull::new(ptr).map(Self)
+    /// The link to the cell at that address, which was exposed before; none for [`NONE`](Link::NONE).
+    pub(crate) fn from_exposed(address: usize) -> Option<Self> {
+        NonNull::new(ptr::with_exposed_provenance_mut(address)).map(Self)
     }
 
-    /// The task behind this one in the inbox.
+    /// The address of the task behind this one in the inbox.
     ///
     /// # Safety
     ///
     /// The cell is alive and the caller owns its `next` field.
-    pub(crate) unsafe fn next(self) -> Option<Link> {
+    pub(crate) unsafe fn next(self) -> usize {
         // SAFETY: the caller's promise.
         unsafe { self.0.as_ref() }.next.get()
     }
 
-    /// Sets the task behind this one in the inbox.
+    /// Sets the address of the task behind this one in the inbox.
     ///
     /// # Safety
     ///
     /// The cell is alive and the caller owns its `next` field.
-    pub(crate) unsafe fn set_next(self, next: Option<Link>) {
+    pub(crate) unsafe fn set_next(self, next: usize) {
         // SAFETY: the caller's promise.
         unsafe { self.0.as_ref() }.next.set(next);
     }

@@ -66,7 +66,7 @@ pub use join::JoinHandle;
 pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
-pub(crate) use header::{Header, Link, Place};
+pub(crate) use header::{Link, Place};
 pub(crate) use live::{Arrival, Finish, LiveTask, Ran, received};
 pub(crate) use owner::OwnerCell;
 pub(crate) use shared_ref::{Credits, SharedRef};

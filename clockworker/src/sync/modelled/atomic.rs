@@ -45,19 +45,19 @@ pub(crate) fn fence(order: Ordering) {
 }
 
 macro_rules! atomic {
-    ($name:ident, $value:ty $(, $parameter:ident)?) => {
-        pub(crate) struct $name $(<$parameter>)? {
-            inner: loom::sync::atomic::$name $(<$parameter>)?,
+    ($name:ident, $value:ty) => {
+        pub(crate) struct $name {
+            inner: loom::sync::atomic::$name,
             life: Life,
         }
 
         // SAFETY: all threads of a model are one thread of the process.
-        unsafe impl $(<$parameter>)? Send for $name $(<$parameter>)? {}
+        unsafe impl Send for $name {}
         // SAFETY: as above.
-        unsafe impl $(<$parameter>)? Sync for $name $(<$parameter>)? {}
+        unsafe impl Sync for $name {}
 
         #[allow(dead_code, reason = "each kind has all operations")]
-        impl $(<$parameter>)? $name $(<$parameter>)? {
+        impl $name {
             #[track_caller]
             pub(crate) fn new(value: $value) -> Self {
                 Self { inner: loom::sync::atomic::$name::new(value), life: Life::new() }
@@ -116,7 +116,7 @@ macro_rules! atomic {
             }
         }
 
-        impl $(<$parameter>)? std::fmt::Debug for $name $(<$parameter>)? {
+        impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
             }
@@ -127,7 +127,6 @@ macro_rules! atomic {
 atomic!(AtomicBool, bool);
 atomic!(AtomicU8, u8);
 atomic!(AtomicUsize, usize);
-atomic!(AtomicPtr, *mut T, T);
 
 macro_rules! fetch {
     ($kind:ident, $value:ty: $($operation:ident)*) => {
