@@ -95,3 +95,16 @@ fn a_handle_that_is_polled_after_its_output_says_so() {
     let payload = polled.unwrap_err();
     assert_eq!(*payload.downcast::<&'static str>().unwrap(), "`JoinHandle` polled after completion");
 }
+
+#[cfg(feature = "tokio")]
+#[test]
+fn blocking_in_a_runtime_of_tokio() {
+    let rt = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let ex = Executor::new();
+    rt.block_on(async {
+        let here = line!() + 1;
+        assert_line(line_of_panic(|| ex.block_on(ready(()))), here);
+        let here = line!() + 1;
+        assert_line(line_of_panic(|| ex.block_on_shutdown(ready(()))), here);
+    });
+}
