@@ -43,18 +43,24 @@ impl HostWaker {
         take_back: impl FnOnce(&Self),
     ) -> &'a Self {
         if !kept.as_ref().is_some_and(|present| present.hosted.0.will_wake(host)) {
-            drop(Self::replace(kept, host, take_back));
+            Self::keep_another(kept, host, take_back);
         }
         kept.as_ref().unwrap_or_else(|| unreachable!("it was put there"))
     }
 
     #[cold]
-    fn replace(kept: &mut Option<Self>, host: &Waker, take_back: impl FnOnce(&Self)) -> Option<Self> {
+    fn keep_another(kept: &mut Option<Self>, host: &Waker, take_back: impl FnOnce(&Self)) {
+        // `will_wake` may deny that a waker is a clone, as tables of functions have copies (rust-lang/rust#121622): it compares
+        // where they are, this what is in them.
+        let is_clone = |present: &Waker| present.data() == host.data() && present.vtable() == host.vtable();
+        if kept.as_ref().is_some_and(|present| is_clone(&present.hosted.0)) {
+            return;
+        }
         let old = kept.replace(Self::of(host));
         if let Some(old) = &old {
             take_back(old);
         }
-        old
+        drop(old);
     }
 
     /// Takes it back from where it was left, or from a thread that is about to wake it. The waker of another keeper that was
@@ -64,7 +70,7 @@ impl HostWaker {
         if Arc::strong_count(&self.hosted) <= KEPT {
             return None;
         }
-        // Not by `will_wake`, which may deny that a waker is a clone: tables of functions have copies (rust-lang/rust#121622).
+        // Of wakers of ours, whose data is the clone's address: no other lies there while this one does.
         from.take().filter(|found| found.data() != self.data())
     }
 }
@@ -85,3 +91,6 @@ impl Signal for Hosted {
         self.0.wake_by_ref();
     }
 }
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests;

@@ -50,7 +50,7 @@ pub fn yield_if_due() -> YieldIfDue {
 /// Whether the task that is being polled should yield: its slice is over, its host is due, or something has arrived
 /// that may be to be served first.
 ///
-/// Costs a clock reading and some loads, so a long computation can ask every microsecond or so. False outside the
+/// Costs a clock reading and some loads, however many tasks were woken, so a long computation can ask every microsecond or so. False outside the
 /// tasks of an executor.
 pub fn should_yield() -> bool {
     context::with_current(|core| core.should_yield()).unwrap_or(false)
