@@ -218,20 +218,20 @@ mod tests {
         assert_eq!((books.sum, books.most, books.shares_change), (7, 12, true));
     }
 
-    /// B = (1/2)·(10 + 4 + 2·(10 + 4)) + 10
+    /// B = (1/2)·(10 + 4 + K) + 10 + K, where K = 2·(10 + 4)
     #[test]
     fn a_broken_bound_is_more_than_one() {
         let mut books = Books::new(0, 1);
         books.create(0, 1, 10);
         books.create(1, 1, 10);
         books.poll(1, 4);
-        books.serve(1, 62);
+        books.serve(1, 118);
         let outcome = books.outcome();
         assert_eq!((outcome.ratio(), outcome.beyond_own_slice, outcome.beyond_slices), (1.0, 1.0, 1.0));
         books.serve(1, 28);
         let outcome = books.outcome();
-        assert_eq!(outcome.ratio(), 45.0 / 31.0);
-        assert_eq!((outcome.beyond_own_slice, outcome.beyond_slices), (35.0 / 21.0, 28.0 / 14.0));
+        assert_eq!(outcome.ratio(), 73.0 / 59.0);
+        assert_eq!((outcome.beyond_own_slice, outcome.beyond_slices), (63.0 / 49.0, 56.0 / 42.0));
         assert!(outcome.is_broken());
     }
 

@@ -197,13 +197,13 @@ mod tests {
         play(&text.parse().unwrap(), operations)
     }
 
-    /// Each has a turn of 500 µs in polls of 20 µs. B = (1/2)·(520 + 2·520) + 520 µs.
+    /// Each has a turn of 500 µs in polls of 20 µs. B = (1/2)·(520 + 2·520) + 520 + 2·520 µs.
     #[test]
     fn two_that_are_alike_take_turns() {
         let queue = "share 1 request 500us polls 20us";
         let text = format!("eevdf\nqueue a {queue} victim\nqueue b {queue}\nwake b\nserve 100\n");
         let outcome = outcome(&text, 4_000);
-        assert_eq!(outcome.ratios, [250.0 / 1_300.0; 3]);
+        assert_eq!(outcome.ratios, [250.0 / 2_340.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
     }
 
