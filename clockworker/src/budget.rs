@@ -5,9 +5,13 @@
 //! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
 //! that drains a channel would stall all others until the host polls the executor again.
 //!
-//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and gives it back whenever it is found
-//! spent. The task that spent it was cut short, and its wake may be long in coming (tokio delivers it when its scheduler
-//! comes round, a `LocalSet` after 61 polls), so it is made ready again at once, behind the others.
+//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it from that for each task, as a
+//! `LocalSet` does: after each poll at whose end the task waits or has ended. A task that yields may have used no tokio
+//! resource at all, so nothing is done after its poll unless the budget is spent.
+//!
+//! A task that has spent the budget was cut short. If it began with what a yielder had left, it is polled again at once, with
+//! a whole one. Otherwise it had its due, and is ready again behind the others: its wake may be long in coming, since tokio
+//! delivers it when its scheduler comes round.
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 
@@ -25,6 +29,9 @@ pub(crate) struct TurnBudget {
     /// None if there was none to begin with.
     #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
+    /// A task has yielded since it was renewed, and may have used some.
+    #[cfg(feature = "tokio")]
+    is_begun: Cell<bool>,
 }
 
 #[cfg(feature = "tokio")]
@@ -49,11 +56,30 @@ impl TurnBudget {
         !has_budget_remaining()
     }
 
-    /// Renews a budget that was spent. False if there was none to begin with: then only the host can help.
+    /// Renews it. False if there was none to begin with: then only the host can help.
     pub(crate) fn renew(&self) -> bool {
         self.give_back();
         self.keep();
+        self.is_begun.set(false);
         has_budget_remaining()
+    }
+
+    /// A task was polled, which has not spent the budget. If it yielded, the next goes on with what is left.
+    #[inline]
+    pub(crate) fn pass_on(&self, yielded: bool) {
+        match yielded {
+            true => self.is_begun.set(true),
+            false => {
+                self.give_back();
+                self.keep();
+                self.is_begun.set(false);
+            }
+        }
+    }
+
+    /// Whether the last poll may have begun with less than all of it.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.is_begun.get()
     }
 }
 
@@ -70,5 +96,12 @@ impl TurnBudget {
 
     pub(crate) fn renew(&self) -> bool {
         true
+    }
+
+    #[inline]
+    pub(crate) fn pass_on(&self, _yielded: bool) {}
+
+    pub(crate) fn is_begun(&self) -> bool {
+        false
     }
 }

@@ -51,6 +51,13 @@ pub(crate) fn enter(core: &Rc<Core>) -> Entered {
     })
 }
 
+/// As [`enter`] for every poll of a run's future in a turn. The turn has entered for the first; for another that is to be done
+/// anew, as the last may have left guards of other executors.
+#[inline]
+pub(crate) fn enter_again(core: &Rc<Core>, is_first: &mut bool) -> Option<Entered> {
+    if std::mem::take(is_first) { None } else { Some(enter(core)) }
+}
+
 /// Makes an executor the current one until the guard is dropped, at any time.
 #[cold]
 pub(crate) fn hold(core: &Rc<Core>) -> Held {

@@ -84,10 +84,14 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             core.main_waits_for.set(0);
         }
         match end {
+            // It woke itself, and there is nobody to alternate with but the host.
             None if core.main.is_woken() => {
-                // It woke itself, and there is nobody to alternate with but the host.
-                core.yield_to_host(host);
-                return Poll::Pending;
+                if core.is_host_due() {
+                    core.yield_to_host(host);
+                    return Poll::Pending;
+                }
+                // Where a clock stands still.
+                core.polls_left.set(core.polls_left.get().saturating_sub(1));
             }
             None if park(core, host) => return Poll::Pending,
             // Whoever asked for this turn looks, and panics.
@@ -112,7 +116,9 @@ pub(crate) fn poll_in_turn<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     Id::make_current(core.outer_task.get());
+    core.end_visit();
     core.meter.begin(Account::Main);
+    core.budget.pass_on(false);
     let polled = poll(&mut Context::from_waker(waker));
     core.meter.end_main();
     // It woke itself, to let others run: it is to be their turn, then.
@@ -172,12 +178,15 @@ impl<F: Future> Future for RunUntil<'_, F> {
         let Self { core, future, claim } = &mut *self;
         let Some(future) = future else { panic!("`RunUntil` polled after completion") };
         let Claim { host, .. } = Claim::take(core, claim);
-        let (core, inbox) = (*core, &core.shared.inbox);
-        inbox.unpark();
+        core.shared.inbox.unpark();
         let _entered = context::enter(core);
-        let host = HostWaker::keep(host, cx.waker(), |old| inbox.take_back(old));
+        let host = HostWaker::keep(host, cx.waker(), |old| core.shared.inbox.take_back(old));
+        let mut is_first = true;
         let polled = turn(core, host, || match core.main.take_woken() {
-            true => poll_in_turn(core, &core.main_waker, |cx| future.as_mut().poll(cx)),
+            true => poll_in_turn(core, &core.main_waker, |cx| {
+                let _entered = context::enter_again(core, &mut is_first);
+                future.as_mut().poll(cx)
+            }),
             false => Poll::Pending,
         });
         core.assert_not_failed(polled.is_ready(), FAILED);

@@ -182,14 +182,15 @@ impl Records {
         self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
     }
 
-    /// Marks a woken task as ready. None if it is not there any more, or ready already, or being dropped: its record goes
-    /// after that.
-    fn make_ready(&mut self, place: Place) -> Option<Task> {
+    /// Marks a woken task as ready, and says why it is. None if it is not there any more, or ready already, or being
+    /// dropped: its record goes after that.
+    fn make_ready(&mut self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
         let record = self
             .get_mut(place.slot as usize, place.generation)
-            .filter(|record| record.task.is_some() && !record.standing.is_ready())?;
+            .filter(|record| !record.standing.is_ready())?;
+        let why = record.task.as_ref()?.why_woken(visited);
         record.standing.set_ready(true);
-        Some(record.as_task(place.slot))
+        Some((record.as_task(place.slot), why))
     }
 
     /// Takes the task that a scheduler gave out, to poll it.
@@ -219,15 +220,6 @@ impl Records {
     pub(crate) fn prefetch(&self, id: TaskId) {
         if let Some(live) = self.tasks.get(id.slot()).and_then(|record| record.task.as_ref()) {
             live.prefetch();
-        }
-    }
-
-    /// Wakes a task whose poll was cut short.
-    #[cold]
-    pub(crate) fn rouse(&self, id: TaskId) {
-        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
-        if let Some(live) = record.and_then(|record| record.task.as_ref()) {
-            live.rouse();
         }
     }
 
@@ -497,9 +489,10 @@ impl Lane {
         self.push(task, Ready::Spawned);
     }
 
-    /// A task of this queue was woken: the task, for its scheduler. None if it was ready already, or is gone.
-    pub(crate) fn make_ready(&self, place: Place) -> Option<Task> {
-        self.records.borrow_mut().make_ready(place)
+    /// A task of this queue was woken, by the host's visit before the turn `visited` or in some other way: what its scheduler
+    /// is to be told. None if it was ready already, or is gone.
+    pub(crate) fn make_ready(&self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
+        self.records.borrow_mut().make_ready(place, visited)
     }
 
     /// Hands a task to the scheduler.

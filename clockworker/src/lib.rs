@@ -102,7 +102,8 @@ mod yield_now;
 /// The policies, re-exported: everything needed to choose a scheduler or write one.
 pub use clockworker_schedulers as schedulers;
 
-pub use builder::{BuildError, Builder, DEFAULT_HOST_BUDGET, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
+pub use crate::core::HOST_BUDGETS;
+pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use clock::ManualClock;
 pub use executor::{EnterGuard, Executor, spawn_local};
 pub use handle::Handle;

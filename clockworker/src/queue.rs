@@ -6,7 +6,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker_schedulers::{RunnableFifo, Scheduler, Share, ShareError};
+use clockworker_schedulers::{Scheduler, Share, ShareError, WokenFirst};
 
 use crate::core::Core;
 use crate::lane::{GroupIndex, Lane, NO_GROUP};
@@ -207,7 +207,7 @@ impl fmt::Debug for Group {
 
 /// Creates a [`Queue`]. From [`Executor::queue`](crate::Executor::queue).
 #[must_use = "a builder does nothing until `create`"]
-pub struct QueueBuilder<'a, S = RunnableFifo> {
+pub struct QueueBuilder<'a, S = WokenFirst> {
     core: &'a Rc<Core>,
     name: &'a str,
     options: QueueOptions<S>,
@@ -236,7 +236,7 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
-    /// The order inside the queue. [`RunnableFifo`] unless told otherwise.
+    /// The order inside the queue. [`WokenFirst`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
         QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
     }
@@ -265,9 +265,9 @@ pub(crate) struct QueueOptions<S> {
     scheduler: S,
 }
 
-impl Default for QueueOptions<RunnableFifo> {
+impl Default for QueueOptions<WokenFirst> {
     fn default() -> Self {
-        Self { share: Share::default().get(), request: DEFAULT_REQUEST, scheduler: RunnableFifo::new() }
+        Self { share: Share::default().get(), request: DEFAULT_REQUEST, scheduler: WokenFirst::new() }
     }
 }
 

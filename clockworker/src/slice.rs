@@ -20,9 +20,9 @@ pub(crate) enum SliceEnd {
     Preempted,
     /// No task of the queue is ready.
     Drained,
-    /// The host must run: its time is due.
+    /// The host must run: its time is due, or there is no cooperative budget to renew.
     HostBudget,
-    /// The host must run: there were as many polls as may be without it, or there is no cooperative budget to renew.
+    /// The host must run: there were as many polls as may be without it.
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
@@ -94,7 +94,11 @@ pub(crate) fn run<S: Scheduler>(
     }
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
-        let ran = live.run();
+        let mut ran = live.run();
+        match core.budget.is_spent() {
+            true => ran = after_spent(ran, core),
+            false => core.budget.pass_on(matches!(ran, Ran::Yielded(_))),
+        }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
@@ -103,9 +107,8 @@ pub(crate) fn run<S: Scheduler>(
             return Ok(SliceEnd::PolicyFault);
         };
         let yielded = settle(policy, &mut records, (lane, core, asked), id, ran, service_ns);
-        if core.budget.is_spent() {
-            records.rouse(id);
-            timing.renew_budget();
+        if S::WANTS_TIME && service_ns > 0 {
+            asked.ask(|| policy.time_passed(service_ns));
         }
         if arrivals.any() || core.shared.inbox.has_mail() {
             drop((seated, records));
@@ -127,6 +130,30 @@ pub(crate) fn run<S: Scheduler>(
         next = choose(policy, &mut records, lane, asked, Some(Last { id, yielded }))?;
     }
     Ok(SliceEnd::Drained)
+}
+
+/// Renews the budget after a poll that has spent it, and polls the task again if others had spent it first. If it was cut
+/// short for what it spent itself, it has yielded.
+#[cold]
+fn after_spent(ran: Ran, core: &Core) -> Ran {
+    let budget = &core.budget;
+    let by_others = budget.is_begun();
+    if !budget.renew() {
+        core.end_turn_soon();
+        return ran;
+    }
+    let Ran::Pending(live) = ran else { return ran };
+    if !by_others {
+        return live.give_way();
+    }
+    let ran = live.run();
+    match (budget.is_spent(), ran) {
+        (true, Ran::Pending(live)) => {
+            budget.renew();
+            live.give_way()
+        }
+        (_, ran) => ran,
+    }
 }
 
 /// While what other threads sent waits for admission, aborts may be among it. A slice has one poll then, and if its task was
@@ -269,6 +296,7 @@ fn settle<S: Scheduler>(
     lane.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
+            live.polled_in(core.turn());
             let task = records.put_back(id, live, false)?;
             asked.ask(|| served(policy, task, service_ns));
             None
@@ -386,14 +414,6 @@ impl<'a> Timing<'a> {
         self.looking = true;
         let now = self.core.meter.read();
         now - std::mem::replace(&mut self.last, now)
-    }
-
-    /// Renews the host's cooperative budget. If that cannot be, this was the last poll before the host runs.
-    #[cold]
-    fn renew_budget(&mut self) {
-        if !self.core.budget.renew() {
-            self.cap = self.polls;
-        }
     }
 
     /// Tasks were admitted: one of a queue that is to be served first may be among them.

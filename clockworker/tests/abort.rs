@@ -16,7 +16,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
 use life_support::{
-    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, settle, settle_run, tick,
+    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, settle, settle_run, tick, untimed,
 };
 
 /// Aborts here or on another thread.
@@ -31,7 +31,7 @@ fn abort(task: &AbortHandle, remote: bool) {
 #[test]
 fn a_task_aborted_before_its_first_poll_is_never_polled() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
         abort(&task.abort_handle(), remote);
@@ -50,7 +50,7 @@ fn a_task_aborted_before_its_first_poll_is_never_polled() {
 #[test]
 fn a_parked_task_is_dropped_in_the_next_tick() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
         settle(&ex);
@@ -68,7 +68,7 @@ fn a_woken_task_is_not_polled_but_dropped() {
     for remote in [false, true] {
         for remote_wake in [false, true] {
             for abort_first in [false, true] {
-                let ex = Executor::new();
+                let ex = untimed();
                 let probe = Probe::new();
                 let task = ex.spawn(probe.future());
                 settle(&ex);
@@ -149,7 +149,7 @@ fn a_task_that_aborts_itself_and_is_pending_is_dropped_after_that_poll() {
 
 #[test]
 fn a_task_that_aborts_itself_in_its_last_poll_completes() {
-    let ex = Executor::new();
+    let ex = untimed();
     let own: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
     let slot = Rc::clone(&own);
     let task = ex.spawn(async move { slot.borrow().as_ref().unwrap().abort() });
@@ -189,7 +189,7 @@ fn a_task_aborted_by_another_thread_in_the_middle_of_its_poll_is_dropped_after_i
 
 #[test]
 fn a_task_that_another_task_aborts_is_dropped_before_the_third_is_polled() {
-    let ex = Executor::new();
+    let ex = untimed();
     let victim = Probe::new();
     let parked = ex.spawn(victim.future());
     settle(&ex);
@@ -204,7 +204,7 @@ fn a_task_that_another_task_aborts_is_dropped_before_the_third_is_polled() {
 #[test]
 fn aborting_a_finished_task_keeps_its_output() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(async { 7 });
         settle(&ex);
         abort(&task.abort_handle(), remote);
@@ -216,7 +216,7 @@ fn aborting_a_finished_task_keeps_its_output() {
 
 #[test]
 fn aborting_twice_or_by_several_handles_cancels_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     settle(&ex);
@@ -237,7 +237,7 @@ fn aborting_twice_or_by_several_handles_cancels_once() {
 
 #[test]
 fn an_abort_handle_may_outlive_the_task_the_join_handle_and_the_executor() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(pending::<()>());
     let (handle, id) = (task.abort_handle(), task.id());
     drop(task);
@@ -258,7 +258,7 @@ fn an_abort_handle_may_outlive_the_task_the_join_handle_and_the_executor() {
 
 #[test]
 fn a_detached_task_can_still_be_aborted() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let handle = task.abort_handle();
@@ -273,7 +273,7 @@ fn a_detached_task_can_still_be_aborted() {
 
 #[test]
 fn ten_thousand_ready_tasks_before_it_do_not_delay_the_drop() {
-    let ex = Executor::builder().poll_cap(1).build().unwrap();
+    let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
     for _ in 0..10_000 {
         ex.spawn(async {});
     }
@@ -290,7 +290,7 @@ fn ten_thousand_ready_tasks_before_it_do_not_delay_the_drop() {
 
 #[test]
 fn ten_thousand_woken_tasks_before_it_do_not_delay_the_drop() {
-    let ex = Executor::builder().poll_cap(1).build().unwrap();
+    let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
     let probes: Vec<_> = (0..10_000).map(|_| Probe::new()).collect();
     probes.iter().for_each(|probe| drop(ex.spawn(probe.future())));
     let victim = Probe::new();
@@ -306,7 +306,7 @@ fn ten_thousand_woken_tasks_before_it_do_not_delay_the_drop() {
 
 #[test]
 fn a_tiny_share_does_not_delay_the_drop() {
-    let ex = Executor::builder().poll_cap(10).build().unwrap();
+    let ex = Executor::builder().poll_cap(10).clock(ManualClock::new()).build().unwrap();
     let heavy = ex.queue("heavy").share(10_000).create().unwrap();
     let tiny = ex.queue("tiny").share(1).create().unwrap();
     let busy = heavy.spawn(async {
@@ -325,7 +325,7 @@ fn a_tiny_share_does_not_delay_the_drop() {
 #[test]
 fn tasks_of_a_queue_that_is_never_picked_are_dropped_too() {
     // The other queue's only slice is under way when the abort comes: no pick in between.
-    let ex = Executor::new();
+    let ex = untimed();
     let starved = ex.queue("starved").create().unwrap();
     let probe = Probe::new();
     let task = starved.spawn(probe.future());
@@ -359,7 +359,7 @@ fn an_abort_in_every_scheduler_leaves_the_rest_in_order() {
         assert_eq!((queue.stats().live, queue.stats().ready), (0, 0));
         assert!(tasks.iter().all(|task| task.is_finished()));
     }
-    let ex = Executor::new();
+    let ex = untimed();
     check(&ex, ex.default_queue());
     check(&ex, &ex.queue("las").scheduler(Las::new()).create().unwrap());
     check(&ex, &ex.queue("qlas").scheduler(Qlas::new()).create().unwrap());
@@ -401,7 +401,7 @@ fn slots_of_aborted_tasks_are_used_again() {
 
 #[test]
 fn is_finished_turns_true_when_the_future_has_been_dropped_and_not_before() {
-    let ex = Executor::new();
+    let ex = untimed();
     let during = Rc::new(Cell::new(None));
     let handle: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
     let (seen, own) = (Rc::clone(&during), Rc::clone(&handle));
@@ -423,7 +423,7 @@ fn is_finished_turns_true_when_the_future_has_been_dropped_and_not_before() {
 #[test]
 fn an_abort_wakes_a_sleeping_host_once() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(pending::<()>());
         let mut run = pin!(ex.run_until(pending::<()>()));
         assert!(settle_run(run.as_mut()).is_none());
@@ -441,7 +441,7 @@ fn an_abort_wakes_a_sleeping_host_once() {
 
 #[test]
 fn a_task_from_another_thread_aborted_before_admission_is_dropped_on_the_owner_thread() {
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let (handle, item) = (ex.handle(), log.item());
     let made = Arc::new(AtomicBool::new(false));
@@ -469,7 +469,7 @@ fn a_task_from_another_thread_aborted_before_admission_is_dropped_on_the_owner_t
 fn aborts_from_eight_threads_during_a_run_cancel_each_task_once() {
     const THREADS: usize = 8;
     const TASKS: usize = 500;
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let tasks: Vec<_> = (0..TASKS).map(|_| ex.spawn(hold(log.local()))).collect();
     let handles: Vec<_> = tasks.iter().map(|task| task.abort_handle()).collect();
@@ -493,7 +493,7 @@ fn aborts_from_eight_threads_during_a_run_cancel_each_task_once() {
 
 #[test]
 fn a_joiner_on_another_thread_is_told_of_an_abort() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(pending::<()>());
     let abort = task.abort_handle();
     let (joining, joined) = mpsc::channel::<()>();
@@ -513,7 +513,7 @@ fn a_joiner_on_another_thread_is_told_of_an_abort() {
 
 #[test]
 fn tasks_that_abort_one_another_in_their_drops_all_go_in_bounded_time() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut last: Option<AbortHandle> = None;
     for _ in 0..1_000 {
         let next = last.take();
@@ -528,7 +528,7 @@ fn tasks_that_abort_one_another_in_their_drops_all_go_in_bounded_time() {
 
 #[test]
 fn an_aborted_task_can_be_awaited_later_or_never() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (awaited, never) = (ex.spawn(pending::<()>()), ex.spawn(pending::<()>()));
     let detached = ex.spawn(pending::<()>());
     awaited.abort();
@@ -546,7 +546,7 @@ fn an_aborted_task_can_be_awaited_later_or_never() {
 #[test]
 fn a_task_that_is_woken_while_it_is_being_dropped_is_not_handed_to_its_scheduler() {
     for woken_before in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let drop_spawns = {
             let (probe, queue) = (Rc::clone(&probe), ex.default_queue().clone());

@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{Executor, spawn_local};
-use life_support::{quietly, said};
+use clockworker::spawn_local;
+use life_support::{quietly, said, untimed};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{LocalSet, block_in_place, spawn_blocking};
 
@@ -25,7 +25,7 @@ fn multi_thread() -> Runtime {
 
 /// Both ways to block panic with the reason, and the executor is as it was.
 fn assert_panics() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async { 1 });
     let complaints = quietly(|| {
         [
@@ -46,7 +46,7 @@ fn assert_panics() {
 
 /// Both work, and timers fire.
 fn assert_works() {
-    let ex = Executor::new();
+    let ex = untimed();
     let answer = ex.block_on(async {
         sleeps().await;
         spawn_local(async {
@@ -92,7 +92,7 @@ fn it_panics_in_the_tasks_of_a_runtime() {
 #[test]
 fn it_panics_in_the_tasks_of_an_executor_that_runs_there() {
     for rt in [current_thread(), multi_thread()] {
-        let outer = Executor::new();
+        let outer = untimed();
         rt.block_on(outer.run_until(async {
             assert_panics();
             spawn_local(async { assert_panics() }).await.unwrap();
@@ -102,12 +102,12 @@ fn it_panics_in_the_tasks_of_an_executor_that_runs_there() {
 
 #[test]
 fn outside_a_runtime_it_works() {
-    let ex = Executor::new();
+    let ex = untimed();
     assert_eq!(ex.block_on(async { 1 }), 1);
     assert!(ex.block_on_shutdown(ready(())).drained);
     // Also on a thread that a task of a runtime has made, which knows of none.
     current_thread().block_on(async {
-        let answer = thread::spawn(|| Executor::new().block_on(async { 2 })).join().unwrap();
+        let answer = thread::spawn(|| untimed().block_on(async { 2 })).join().unwrap();
         assert_eq!(answer, 2);
     });
 }
@@ -143,7 +143,7 @@ fn on_a_thread_that_has_entered_a_runtime_that_others_drive_it_works() {
 fn on_a_thread_that_has_entered_a_runtime_that_nobody_drives_it_works_without_timers() {
     let rt = current_thread();
     let _guard = rt.enter();
-    assert_eq!(Executor::new().block_on(async { spawn_local(async { 3 }).await.unwrap() }), 3);
+    assert_eq!(untimed().block_on(async { spawn_local(async { 3 }).await.unwrap() }), 3);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn where_tokio_lets_a_worker_block_it_works() {
 #[test]
 fn tokios_own_answer_is_the_same() {
     fn both<F: Future<Output = ()>>(block_on: impl Fn(F), future: impl Fn() -> F) -> [bool; 2] {
-        let ours = quietly(|| catch_unwind(|| Executor::new().block_on(async {})).is_err());
+        let ours = quietly(|| catch_unwind(|| untimed().block_on(async {})).is_err());
         let theirs = quietly(|| catch_unwind(AssertUnwindSafe(|| block_on(future()))).is_err());
         [ours, theirs]
     }

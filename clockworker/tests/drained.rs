@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::thread;
 
-use clockworker::{Executor, spawn_local, yield_now};
+use clockworker::{spawn_local, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, poll_once, settle,
-    settle_run, tick,
+    settle_run, tick, untimed,
 };
 
 #[test]
 fn it_waits_for_children_and_for_spawns_from_threads() {
-    let ex = Executor::new();
+    let ex = untimed();
     let done = Rc::new(Cell::new(0));
     let counts = Rc::clone(&done);
     drop(ex.spawn(async move {
@@ -39,7 +39,7 @@ fn it_waits_for_children_and_for_spawns_from_threads() {
 
 #[test]
 fn it_waits_for_what_the_drop_of_the_last_task_spawns() {
-    let ex = Executor::new();
+    let ex = untimed();
     let begun = Rc::new(Cell::new(false));
     let begins = Rc::clone(&begun);
     let guard = OnDrop::new(move || drop(spawn_local(async move { begins.set(true) })));
@@ -53,7 +53,7 @@ fn it_waits_for_what_the_drop_of_the_last_task_spawns() {
 
 #[test]
 fn all_who_wait_are_told_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     drop(ex.spawn(probe.future()));
     settle(&ex);
@@ -75,7 +75,7 @@ fn all_who_wait_are_told_once() {
 
 #[test]
 fn who_was_told_too_early_is_told_again() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probes = [Probe::new(), Probe::new()];
     drop(ex.spawn(probes[0].future()));
     settle(&ex);
@@ -98,7 +98,7 @@ fn who_was_told_too_early_is_told_again() {
 
 #[test]
 fn given_up_it_leaves_no_waker_behind() {
-    let ex = Executor::new();
+    let ex = untimed();
     drop(ex.spawn(pending::<()>()));
     settle(&ex);
     let kept: Vec<Arc<CountingWaker>> = (0..1_000)
@@ -121,7 +121,7 @@ fn a_waker_that_panics_costs_nobody_else_theirs() {
         }
     }
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     settle(&ex);
@@ -138,7 +138,7 @@ fn a_waker_that_panics_costs_nobody_else_theirs() {
 
 #[test]
 fn awaited_in_a_task_of_another_executor_it_wakes_that_task() {
-    let (ex, other) = (Rc::new(Executor::new()), Executor::new());
+    let (ex, other) = (Rc::new(untimed()), untimed());
     let probe = Probe::new();
     drop(ex.spawn(probe.future()));
     settle(&ex);
@@ -154,7 +154,7 @@ fn awaited_in_a_task_of_another_executor_it_wakes_that_task() {
 
 #[test]
 fn a_task_that_waits_for_it_in_the_same_executor_waits_for_itself_and_goes_with_it() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let watched = Rc::downgrade(&ex);
     let task = ex.spawn(async move {
         let ex = watched.upgrade().expect("it is running");
@@ -174,7 +174,7 @@ fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has_and_no_task_is_le
     for (how, finished) in
         [("runs", (1, 0)), ("is refused", (0, 1)), ("is aborted", (0, 1)), ("goes with the executor", (0, 1))]
     {
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.queue("other").create().unwrap();
         let handle = ex.handle();
         let task = thread::spawn(move || handle.spawn_on("other", || async {})).join().unwrap();
@@ -206,7 +206,7 @@ fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has_and_no_task_is_le
 
 #[test]
 fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("other").create().unwrap();
     let handle = ex.handle();
     let tasks = thread::spawn(move || [0; 3].map(|_| handle.spawn_on("other", || async {}))).join().unwrap();
@@ -218,8 +218,8 @@ fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
 
 #[test]
 fn one_who_waits_beside_the_run_hears_of_what_came_and_went_meanwhile() {
-    let ex = Rc::new(Executor::new());
-    let other = Executor::new();
+    let ex = Rc::new(untimed());
+    let other = untimed();
     let queue = ex.queue("other").create().unwrap();
     let handle = ex.handle();
     let task =

@@ -15,11 +15,11 @@ use std::thread;
 
 use clockworker::{Executor, JoinHandle, ManualClock, spawn_local, yield_now};
 use futures::channel::oneshot;
-use life_support::{Probe, assert_finished, output, settle, settle_run, tick};
+use life_support::{Probe, assert_finished, output, settle, settle_run, tick, untimed};
 
 #[test]
 fn the_future_being_run_may_borrow_from_its_caller() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut runs = 0;
     let text = String::from("borrowed");
     let length = ex.block_on(async {
@@ -32,7 +32,7 @@ fn the_future_being_run_may_borrow_from_its_caller() {
 
 #[test]
 fn a_drive_of_nothing_is_over_at_once_however_often() {
-    let ex = Executor::new();
+    let ex = untimed();
     for _ in 0..3 {
         settle(&ex);
         ex.block_on(ready(()));
@@ -43,7 +43,7 @@ fn a_drive_of_nothing_is_over_at_once_however_often() {
 
 #[test]
 fn tasks_that_never_end_do_not_keep_a_run_from_ending() {
-    let ex = Executor::new();
+    let ex = untimed();
     let tasks: Vec<JoinHandle<()>> = (0..10).map(|_| ex.spawn(pending())).collect();
     ex.block_on(ex.spawn(async {})).unwrap();
     assert!(tasks.iter().all(|task| !task.is_finished()));
@@ -52,11 +52,11 @@ fn tasks_that_never_end_do_not_keep_a_run_from_ending() {
 
 #[test]
 fn a_spawned_task_is_not_polled_before_somebody_runs_the_executor() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     // Time passes, other executors run, other threads wake it: none of that is a run.
-    Executor::new().block_on(yield_now());
+    untimed().block_on(yield_now());
     let handle = ex.handle();
     thread::spawn(move || drop(handle.spawn(|| async {}))).join().unwrap();
     assert_eq!((probe.polls.get(), ex.stats().polls), (0, 0));
@@ -68,7 +68,7 @@ fn a_spawned_task_is_not_polled_before_somebody_runs_the_executor() {
 
 #[test]
 fn what_the_future_waits_for_is_run() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (send, receive) = oneshot::channel();
     let sender = ex.spawn(async move { send.send(7).unwrap() });
     assert_eq!(ex.block_on(receive).unwrap(), 7);
@@ -98,7 +98,7 @@ fn tasks_spawned_by_tasks_are_polled_in_the_same_drive() {
 #[test]
 fn each_drive_polls_all_that_is_ready_and_the_next_goes_on() {
     const ROUNDS: usize = 100;
-    let ex = Executor::new();
+    let ex = untimed();
     let done = Rc::new(Cell::new(0));
     for round in 1..=ROUNDS {
         for _ in 0..3 {
@@ -147,7 +147,7 @@ fn wakes_itself(left: &Rc<Cell<u32>>, polls: &Rc<Cell<u32>>) -> impl Future<Outp
 
 #[test]
 fn tasks_that_wake_themselves_are_polled_until_they_stop() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (left, polls) = (Rc::new(Cell::new(10)), Rc::default());
     for _ in 0..3 {
         drop(ex.spawn(wakes_itself(&left, &polls)));
@@ -160,7 +160,7 @@ fn tasks_that_wake_themselves_are_polled_until_they_stop() {
 
 #[test]
 fn a_task_that_is_ready_is_done_before_those_before_it_are_polled_a_second_time() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (left, polls) = (Rc::new(Cell::new(1_000_000)), Rc::new(Cell::new(0)));
     for _ in 0..3 {
         drop(ex.spawn(wakes_itself(&left, &polls)));
@@ -172,7 +172,7 @@ fn a_task_that_is_ready_is_done_before_those_before_it_are_polled_a_second_time(
 
 #[test]
 fn two_tasks_that_wake_themselves_take_turns() {
-    let ex = Executor::new();
+    let ex = untimed();
     let order = Rc::new(RefCell::new(Vec::new()));
     for name in ['a', 'b'] {
         let order = Rc::clone(&order);
@@ -191,7 +191,7 @@ fn two_tasks_that_wake_themselves_take_turns() {
 fn a_future_that_parks_its_thread_itself_does_not_swallow_its_wake() {
     // `block_on` sleeps by parking the thread; what is run may do the same for purposes of its own, and use up the
     // unpark that came with a wake.
-    let ex = Executor::new();
+    let ex = untimed();
     for in_task in [false, true] {
         let parks = |cx: &mut Context<'_>| {
             cx.waker().wake_by_ref();
@@ -224,7 +224,7 @@ fn a_future_that_parks_its_thread_itself_does_not_swallow_its_wake() {
 
 #[test]
 fn of_two_executors_driven_side_by_side_each_polls_its_own_tasks() {
-    let (left, right) = (Executor::new(), Executor::new());
+    let (left, right) = (untimed(), untimed());
     let (mut one, mut two) = (pin!(left.run_until(pending::<()>())), pin!(right.run_until(pending::<()>())));
     assert!(settle_run(one.as_mut()).is_none());
     assert!(settle_run(two.as_mut()).is_none());
@@ -252,7 +252,7 @@ async fn never_rests() {
 #[test]
 fn another_threads_wake_ends_a_run_although_tasks_never_rest() {
     for through_task in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         for _ in 0..4 {
             drop(ex.spawn(never_rests()));
         }
@@ -274,7 +274,7 @@ fn another_threads_wake_ends_a_run_although_tasks_never_rest() {
 
 #[test]
 fn another_threads_spawn_is_run_although_tasks_never_rest() {
-    let ex = Executor::new();
+    let ex = untimed();
     drop(ex.spawn(never_rests()));
     let handle = ex.handle();
     let (send, receive) = oneshot::channel();
@@ -286,7 +286,7 @@ fn another_threads_spawn_is_run_although_tasks_never_rest() {
 #[test]
 fn hundreds_of_tasks_wait_for_one_thread_and_tell_one_task() {
     const TASKS: usize = 500;
-    let ex = Executor::new();
+    let ex = untimed();
     let mut got = ex
         .block_on(ex.spawn(async {
             let (tell, told) = futures::channel::mpsc::unbounded();
@@ -318,7 +318,7 @@ fn hundreds_of_tasks_wait_for_one_thread_and_tell_one_task() {
 
 #[test]
 fn a_handle_made_in_one_run_is_awaited_in_the_next() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (send, receive) = oneshot::channel();
     let mut task = None;
     ex.block_on(async {
@@ -335,9 +335,9 @@ fn a_handle_made_in_one_run_is_awaited_in_the_next() {
 
 #[test]
 fn an_executor_made_inside_a_run_works_outside_it() {
-    let outer = Executor::new();
+    let outer = untimed();
     let inner = outer.block_on(async {
-        let inner = Executor::new();
+        let inner = untimed();
         drop(inner.spawn(never_rests()));
         inner
     });
@@ -347,7 +347,7 @@ fn an_executor_made_inside_a_run_works_outside_it() {
 
 #[test]
 fn a_host_that_polls_for_no_reason_polls_no_task_for_no_reason() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     drop(ex.spawn(probe.future()));
     let mut run = pin!(ex.run_until(pending::<()>()));
@@ -363,7 +363,7 @@ mod beside_tokio {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::Duration;
 
-    use clockworker::Executor;
+    use super::untimed;
 
     fn says_why(block: impl FnOnce()) {
         let panic = catch_unwind(AssertUnwindSafe(block)).unwrap_err();
@@ -376,7 +376,7 @@ mod beside_tokio {
     fn to_block_on_the_thread_of_a_runtime_is_a_panic_that_says_why() {
         let rt = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         rt.block_on(async {
-            let ex = Executor::new();
+            let ex = untimed();
             says_why(|| ex.block_on(tokio::time::sleep(Duration::from_millis(1))));
             says_why(|| _ = ex.block_on_shutdown(tokio::time::sleep(Duration::from_millis(1))));
             // The executor is as it was.
@@ -389,13 +389,13 @@ mod beside_tokio {
         let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         {
             let _entered = rt.enter();
-            Executor::new().block_on(tokio::time::sleep(Duration::from_millis(1)));
+            untimed().block_on(tokio::time::sleep(Duration::from_millis(1)));
         }
-        let blocking = rt.spawn_blocking(|| Executor::new().block_on(async { 7 }));
+        let blocking = rt.spawn_blocking(|| untimed().block_on(async { 7 }));
         assert_eq!(rt.block_on(blocking).unwrap(), 7);
         // In the context of a runtime that nobody drives.
         let idle = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let _entered = idle.enter();
-        assert_eq!(Executor::new().block_on(async { 7 }), 7);
+        assert_eq!(untimed().block_on(async { 7 }), 7);
     }
 }

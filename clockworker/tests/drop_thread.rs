@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use clockworker::{AbortHandle, Executor, JoinHandle};
+use clockworker::{AbortHandle, JoinHandle};
 use life_support::{
-    DropLog, LoggedDrop, OnDrop, Probe, Random, hold, hush, output, panic_as_meant, settle, tick,
+    DropLog, LoggedDrop, OnDrop, Probe, Random, hold, hush, output, panic_as_meant, settle, tick, untimed,
 };
 
 /// Something whose drop is logged and which is not `Send`.
@@ -25,7 +25,7 @@ fn drop_elsewhere<T: Send + 'static>(thing: T) {
 #[test]
 fn when_it_completes() {
     let (future, out) = (DropLog::new(), DropLog::new());
-    let ex = Executor::new();
+    let ex = untimed();
     let (captured, output) = (future.local(), out.local());
     let task = ex.spawn(async move {
         let _captured = captured;
@@ -42,7 +42,7 @@ fn when_it_completes() {
 fn when_nobody_reads_the_output() {
     for finished in [false, true] {
         let log = DropLog::new();
-        let ex = Executor::new();
+        let ex = untimed();
         let (captured, output) = (log.local(), log.local());
         let task: JoinHandle<Local> = ex.spawn(async move {
             let _captured = captured;
@@ -61,7 +61,7 @@ fn when_nobody_reads_the_output() {
 fn when_the_abort_and_the_last_handle_are_elsewhere() {
     for polled in [false, true] {
         let log = DropLog::new();
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(hold(log.local()));
         if polled {
             settle(&ex);
@@ -82,7 +82,7 @@ fn when_the_abort_and_the_last_handle_are_elsewhere() {
 fn when_it_panics() {
     hush();
     let log = DropLog::new();
-    let ex = Executor::new();
+    let ex = untimed();
     let captured = log.local();
     let task = ex.spawn(async move {
         let _captured = captured;
@@ -98,7 +98,7 @@ fn when_it_panics() {
 fn when_the_executor_is_dropped_and_handles_and_wakers_are_elsewhere() {
     for polled in [false, true] {
         let log = DropLog::new();
-        let ex = Executor::new();
+        let ex = untimed();
         let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
         let (captured, slot) = (log.local(), Arc::clone(&wakers));
         let task = ex.spawn(poll_fn(move |cx| {
@@ -129,7 +129,7 @@ fn when_the_executor_is_dropped_and_handles_and_wakers_are_elsewhere() {
 fn when_the_executor_is_dropped_with_an_output_unread_it_is_the_handles_thread() {
     // Not `Send`, so the handle is on the owner's thread as well.
     let log = DropLog::new();
-    let ex = Executor::new();
+    let ex = untimed();
     let output = log.local();
     let task = ex.spawn(async move { output });
     settle(&ex);
@@ -143,7 +143,7 @@ fn when_the_executor_is_dropped_with_an_output_unread_it_is_the_handles_thread()
 fn when_a_wake_from_elsewhere_races_with_completion() {
     for _ in 0..200 {
         let log = DropLog::new();
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let (inner, captured) = (probe.future(), log.local());
         drop(ex.spawn(async move {
@@ -167,7 +167,7 @@ fn when_a_wake_from_elsewhere_races_with_completion() {
 
 #[test]
 fn when_it_was_spawned_elsewhere() {
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let (handle, own) = (ex.handle(), log.clone());
     let tasks = thread::spawn(move || {
@@ -204,7 +204,7 @@ fn when_it_was_spawned_elsewhere() {
 
 #[test]
 fn when_its_closure_was_never_called() {
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let (handle, aborted, left) = (ex.handle(), log.item(), log.item());
     let tasks = thread::spawn(move || {
@@ -226,7 +226,7 @@ fn when_its_closure_was_never_called() {
 
 #[test]
 fn when_send_outputs_are_read_elsewhere_the_future_is_still_the_owners() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (future, out) = (DropLog::new(), DropLog::new());
     let (captured, output) = (future.local(), out.item());
     let task = ex.spawn(async move {
@@ -245,7 +245,7 @@ fn when_send_outputs_are_read_elsewhere_the_future_is_still_the_owners() {
 
 #[test]
 fn when_a_shutdown_cancels_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let task = ex.spawn(hold(log.local()));
     settle(&ex);
@@ -283,7 +283,7 @@ fn in_any_random_scenario() {
         let mut random = Random(seed);
         let log = DropLog::new();
         let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
-        let ex = Executor::new();
+        let ex = untimed();
         let mut handles: Vec<JoinHandle<Local>> = Vec::new();
         let mut aborts: Vec<AbortHandle> = Vec::new();
         let mut outputs = 0;
@@ -338,7 +338,7 @@ fn in_any_random_scenario() {
 fn a_drop_guard_in_a_waker_slot_goes_with_the_waker_and_not_with_the_task() {
     // The waker keeps the cell, not what the future held.
     let dropped = Rc::new(std::cell::Cell::new(false));
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let flag = Rc::clone(&dropped);
     let (inner, guard) = (probe.future(), OnDrop::new(move || flag.set(true)));

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use clockworker::{EnterGuard, Executor, spawn_local};
-use life_support::{Random, quietly, settle_run};
+use life_support::{Random, quietly, settle_run, untimed};
 
 /// Which of the executors a task is spawned on, if there is one current.
 #[track_caller]
@@ -29,7 +29,7 @@ fn current(executors: &[Executor]) -> Option<usize> {
 }
 
 fn executors() -> [Executor; 3] {
-    std::array::from_fn(|_| Executor::new())
+    std::array::from_fn(|_| untimed())
 }
 
 /// All orders of the numbers below `n`.

@@ -15,7 +15,7 @@ use std::thread;
 use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
 use futures::channel::{mpsc, oneshot};
-use life_support::{OnDrop, Probe, hold, hush, output, panic_as_meant, poll_once, said, settle};
+use life_support::{OnDrop, Probe, hold, hush, output, panic_as_meant, poll_once, said, settle, untimed};
 
 /// Counts drops.
 #[derive(Clone, Default)]
@@ -36,7 +36,7 @@ impl Count {
 fn what_tasks_hold_is_dropped_with_it() {
     let (held, started) = (Rc::new(()), Rc::new(Cell::new(false)));
     let (inside, starts) = (Rc::clone(&held), Rc::clone(&started));
-    let ex = Executor::new();
+    let ex = untimed();
     drop(ex.spawn(async move {
         let _inside = inside;
         starts.set(true);
@@ -54,7 +54,7 @@ fn a_task_that_was_woken_and_not_polled_is_dropped_and_not_polled() {
         let (send, mut receive) = mpsc::unbounded::<()>();
         let (received, drops) = (Rc::new(Cell::new(0)), Count::default());
         let (counted, guard) = (Rc::clone(&received), drops.guard());
-        let ex = Executor::new();
+        let ex = untimed();
         drop(ex.spawn(async move {
             let _guard = guard;
             while futures::StreamExt::next(&mut receive).await.is_some() {
@@ -106,7 +106,7 @@ fn tasks_that_wake_one_another_by_being_dropped_are_dropped_once_and_not_polled(
     for length in [1, 2, 3, 100] {
         for reversed in [false, true] {
             let drops = Count::default();
-            let ex = Executor::new();
+            let ex = untimed();
             let tasks = ring(&ex, length, reversed, &drops);
             settle(&ex);
             let polls = ex.stats().polls;
@@ -123,7 +123,7 @@ fn tasks_that_wake_one_another_by_being_dropped_are_dropped_once_and_not_polled(
 #[test]
 fn the_same_across_queues_and_schedulers() {
     let drops = Count::default();
-    let ex = Executor::new();
+    let ex = untimed();
     let queues = [
         ex.queue("arrival").scheduler(ArrivalFifo::new()).create().unwrap(),
         ex.queue("las").scheduler(Las::new()).create().unwrap(),
@@ -156,7 +156,7 @@ fn tasks_wake_one_another_while_a_panic_drops_the_executor() {
     let drops = Count::default();
     let counted = drops.clone();
     let caught = catch_unwind(AssertUnwindSafe(move || {
-        let ex = Executor::new();
+        let ex = untimed();
         let _tasks = ring(&ex, 2, false, &counted);
         ex.block_on(async {
             yield_now().await;
@@ -170,7 +170,7 @@ fn tasks_wake_one_another_while_a_panic_drops_the_executor() {
 #[test]
 fn a_lock_that_a_task_takes_in_its_drop_may_be_wanted_by_the_next_one_woken() {
     // If anything were dropped, polled or woken inside the other's drop with the lock held, this would hang or panic.
-    let ex = Executor::new();
+    let ex = untimed();
     let (lock, cell) = (Arc::new(Mutex::new(0)), Rc::new(RefCell::new(0)));
     let probes = [Probe::new(), Probe::new()];
     for (i, probe) in probes.iter().enumerate() {
@@ -196,7 +196,7 @@ fn a_lock_that_a_task_takes_in_its_drop_may_be_wanted_by_the_next_one_woken() {
 fn ten_thousand_tasks_are_woken_by_another_thread_while_it_is_dropped() {
     const TASKS: usize = 10_000;
     for _ in 0..5 {
-        let ex = Executor::new();
+        let ex = untimed();
         let drops = Count::default();
         let senders: Vec<oneshot::Sender<()>> = (0..TASKS)
             .map(|_| {
@@ -230,7 +230,7 @@ fn ten_thousand_tasks_are_woken_by_another_thread_while_it_is_dropped() {
 fn an_output_outlives_it_until_its_handle_is_read_or_dropped() {
     for read in [false, true] {
         for before in [false, true] {
-            let ex = ManuallyDrop::new(Executor::new());
+            let ex = ManuallyDrop::new(untimed());
             let drops = Count::default();
             let guard = drops.guard();
             let task = ex.spawn(async move { guard });
@@ -257,7 +257,7 @@ fn an_executor_that_is_never_dropped_keeps_everything_and_its_handles_wait() {
     // As good as forgotten: a task of its own holds the only reference.
     let slot: Rc<RefCell<Option<Rc<Executor>>>> = Rc::default();
     let (drops, kept) = (Count::default(), Probe::new());
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let (own, guard, inner) = (Rc::clone(&slot), drops.guard(), kept.future());
     let mut task = ex.spawn(async move {
         let _held = (own, guard);
@@ -278,7 +278,7 @@ fn an_executor_that_is_never_dropped_keeps_everything_and_its_handles_wait() {
 #[test]
 fn dropping_it_inside_one_of_its_own_tasks_is_put_off_until_the_run_is_over() {
     // The run borrows the executor, so the reference inside is never the last one.
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let inside = Rc::clone(&ex);
     let task = ex.spawn(async move {
         drop(inside);
@@ -292,8 +292,8 @@ fn dropping_it_inside_one_of_its_own_tasks_is_put_off_until_the_run_is_over() {
 
 #[test]
 fn a_task_may_drop_another_executor_with_tasks_of_its_own() {
-    let (outer, drops) = (Executor::new(), Count::default());
-    let inner = Executor::new();
+    let (outer, drops) = (untimed(), Count::default());
+    let inner = untimed();
     for _ in 0..10 {
         drop(inner.spawn(hold(drops.guard())));
     }

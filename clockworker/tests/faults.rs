@@ -16,7 +16,7 @@ use clockworker::{Executor, JoinHandle, JoinSet, spawn_local, yield_now};
 use life_support::hooked_waker::{Deed, HookedWaker};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_balanced, assert_finished, hold, hush, in_child, output,
-    panic_as_meant, panic_of, said, settle, settle_run,
+    panic_as_meant, panic_of, said, settle, settle_run, untimed,
 };
 
 /// The executor takes and runs tasks as ever.
@@ -46,7 +46,7 @@ fn bomb() -> OnDrop<impl FnOnce() + Send + 'static> {
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_task_is_lost() {
     for at in [Deed::Clone, Deed::Drop] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
         let hooked = touchy(at);
@@ -75,7 +75,7 @@ fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_tas
 #[test]
 fn a_hosts_waker_that_panics_when_cloned_does_not_keep_a_later_one_from_being_woken() {
     for same_run in [true, false] {
-        let ex = Executor::new();
+        let ex = untimed();
         let hooked = touchy(Deed::Clone);
         let waker = hooked.waker();
         let mut run = Box::pin(ex.run_until(pending::<()>()));
@@ -100,7 +100,7 @@ fn a_hosts_waker_that_panics_when_cloned_does_not_keep_a_later_one_from_being_wo
 fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is_lost() {
     // By a spawn, a wake on this thread, one on the run's own future, an abort.
     for who in 0..4 {
-        let ex = Executor::new();
+        let ex = untimed();
         let (probe, main) = (Probe::new(), Probe::new());
         let task = ex.spawn(probe.future());
         let aborted = ex.spawn(pending::<()>());
@@ -132,7 +132,7 @@ fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
     for done in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let (probe, main) = (Probe::new(), Probe::new());
         let task = ex.spawn(probe.future());
         let hooked = touchy(Deed::Drop);
@@ -153,7 +153,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
 
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_in_a_panic_does_not_abort_the_process() {
-    let ex = Executor::new();
+    let ex = untimed();
     let hooked = touchy(Deed::Drop);
     let waker = hooked.waker();
     let result = caught(|| {
@@ -168,7 +168,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_in_a_panic_does_not
 
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let hooked = touchy(Deed::Drop);
@@ -185,7 +185,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing
 #[test]
 fn who_waits_for_the_last_task_with_a_waker_that_panics_when_cloned_or_dropped_waits_in_vain_alone() {
     for at in [Deed::Clone, Deed::Drop] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         drop(ex.spawn(probe.future()));
         settle(&ex);
@@ -210,7 +210,7 @@ fn who_waits_for_the_last_task_with_a_waker_that_panics_when_cloned_or_dropped_w
 #[test]
 fn what_makes_a_future_panics_and_the_spawner_is_told() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.handle().spawn(|| -> std::future::Ready<()> { panic_as_meant("the closure") });
     settle(&ex);
     assert_eq!(panic_of(output(task)), "the closure");
@@ -223,7 +223,7 @@ fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
     hush();
     // Aborted, refused by a queue, by a shutdown or by the end of the executor before it was taken in.
     for how in 0..4 {
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.queue("closed").create().unwrap();
         let guard = bomb();
         let task: JoinHandle<()> = ex.handle().spawn_on("closed", move || {
@@ -251,7 +251,7 @@ fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
 #[test]
 fn a_future_that_is_refused_and_panics_when_dropped_tells_its_handle() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("closed").create().unwrap();
     queue.close();
     let task = queue.spawn(hold(bomb()));
@@ -285,7 +285,7 @@ fn futures_that_are_refused_during_a_panic_and_panic_when_dropped_do_not_abort_t
     in_child(
         "futures_that_are_refused_during_a_panic_and_panic_when_dropped_do_not_abort_the_process",
         || {
-            let ex = Executor::new();
+            let ex = untimed();
             let queue = ex.default_queue().clone();
             queue.close();
             let result = caught(|| {
@@ -300,7 +300,7 @@ fn futures_that_are_refused_during_a_panic_and_panic_when_dropped_do_not_abort_t
 #[test]
 fn a_deadline_that_panics_ends_the_shutdown_and_the_next_one_finishes_it() {
     for in_drop in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
         let guard = in_drop.then(bomb);
@@ -324,7 +324,7 @@ fn a_deadline_that_panics_ends_the_shutdown_and_the_next_one_finishes_it() {
 #[test]
 fn a_set_whose_waker_panics_gives_every_output() {
     for at in Deed::ALL {
-        let ex = Executor::new();
+        let ex = untimed();
         let mut set: JoinSet<u32> = JoinSet::new();
         for i in 0..3 {
             set.insert(ex.spawn(async move {
@@ -357,7 +357,7 @@ fn a_set_whose_waker_panics_gives_every_output() {
 #[test]
 fn a_set_whose_waker_panics_when_cloned_wakes_a_later_one() {
     for is_new in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let mut set: JoinSet<u32> = JoinSet::new();
         let probe = Probe::new();
         set.insert(ex.spawn(probe.future()));
@@ -379,7 +379,7 @@ fn a_set_whose_waker_panics_when_cloned_wakes_a_later_one() {
 /// Two share it; the one whose waker panics has not taken the other's place.
 #[test]
 fn who_waits_for_a_set_is_told_when_anothers_waker_panics() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set: JoinSet<u32> = JoinSet::new();
     let probe = Probe::new();
     set.insert(ex.spawn(probe.future()));

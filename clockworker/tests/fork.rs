@@ -20,7 +20,9 @@ use std::thread;
 use std::time::Duration;
 
 use clockworker::{Executor, JoinError, JoinHandle, spawn_local};
-use life_support::{CountingWaker, OnDrop, Probe, hold, in_child, output, poll_once, quietly, said, settle};
+use life_support::{
+    CountingWaker, OnDrop, Probe, hold, in_child, output, poll_once, quietly, said, settle, untimed,
+};
 
 /// What every error and every panic in a child says.
 const FORKED: &str = "the process that this one was forked from";
@@ -128,7 +130,7 @@ fn assert_usable(ex: &Executor) {
 #[test]
 fn running_it_is_a_panic() {
     in_child("running_it_is_a_panic", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(async { 1 });
         fork(|| {
             assert_panics(|| ex.block_on(async {}));
@@ -146,7 +148,7 @@ fn running_it_is_a_panic() {
 #[test]
 fn going_on_with_a_run_is_a_panic_and_the_parent_goes_on() {
     in_child("going_on_with_a_run_is_a_panic_and_the_parent_goes_on", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
         {
@@ -169,7 +171,7 @@ fn going_on_with_a_run_is_a_panic_and_the_parent_goes_on() {
 #[test]
 fn spawning_gives_an_error() {
     in_child("spawning_gives_an_error", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.queue("other").create().unwrap();
         let (group, handle) = (queue.group(7), ex.handle());
         let probe = Probe::new();
@@ -202,7 +204,7 @@ fn spawning_gives_an_error() {
 #[test]
 fn a_handle_that_is_awaited_says_that_its_task_stayed_behind() {
     in_child("a_handle_that_is_awaited_says_that_its_task_stayed_behind", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let mut finished = ex.spawn(async { 1 });
         settle(&ex);
         let probe = Probe::new();
@@ -224,7 +226,7 @@ fn a_handle_that_is_awaited_says_that_its_task_stayed_behind() {
 #[test]
 fn dropping_it_drops_the_copies_of_its_futures() {
     in_child("dropping_it_drops_the_copies_of_its_futures", || {
-        let mut ex = Some(Executor::new());
+        let mut ex = Some(untimed());
         let executor = ex.as_ref().unwrap();
         let (parked, arriving) = (Probe::new(), Probe::new());
         let mut task = executor.spawn(parked.future());
@@ -271,7 +273,7 @@ fn dropping_it_drops_the_copies_of_its_futures() {
 #[test]
 fn nothing_in_it_wakes_the_parents_host() {
     in_child("nothing_in_it_wakes_the_parents_host", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.default_queue().clone();
         let probe = Probe::new();
         let (wakes, host) = CountingWaker::new();
@@ -302,7 +304,7 @@ fn nothing_in_it_wakes_the_parents_host() {
 #[test]
 fn a_task_that_forks_ends_the_childs_copy_of_the_run() {
     in_child("a_task_that_forks_ends_the_childs_copy_of_the_run", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let others = [Probe::new(), Probe::new()];
         let forked = Rc::new(Cell::new(None));
         let mut tasks = vec![ex.spawn(others[0].future())];
@@ -337,7 +339,7 @@ fn a_task_that_forks_ends_the_childs_copy_of_the_run() {
 fn a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run_too() {
     in_child("a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run_too", || {
         for (before, inside) in [(true, false), (false, true), (true, true)] {
-            let (ex, entered) = (Executor::new(), Rc::new(Executor::new()));
+            let (ex, entered) = (untimed(), Rc::new(untimed()));
             let _before = before.then(|| entered.enter());
             let other = Probe::new();
             let forked = Rc::new(Cell::new(None));
@@ -369,7 +371,7 @@ fn a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run
 #[test]
 fn a_future_being_run_that_forks_ends_the_childs_copy_of_the_run() {
     in_child("a_future_being_run_that_forks_ends_the_childs_copy_of_the_run", || {
-        let ex = Executor::new();
+        let ex = untimed();
         let other = Probe::new();
         let task = ex.spawn(other.future());
         let forked = Cell::new(None);
@@ -396,7 +398,7 @@ fn a_future_being_run_that_forks_ends_the_childs_copy_of_the_run() {
 #[test]
 fn a_future_that_forks_and_is_done_at_once_is_done_in_both() {
     in_child("a_future_that_forks_and_is_done_at_once_is_done_in_both", || {
-        let ex = Executor::new();
+        let ex = untimed();
         match ex.block_on(async { fork_and_go_on() }) {
             Forked::Child(report) => report.end(|| assert_panics(|| ex.block_on(async {}))),
             Forked::Parent(report) => report.read(),
@@ -408,14 +410,14 @@ fn a_future_that_forks_and_is_done_at_once_is_done_in_both() {
 #[test]
 fn a_child_makes_executors_of_its_own_and_its_children_may_not_use_those() {
     in_child("a_child_makes_executors_of_its_own_and_its_children_may_not_use_those", || {
-        let ex = Executor::new();
+        let ex = untimed();
         fork(|| {
-            let own = Executor::new();
+            let own = untimed();
             assert_usable(&own);
             fork(|| {
                 assert_panics(|| own.block_on(async {}));
                 assert_panics(|| ex.block_on(async {}));
-                assert_usable(&Executor::new());
+                assert_usable(&untimed());
             });
             assert_usable(&own);
             assert_panics(|| ex.block_on(async {}));
@@ -427,7 +429,7 @@ fn a_child_makes_executors_of_its_own_and_its_children_may_not_use_those() {
 #[test]
 fn locks_that_other_threads_held_at_the_fork_stop_nobody() {
     in_child("locks_that_other_threads_held_at_the_fork_stop_nobody", || {
-        let mut ex = Some(Executor::new());
+        let mut ex = Some(untimed());
         let handle = ex.as_ref().unwrap().handle();
         let stop = Arc::new(AtomicBool::new(false));
         let lookers = [(); 2].map(|()| {

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use clockworker::schedulers::Qlas;
 use clockworker::{AbortHandle, Executor, JoinHandle};
-use life_support::{CountingWaker, assert_finished, hush, panic_as_meant, poll_once, said, settle};
+use life_support::{CountingWaker, assert_finished, hush, panic_as_meant, poll_once, said, settle, untimed};
 
 /// Where the future panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ fn spawn(ex: &Executor, case: Case, seen: &Arc<Seen>) -> JoinHandle<Output> {
 }
 
 fn check(case: Case) {
-    let ex = Executor::new();
+    let ex = untimed();
     let seen = Arc::<Seen>::default();
     let (joiner, waker) = CountingWaker::new();
     let mut join = spawn(&ex, case, &seen);

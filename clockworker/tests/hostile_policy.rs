@@ -378,7 +378,7 @@ fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_in_the_slot_is_at_fault()
             self.first
         }
     }
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").scheduler(Remembers::default()).create().unwrap();
     output(queue_and_settle(&ex, &queue)).unwrap();
     assert_eq!(queue.stats().policy_fault, None);
@@ -565,7 +565,7 @@ fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
             drop(self.1.spawn(async {}));
         }
     }
-    let ex = Executor::new();
+    let ex = untimed();
     let other = ex.queue("other").create().unwrap();
     let queue = ex.queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
     let woken = Probe::new();
@@ -601,7 +601,7 @@ fn a_task_runs_that_a_scheduler_spawned_on_its_own_queue_while_that_slept() {
         }
     }
     let (own, ran) = (Rc::default(), Rc::default());
-    let ex = Executor::new();
+    let ex = untimed();
     let scheduler = Spawns(VecDeque::new(), Rc::clone(&own), Rc::clone(&ran));
     let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
     own.set(queue.clone()).unwrap();

@@ -17,7 +17,7 @@ use std::thread::{self, ThreadId};
 use clockworker::schedulers::Las;
 use clockworker::{AbortHandle, Executor, JoinError, JoinHandle};
 use life_support::{
-    CountingWaker, assert_balanced, assert_finished, hush, panic_as_meant, poll_once, said, settle,
+    CountingWaker, assert_balanced, assert_finished, hush, panic_as_meant, poll_once, said, settle, untimed,
 };
 
 /// Where the task panics.
@@ -232,7 +232,7 @@ impl fmt::Debug for Run {
 
 impl Run {
     fn start(case: Case) -> Self {
-        let ex = Executor::new();
+        let ex = untimed();
         let (joiner, waker) = CountingWaker::new();
         let run = Self { case, ex, seen: Arc::default(), hands: Rc::default(), joiner, waker };
         let future = |in_first_poll| Future2 {

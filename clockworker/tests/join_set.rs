@@ -15,6 +15,7 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, panic_as_meant, poll_once, settle, tick,
+    untimed,
 };
 
 fn counted(drops: &Rc<Cell<u32>>) -> OnDrop<impl FnOnce() + use<>> {
@@ -29,7 +30,7 @@ fn poll_next<T>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
 
 #[test]
 fn members_are_on_any_queue_group_and_executor() {
-    let (ex, other) = (Executor::new(), Executor::new());
+    let (ex, other) = (untimed(), untimed());
     let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
     let mut set = JoinSet::new();
     set.spawn_local_on(ready(1), &ex);
@@ -45,7 +46,7 @@ fn members_are_on_any_queue_group_and_executor() {
 
 #[test]
 fn spawned_inside_a_task_they_are_beside_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("own").create().unwrap();
     let task = queue.spawn(async {
         let mut set = JoinSet::new();
@@ -60,7 +61,7 @@ fn spawned_inside_a_task_they_are_beside_it() {
 
 #[test]
 fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let remote =
         thread::spawn(move || Vec::from_iter((0..5).map(|i| handle.spawn(move || async move { i }))));
@@ -77,7 +78,7 @@ fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
 #[test]
 fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let mut set = JoinSet::new();
         set.extend(
@@ -94,7 +95,7 @@ fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
 #[test]
 fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
     for detach in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let drops = Rc::new(Cell::new(0));
         let mut set = JoinSet::new();
         for _ in 0..10 {
@@ -115,7 +116,7 @@ fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
 #[test]
 fn unread_outputs_are_dropped_with_it_once() {
     for how in ["dropped", "detached", "shut down"] {
-        let ex = Executor::new();
+        let ex = untimed();
         let drops = Rc::new(Cell::new(0));
         let mut set = JoinSet::new();
         for _ in 0..10 {
@@ -136,7 +137,7 @@ fn unread_outputs_are_dropped_with_it_once() {
 
 #[test]
 fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set = JoinSet::new();
     let probes: Vec<Rc<Probe>> = (0..4).map(|_| Probe::new()).collect();
     for probe in &probes {
@@ -169,7 +170,7 @@ fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
 
 #[test]
 fn looking_without_waiting_does_not_take_the_waiters_place() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set = JoinSet::new();
     let probe = Probe::new();
     set.spawn_local_on(probe.future(), &ex);
@@ -186,7 +187,7 @@ fn looking_without_waiting_does_not_take_the_waiters_place() {
 
 #[test]
 fn a_member_that_comes_while_somebody_waits_is_waited_for() {
-    let ex = Executor::new();
+    let ex = untimed();
     let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
     let first = Probe::new();
     set.borrow_mut().spawn_local_on(first.future(), &ex);
@@ -203,7 +204,7 @@ fn a_member_that_comes_while_somebody_waits_is_waited_for() {
 
 #[test]
 fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set = JoinSet::new();
     let (wakes, waker) = CountingWaker::new();
     let probe = Probe::new();
@@ -236,7 +237,7 @@ fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
 
 #[test]
 fn whoever_waits_is_woken_once_for_new_members() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set = JoinSet::new();
     let (wakes, waker) = CountingWaker::new();
     let probe = Probe::new();
@@ -265,10 +266,10 @@ fn whoever_waits_is_woken_once_for_new_members() {
 /// In the same poll in which it found nothing: then it has to look once more, and is woken.
 #[test]
 fn a_task_that_waits_and_inserts_afterwards_sees_the_new_member() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut set = JoinSet::new();
     set.spawn_local_on(pending(), &ex);
-    let spawned = Rc::new(Executor::new());
+    let spawned = Rc::new(untimed());
     let on = Rc::clone(&spawned);
     let mut late = false;
     let waiter = ex.spawn(std::future::poll_fn(move |cx| {
@@ -289,7 +290,7 @@ fn a_task_that_waits_and_inserts_afterwards_sees_the_new_member() {
 #[test]
 fn two_tasks_share_a_set() {
     const MEMBERS: u32 = 100;
-    let ex = Executor::new();
+    let ex = untimed();
     let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
     let sum = Rc::new(Cell::new(0));
     set.borrow_mut().spawn_local_on(pending(), &ex);
@@ -325,7 +326,7 @@ fn two_tasks_share_a_set() {
 
 #[test]
 fn whoever_waits_for_a_set_is_told_when_it_is_detached() {
-    let ex = Executor::new();
+    let ex = untimed();
     let set: Rc<RefCell<JoinSet<()>>> = Rc::default();
     set.borrow_mut().spawn_local_on(pending(), &ex);
     let waits = Rc::clone(&set);
@@ -384,7 +385,7 @@ fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield_by_that() {
 #[test]
 fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
     const TASKS: u32 = 100_000;
-    let ex = Executor::new();
+    let ex = untimed();
     let queues: Vec<Queue> = (0..3).map(|i| ex.queue(&i.to_string()).create().unwrap()).collect();
     let sum = ex.block_on(async {
         let mut set = JoinSet::new();
@@ -411,7 +412,7 @@ fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
 #[test]
 fn a_join_given_up_at_each_poll_loses_no_output() {
     for cut in 0..12 {
-        let ex = Executor::builder().poll_cap(1).build().unwrap();
+        let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
         let mut set = JoinSet::new();
         for i in 0..5_u32 {
             set.spawn_local_on(
@@ -461,7 +462,7 @@ fn sets_inside_the_tasks_of_sets_go_all_at_once() {
             set.join_all().await;
         })
     }
-    let ex = Executor::new();
+    let ex = untimed();
     let drops = Rc::new(Cell::new(0));
     let mut set = JoinSet::new();
     set.spawn_local_on(nest(6, Rc::clone(&drops)), &ex);
@@ -474,7 +475,7 @@ fn sets_inside_the_tasks_of_sets_go_all_at_once() {
 
 #[test]
 fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").create().unwrap();
     let mut set = JoinSet::new();
     set.spawn_local_on(pending::<()>(), &queue);

@@ -12,7 +12,7 @@ use std::thread;
 
 use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, spawn_local};
-use life_support::{OnDrop, hold, output, poll_once, settle};
+use life_support::{OnDrop, hold, output, poll_once, settle, untimed};
 
 /// Everything that can be had of an executor, but the executor.
 #[allow(dead_code, reason = "to be held")]
@@ -33,7 +33,7 @@ fn counted(drops: &Rc<Cell<u32>>) -> OnDrop<impl FnOnce() + use<>> {
 #[test]
 fn a_task_that_holds_all_there_is_goes_with_the_executor() {
     let drops = Rc::new(Cell::new(0));
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").scheduler(Las::new()).create().unwrap();
     let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
     let join: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
@@ -69,7 +69,7 @@ fn a_task_that_holds_all_there_is_goes_with_the_executor() {
 fn two_tasks_that_hold_each_others_wakers_are_freed_when_they_end() {
     for aborted in [false, true] {
         let drops = Rc::new(Cell::new(0));
-        let ex = Executor::new();
+        let ex = untimed();
         let slots: [Rc<RefCell<Vec<Waker>>>; 2] = Default::default();
         let tasks: Vec<JoinHandle<()>> = (0..2)
             .map(|i| {
@@ -104,7 +104,7 @@ fn two_tasks_that_hold_each_others_wakers_are_freed_when_they_end() {
 #[test]
 fn two_tasks_that_wait_for_each_other_can_be_told_apart_by_aborting_one() {
     let drops = Rc::new(Cell::new(0));
-    let ex = Executor::new();
+    let ex = untimed();
     let slots: [Rc<RefCell<Option<JoinHandle<bool>>>>; 2] = Default::default();
     let tasks = [0, 1].map(|i| {
         let (other, guard) = (Rc::clone(&slots[1 - i]), counted(&drops));
@@ -129,7 +129,7 @@ fn two_tasks_that_wait_for_each_other_can_be_told_apart_by_aborting_one() {
 
 #[test]
 fn an_output_may_hold_the_executors_own_things() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").create().unwrap();
     let held = Rc::new(());
     let inside = Rc::clone(&held);
@@ -149,7 +149,7 @@ fn an_output_may_hold_the_executors_own_things() {
 fn an_executor_held_by_its_own_task_goes_when_the_task_does() {
     // The one cycle that there is: nothing but the task's end can break it.
     let drops = Rc::new(Cell::new(0));
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let watch = Rc::downgrade(&ex);
     let guard = counted(&drops);
     let own = Rc::clone(&ex);
@@ -165,7 +165,7 @@ fn an_executor_held_by_its_own_task_goes_when_the_task_does() {
 #[test]
 fn what_is_left_goes_in_any_order() {
     for order in 0..24 {
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.queue("q").create().unwrap();
         let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
         let slot = Rc::clone(&kept);
@@ -287,7 +287,7 @@ fn a_waker_in_a_thread_local_is_used_after_its_tasks_executor_is_gone() {
     }
     let (say, said) = mpsc::channel();
     thread::spawn(move || {
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(poll_fn(move |cx| {
             LATE.set(Some(Late(Some(cx.waker().clone()), say.clone())));
             Poll::Ready(())
@@ -313,7 +313,7 @@ impl Scheduler for Holds {
 #[test]
 fn a_scheduler_that_holds_queues_goes_with_the_executor_or_with_its_queue() {
     for closed in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let held = Rc::new(RefCell::new(vec![ex.default_queue().clone()]));
         let scheduler = Rc::downgrade(&held);
         let queue = ex.queue("q").scheduler(Holds(Rc::clone(&held))).create().unwrap();

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::{Executor, yield_now};
-use life_support::{Probe, settle, tick};
+use clockworker::yield_now;
+use life_support::{Probe, settle, tick, untimed};
 
 /// Bytes asked for and not given back, by all threads.
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -62,7 +62,7 @@ fn use_up(waker: Waker, how: usize) {
 fn wakers_in_every_way_and_at_every_time() {
     for how in 0..8 {
         for moment in 0..4 {
-            let (ex, probe) = (Executor::new(), Probe::new());
+            let (ex, probe) = (untimed(), Probe::new());
             let task = ex.spawn(probe.future());
             settle(&ex);
             let waker = probe.waker();
@@ -90,7 +90,7 @@ fn wakers_in_every_way_and_at_every_time() {
 fn handles_before_and_after_the_end() {
     for moment in 0..3 {
         for abort_first in [false, true] {
-            let ex = Executor::new();
+            let ex = untimed();
             let task = ex.spawn(async {
                 yield_now().await;
                 vec![1_u8; 100]
@@ -113,7 +113,7 @@ fn handles_before_and_after_the_end() {
 /// A join handle that waits with a waker is dropped, or its task ends.
 fn handles_that_wait() {
     for finishes in [false, true] {
-        let (ex, probe) = (Executor::new(), Probe::new());
+        let (ex, probe) = (untimed(), Probe::new());
         let task = ex.spawn(probe.future());
         let waits = ex.spawn(async move { task.await.map_err(|_| vec![1_u8; 100]) });
         settle(&ex);
@@ -129,7 +129,7 @@ fn handles_that_wait() {
 /// It stands in the inbox, or among the arrivals, when it ends.
 fn tasks_that_end_in_a_list() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         drop(ex.spawn(poll_fn(move |cx| {
             let waker = cx.waker();
             if remote {
@@ -155,7 +155,7 @@ fn tasks_that_end_in_a_list() {
 }
 
 fn tasks_from_other_threads() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let task = elsewhere(|| handle.spawn(|| async { vec![1_u8; 100] }));
     let aborted = elsewhere(|| handle.spawn(pending::<()>));
@@ -169,7 +169,7 @@ fn tasks_from_other_threads() {
 
 /// More than the owner thread takes references to what they share at a time, and gives them back.
 fn many_tasks() {
-    let ex = Executor::new();
+    let ex = untimed();
     let tasks: Vec<_> = (0..5_000).map(|n| ex.spawn(async move { vec![n; 3] })).collect();
     settle(&ex);
     drop(tasks);
@@ -179,7 +179,7 @@ fn many_tasks() {
 }
 
 fn queues_and_groups() {
-    let ex = Executor::new();
+    let ex = untimed();
     for key in 0..10 {
         let queue = ex.queue("some queue").create().expect("the name is free");
         let group = queue.group(key);

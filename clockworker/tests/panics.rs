@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::{mem, thread};
 
-use clockworker::{Executor, Id, JoinError, JoinHandle, yield_now};
+use clockworker::{Executor, Id, JoinError, JoinHandle, ManualClock, yield_now};
 use life_support::{
     MEANT, OnDrop, Probe, assert_finished, hold, hush, in_child, output, panic_as_meant, panic_of, poll_once,
-    said, settle, settle_run, tick,
+    said, settle, settle_run, tick, untimed,
 };
 
 /// Panics when dropped.
@@ -45,7 +45,7 @@ fn assert_usable(ex: &Executor) {
 #[test]
 fn a_panic_in_the_first_poll_is_given_to_the_handle() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async { panic_as_meant("first") });
     let other = ex.spawn(async { 1 });
     settle(&ex);
@@ -58,7 +58,7 @@ fn a_panic_in_the_first_poll_is_given_to_the_handle() {
 #[test]
 fn a_panic_in_a_later_poll_is_given_to_the_handle() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let inner = probe.future();
     let task = ex.spawn(async move {
@@ -78,7 +78,7 @@ fn a_panic_in_a_later_poll_is_given_to_the_handle() {
 fn a_panic_after_waking_itself_leaves_nothing_behind() {
     hush();
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let task = ex.spawn(poll_fn(move |cx| -> Poll<()> {
             let waker = cx.waker();
             if remote {
@@ -99,7 +99,7 @@ fn a_panic_after_waking_itself_leaves_nothing_behind() {
 #[test]
 fn the_futures_values_are_dropped_once_when_it_panics() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let inner = probe.future();
     let task = ex.spawn(async move {
@@ -115,7 +115,7 @@ fn the_futures_values_are_dropped_once_when_it_panics() {
 #[test]
 fn a_panic_of_a_detached_task_is_counted_and_goes_nowhere() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     drop::<JoinHandle<()>>(ex.spawn(async { panic_as_meant("detached") }));
     settle(&ex);
     assert_finished(&ex.stats(), 0, 0, 1);
@@ -125,7 +125,7 @@ fn a_panic_of_a_detached_task_is_counted_and_goes_nowhere() {
 #[test]
 fn a_panic_of_a_task_from_another_thread_is_given_there() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let (task, unmade) = thread::spawn(move || {
         let task = handle.spawn(|| async { panic_as_meant("from afar") });
@@ -143,7 +143,7 @@ fn a_panic_of_a_task_from_another_thread_is_given_there() {
 #[test]
 fn half_of_the_tasks_may_panic_and_the_other_half_completes() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let tasks: Vec<_> = (0..100)
         .map(|i| {
             ex.spawn(async move {
@@ -165,7 +165,7 @@ fn half_of_the_tasks_may_panic_and_the_other_half_completes() {
 #[test]
 fn a_panic_in_the_futures_drop_on_completion_takes_the_outputs_place() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let dropped = Rc::new(Cell::new(0));
     let counted = Rc::clone(&dropped);
     let mut bomb = Some(Bomb("future's drop"));
@@ -187,7 +187,7 @@ fn a_panic_in_the_futures_drop_on_abort_is_given_to_the_handle() {
     hush();
     for polled in [false, true] {
         for woken in [false, true] {
-            let ex = Executor::new();
+            let ex = untimed();
             let probe = Probe::new();
             let (inner, bomb) = (probe.future(), Bomb("drop on abort"));
             let task = ex.spawn(async move {
@@ -213,7 +213,7 @@ fn a_panic_in_the_futures_drop_on_abort_is_given_to_the_handle() {
 #[test]
 fn a_panic_in_a_futures_drop_when_the_executor_is_dropped_stops_nothing() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let before = ex.spawn(hold(Bomb("drop with the executor")));
     let bystander = ex.spawn(probe.future());
@@ -230,7 +230,7 @@ fn a_panic_in_a_futures_drop_when_the_executor_is_dropped_stops_nothing() {
 fn an_executor_may_be_dropped_by_a_panic_although_futures_panic_in_their_drops() {
     hush();
     let caught = catch_unwind(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         ex.spawn(hold(Bomb("while unwinding")));
         settle(&ex);
         panic_as_meant("outside");
@@ -241,7 +241,7 @@ fn an_executor_may_be_dropped_by_a_panic_although_futures_panic_in_their_drops()
 #[test]
 fn when_poll_and_drop_both_panic_the_first_is_told() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let bomb = Bomb("then its drop");
     let task = ex.spawn(poll_fn(move |_| -> Poll<()> {
         let _bomb = &bomb;
@@ -257,7 +257,7 @@ fn when_poll_and_drop_both_panic_the_first_is_told() {
 #[test]
 fn a_panic_in_the_outputs_drop_is_the_readers_if_it_was_read() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async { Bomb("output, read") });
     settle(&ex);
     let read = output(task).unwrap();
@@ -268,7 +268,7 @@ fn a_panic_in_the_outputs_drop_is_the_readers_if_it_was_read() {
 #[test]
 fn a_panic_in_the_drop_of_an_output_nobody_wants_is_swallowed() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     drop(ex.spawn(async { Bomb("output, detached") }));
     let kept = ex.spawn(async { Bomb("output, dropped with its handle") });
     let elsewhere = ex.spawn(async { Bomb("output, dropped on another thread") });
@@ -282,7 +282,7 @@ fn a_panic_in_the_drop_of_an_output_nobody_wants_is_swallowed() {
 #[test]
 fn a_panic_in_the_drop_of_an_output_after_the_executor_is_swallowed() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async { Bomb("output, after the executor") });
     settle(&ex);
     drop(ex);
@@ -313,7 +313,7 @@ fn a_panic_payload_may_panic_when_dropped() {
     hush();
     for depth in 0..4 {
         for who in ["detached", "dropped handle", "aborted", "executor"] {
-            let ex = Executor::new();
+            let ex = untimed();
             BAD_PAYLOADS.set((depth, 0));
             let raise = || resume_unwind(Box::new(BadPayload));
             match who {
@@ -429,7 +429,7 @@ fn poll_with<T>(task: &mut JoinHandle<T>, touchy: Touchy) -> Result<Poll<Result<
 #[test]
 fn a_join_waker_that_panics_when_cloned_leaves_the_handle_usable() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     let error = poll_with(&mut task, Touchy { clone: true, ..Touchy::default() }).unwrap_err();
     assert_eq!(error, "waker's clone");
@@ -442,7 +442,7 @@ fn a_join_waker_that_panics_when_cloned_leaves_the_handle_usable() {
 #[test]
 fn a_join_waker_that_panics_when_cloned_over_another_one_leaves_the_handle_usable() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     assert!(poll_once(&mut task).is_pending());
     poll_with(&mut task, Touchy { clone: true, ..Touchy::default() }).unwrap_err();
@@ -454,7 +454,7 @@ fn a_join_waker_that_panics_when_cloned_over_another_one_leaves_the_handle_usabl
 #[test]
 fn a_join_waker_that_panics_when_woken_stops_nobody() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     let bystander = ex.spawn(async { 8 });
     assert!(poll_with(&mut task, Touchy { wake: true, ..Touchy::default() }).unwrap().is_pending());
@@ -470,7 +470,7 @@ fn a_join_waker_that_panics_when_woken_stops_nobody() {
 fn a_join_waker_that_panics_when_dropped_stops_nobody() {
     hush();
     let touchy = Touchy { drop: true, ..Touchy::default() };
-    let ex = Executor::new();
+    let ex = untimed();
     // After being woken, replaced by another one, and with its handle.
     let (mut woken, mut replaced, mut detached) =
         (ex.spawn(async { 1 }), ex.spawn(async { 2 }), ex.spawn(async { 3 }));
@@ -489,7 +489,7 @@ fn a_join_waker_that_panics_when_dropped_stops_nobody() {
 fn a_join_waker_that_panics_when_woken_and_when_dropped_does_not_abort_the_process() {
     in_child("a_join_waker_that_panics_when_woken_and_when_dropped_does_not_abort_the_process", || {
         hush();
-        let ex = Executor::new();
+        let ex = untimed();
         let mut task = ex.spawn(async { 7 });
         let touchy = Touchy { wake: true, drop: true, ..Touchy::default() };
         assert!(poll_with(&mut task, touchy).unwrap().is_pending());
@@ -502,7 +502,7 @@ fn a_join_waker_that_panics_when_woken_and_when_dropped_does_not_abort_the_proce
 #[test]
 fn a_join_waker_that_panics_during_executor_drop_stops_nothing() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let mut task = ex.spawn(pending::<()>());
     ex.spawn(probe.future());
@@ -516,7 +516,7 @@ fn a_join_waker_that_panics_during_executor_drop_stops_nothing() {
 #[test]
 fn a_panic_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -536,7 +536,7 @@ fn a_panic_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
 fn a_panic_in_the_drop_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
     hush();
     for polls in [0, 1] {
-        let ex = Executor::new();
+        let ex = untimed();
         let mut run = Box::pin(ex.run_until(hold(Bomb("the main future's drop"))));
         for _ in 0..polls {
             assert!(run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -556,7 +556,7 @@ fn a_panic_of_a_host_waker_leaves_the_executor_usable() {
             panic_as_meant("host's wake");
         }
     }
-    let ex = Executor::new();
+    let ex = untimed();
     let mut run = Box::pin(ex.run_until(pending::<()>()));
     let waker = Waker::from(Arc::new(Panics));
     assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -576,7 +576,7 @@ fn a_host_waker_that_panics_after_a_task_was_polled_leaves_no_task_current() {
             panic_as_meant("host's wake");
         }
     }
-    let ex = Executor::builder().poll_cap(1).build().unwrap();
+    let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
     let tasks = [(); 2].map(|()| ex.spawn(async { Id::current() }));
     let mut run = Box::pin(ex.run_until(pending::<()>()));
     let waker = Waker::from(Arc::new(Panics));
@@ -590,7 +590,7 @@ fn a_host_waker_that_panics_after_a_task_was_polled_leaves_no_task_current() {
 
 #[test]
 fn a_cancelled_error_says_so_and_has_no_payload() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(pending::<()>());
     let id = task.id();
     task.abort();
@@ -612,7 +612,7 @@ fn a_cancelled_error_says_so_and_has_no_payload() {
 #[test]
 fn a_panic_error_says_so_and_gives_the_payload() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let panicked = |raise: fn()| {
         let task = ex.spawn(async move { raise() });
         settle(&ex);
@@ -640,7 +640,7 @@ fn a_panic_error_says_so_and_gives_the_payload() {
 #[test]
 fn a_join_error_becomes_an_io_error_that_keeps_it() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async { panic_any("meant: inside") });
     settle(&ex);
     let error: JoinError = output::<()>(task).unwrap_err();
@@ -654,7 +654,7 @@ fn a_join_error_becomes_an_io_error_that_keeps_it() {
 #[test]
 fn counters_are_exact_after_a_mixture_of_ends() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let done = Rc::new(RefCell::new(0));
     let mut aborted = Vec::new();
     for i in 0..60 {

@@ -11,7 +11,7 @@ use std::rc::{Rc, Weak};
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 use life_support::{
-    Probe, assert_balanced, hush, in_child, output, panic_as_meant, poll_once, quietly, settle,
+    Probe, assert_balanced, hush, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed,
 };
 
 /// What a scheduler can get hold of.
@@ -153,7 +153,7 @@ impl Scheduler for Calls {
 
 /// Whether the scheduler did what it was to do.
 fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let (world, done) = (Rc::new(OnceCell::new()), Rc::new(Cell::new(false)));
     let calls =
         Calls { ready: VecDeque::new(), world: Rc::clone(&world), from, deed, done: Rc::clone(&done) };

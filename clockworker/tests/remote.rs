@@ -15,6 +15,7 @@ use clockworker::{Executor, Handle, JoinError, JoinHandle, ManualClock, yield_no
 use futures::executor::block_on;
 use life_support::{
     CountingWaker, DropLog, OnDrop, assert_finished, hold, output, poll_once, settle, settle_run, tick,
+    untimed,
 };
 
 /// Spawns on another thread, which ends before this returns.
@@ -34,7 +35,7 @@ fn assert_refused(error: &JoinError, text: &str) {
 
 #[test]
 fn a_task_spawned_while_nobody_runs_the_executor_waits_for_the_next_run() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = from_thread(&ex.handle(), |handle| handle.spawn(|| async { 1 }));
     assert!(!task.is_finished());
     assert_eq!(ex.block_on(task).unwrap(), 1);
@@ -43,7 +44,7 @@ fn a_task_spawned_while_nobody_runs_the_executor_waits_for_the_next_run() {
 
 #[test]
 fn a_task_spawned_while_the_executor_sleeps_wakes_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let mut run = pin!(ex.run_until(pending::<()>()));
     assert!(settle_run(run.as_mut()).is_none());
@@ -70,7 +71,7 @@ fn a_task_spawned_in_the_middle_of_a_poll_runs_in_the_same_tick() {
 
 #[test]
 fn the_closure_and_its_future_run_on_the_executors_thread() {
-    let ex = Executor::new();
+    let ex = untimed();
     let here = thread::current().id();
     let task = from_thread(&ex.handle(), move |handle| {
         handle.spawn(move || {
@@ -89,7 +90,7 @@ fn the_closure_and_its_future_run_on_the_executors_thread() {
 
 #[test]
 fn a_task_goes_to_the_queue_of_that_name() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("named").create().unwrap();
     let handle = ex.handle();
     assert!(handle.has_queue("named") && handle.has_queue("default") && !handle.has_queue("other"));
@@ -103,7 +104,7 @@ fn a_task_goes_to_the_queue_of_that_name() {
 
 #[test]
 fn an_unknown_queue_is_a_refusal_and_the_closure_is_dropped_at_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (log, made) = (DropLog::new(), Arc::new(AtomicUsize::new(0)));
     let (item, count) = (log.item(), Arc::clone(&made));
     let make = move || {
@@ -119,7 +120,7 @@ fn an_unknown_queue_is_a_refusal_and_the_closure_is_dropped_at_once() {
 
 #[test]
 fn a_closed_queue_is_an_unknown_one_and_its_name_may_be_given_again() {
-    let ex = Executor::new();
+    let ex = untimed();
     let first = ex.queue("q").create().unwrap();
     first.spawn(pending::<()>());
     first.close();
@@ -138,7 +139,7 @@ fn a_closed_queue_is_an_unknown_one_and_its_name_may_be_given_again() {
 fn a_queue_closed_between_spawn_and_admission_refuses() {
     for occupied in [false, true] {
         for again in [false, true] {
-            let ex = Executor::new();
+            let ex = untimed();
             let log = DropLog::new();
             let queue = ex.queue("q").create().unwrap();
             if occupied {
@@ -159,7 +160,7 @@ fn a_queue_closed_between_spawn_and_admission_refuses() {
 
 #[test]
 fn a_stopped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread() {
-    let ex = Executor::new();
+    let ex = untimed();
     ex.block_on_shutdown(async {});
     let handle = ex.handle();
     let task = thread::spawn(move || {
@@ -177,7 +178,7 @@ fn a_stopped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread()
 
 #[test]
 fn a_dropped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread() {
-    let handle = Executor::new().handle();
+    let handle = untimed().handle();
     let task = thread::spawn(move || {
         let log = DropLog::new();
         let item = log.item();
@@ -194,7 +195,7 @@ fn a_dropped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread()
 
 #[test]
 fn a_task_that_was_not_admitted_is_dropped_with_the_executor() {
-    let ex = Executor::new();
+    let ex = untimed();
     let log = DropLog::new();
     let item = log.item();
     let task = from_thread(&ex.handle(), |handle| handle.spawn(move || hold(item)));
@@ -206,7 +207,7 @@ fn a_task_that_was_not_admitted_is_dropped_with_the_executor() {
 
 #[test]
 fn a_handle_spawns_on_the_owner_thread_too() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let answer = ex.block_on(async { handle.spawn(|| async { 3 }).await.unwrap() });
     assert_eq!(answer, 3);
@@ -214,7 +215,7 @@ fn a_handle_spawns_on_the_owner_thread_too() {
 
 #[test]
 fn a_join_handle_is_awaited_on_another_thread() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let joiner = thread::spawn(move || {
         let task = handle.spawn(|| async {
@@ -238,7 +239,7 @@ fn a_join_handle_is_awaited_on_another_thread() {
 
 #[test]
 fn a_local_tasks_handle_is_awaited_on_another_thread_and_by_several_wakers_in_turn() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = life_support::Probe::new();
     let mut task = ex.spawn(probe.future());
     settle(&ex);
@@ -259,7 +260,7 @@ fn a_local_tasks_handle_is_awaited_on_another_thread_and_by_several_wakers_in_tu
 
 #[test]
 fn a_handle_asked_again_with_the_same_waker_still_wakes_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = life_support::Probe::new();
     let mut task = ex.spawn(probe.future());
     settle(&ex);
@@ -277,7 +278,7 @@ fn a_handle_asked_again_with_the_same_waker_still_wakes_it() {
 fn handles_polled_by_another_thread_while_tasks_complete_all_resolve() {
     // The join cell: poll, complete and drop of the handle race.
     const TASKS: usize = 3_000;
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let outputs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&outputs);
@@ -329,7 +330,7 @@ fn handles_polled_by_another_thread_while_tasks_complete_all_resolve() {
 fn spawns_of_eight_threads_all_run_once() {
     const THREADS: usize = 8;
     const SPAWNS: usize = 1_000;
-    let ex = Executor::new();
+    let ex = untimed();
     let other = ex.queue("other").create().unwrap();
     let ran = Arc::new(AtomicUsize::new(0));
     let (handle, start) = (ex.handle(), Barrier::new(THREADS));
@@ -367,7 +368,7 @@ fn spawns_of_eight_threads_all_run_once() {
 
 #[test]
 fn tasks_of_one_thread_begin_in_the_order_in_which_it_spawned_them() {
-    let ex = Executor::new();
+    let ex = untimed();
     let order = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (handle, log) = (ex.handle(), Arc::clone(&order));
     thread::spawn(move || {
@@ -386,7 +387,7 @@ fn tasks_of_one_thread_begin_in_the_order_in_which_it_spawned_them() {
 fn an_executor_dropped_while_threads_spawn_answers_them_all() {
     const THREADS: usize = 4;
     for _ in 0..20 {
-        let ex = Executor::new();
+        let ex = untimed();
         let (handle, start) = (ex.handle(), Barrier::new(THREADS + 1));
         let drops = DropLog::new();
         thread::scope(|scope| {
@@ -420,7 +421,7 @@ fn an_executor_dropped_while_threads_spawn_answers_them_all() {
 #[test]
 fn a_handle_is_for_every_thread() {
     static_assertions::assert_impl_all!(Handle: Send, Sync, Clone);
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -436,7 +437,7 @@ fn a_handle_is_for_every_thread() {
 
 #[test]
 fn a_waker_registered_before_executor_drop_is_told() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = from_thread(&ex.handle(), |handle| handle.spawn(pending::<()>));
     settle(&ex);
     let (registered, is_registered) = mpsc::channel();

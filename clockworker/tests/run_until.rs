@@ -16,6 +16,7 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, ManualClock, spawn_local, yield_now};
 use life_support::{
     CountingWaker, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, settle, settle_run,
+    untimed,
 };
 
 const DRIVEN: &str = "this executor is being run already";
@@ -54,7 +55,7 @@ impl Work {
     const TASKS: usize = 9;
 
     fn new() -> Self {
-        let ex = Executor::builder().poll_cap(1).build().unwrap();
+        let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
         let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
         let third = ex.queue("third").share(5).create().unwrap();
         let polls: Vec<Rc<Cell<u32>>> = (0..Self::TASKS).map(|_| Rc::default()).collect();
@@ -124,7 +125,7 @@ fn a_run_dropped_after_each_poll_loses_no_task_and_polls_none_twice() {
 
 #[test]
 fn a_run_that_ends_leaves_unfinished_tasks_to_the_next() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let mut task = None;
     ex.block_on(async { task = Some(spawn_local(probe.future())) });
@@ -138,7 +139,7 @@ fn a_run_that_ends_leaves_unfinished_tasks_to_the_next() {
 
 #[test]
 fn dropping_a_run_drops_its_future_and_gives_the_executor_free() {
-    let ex = Executor::new();
+    let ex = untimed();
     let dropped = Rc::new(Cell::new(0));
     let counted = Rc::clone(&dropped);
     let mut run = Box::pin(ex.run_until(hold(OnDrop::new(move || counted.set(counted.get() + 1)))));
@@ -150,7 +151,7 @@ fn dropping_a_run_drops_its_future_and_gives_the_executor_free() {
 
 #[test]
 fn a_run_that_was_never_polled_is_in_nobodys_way() {
-    let ex = Executor::new();
+    let ex = untimed();
     let idle = ex.run_until(async { 1 });
     assert_eq!(ex.block_on(async { 2 }), 2);
     assert_eq!(ex.block_on(async { 3 }), 3);
@@ -161,7 +162,7 @@ fn a_run_that_was_never_polled_is_in_nobodys_way() {
 #[test]
 fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
     hush_complaints();
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let bystander = ex.spawn(async {
         yield_now().await;
         5
@@ -195,7 +196,7 @@ fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
 #[test]
 fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes_on() {
     hush_complaints();
-    let ex = Executor::new();
+    let ex = untimed();
     let text = complaint(catch_unwind(AssertUnwindSafe(|| ex.block_on(async { ex.block_on(async {}) }))));
     assert!(text.starts_with(DRIVEN), "{text}");
     // Caught inside, it goes on at once.
@@ -210,7 +211,7 @@ fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes
 #[test]
 fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
     hush_complaints();
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let inner = Rc::downgrade(&ex);
     let task = ex.spawn(hold(OnDrop::new(move || {
         inner.upgrade().expect("it is running").block_on(async {});
@@ -225,7 +226,7 @@ fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
 #[test]
 fn a_second_driver_is_a_clear_error_and_the_first_goes_on() {
     hush_complaints();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let mut first = Box::pin(ex.run_until(task));
@@ -248,9 +249,9 @@ fn a_second_driver_is_a_clear_error_and_the_first_goes_on() {
 
 #[test]
 fn another_executor_runs_inside_a_task() {
-    let outer = Executor::new();
+    let outer = untimed();
     let task = outer.spawn(async {
-        let inner = Executor::new();
+        let inner = untimed();
         let answer = inner.block_on(async {
             let a = spawn_local(async { 40 });
             yield_now().await;
@@ -267,8 +268,8 @@ fn another_executor_runs_inside_a_task() {
 
 #[test]
 fn another_executor_is_awaited_inside_a_task() {
-    let outer = Executor::new();
-    let inner = Rc::new(Executor::new());
+    let outer = untimed();
+    let inner = Rc::new(untimed());
     let driven = Rc::clone(&inner);
     let probe = Probe::new();
     let inside = inner.spawn(probe.future());
@@ -284,7 +285,7 @@ fn another_executor_is_awaited_inside_a_task() {
 
 #[test]
 fn the_future_being_run_is_polled_when_woken_and_only_then() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let mut run = pin!(ex.run_until(probe.future()));
     assert!(settle_run(run.as_mut()).is_none());
@@ -307,7 +308,7 @@ fn the_future_being_run_is_polled_when_woken_and_only_then() {
 
 #[test]
 fn a_future_being_run_that_wakes_itself_is_polled_again_and_tasks_go_on_beside_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let polled = Rc::new(Cell::new(0));
     let counted = Rc::clone(&polled);
     ex.spawn(async move {
@@ -331,7 +332,7 @@ fn a_future_being_run_that_wakes_itself_is_polled_again_and_tasks_go_on_beside_i
 
 #[test]
 fn a_future_being_run_that_yields_waits_for_a_task_that_an_abort_has_woken() {
-    let ex = Executor::new();
+    let ex = untimed();
     let stays = ex.spawn(pending::<()>());
     let abort = stays.abort_handle();
     let joins = ex.spawn(async move { stays.await.unwrap_err().is_cancelled() });
@@ -343,7 +344,7 @@ fn a_future_being_run_that_yields_waits_for_a_task_that_an_abort_has_woken() {
 
 #[test]
 fn tasks_spawned_before_between_and_during_runs_all_run() {
-    let ex = Executor::new();
+    let ex = untimed();
     let done = Rc::new(RefCell::new(Vec::new()));
     let note = |name: &'static str| {
         let done = Rc::clone(&done);
@@ -382,7 +383,7 @@ fn five_hundred_ready_tasks_finish_on_a_host_that_polls_only_when_woken() {
 
 #[test]
 fn an_idle_executor_never_wakes_its_host() {
-    let ex = Executor::new();
+    let ex = untimed();
     let parked: Vec<_> = (0..10).map(|_| Probe::new()).collect();
     parked.iter().for_each(|probe| drop(ex.spawn(probe.future())));
     let mut run = pin!(ex.run_until(pending::<()>()));
@@ -413,7 +414,7 @@ fn wakes_for(ex: &Executor, mut run: Pin<&mut impl Future>, mut something: impl 
 
 #[test]
 fn a_spawn_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut run = pin!(ex.run_until(pending::<()>()));
     let counts = wakes_for(&ex, run.as_mut(), || (0..10).for_each(|_| drop(ex.spawn(async {}))));
     assert_eq!(counts, [1, 1, 1]);
@@ -422,7 +423,7 @@ fn a_spawn_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
 
 #[test]
 fn a_wake_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (a, b) = (Probe::new(), Probe::new());
     ex.spawn(a.future());
     ex.spawn(b.future());
@@ -438,7 +439,7 @@ fn a_wake_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
 
 #[test]
 fn wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_park() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (a, b) = (Probe::new(), Probe::new());
     ex.spawn(a.future());
     ex.spawn(b.future());
@@ -465,7 +466,7 @@ fn wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_par
 #[test]
 fn a_wake_of_the_future_being_run_wakes_a_sleeping_host_exactly_once() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         let mut run = pin!(ex.run_until(probe.future()));
         let counts = wakes_for(&ex, run.as_mut(), || {
@@ -489,7 +490,7 @@ fn a_wake_of_the_future_being_run_wakes_a_sleeping_host_exactly_once() {
 
 #[test]
 fn the_host_that_polled_last_is_the_one_that_is_woken() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     let mut run = pin!(ex.run_until(pending::<()>()));
@@ -503,7 +504,7 @@ fn the_host_that_polled_last_is_the_one_that_is_woken() {
 
 #[test]
 fn nobody_is_woken_for_an_executor_that_nobody_runs() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     let (wakes, waker) = CountingWaker::new();
@@ -525,7 +526,7 @@ fn nobody_is_woken_for_an_executor_that_nobody_runs() {
 fn a_run_that_is_over_keeps_nothing_of_its_host() {
     hush_complaints();
     for how in ["dropped", "done", "shut down", "woken and dropped", "moved and dropped", "panicked"] {
-        let ex = Executor::new();
+        let ex = untimed();
         let (main, task) = (Probe::new(), Probe::new());
         drop(ex.spawn(task.future()));
         let (wakes, waker) = CountingWaker::new();
@@ -569,7 +570,7 @@ fn a_run_that_is_over_keeps_nothing_of_its_host() {
 
 #[test]
 fn a_run_moves_between_hosts_on_one_thread() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let mut run = Box::pin(ex.run_until(task));
@@ -583,7 +584,7 @@ fn a_run_moves_between_hosts_on_one_thread() {
 
 #[test]
 fn block_on_sleeps_until_another_thread_wakes_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (send, receive) = futures::channel::oneshot::channel();
     let (ready, is_ready) = std::sync::mpsc::channel::<()>();
     let other = thread::spawn(move || {
@@ -603,7 +604,7 @@ fn block_on_sleeps_until_another_thread_wakes_it() {
 #[test]
 fn a_run_whose_future_panicked_can_be_dropped_and_another_run_goes_on() {
     hush_complaints();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     let mut run = Box::pin(ex.run_until(async { panic_as_meant("main") }));

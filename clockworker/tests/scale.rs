@@ -13,7 +13,7 @@ use std::thread;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
-use life_support::{OnDrop, assert_finished, output, settle};
+use life_support::{OnDrop, assert_finished, output, settle, untimed};
 
 const MILLION: u64 = 1_000_000;
 /// Threads that do something at the same time.
@@ -29,7 +29,7 @@ fn on_a_small_stack(test: fn()) {
 
 #[test]
 fn a_million_tasks_are_spawned_and_joined() {
-    let ex = Executor::new();
+    let ex = untimed();
     let sum = ex.block_on(async {
         let tasks: Vec<JoinHandle<u64>> =
             (0..MILLION).map(|i| clockworker::spawn_local(async move { i })).collect();
@@ -46,7 +46,7 @@ fn a_million_tasks_are_spawned_and_joined() {
 
 #[test]
 fn a_million_tasks_are_spawned_and_joined_one_at_a_time() {
-    let ex = Executor::new();
+    let ex = untimed();
     ex.block_on(async {
         for i in 0..MILLION {
             assert_eq!(clockworker::spawn_local(async move { i }).await.unwrap(), i);
@@ -58,7 +58,7 @@ fn a_million_tasks_are_spawned_and_joined_one_at_a_time() {
 #[test]
 fn a_million_parked_tasks_are_aborted_at_once() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let tasks: Vec<_> = (0..MILLION).map(|_| ex.spawn(pending::<()>())).collect();
         settle(&ex);
         tasks.iter().for_each(JoinHandle::abort);
@@ -71,7 +71,7 @@ fn a_million_parked_tasks_are_aborted_at_once() {
 #[test]
 fn a_million_parked_tasks_are_aborted_by_eight_threads_at_once() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let tasks: Vec<_> = (0..MILLION).map(|_| ex.spawn(pending::<()>())).collect();
         settle(&ex);
         let start = Barrier::new(THREADS + 1);
@@ -96,7 +96,7 @@ fn a_million_parked_tasks_are_aborted_by_eight_threads_at_once() {
 #[test]
 fn a_million_ready_tasks_are_aborted_at_once() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
         let qlas = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
         let serpt = ex.queue("serpt").scheduler(Serpt::new()).create().unwrap();
@@ -116,7 +116,7 @@ fn a_hundred_thousand_parked_tasks_are_dropped_with_the_executor() {
     on_a_small_stack(|| {
         const TASKS: usize = 100_000;
         let drops = Rc::new(Cell::new(0));
-        let ex = Executor::new();
+        let ex = untimed();
         for _ in 0..TASKS {
             let drops = Rc::clone(&drops);
             drop(ex.spawn(life_support::hold(OnDrop::new(move || drops.set(drops.get() + 1)))));
@@ -155,7 +155,7 @@ const LINKS: usize = 100_000;
 #[test]
 fn a_long_chain_of_awaiting_tasks_resolves_without_deep_recursion() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let (last, abort) = chain(&ex, LINKS);
         abort.abort();
         settle(&ex);
@@ -167,7 +167,7 @@ fn a_long_chain_of_awaiting_tasks_resolves_without_deep_recursion() {
 #[test]
 fn a_long_chain_of_awaiting_tasks_is_dropped_with_the_executor_without_deep_recursion() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let (last, _abort) = chain(&ex, LINKS);
         drop(ex);
         assert!(output(last).unwrap_err().is_cancelled());
@@ -177,7 +177,7 @@ fn a_long_chain_of_awaiting_tasks_is_dropped_with_the_executor_without_deep_recu
 #[test]
 fn a_long_chain_of_awaiting_tasks_is_aborted_link_by_link_without_deep_recursion() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let (mut last, _abort) = chain(&ex, LINKS);
         // The last holds the handle of the one before it, and so on to the first: dropping it detaches, no more.
         last.abort();
@@ -191,7 +191,7 @@ fn a_long_chain_of_awaiting_tasks_is_aborted_link_by_link_without_deep_recursion
 #[test]
 fn tasks_that_abort_the_next_in_their_drop_go_one_by_one_without_deep_recursion() {
     on_a_small_stack(|| {
-        let ex = Executor::new();
+        let ex = untimed();
         let mut last: Option<JoinHandle<()>> = None;
         for _ in 0..LINKS {
             let next = last.take();
@@ -208,7 +208,7 @@ fn tasks_that_abort_the_next_in_their_drop_go_one_by_one_without_deep_recursion(
 #[test]
 fn a_million_wakes_while_the_executor_sleeps_are_one_poll() {
     // None of them blocks, although nobody drains.
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = life_support::Probe::new();
     ex.spawn(probe.future());
     settle(&ex);
@@ -228,7 +228,7 @@ fn a_million_wakes_while_the_executor_sleeps_are_one_poll() {
 
 #[test]
 fn slots_and_cells_are_reused_over_a_million_short_lives() {
-    let ex = Executor::new();
+    let ex = untimed();
     for round in 0..1_000 {
         let tasks: Vec<_> = (0..1_000)
             .map(|i| {
@@ -251,7 +251,7 @@ fn slots_and_cells_are_reused_over_a_million_short_lives() {
 
 #[test]
 fn ten_thousand_queues_come_and_go() {
-    let ex = Executor::new();
+    let ex = untimed();
     for i in 0..10_000 {
         let queue = ex.queue("temporary").create().unwrap();
         let task = queue.spawn(async move { i });

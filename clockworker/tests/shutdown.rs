@@ -10,9 +10,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use clockworker::{Executor, Handle, ShutdownReport, spawn_local, yield_now};
+use clockworker::{Executor, Handle, ManualClock, ShutdownReport, spawn_local, yield_now};
 use life_support::{
     OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, poll_once, settle, settle_run,
+    untimed,
 };
 
 fn numbers(report: ShutdownReport) -> (u64, u64, u64, bool) {
@@ -28,16 +29,16 @@ async fn after_yields(n: usize) {
 
 #[test]
 fn an_empty_executor_is_drained_at_once() {
-    let ex = Executor::new();
+    let ex = untimed();
     assert_eq!(numbers(ex.block_on_shutdown(pending::<()>())), (0, 0, 0, true));
-    let ex = Executor::new();
+    let ex = untimed();
     assert_eq!(numbers(ex.block_on_shutdown(ready(()))), (0, 0, 0, true));
 }
 
 #[test]
 fn only_what_happens_from_then_on_is_reported() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     ex.spawn(async {});
     ex.spawn(async { panic_as_meant("before") });
     ex.spawn(pending::<()>()).abort();
@@ -50,7 +51,7 @@ fn only_what_happens_from_then_on_is_reported() {
 #[test]
 fn without_a_deadline_every_task_finishes() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let other = ex.queue("other").create().unwrap();
     for i in 0..30 {
         let queue = if i % 2 == 0 { ex.default_queue() } else { &other };
@@ -68,7 +69,7 @@ fn without_a_deadline_every_task_finishes() {
 #[test]
 fn at_the_deadline_the_rest_is_cancelled_and_counted() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let dropped = Rc::new(Cell::new(0));
     ex.spawn(after_yields(3));
     for _ in 0..5 {
@@ -88,7 +89,7 @@ fn at_the_deadline_the_rest_is_cancelled_and_counted() {
 
 #[test]
 fn a_deadline_that_is_over_already_cancels_everything() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probes: Vec<_> = (0..10).map(|_| Probe::new()).collect();
     probes.iter().for_each(|probe| drop(ex.spawn(probe.future())));
     assert_eq!(numbers(ex.block_on_shutdown(ready(()))), (0, 10, 0, false));
@@ -97,7 +98,7 @@ fn a_deadline_that_is_over_already_cancels_everything() {
 
 #[test]
 fn tasks_aborted_meanwhile_count_as_cancelled_and_it_is_still_drained() {
-    let ex = Executor::new();
+    let ex = untimed();
     let stuck = ex.spawn(pending::<()>());
     ex.spawn(async move {
         yield_now().await;
@@ -108,7 +109,7 @@ fn tasks_aborted_meanwhile_count_as_cancelled_and_it_is_still_drained() {
 
 #[test]
 fn an_abort_from_another_thread_ends_the_wait() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(pending::<()>());
     let mut shutdown = pin!(ex.shutdown(pending::<()>()));
     assert!(settle_run(shutdown.as_mut()).is_none());
@@ -118,7 +119,7 @@ fn an_abort_from_another_thread_ends_the_wait() {
 
 #[test]
 fn tasks_are_refused_while_it_waits_and_afterwards() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").create().unwrap();
     let handle = ex.handle();
     let probe = Probe::new();
@@ -158,7 +159,7 @@ fn tasks_are_refused_while_it_waits_and_afterwards() {
 
 #[test]
 fn what_other_threads_spawned_before_is_told() {
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let task = thread::spawn(move || handle.spawn(|| async {})).join().unwrap();
     let report = ex.block_on_shutdown(pending::<()>());
@@ -169,7 +170,7 @@ fn what_other_threads_spawned_before_is_told() {
 
 #[test]
 fn a_second_shutdown_has_nothing_left_to_do() {
-    let ex = Executor::new();
+    let ex = untimed();
     ex.spawn(pending::<()>());
     assert_eq!(numbers(ex.block_on_shutdown(ready(()))), (0, 1, 0, false));
     assert_eq!(numbers(ex.block_on_shutdown(pending::<()>())), (0, 0, 0, true));
@@ -179,7 +180,7 @@ fn a_second_shutdown_has_nothing_left_to_do() {
 #[test]
 fn dropped_at_any_poll_it_loses_no_task_and_may_be_begun_again() {
     for k in 0..12 {
-        let ex = Executor::builder().poll_cap(1).build().unwrap();
+        let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
         let tasks: Vec<_> = (0..3).map(|i| ex.spawn(after_yields(i))).collect();
         {
             let mut shutdown = pin!(ex.shutdown(pending::<()>()));
@@ -202,7 +203,7 @@ fn dropped_at_any_poll_it_loses_no_task_and_may_be_begun_again() {
 
 #[test]
 fn after_a_shutdown_that_was_dropped_the_tasks_go_on_in_the_next_run() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     {
@@ -216,7 +217,7 @@ fn after_a_shutdown_that_was_dropped_the_tasks_go_on_in_the_next_run() {
 
 #[test]
 fn its_host_is_woken_only_for_work() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     let mut shutdown = pin!(ex.shutdown(pending::<()>()));
@@ -233,7 +234,7 @@ fn its_host_is_woken_only_for_work() {
 
 #[test]
 fn it_cannot_begin_beside_a_run_and_then_nothing_is_shut_down() {
-    let ex = Executor::new();
+    let ex = untimed();
     let mut run = Box::pin(ex.run_until(pending::<()>()));
     assert!(settle_run(run.as_mut()).is_none());
     let tried = life_support::quietly(|| catch_unwind(AssertUnwindSafe(|| ex.block_on_shutdown(ready(())))));
@@ -247,7 +248,7 @@ fn it_cannot_begin_beside_a_run_and_then_nothing_is_shut_down() {
 #[test]
 fn a_deadline_that_panics_is_passed_on_and_the_executor_stays_usable() {
     hush();
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     settle(&ex);
@@ -261,7 +262,7 @@ fn a_deadline_that_panics_is_passed_on_and_the_executor_stays_usable() {
 
 #[test]
 fn closed_queues_are_drained_too() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("closed").create().unwrap();
     queue.spawn(after_yields(5));
     queue.close();
@@ -271,12 +272,12 @@ fn closed_queues_are_drained_too() {
 
 #[test]
 fn the_report_reads_as_a_sentence() {
-    let ex = Executor::new();
+    let ex = untimed();
     ex.spawn(async {});
     ex.spawn(pending::<()>());
     let report = ex.block_on_shutdown(after_yields(10));
     assert_eq!(report.to_string(), "deadline passed: 1 tasks completed, 1 cancelled, 0 panicked");
-    let report = Executor::new().block_on_shutdown(pending::<()>());
+    let report = untimed().block_on_shutdown(pending::<()>());
     assert_eq!(report.to_string(), "drained: 0 tasks completed, 0 cancelled, 0 panicked");
 }
 
@@ -284,7 +285,7 @@ fn the_report_reads_as_a_sentence() {
 fn threads_that_spawn_all_the_while_are_all_answered() {
     const THREADS: usize = 4;
     const SPAWNS: usize = 500;
-    let ex = Executor::new();
+    let ex = untimed();
     let handle = ex.handle();
     let barrier = std::sync::Barrier::new(THREADS + 1);
     let results = thread::scope(|scope| {

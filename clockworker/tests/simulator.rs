@@ -6,7 +6,7 @@ mod sched_support;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, WokenFirst};
 use clockworker::{Executor, Handle};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
@@ -130,17 +130,20 @@ fn executed(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
 
 #[derive(Clone, Copy, Debug)]
 enum Policy {
+    WokenFirst,
     RunnableFifo,
     ArrivalFifo,
     Las,
     Qlas,
 }
 
-const POLICIES: [Policy; 4] = [Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas];
+const POLICIES: [Policy; 5] =
+    [Policy::WokenFirst, Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas];
 
 impl Policy {
     fn boxed(self) -> Boxed {
         match self {
+            Policy::WokenFirst => Boxed::new(WokenFirst::new()),
             Policy::RunnableFifo => Boxed::new(RunnableFifo::new()),
             Policy::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
             Policy::Las => Boxed::new(Las::new()),
@@ -152,7 +155,8 @@ impl Policy {
         let queue =
             ex.queue(settings.name).share(settings.share).request(Duration::from_nanos(settings.request_ns));
         match self {
-            Policy::RunnableFifo => queue.create().unwrap(),
+            Policy::WokenFirst => queue.create().unwrap(),
+            Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create().unwrap(),
             Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create().unwrap(),
             Policy::Las => queue.scheduler(Las::new()).create().unwrap(),
             Policy::Qlas => queue.scheduler(Qlas::new()).create().unwrap(),

@@ -14,6 +14,7 @@ use clockworker::schedulers::Qlas;
 use clockworker::{Executor, JoinHandle, ManualClock, UnhandledPanic, spawn_local, yield_now};
 use life_support::{
     MEANT, OnDrop, Probe, assert_finished, hold, output, panic_as_meant, panic_of, quietly, said, settle,
+    untimed,
 };
 
 const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
@@ -31,8 +32,7 @@ fn failure(run: impl FnOnce()) -> String {
 #[test]
 fn unless_told_otherwise_the_others_go_on() {
     assert_eq!(UnhandledPanic::default(), UnhandledPanic::Ignore);
-    for ex in [Executor::new(), Executor::builder().unhandled_panic(UnhandledPanic::Ignore).build().unwrap()]
-    {
+    for ex in [untimed(), Executor::builder().unhandled_panic(UnhandledPanic::Ignore).build().unwrap()] {
         let answer = quietly(|| {
             ex.block_on(async {
                 drop::<JoinHandle<()>>(spawn_local(async { panic_as_meant("nobody hears") }));

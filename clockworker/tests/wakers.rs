@@ -13,8 +13,10 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use clockworker::{Executor, yield_now};
-use life_support::{DropLog, OnDrop, Probe, Random, assert_finished, hold, output, poll_once, settle, tick};
+use clockworker::yield_now;
+use life_support::{
+    DropLog, OnDrop, Probe, Random, assert_finished, hold, output, poll_once, settle, tick, untimed,
+};
 
 /// Runs a closure on another thread, to its end.
 fn elsewhere(then: impl FnOnce() + Send) {
@@ -23,7 +25,7 @@ fn elsewhere(then: impl FnOnce() + Send) {
 
 #[test]
 fn a_new_task_is_polled_once_and_then_only_when_woken() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     settle(&ex);
@@ -37,7 +39,7 @@ fn a_new_task_is_polled_once_and_then_only_when_woken() {
 
 #[test]
 fn wakes_on_the_owner_thread_before_a_poll_are_one_poll() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     settle(&ex);
@@ -52,7 +54,7 @@ fn wakes_on_the_owner_thread_before_a_poll_are_one_poll() {
 
 #[test]
 fn wakes_from_other_threads_before_a_poll_are_one_poll() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     ex.spawn(probe.future());
     settle(&ex);
@@ -72,7 +74,7 @@ fn wakes_from_other_threads_before_a_poll_are_one_poll() {
 #[test]
 fn wakes_from_both_sides_before_a_poll_are_one_poll() {
     for local_first in [true, false] {
-        let ex = Executor::new();
+        let ex = untimed();
         let probe = Probe::new();
         ex.spawn(probe.future());
         settle(&ex);
@@ -92,7 +94,7 @@ fn wakes_from_both_sides_before_a_poll_are_one_poll() {
 
 #[test]
 fn a_wake_of_a_task_that_was_never_polled_adds_no_poll() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let early: Rc<RefCell<Option<Waker>>> = Rc::default();
     let slot = Rc::clone(&early);
@@ -112,7 +114,7 @@ fn a_wake_of_a_task_that_was_never_polled_adds_no_poll() {
 #[test]
 fn a_wake_during_the_own_poll_is_exactly_one_more_poll() {
     for wakes in [1, 2, 100] {
-        let ex = Executor::new();
+        let ex = untimed();
         let polls = Rc::new(Cell::new(0));
         let counted = Rc::clone(&polls);
         ex.spawn(poll_fn(move |cx| {
@@ -133,7 +135,7 @@ fn a_wake_during_the_own_poll_is_exactly_one_more_poll() {
 #[test]
 fn a_wake_from_another_thread_during_the_own_poll_is_exactly_one_more_poll() {
     for (local, remote) in [(0, 1), (0, 2), (1, 1), (1, 100)] {
-        let ex = Executor::new();
+        let ex = untimed();
         let polls = Rc::new(Cell::new(0));
         let counted = Rc::clone(&polls);
         let task = ex.spawn(poll_fn(move |cx| {
@@ -158,7 +160,7 @@ fn a_wake_from_another_thread_during_the_own_poll_is_exactly_one_more_poll() {
 
 #[test]
 fn a_wake_from_another_thread_during_the_own_last_poll_is_ignored() {
-    let ex = Executor::new();
+    let ex = untimed();
     let kept: Arc<Mutex<Option<Waker>>> = Arc::default();
     let slot = Arc::clone(&kept);
     let task = ex.spawn(poll_fn(move |cx| {
@@ -178,7 +180,7 @@ fn a_wake_from_another_thread_during_the_own_last_poll_is_ignored() {
 fn a_task_that_a_dropped_future_wakes_is_polled_although_nothing_else_is_ready() {
     // The abort arrives while the executor is idle: what it wakes must not wait for the next host poll.
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let woken = Probe::new();
         ex.spawn(woken.future());
         let woken_again = Rc::clone(&woken);
@@ -200,7 +202,7 @@ fn a_task_that_a_dropped_future_wakes_is_polled_although_nothing_else_is_ready()
 #[test]
 fn a_task_that_awaits_an_aborted_one_is_polled_although_nothing_else_is_ready() {
     for remote in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let victim = ex.spawn(pending::<()>());
         let abort = victim.abort_handle();
         let joiner = ex.spawn(async move { victim.await.unwrap_err().is_cancelled() });
@@ -217,7 +219,7 @@ fn a_task_that_awaits_an_aborted_one_is_polled_although_nothing_else_is_ready() 
 
 #[test]
 fn a_chain_of_tasks_awaiting_one_another_ends_when_the_first_is_aborted() {
-    let ex = Executor::new();
+    let ex = untimed();
     let first = ex.spawn(pending::<()>());
     let abort = first.abort_handle();
     let mut last = ex.spawn(async move { first.await.is_err() });
@@ -234,7 +236,7 @@ fn a_chain_of_tasks_awaiting_one_another_ends_when_the_first_is_aborted() {
 
 #[test]
 fn wakers_of_finished_tasks_do_nothing() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     settle(&ex);
@@ -253,7 +255,7 @@ fn wakers_of_finished_tasks_do_nothing() {
 
 #[test]
 fn an_old_waker_neither_polls_nor_charges_the_task_that_has_its_slot_now() {
-    let ex = Executor::new();
+    let ex = untimed();
     let other = ex.queue("other").create().unwrap();
     let old = Probe::new();
     let first = ex.spawn(old.future());
@@ -282,7 +284,7 @@ fn an_old_waker_neither_polls_nor_charges_the_task_that_has_its_slot_now() {
 
 #[test]
 fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let old = Probe::new();
     ex.spawn(old.future());
     settle(&ex);
@@ -303,7 +305,7 @@ fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
 
 #[test]
 fn wakers_may_outlive_the_executor_and_do_nothing() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probes: Vec<Rc<Probe>> = (0..100).map(|_| Probe::new()).collect();
     for probe in &probes {
         ex.spawn(probe.future());
@@ -335,7 +337,7 @@ fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
     const TASKS: usize = 64;
     for _ in 0..20 {
         let log = DropLog::new();
-        let ex = Executor::new();
+        let ex = untimed();
         let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
         for _ in 0..TASKS {
             let (wakers, guard) = (Arc::clone(&wakers), log.local());
@@ -377,7 +379,7 @@ fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
 fn no_wake_of_eight_threads_is_lost() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 2_000;
-    let ex = Executor::new();
+    let ex = untimed();
     let polls = Rc::new(Cell::new(0));
     // One task for each thread, and what the thread has written for it.
     let tasks: Vec<_> = (0..THREADS)
@@ -420,7 +422,7 @@ fn what_was_written_before_a_coalesced_wake_is_seen_by_the_poll() {
     // Two threads wake one task at the same time, again and again. Each round the task may go on only when both writes
     // are there; the later wake is often coalesced into the earlier one, and must bring its write with it.
     const ROUNDS: usize = 2_000;
-    let ex = Executor::new();
+    let ex = untimed();
     let data = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
     let waker: Arc<Mutex<Option<Waker>>> = Arc::default();
     let go = Arc::new(Barrier::new(3));
@@ -460,7 +462,7 @@ fn what_was_written_before_a_coalesced_wake_is_seen_by_the_poll() {
 
 #[test]
 fn wakers_of_one_task_wake_the_same_and_those_of_two_do_not() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (a, b) = (Probe::new(), Probe::new());
     ex.spawn(a.future());
     ex.spawn(b.future());
@@ -476,7 +478,7 @@ fn wakers_of_one_task_wake_the_same_and_those_of_two_do_not() {
 
 #[test]
 fn the_waker_lent_to_a_poll_will_wake_its_clones() {
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(poll_fn(|cx| {
         let clone = cx.waker().clone();
         Poll::Ready(cx.waker().will_wake(&clone) && clone.will_wake(cx.waker()))
@@ -487,7 +489,7 @@ fn the_waker_lent_to_a_poll_will_wake_its_clones() {
 
 #[test]
 fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
-    let ex = Executor::new();
+    let ex = untimed();
     let cell = Rc::new(RefCell::new(0));
     let mutex = Arc::new(Mutex::new(0));
     let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
@@ -524,7 +526,7 @@ fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
 
 #[test]
 fn dropping_the_last_waker_runs_no_user_code_either() {
-    let ex = Executor::new();
+    let ex = untimed();
     let dropped = Arc::new(AtomicBool::new(false));
     let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
     let (slot, flag) = (Rc::clone(&kept), Arc::clone(&dropped));
@@ -545,7 +547,7 @@ fn dropping_the_last_waker_runs_no_user_code_either() {
 
 #[test]
 fn tasks_of_two_executors_on_one_thread_wake_each_other() {
-    let (left, right) = (Executor::new(), Executor::new());
+    let (left, right) = (untimed(), untimed());
     let (ping, pong) = (Probe::new(), Probe::new());
     left.spawn(ping.future());
     settle(&left);
@@ -563,9 +565,9 @@ fn tasks_of_two_executors_on_one_thread_wake_each_other() {
 
 #[test]
 fn a_task_polled_inside_another_task_of_another_executor_is_woken_there() {
-    let outer = Executor::new();
+    let outer = untimed();
     let task = outer.spawn(async {
-        let inner = Executor::new();
+        let inner = untimed();
         let probe = Probe::new();
         let inside = inner.spawn(probe.future());
         settle(&inner);
@@ -599,7 +601,7 @@ fn any_sequence_of_waker_operations_leaves_the_count_right() {
     // What a wrong count does (use after free, double free, leak), AddressSanitizer and the drop log see.
     for seed in 0..50 {
         let mut random = Random(seed);
-        let (log, ex) = (DropLog::new(), Executor::new());
+        let (log, ex) = (DropLog::new(), untimed());
         let (wakers, done) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let future = GivesWakers { wakers: Arc::clone(&wakers), done: Arc::clone(&done), _log: log.local() };
         let handle = ex.spawn(future);
@@ -642,7 +644,7 @@ fn any_sequence_of_waker_operations_leaves_the_count_right() {
 
 #[test]
 fn a_wake_between_two_runs_is_seen_by_the_second() {
-    let ex = Executor::new();
+    let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
     settle(&ex);

@@ -16,13 +16,15 @@
 //!
 //! | Policy | Order | Push and pop | Reads a clock | Wait |
 //! |---|---|---|---|---|
+//! | [`WokenFirst`] | woken before yielded, else of becoming ready | O(1) | no | 32·*R* |
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
 //! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
 //!
-//! Which one? [`RunnableFifo`] unless there is a reason. [`Qlas`] where a few long tasks or greedy tenants keep many short
+//! Which one? [`WokenFirst`] unless there is a reason. [`RunnableFifo`] where every task is to have its turn, whatever the others
+//! wait for. [`Qlas`] where a few long tasks or greedy tenants keep many short
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
 //! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first.
@@ -100,6 +102,7 @@ mod rings;
 mod runnable_fifo;
 mod serpt;
 mod turn;
+mod woken_first;
 
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
@@ -118,3 +121,4 @@ pub use runnable_fifo::RunnableFifo;
 pub use scheduler::{DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, GroupId, Ready, Scheduler, Task, TaskId};
 pub use serpt::Serpt;
 pub use vtime::{Lag, Share, ShareError, VirtualTime};
+pub use woken_first::WokenFirst;

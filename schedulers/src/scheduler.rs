@@ -84,6 +84,9 @@ pub enum Ready {
     Woken,
     /// It was woken while it was being polled, by itself or by what it awaited.
     Yielded,
+    /// It was woken by the first visit to the host after its poll, and after each of the polls before that: as a task is that
+    /// awaits tokio's own `yield_now` again and again, whose wake waits for the host. It yields, in all likelihood.
+    Deferred,
 }
 
 /// What [`Scheduler::patience`] is for a queue of no tasks, unless a policy says otherwise. Polls.
@@ -105,7 +108,9 @@ pub const DEFAULT_PATIENCE_PER_TASK: u64 = 64 * 32;
 /// For each poll, in this order:
 ///
 /// 1. [`pop`](Scheduler::pop) gives a task; the executor polls it.
-/// 2. [`served`](Scheduler::served) tells how long the poll took, if [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE).
+/// 2. [`served`](Scheduler::served) tells how long the poll took, if [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE);
+///    [`time_passed`](Scheduler::time_passed) how much went by since it was called last, if it is
+///    [wanted](Scheduler::WANTS_TIME) and known.
 /// 3. [`finished`](Scheduler::finished), if the task completed, was cancelled or panicked; then
 ///    [`group_closed`](Scheduler::group_closed), if that was the last of its group.
 /// 4. [`push`](Scheduler::push) for each task of this queue that became ready meanwhile, in that order; the polled task
@@ -152,6 +157,9 @@ pub trait Scheduler {
     /// Whether [`served`](Scheduler::served) is to be called. Where this is `false`, the executor reads no clock on the
     /// policy's behalf.
     const NEEDS_SERVICE: bool = true;
+
+    /// Whether [`time_passed`](Scheduler::time_passed) is to be called. The executor reads no clock for it.
+    const WANTS_TIME: bool = false;
 
     /// `task` became ready, for the reason `why`. It is not in the scheduler at present.
     fn push(&mut self, task: Task, why: Ready);
@@ -204,6 +212,18 @@ pub trait Scheduler {
     fn served(&mut self, task: Task, service_ns: u64) {
         let _ = (task, service_ns);
     }
+
+    /// The tasks of the queue were served for so many nanoseconds since this was called last, or a little less.
+    ///
+    /// Called after a poll for which the executor read its clock in any case, if [`WANTS_TIME`](Scheduler::WANTS_TIME): after
+    /// each that took two microseconds or more, and after so many shorter ones. (Where polls suddenly take long, it may be 32
+    /// of them, once.)
+    fn time_passed(&mut self, service_ns: u64) {
+        let _ = service_ns;
+    }
+
+    /// The queue has no ready task any more, and may not have one for a while: an occasion to give memory back.
+    fn drained(&mut self) {}
 
     /// `task` will never be pushed again, and is not in the scheduler at present. Its slot may be reused from now on.
     fn finished(&mut self, task: Task) {

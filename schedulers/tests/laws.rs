@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
 use clockworker_schedulers::{
-    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
 };
 
 const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
@@ -36,6 +36,11 @@ fn runnable_fifo() {
             .order(|moment| least(moment, |task| task.became_ready))
             .waits_at_most(|crowd| crowd.ready as u64)
     });
+}
+
+#[test]
+fn woken_first() {
+    obeys("WokenFirst", || Laws::new(WokenFirst::new).waits_at_most(|crowd| 32 * crowd.ready as u64));
 }
 
 #[test]

@@ -79,6 +79,8 @@ pub(super) struct Run {
     waker: Waker,
     /// None until the first poll.
     host: Option<HostWaker>,
+    /// Whether `woken` may have it.
+    registered: bool,
     /// Polls of tasks that its future waits for, because it woke itself.
     waits_for: u32,
 }
@@ -91,7 +93,10 @@ impl Run {
             main: Arc::clone(&core.main),
         });
         core.runs.borrow_mut().push(Arc::clone(&woken));
-        Self { core: Rc::clone(core), waker: waker_of(Arc::clone(&woken)), woken, host: None, waits_for: 0 }
+        // If there was one run only, it relies on being the one that drove last.
+        core.shared.inbox.wake_parked_host();
+        let waker = waker_of(Arc::clone(&woken));
+        Self { core: Rc::clone(core), waker, woken, host: None, registered: false, waits_for: 0 }
     }
 
     /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
@@ -103,18 +108,25 @@ impl Run {
     ) -> Poll<T> {
         core.process.assert_current();
         // It is awake: no need to wake it for what comes during the poll.
-        drop(self.woken.host.take());
+        if std::mem::take(&mut self.registered) {
+            drop(self.woken.host.take());
+        }
         let _entered = context::enter(core);
         let wheel = Wheel::take(core);
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
-        let polled = if wheel.is_some() {
+        let drives = wheel.is_some();
+        let polled = if drives {
             // Takes a turn of the executor.
             core.main_waits_for.set(self.waits_for);
+            let mut is_first = true;
             let polled = host::turn(core, host, || {
                 // Before the look at this run's own flag: a wake in between sets both again.
                 core.main.take_woken();
                 if self.woken.take() {
-                    host::poll_in_turn(core, &self.waker, &mut poll)
+                    host::poll_in_turn(core, &self.waker, |cx| {
+                        let _entered = context::enter_again(core, &mut is_first);
+                        poll(cx)
+                    })
                 } else {
                     Poll::Pending
                 }
@@ -128,8 +140,10 @@ impl Run {
         };
         drop(wheel);
         core.assert_not_failed(polled.is_ready(), FAILED);
-        if polled.is_pending() {
+        // If it drove, its host is woken already, or will be for whatever comes, unless another run drives next.
+        if polled.is_pending() && !(drives && (core.is_visiting() || core.runs.borrow().len() == 1)) {
             self.woken.wait(host);
+            self.registered = true;
         }
         polled
     }

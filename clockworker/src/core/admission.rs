@@ -5,8 +5,6 @@
 
 use std::rc::Rc;
 
-use clockworker_schedulers::Ready;
-
 use super::{Core, Current};
 use crate::inbox::Batch;
 use crate::lane::{Lane, NO_GROUP};
@@ -112,11 +110,11 @@ impl Core {
             let Some(arrival) = arrivals.next() else { return admitted };
             match (arrival, &lane) {
                 (Arrival::Ready(place), Some(lane)) if lane.key.index == place.queue => {
-                    self.admit_ready(lane, place);
+                    self.admit_ready(lane, place, self.visited.get());
                 }
                 (Arrival::Ready(place), _) => {
                     lane = self.lane(place.queue);
-                    lane.iter().for_each(|lane| self.admit_ready(lane, place));
+                    lane.iter().for_each(|lane| self.admit_ready(lane, place, self.visited.get()));
                 }
                 (arrival, _) => self.admit(arrival),
             }
@@ -124,10 +122,10 @@ impl Core {
         most
     }
 
-    fn admit_ready(&self, lane: &Lane, place: Place) {
-        if let Some(task) = lane.make_ready(place) {
+    fn admit_ready(&self, lane: &Lane, place: Place, visited: Option<u8>) {
+        if let Some((task, why)) = lane.make_ready(place, visited) {
             self.make_runnable(lane);
-            lane.push(task, Ready::Woken);
+            lane.push(task, why);
         }
     }
 
@@ -168,7 +166,7 @@ impl Core {
             Arrival::Nothing => {}
             Arrival::Ready(place) => {
                 if let Some(lane) = self.lane(place.queue) {
-                    self.admit_ready(&lane, place);
+                    self.admit_ready(&lane, place, None);
                 }
             }
             Arrival::Aborted(place) => {

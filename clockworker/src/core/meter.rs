@@ -104,12 +104,13 @@ impl Meter {
         self.own_ns.add(self.take());
     }
 
-    /// The host has had the time up to now: now it is the executor's turn. What time it is.
-    pub(super) fn end_host(&self) -> u64 {
+    /// The host has had the time up to now: now it is the executor's turn. What time it is, and how long the host had.
+    pub(super) fn end_host(&self) -> (u64, u64) {
         let now = self.read();
-        self.host_ns.add(self.take());
+        let took_ns = self.take();
+        self.host_ns.add(took_ns);
         self.open.set(Account::Own);
-        now
+        (now, took_ns)
     }
 
     /// The future given to `run_until` has had the time up to now.

@@ -9,14 +9,18 @@ mod meter;
 mod queues;
 mod slices;
 mod spawning;
+mod visits;
 mod watching;
 
 pub(crate) use meter::{Account, Meter};
 pub(crate) use queues::QueuePlace;
+pub use visits::HOST_BUDGETS;
+use visits::Visits;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
+use std::time::Duration;
 
 use clockworker_schedulers::{Eevdf, QueueId};
 
@@ -38,7 +42,8 @@ use crate::unhandled_panic::UnhandledPanic;
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostLimits {
-    pub(crate) budget_ns: u64,
+    /// None for one that tunes itself.
+    pub(crate) budget: Option<Duration>,
     pub(crate) poll_cap: u32,
 }
 
@@ -49,7 +54,8 @@ pub(crate) struct Core {
     pub(crate) process: Process,
     /// Time, and who pays for it.
     pub(crate) meter: Meter,
-    limits: HostLimits,
+    visits: Visits,
+    poll_cap: u32,
     /// By `QueueKey::index`. None where a queue was closed and is gone.
     lanes: RefCell<Vec<Option<Rc<Lane>>>>,
     /// Where tasks go that are spawned outside a task: the first queue created.
@@ -66,6 +72,10 @@ pub(crate) struct Core {
     is_flooded: Cell<bool>,
     /// A turn went by without a slice: the next begins with one.
     pub(crate) owes_slice: Cell<bool>,
+    /// The number of the turn, modulo 256.
+    turn: Cell<u8>,
+    /// The same, while all that arrives comes from the host's visit before it: nothing has been polled yet.
+    visited: Cell<Option<u8>>,
     /// The queue whose slice it is.
     running: Cell<Option<QueueId>>,
     /// The task of another executor that this turn is taken in.
@@ -134,7 +144,8 @@ impl Core {
             process: shared.process,
             shared,
             meter: Meter::new(clock),
-            limits,
+            visits: Visits::new(limits.budget),
+            poll_cap: limits.poll_cap,
             lanes: RefCell::default(),
             default_lane: OnceCell::new(),
             eevdf: RefCell::new(Eevdf::new()),
@@ -144,6 +155,8 @@ impl Core {
             has_mail_left: Cell::new(false),
             is_flooded: Cell::new(false),
             owes_slice: Cell::new(false),
+            turn: Cell::new(0),
+            visited: Cell::new(None),
             running: Cell::new(None),
             outer_task: Cell::new(None),
             current: Cell::new(Current::NONE),

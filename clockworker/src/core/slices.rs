@@ -15,10 +15,37 @@ impl Core {
     /// Begins a turn of the executor on its host's thread.
     pub(crate) fn begin_turn(&self) {
         self.host_polls.add(1);
-        let now = self.meter.end_host();
-        self.host_deadline.set(now.saturating_add(self.limits.budget_ns));
-        self.admission_deadline.set(now.saturating_add(self.limits.budget_ns / 2));
-        self.polls_left.set(self.limits.poll_cap);
+        let (now, took_ns) = self.meter.end_host();
+        self.visits.end(took_ns, !self.has_arrivals() && !self.main.is_woken());
+        let budget_ns = self.visits.budget_ns();
+        self.host_deadline.set(now.saturating_add(budget_ns));
+        self.admission_deadline.set(now.saturating_add(budget_ns / 2));
+        self.polls_left.set(self.poll_cap);
+        self.turn.set(self.turn.get().wrapping_add(1));
+        self.visited.set(Some(self.turn.get()));
+    }
+
+    /// Whether the last turn ended with work left, and has woken its host.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn is_visiting(&self) -> bool {
+        self.visits.are_under_way()
+    }
+
+    /// Nothing can be done before the host has run: the poll under way is the last of the turn.
+    pub(crate) fn end_turn_soon(&self) {
+        self.host_deadline.set(0);
+        self.shared.arrivals().into_iter().for_each(Arrivals::look);
+    }
+
+    /// The number of the turn, modulo 256.
+    #[inline]
+    pub(crate) fn turn(&self) -> u8 {
+        self.turn.get()
+    }
+
+    /// Something is about to be polled: what arrives from now on does not come from the host's visit.
+    pub(crate) fn end_visit(&self) {
+        self.visited.set(None);
     }
 
     /// Ends it: from now on the host pays.
@@ -29,6 +56,7 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let lane = self.pick()?;
+        self.end_visit();
         self.running.set(Some(lane.id));
         self.preempted.set(false);
         self.meter.begin(Account::Queue);
@@ -184,6 +212,7 @@ impl Core {
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.host_yields.add(1);
+        self.visits.begin();
         host.wake_by_ref();
     }
 }

@@ -3,6 +3,7 @@
 use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
+use super::deferrals::Deferrals;
 use super::state::{Notify, State};
 use super::{Cause, Finish, Id, SharedRef};
 use crate::sync::{Cell, UnsafeCell};
@@ -20,10 +21,11 @@ pub(crate) struct Header {
     pub(super) join_waker: UnsafeCell<Option<Waker>>,
 }
 
-/// The fields of the owner thread, and one more byte that fits beside them.
+/// The fields of the owner thread, and one more byte that fits beside them: 16 bytes together.
 pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
     pub(super) place: Cell<Place>,
+    pub(super) deferrals: Cell<Deferrals>,
     /// After completion: how many lists still point here.
     pub(super) links: Cell<u8>,
     /// The join handle's own, not the owner thread's: whether it has read the output.
@@ -90,6 +92,7 @@ impl Header {
         let owned = Owned {
             phase: Cell::new(phase),
             place: Cell::new(place),
+            deferrals: Cell::new(Deferrals::default()),
             links: Cell::new(0),
             output_taken: Cell::new(false),
         };

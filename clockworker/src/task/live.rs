@@ -5,7 +5,9 @@ use std::mem::forget;
 use std::ptr::NonNull;
 use std::task::Context;
 
-use super::header::{Header, Link, Phase, Place, notify, release};
+use clockworker_schedulers::Ready;
+
+use super::header::{Header, Link, Phase, Place, release};
 use super::state::Taken;
 use super::{Cause, waker};
 use crate::panics::wake_quietly;
@@ -80,10 +82,29 @@ impl LiveTask {
         }
     }
 
-    /// Wakes the task.
-    pub(crate) fn rouse(&self) {
-        // SAFETY: this holds a reference to the cell.
-        unsafe { notify(self.header) };
+    /// After a poll at whose end it waits: has it yield instead.
+    pub(crate) fn give_way(self) -> Ran {
+        self.header().owned.phase.set(Phase::Ready);
+        Ran::Yielded(self)
+    }
+
+    /// It was polled in this turn, and waits.
+    #[inline]
+    pub(crate) fn polled_in(&self, turn: u8) {
+        let deferrals = &self.header().owned.deferrals;
+        deferrals.set(deferrals.get().polled(turn));
+    }
+
+    /// It was woken: by the host's visit before the turn `visited`, or in some other way. What its scheduler is to be told.
+    #[inline]
+    pub(crate) fn why_woken(&self, visited: Option<u8>) -> Ready {
+        let deferrals = &self.header().owned.deferrals;
+        let (next, yields) = match visited {
+            Some(turn) => deferrals.get().woken_by_visit(turn),
+            None => (deferrals.get().woken(), false),
+        };
+        deferrals.set(next);
+        if yields { Ready::Deferred } else { Ready::Woken }
     }
 
     /// Whether it was woken, and taken off its list for its scheduler.

@@ -48,6 +48,7 @@
 mod abort;
 mod arrivals;
 mod cell;
+mod deferrals;
 mod error;
 mod header;
 mod id;

@@ -7,10 +7,10 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use clockworker::Queue;
 use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, Queue};
 
-use crate::life_support::{OnDrop, assert_balanced, hush, output, quietly, settle, settle_run};
+use crate::life_support::{OnDrop, assert_balanced, hush, output, quietly, settle, settle_run, untimed};
 use crate::tools::{Tools, on_drop};
 
 thread_local! {
@@ -25,7 +25,7 @@ fn use_tools(alive: bool) {
 
 #[test]
 fn the_poll_of_a_task() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     ex.spawn({
         let tools = Rc::clone(&tools);
@@ -37,7 +37,7 @@ fn the_poll_of_a_task() {
 
 #[test]
 fn the_poll_of_the_future_being_run() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     settle_run(pin!(ex.run_until(async { tools.use_all(true) }))).expect("it is done");
     tools.assert_after(&ex);
@@ -45,7 +45,7 @@ fn the_poll_of_the_future_being_run() {
 
 #[test]
 fn what_makes_a_future_for_another_thread() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     TOOLS.set(Some(Rc::clone(&tools)));
     let guard = OnDrop::new(|| ());
@@ -63,7 +63,7 @@ fn what_makes_a_future_for_another_thread() {
 #[test]
 fn the_drop_of_what_makes_a_future_for_another_thread() {
     for aborted in [false, true] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         TOOLS.set(Some(Rc::clone(&tools)));
         let closed = ex.queue("closed").create().unwrap();
@@ -88,7 +88,7 @@ fn the_drop_of_what_makes_a_future_for_another_thread() {
 #[test]
 fn the_payload_of_a_panic() {
     hush();
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     TOOLS.set(Some(Rc::clone(&tools)));
     drop(ex.spawn(async { quietly(|| panic_any(OnDrop::new(|| use_tools(true)))) }));
@@ -113,7 +113,7 @@ impl<T> Scheduler for Holds<T> {
 #[test]
 fn the_drop_of_a_scheduler_whose_queue_is_closed() {
     for in_a_task in [false, true] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let scheduler = Holds(RunnableFifo::new(), on_drop(&tools, true));
         let queue: Queue = ex.queue("holds").scheduler(scheduler).create().unwrap();
@@ -134,7 +134,7 @@ fn the_drop_of_a_scheduler_whose_queue_is_closed() {
 
 #[test]
 fn the_drop_of_a_scheduler_that_is_refused() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let _entered = ex.enter();
     let scheduler = Holds(RunnableFifo::new(), on_drop(&tools, true));
@@ -144,7 +144,7 @@ fn the_drop_of_a_scheduler_that_is_refused() {
 
 #[test]
 fn the_deadline_of_a_shutdown() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let mut asked = false;
     let deadline = poll_fn(|cx: &mut Context<'_>| {

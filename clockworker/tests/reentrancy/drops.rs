@@ -5,16 +5,16 @@ use std::future::{Future, pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use clockworker::{Executor, JoinHandle, spawn_local, yield_now};
+use clockworker::{JoinHandle, spawn_local, yield_now};
 
 use crate::life_support::{
-    OnDrop, Probe, assert_balanced, assert_finished, hold, output, settle, settle_run, tick,
+    OnDrop, Probe, assert_balanced, assert_finished, hold, output, settle, settle_run, tick, untimed,
 };
 use crate::tools::{Tools, on_drop};
 
 #[test]
 fn a_future_dropped_on_completion_may_use_everything() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let guard = on_drop(&tools, true);
     let mut guard = Some(guard);
@@ -29,7 +29,7 @@ fn a_future_dropped_on_completion_may_use_everything() {
 #[test]
 fn a_future_dropped_by_an_abort_may_use_everything() {
     for woken in [false, true] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let probe = Probe::new();
         let (inner, guard) = (probe.future(), on_drop(&tools, true));
@@ -49,7 +49,7 @@ fn a_future_dropped_by_an_abort_may_use_everything() {
 
 #[test]
 fn a_future_dropped_by_an_abort_during_another_tasks_poll_may_use_everything() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let task = tools.queue.spawn(hold(on_drop(&tools, true)));
     settle(&ex);
@@ -69,7 +69,7 @@ fn a_future_dropped_by_an_abort_during_another_tasks_poll_may_use_everything() {
 
 #[test]
 fn an_output_that_nobody_reads_may_use_everything_in_its_drop() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let guard = on_drop(&tools, true);
     drop(ex.spawn(async move { guard }));
@@ -80,7 +80,7 @@ fn an_output_that_nobody_reads_may_use_everything_in_its_drop() {
 #[test]
 fn an_output_dropped_with_its_handle_may_use_everything() {
     for inside in [false, true] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let guard = on_drop(&tools, true);
         let task = ex.spawn(async move { guard });
@@ -100,7 +100,7 @@ fn an_output_dropped_with_its_handle_may_use_everything() {
 #[test]
 fn the_future_being_run_may_use_everything_in_its_drop() {
     for polls in [0, 1] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let mut run = Box::pin(ex.run_until(hold(on_drop(&tools, true))));
         if polls > 0 {
@@ -113,7 +113,7 @@ fn the_future_being_run_may_use_everything_in_its_drop() {
 
 #[test]
 fn the_output_of_the_future_being_run_is_the_callers() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let queue = tools.queue.clone();
     let guard = OnDrop::new(move || drop(queue.spawn(async {})));
@@ -125,7 +125,7 @@ fn the_output_of_the_future_being_run_is_the_callers() {
 #[test]
 fn futures_dropped_with_the_executor_may_use_everything_and_are_refused() {
     for parked in [false, true] {
-        let ex = Rc::new(Executor::new());
+        let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let first = ex.spawn(hold(on_drop(&tools, false)));
         let second = tools.queue.group(3).spawn(hold(()));
@@ -142,7 +142,7 @@ fn futures_dropped_with_the_executor_may_use_everything_and_are_refused() {
 
 #[test]
 fn futures_cancelled_by_a_shutdown_may_use_everything_and_are_refused() {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let task = ex.spawn(hold(on_drop(&tools, false)));
     settle(&ex);
@@ -168,7 +168,7 @@ fn spawning_in_the_drop_of_a_future_of_a_dropped_executor_ends() {
         }))
     }
     let (depth, spawned) = (Rc::default(), Rc::default());
-    let ex = Executor::new();
+    let ex = untimed();
     ex.spawn(respawn(Rc::clone(&depth), Rc::clone(&spawned)));
     settle(&ex);
     drop(ex);
@@ -179,9 +179,9 @@ fn spawning_in_the_drop_of_a_future_of_a_dropped_executor_ends() {
 
 #[test]
 fn a_current_executor_is_found_again_after_a_nested_one_was_dropped_inside() {
-    let outer = Executor::new();
+    let outer = untimed();
     let task = outer.spawn(async {
-        let inner = Executor::new();
+        let inner = untimed();
         inner.spawn(hold(OnDrop::new(|| {
             assert!(output(spawn_local(async {})).unwrap_err().is_refused(), "this is the inner one's");
         })));

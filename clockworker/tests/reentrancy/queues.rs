@@ -8,13 +8,13 @@ use std::task::Poll;
 use std::thread;
 
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
-use clockworker::{Executor, JoinHandle, Queue, spawn_local, yield_now};
+use clockworker::{JoinHandle, Queue, spawn_local, yield_now};
 
-use crate::life_support::{OnDrop, assert_finished, hold, output, settle};
+use crate::life_support::{OnDrop, assert_finished, hold, output, settle, untimed};
 
 #[test]
 fn a_task_spawned_by_the_drop_of_an_aborted_future_is_in_that_futures_queue_and_group() {
-    let ex = Executor::new();
+    let ex = untimed();
     let own = ex.queue("own").create().unwrap();
     let other = ex.queue("other").create().unwrap();
     for from_task in [false, true] {
@@ -62,7 +62,7 @@ impl Scheduler for Groups {
 fn a_group_lives_on_in_what_its_last_tasks_drop_spawns() {
     for aborted in [false, true] {
         let heard = Rc::new(RefCell::new(Vec::new()));
-        let ex = Executor::new();
+        let ex = untimed();
         let queue = ex.queue("q").scheduler(Groups(VecDeque::new(), Rc::clone(&heard))).create().unwrap();
         let group = queue.group(5);
         let guard = OnDrop::new(|| drop(spawn_local(async {})));
@@ -84,7 +84,7 @@ fn a_group_lives_on_in_what_its_last_tasks_drop_spawns() {
 
 #[test]
 fn a_closed_queue_whose_last_task_is_dropped_by_a_shutdown_is_gone() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("closing").create().unwrap();
     let task = queue.spawn(pending::<()>());
     queue.close();
@@ -101,7 +101,7 @@ fn a_closed_queue_whose_last_task_is_dropped_by_a_shutdown_is_gone() {
 fn a_queue_closed_by_a_drop_while_everything_is_cancelled_is_gone_for_good() {
     // Its only task was aborted while ready, so it counts as runnable to the end; another queue may get its place.
     for shutdown in [false, true] {
-        let ex = Executor::new();
+        let ex = untimed();
         let closing = ex.queue("closing").create().unwrap();
         let closes = closing.clone();
         let task = ex.spawn(hold(OnDrop::new(move || closes.close())));
@@ -124,7 +124,7 @@ fn a_queue_closed_by_the_drop_of_a_task_aborted_before_admission_keeps_the_books
     thread_local! {
         static QUEUE: RefCell<Option<Queue>> = const { RefCell::new(None) };
     }
-    let ex = Executor::new();
+    let ex = untimed();
     QUEUE.set(Some(ex.queue("closing").create().unwrap()));
     let handle = ex.handle();
     let task = thread::spawn(move || {

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use clockworker::schedulers::Las;
 use clockworker::{Executor, JoinError, JoinHandle, yield_now};
 
-use crate::life_support::{OnDrop, hold, output, settle};
+use crate::life_support::{OnDrop, hold, output, settle, untimed};
 
 #[test]
 fn two_tasks_that_hold_each_others_handles_are_dropped_with_the_executor() {
     type Held = Rc<RefCell<Option<JoinHandle<()>>>>;
     let drops = Rc::new(Cell::new(0));
-    let ex = Executor::new();
+    let ex = untimed();
     let (to_a, to_b): (Held, Held) = (Rc::default(), Rc::default());
     let awaits = |held: &Held| {
         let (held, drops) = (Rc::clone(held), Rc::clone(&drops));
@@ -37,7 +37,7 @@ fn a_task_that_awaits_itself_is_dropped_with_the_executor() {
     let held: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
     let (own, drops) = (Rc::clone(&held), Rc::new(Cell::new(0)));
     let counted = Rc::clone(&drops);
-    let ex = Executor::new();
+    let ex = untimed();
     let task = ex.spawn(async move {
         let _guard = OnDrop::new(move || counted.set(counted.get() + 1));
         let handle = own.take().expect("set below");
@@ -52,7 +52,7 @@ fn a_task_that_awaits_itself_is_dropped_with_the_executor() {
 #[test]
 fn a_task_may_hold_its_own_queue_and_group_and_is_still_freed_with_the_executor() {
     let freed = Rc::new(());
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("own").scheduler(Las::new()).create().unwrap();
     let group = queue.group(1);
     let held = (queue.clone(), group.clone(), ex.handle(), Rc::clone(&freed));
@@ -66,7 +66,7 @@ fn a_task_may_hold_its_own_queue_and_group_and_is_still_freed_with_the_executor(
 
 #[test]
 fn what_is_left_of_an_executor_refuses_and_shows_its_last_numbers() {
-    let ex = Executor::new();
+    let ex = untimed();
     let queue = ex.queue("q").create().unwrap();
     let group = queue.group(1);
     queue.spawn(async {});
@@ -87,8 +87,8 @@ fn executors_that_could_not_be_built_and_those_that_were_never_used_leave_nothin
     for _ in 0..10 {
         assert!(Executor::builder().share(0).build().unwrap_err().queue_error().is_some());
         assert!(Executor::builder().poll_cap(0).build().unwrap_err().is_poll_cap());
-        drop(Executor::new());
-        let unrun = Executor::new();
+        drop(untimed());
+        let unrun = untimed();
         drop(unrun.spawn(async {}));
         drop(unrun.run_until(async {}));
         let _ = (unrun.handle(), unrun.default_queue().clone());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 
-use clockworker::{Executor, yield_now};
+use clockworker::{Executor, ManualClock, yield_now};
 
 use crate::life_support::hooked_waker::{Deed, HookedWaker};
 use crate::life_support::{OnDrop, Probe, hold, output, poll_once, settle, settle_run, untimed};
@@ -17,7 +17,7 @@ use crate::tools::Tools;
 
 /// A waker that uses everything, once, and the executor and tools that it uses.
 fn world(at: Deed) -> (Rc<Executor>, Rc<Tools>, HookedWaker) {
-    let ex = Rc::new(Executor::new());
+    let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let hooked = HookedWaker::new(at, {
         let (tools, ex) = (Rc::clone(&tools), Rc::downgrade(&ex));
@@ -159,7 +159,7 @@ fn of_a_host_whose_run_is_over() {
 
 #[test]
 fn of_a_host_that_is_woken_for_leftover_work() {
-    let ex = Rc::new(Executor::builder().poll_cap(1).build().unwrap());
+    let ex = Rc::new(Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap());
     let tools = Tools::new(&ex);
     let hooked = HookedWaker::new(Deed::Wake, {
         let tools = Rc::clone(&tools);

@@ -35,6 +35,10 @@ impl<S: Scheduler> Twins<S> {
             self.policy.served(task, service_ns);
             self.other.served(task, service_ns);
         }
+        if S::WANTS_TIME {
+            self.policy.time_passed(service_ns);
+            self.other.time_passed(service_ns);
+        }
     }
 
     pub(super) fn finished(&mut self, task: Task) {

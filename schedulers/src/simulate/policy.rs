@@ -2,10 +2,11 @@
 
 use core::fmt;
 
-use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId};
+use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst};
 
 /// Every policy of this crate, as it is without options. A new one is one line here.
 pub const POLICIES: &[Policy] = &[
+    Policy { name: "woken", title: "WokenFirst", make: || Boxed::new(WokenFirst::new()) },
     Policy { name: "fifo", title: "RunnableFifo", make: || Boxed::new(RunnableFifo::new()) },
     Policy { name: "arrival", title: "ArrivalFifo", make: || Boxed::new(ArrivalFifo::new()) },
     Policy { name: "las", title: "LAS", make: || Boxed::new(Las::new()) },
@@ -73,6 +74,7 @@ pub(super) trait AnyScheduler {
     fn push(&mut self, task: Task, why: Ready);
     fn pop(&mut self) -> Option<TaskId>;
     fn served(&mut self, task: Task, service_ns: u64);
+    fn time_passed(&mut self, service_ns: u64);
     /// The task finished, and its group with it where `group_closed`.
     fn left(&mut self, task: Task, group_closed: bool);
 }
@@ -88,6 +90,10 @@ impl<S: Scheduler> AnyScheduler for S {
 
     fn served(&mut self, task: Task, service_ns: u64) {
         Scheduler::served(self, task, service_ns);
+    }
+
+    fn time_passed(&mut self, service_ns: u64) {
+        Scheduler::time_passed(self, service_ns);
     }
 
     fn left(&mut self, task: Task, group_closed: bool) {

@@ -181,6 +181,7 @@ impl Tasks {
         if self.policy.needs_service {
             self.policy.scheduler.served(task, service_ns);
         }
+        self.policy.scheduler.time_passed(service_ns);
         if live.left_ns > 0 {
             self.ready += 1;
             self.slots[id.slot()].ready = true;

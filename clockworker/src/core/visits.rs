@@ -1,0 +1,177 @@
+//! When to visit the host: the host gets the thread, although there is work left, once that pays.
+//!
+//! A visit has the host look at its I/O and its timers, and run its own tasks. What it costs if there is nothing to be seen to
+//! is measured, and the executor runs for [`TURNS_WORTH`] times as long before the next. So visits in vain take a twentieth of
+//! the thread at most, and I/O waits no longer than that makes necessary. While one visit after another brings no task of the
+//! executor anything to do, they are made rarer, down to a sixty-fourth.
+//!
+//! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
+//! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and
+//! of some tens of them the cheapest counts.
+
+use std::cell::Cell;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The bounds of a [host budget](crate::Builder::host_budget) that tunes itself.
+pub const HOST_BUDGETS: RangeInclusive<Duration> = Duration::from_micros(10)..=Duration::from_micros(200);
+
+const LEAST_NS: u64 = HOST_BUDGETS.start().as_nanos() as u64;
+const MOST_NS: u64 = HOST_BUDGETS.end().as_nanos() as u64;
+
+/// A turn takes so many times as long as a visit in vain,
+const TURNS_WORTH: u64 = 20;
+/// and so many after [`RARE_AFTER`] visits in vain one after the other.
+const TURNS_WORTH_RARE: u64 = 64;
+const RARE_AFTER: u32 = 64;
+
+/// What a visit costs before one was measured. Nanoseconds: some system calls.
+const FIRST_GUESS_NS: u64 = 1_000;
+
+/// Of so many visits in vain the cheapest counts.
+const WINDOW: u32 = 32;
+
+/// What visits cost, and what follows from that. See the [module docs](self).
+#[derive(Debug)]
+pub(super) struct Visits {
+    /// None if it is measured.
+    fixed_ns: Option<u64>,
+    /// The last turn ended although there was work left.
+    under_way: Cell<bool>,
+    /// What a visit in vain costs. Nanoseconds.
+    cost_ns: Cell<u64>,
+    /// The cheapest of this window, and how many there were.
+    cheapest_ns: Cell<u64>,
+    seen: Cell<u32>,
+    /// Visits in vain since one was not.
+    in_vain: Cell<u32>,
+}
+
+impl Visits {
+    /// With this host budget, or one that tunes itself.
+    pub(super) fn new(budget: Option<Duration>) -> Self {
+        Self {
+            fixed_ns: budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+            under_way: Cell::new(false),
+            cost_ns: Cell::new(FIRST_GUESS_NS),
+            cheapest_ns: Cell::new(u64::MAX),
+            seen: Cell::new(0),
+            in_vain: Cell::new(0),
+        }
+    }
+
+    /// A turn ends, and there is work left.
+    pub(super) fn begin(&self) {
+        self.under_way.set(true);
+    }
+
+    /// Whether the host has the thread although there is work left.
+    #[cfg(feature = "tokio")]
+    pub(super) fn are_under_way(&self) -> bool {
+        self.under_way.get()
+    }
+
+    /// A turn begins. The host had the thread for so long, and has brought nothing to do if it was `in_vain`.
+    #[inline]
+    pub(super) fn end(&self, took_ns: u64, in_vain: bool) {
+        if self.under_way.replace(false) && self.fixed_ns.is_none() {
+            self.book(took_ns, in_vain);
+        }
+    }
+
+    fn book(&self, took_ns: u64, in_vain: bool) {
+        if !in_vain {
+            self.in_vain.set(0);
+            return;
+        }
+        self.in_vain.set(self.in_vain.get().saturating_add(1));
+        let cheapest = self.cheapest_ns.get().min(took_ns);
+        self.cheapest_ns.set(cheapest);
+        self.seen.set(self.seen.get() + 1);
+        // What is cheaper is believed at once, what is dearer when a whole window was.
+        if self.seen.get() == WINDOW {
+            self.cost_ns.set(cheapest);
+            self.cheapest_ns.set(u64::MAX);
+            self.seen.set(0);
+        } else if took_ns < self.cost_ns.get() {
+            self.cost_ns.set(took_ns);
+        }
+    }
+
+    /// For how long the executor may run before the next. Nanoseconds.
+    #[inline]
+    pub(super) fn budget_ns(&self) -> u64 {
+        self.fixed_ns.unwrap_or_else(|| {
+            let worth = if self.in_vain.get() < RARE_AFTER { TURNS_WORTH } else { TURNS_WORTH_RARE };
+            self.cost_ns.get().saturating_mul(worth).clamp(LEAST_NS, MOST_NS)
+        })
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    fn visit(visits: &Visits, took_ns: u64, in_vain: bool) -> u64 {
+        visits.begin();
+        visits.end(took_ns, in_vain);
+        visits.budget_ns()
+    }
+
+    #[test]
+    fn a_turn_is_worth_twenty_visits_in_vain() {
+        let visits = Visits::new(None);
+        assert_eq!(visits.budget_ns(), 20_000, "a first guess");
+        assert_eq!(visit(&visits, 800, true), 16_000, "cheaper: believed at once");
+        assert_eq!(visit(&visits, 1_500, true), 16_000, "dearer: not yet");
+        assert_eq!(visit(&visits, 100, true), 10_000, "the least");
+    }
+
+    #[test]
+    fn what_the_hosts_own_tasks_take_now_and_then_does_not_count() {
+        let visits = Visits::new(None);
+        for round in 0..1_000 {
+            let took = if round % 31 == 0 { 1_100 } else { 250_000 };
+            visit(&visits, took, true);
+            visit(&visits, 5_000, false); // or it would be made rarer
+        }
+        assert_eq!(visits.budget_ns(), 22_000);
+    }
+
+    #[test]
+    fn the_io_of_a_visit_does_not_count() {
+        let visits = Visits::new(None);
+        for _ in 0..1_000 {
+            assert_eq!(visit(&visits, 120_000, false), 20_000);
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_slow_itself_is_visited_at_most_every_200_us() {
+        let visits = Visits::new(None);
+        let budgets: Vec<u64> = (0..WINDOW).map(|_| visit(&visits, 30_000, true)).collect();
+        assert_eq!((budgets[30], budgets[31]), (20_000, 200_000));
+    }
+
+    #[test]
+    fn one_visit_after_another_in_vain_makes_them_rarer_until_one_is_not() {
+        let visits = Visits::new(None);
+        let budgets: Vec<u64> = (0..RARE_AFTER).map(|_| visit(&visits, 1_000, true)).collect();
+        assert_eq!((budgets[62], budgets[63]), (20_000, 64_000));
+        assert_eq!(visit(&visits, 5_000, false), 20_000);
+    }
+
+    #[test]
+    fn a_fixed_budget_stays_what_it_is() {
+        let visits = Visits::new(Some(Duration::ZERO));
+        assert_eq!(visit(&visits, 3_000, true), 0);
+        assert_eq!(Visits::new(Some(Duration::MAX)).budget_ns(), u64::MAX);
+    }
+
+    #[test]
+    fn only_a_turn_that_ended_with_work_left_begins_a_visit() {
+        let visits = Visits::new(None);
+        visits.end(10, true);
+        assert_eq!(visits.budget_ns(), 20_000);
+    }
+}
