@@ -49,7 +49,8 @@ fn the_wait_of_the_next_begins_when_one_was_popped() {
     let mut policy = WokenFirst::new();
     (0..3).for_each(|slot| policy.push(task(slot), Ready::Yielded));
     (3..300).for_each(|slot| policy.push(task(slot), Ready::Woken));
-    let at: Vec<usize> = drain(&mut policy).iter().enumerate().filter(|(_, slot)| **slot < 3).map(|(at, _)| at).collect();
+    let at: Vec<usize> =
+        drain(&mut policy).iter().enumerate().filter(|(_, slot)| **slot < 3).map(|(at, _)| at).collect();
     assert_eq!(at, [31, 63, 95]);
 }
 
