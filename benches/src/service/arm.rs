@@ -48,7 +48,8 @@ impl Arm {
         match self {
             Arm::Native => host.native().to_owned(),
             Arm::NativeAgain => format!("{} again (A/A)", host.native()),
-            Arm::Imports => "imports alone".to_owned(),
+            Arm::Imports if host == Host::Tokio => "imports alone".to_owned(),
+            Arm::Imports => "one queue".to_owned(),
             Arm::ImportsTokioYield => "imports, tokio's yield_now".to_owned(),
             Arm::TwoQueues => format!("two queues, {FOREGROUND_SHARE}:{BACKGROUND_SHARE}"),
             Arm::Qlas => "QLAS, groups".to_owned(),

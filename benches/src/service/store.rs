@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::mem;
 use std::rc::Rc;
 
 /// Keys and values, shared by all connections of one thread.
@@ -24,6 +25,15 @@ impl Store {
             _ => "what?\n".to_owned(),
         }
     }
+
+    /// Carries out all lines that are whole, and answers them in order. The beginning of another one is left.
+    pub fn answer_all(&self, lines: &mut Vec<u8>) -> Vec<u8> {
+        let whole = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let rest = lines.split_off(whole);
+        let whole = mem::replace(lines, rest);
+        let answers: String = String::from_utf8_lossy(&whole).lines().map(|line| self.answer(line)).collect();
+        answers.into_bytes()
+    }
 }
 
 #[cfg(test)]
@@ -38,5 +48,17 @@ mod tests {
         assert_eq!(store.answer("set a one two"), "ok\n");
         assert_eq!(other.answer("get a"), "one two\n");
         assert_eq!(other.answer("del a"), "what?\n");
+    }
+
+    #[test]
+    fn a_line_is_answered_when_it_is_whole() {
+        let store = Store::default();
+        let mut lines = b"set a 1\nget a\nget".to_vec();
+        assert_eq!(store.answer_all(&mut lines), b"ok\n1\n");
+        assert_eq!(lines, b"get");
+        assert_eq!(store.answer_all(&mut lines), b"");
+        lines.extend(b" a\n");
+        assert_eq!(store.answer_all(&mut lines), b"1\n");
+        assert!(lines.is_empty());
     }
 }

@@ -27,7 +27,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     write_bars(report, out)?;
     for cell in &report.cells {
-        cell.arms.iter().try_for_each(|arm| write_doubts(cell, arm, out))?;
+        write_doubts(cell, out)?;
     }
     report.heading.write_facts(report.heading.arguments.seed, out)
 }
@@ -101,16 +101,21 @@ fn write_bars(report: &Report, out: &mut impl Write) -> io::Result<()> {
     report.bars.iter().try_for_each(|bar| writeln!(out, "{bar}"))
 }
 
-/// What a reader must know before believing an arm's latencies.
-fn write_doubts(cell: &CellReport, arm: &ArmReport, out: &mut impl Write) -> io::Result<()> {
-    let name = format!("{}, {}", cell.title, arm.title);
-    if arm.unanswered > 0 {
+/// What a reader must know before believing a cell's latencies.
+fn write_doubts(cell: &CellReport, out: &mut impl Write) -> io::Result<()> {
+    for arm in cell.arms.iter().filter(|arm| arm.unanswered > 0) {
         let (few, all) = (grouped(arm.unanswered), grouped(arm.requests));
+        let name = format!("{}, {}", cell.title, arm.title);
         writeln!(out, "{name}: {few} of {all} requests were not answered half a second after the window")?;
     }
-    if arm.late_p99_ns > TOLERABLE_LATENESS_NS {
-        let late = micros(arm.late_p99_ns);
-        writeln!(out, "{name}: requests were sent up to {late} µs late (p99): the machine was not quiet")?;
+    let late = cell.arms.iter().map(|arm| arm.late_p99_ns).max().unwrap_or(0);
+    if late > TOLERABLE_LATENESS_NS {
+        let late = micros(late);
+        writeln!(
+            out,
+            "{}: requests were sent up to {late} µs late (p99): the machine was not quiet",
+            cell.title
+        )?;
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub const ADDRESS: &str = "127.0.0.1:0";
 
 /// The buffer of each connection: two of the largest messages, so that a read that fetches one knows that it has fetched
 /// all there was.
-const BUFFER: usize = 8 << 10;
+pub const BUFFER: usize = 8 << 10;
 
 /// What a server tells once it listens.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use monoio::io::{AsyncBufReadExt, AsyncWriteRentExt, BufReader, Splitable};
+use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, TcpStream};
 use monoio::time::timeout;
 
@@ -12,7 +12,7 @@ use crate::service::compaction::Compaction;
 use crate::service::server::monoio::listen;
 use crate::service::server::{PATIENCE, World};
 use crate::service::store::Store;
-use crate::tcp::server::{forever, give_up};
+use crate::tcp::server::{BUFFER, forever, give_up};
 
 /// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
@@ -48,19 +48,18 @@ async fn connection(stream: TcpStream, store: Store) {
     }
 }
 
-/// Answers line by line.
-async fn talk(stream: TcpStream, store: Store) -> io::Result<()> {
+/// Answers all lines that have come, at once: monoio takes a turn for each write.
+async fn talk(mut stream: TcpStream, store: Store) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let (requests, mut answers) = stream.into_split();
-    let mut requests = BufReader::new(requests);
-    let mut line = String::new();
+    let mut buffer = Vec::with_capacity(BUFFER);
+    let mut lines = Vec::new();
     loop {
-        line.clear();
-        match timeout(PATIENCE, requests.read_line(&mut line)).await {
-            Err(_) | Ok(Ok(0)) => return Ok(()),
-            Ok(read) => read?,
-        };
-        let answer = store.answer(line.trim_end()).into_bytes();
-        answers.write_all(answer).await.0?;
+        let Ok((read, filled)) = timeout(PATIENCE, stream.read(buffer)).await else { return Ok(()) };
+        if read? == 0 {
+            return Ok(());
+        }
+        lines.extend_from_slice(&filled);
+        stream.write_all(store.answer_all(&mut lines)).await.0?;
+        buffer = filled;
     }
 }
