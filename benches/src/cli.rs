@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, page, priority, simulate, tail, tcp};
+use crate::{overhead, page, priority, service, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub enum Parsed {
     Tcp(tcp::options::Options),
     /// Be one of those servers.
     TcpServer(tcp::setup::Setup),
+    /// Measure a service beside compaction.
+    Service(service::options::Options),
+    /// Be that service.
+    ServiceServer(service::setup::Setup),
     /// Serve jobs of all sizes.
     Tail(tail::options::Options),
     /// Put a background beside a foreground.
@@ -70,6 +74,15 @@ enum Command {
         /// How it is set up, as JSON
         #[arg(value_parser = tcp::setup::Setup::read)]
         setup: tcp::setup::Setup,
+    },
+    /// Measure a key-value service beside compaction: by its imports alone, and by queues
+    Service(service::options::Options),
+    /// The server that `service` starts
+    #[command(hide = true)]
+    ServiceServer {
+        /// How it is set up, as JSON
+        #[arg(value_parser = service::setup::Setup::read)]
+        setup: service::setup::Setup,
     },
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
     Tail(tail::options::Options),
@@ -141,6 +154,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
         Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
         Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
+        Ok(Line { command: Command::Service(options) }) => Parsed::Service(options),
+        Ok(Line { command: Command::ServiceServer { setup } }) => Parsed::ServiceServer(setup),
         Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
         Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
         Ok(Line { command: Command::Report(options) }) => Parsed::Report(options),

@@ -107,6 +107,20 @@ impl Conclusion {
         }
     }
 
+    /// Takes back a verdict that could be another one if nothing were different: `again` is what the method makes of the same
+    /// quantity where there is no difference (A/A).
+    pub fn doubt(&mut self, again: &Estimate) {
+        let widened = Estimate {
+            median: self.value.median,
+            low: self.value.low * again.low.min(1.0),
+            high: self.value.high * again.high.max(1.0),
+        };
+        let open = self.bar.is_some_and(|bar| bar.verdict(&widened) == Verdict::Undecided);
+        if open {
+            self.verdict = Some(Verdict::Undecided);
+        }
+    }
+
     fn judge(&mut self) {
         self.verdict = self.bar.map(|bar| bar.verdict(&self.value));
     }

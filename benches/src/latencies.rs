@@ -51,6 +51,11 @@ impl Latencies {
         self.0.value_at_quantile(part)
     }
 
+    /// Their mean, in nanoseconds; zero if there are none.
+    pub fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
     /// Their percentiles; zero if there are none.
     pub fn percentiles(&self) -> Percentiles {
         Percentiles { p50: self.at(0.5), p90: self.at(0.9), p99: self.at(0.99) }
@@ -89,6 +94,7 @@ mod tests {
         for (found, exact) in [(p50, 500_000.0), (p90, 900_000.0), (p99, 990_000.0)] {
             assert!((found as f64 / exact - 1.0).abs() < 0.001, "{found} for {exact}");
         }
+        assert!((latencies.mean() / 500_500.0 - 1.0).abs() < 0.001, "{}", latencies.mean());
     }
 
     #[test]
@@ -110,5 +116,6 @@ mod tests {
     #[test]
     fn nothing_gathered_is_no_reason_to_stop() {
         assert_eq!(Latencies::default().percentiles(), Percentiles::default());
+        assert_eq!(Latencies::default().mean(), 0.0);
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, page, priority, simulate, tail, tcp, terminal};
+use clockworker_benches::{compare, overhead, page, priority, service, simulate, tail, tcp, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Parsed::Simulate(options) => status(simulate::command(&options)),
         Parsed::Tcp(options) => status(tcp::command(&options)),
         Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
+        Parsed::Service(options) => status(service::command(&options)),
+        Parsed::ServiceServer(setup) => status(service::server::command(&setup)),
         Parsed::Tail(options) => status(tail::command(&options)),
         Parsed::Priority(options) => status(priority::command(&options)),
         Parsed::Report(options) => status(page::command(&options)),

@@ -14,6 +14,8 @@ pub mod child;
 pub mod client;
 pub mod command;
 pub mod connection;
+pub mod contender;
+pub mod dialogue;
 pub mod options;
 pub mod pattern;
 pub mod report;

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod overhead;
 pub mod priority;
+pub mod service;
 pub mod simulate;
 pub mod tail;
 pub mod tcp;
@@ -30,7 +31,8 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 7] = [
+pub const READERS: [Reader; 8] = [
+    service::READER,
     compare::READER,
     overhead::READER,
     tcp::READER,

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
 use super::command::{Command, Usage};
-use super::setup::Setup;
 use crate::failure::Failure;
 
 /// A running server. Dropping it ends its process.
@@ -20,18 +19,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a process of this program as a server, and waits until it listens.
+    /// Starts a process of this program as the server that `subcommand` makes of `setup`, and waits until it listens.
     ///
     /// To be called on a thread that is not pinned: the process finds its core by itself.
     ///
     /// # Errors
     ///
     /// If it does not start, or cannot serve.
-    pub fn start(setup: &Setup) -> Result<Self, Failure> {
-        let failed = |error| Failure::run(format!("cannot start an echo server: {error}"));
+    pub fn start(subcommand: &str, setup: &str) -> Result<Self, Failure> {
+        let failed = |error| Failure::run(format!("cannot start a server: {error}"));
         let program = env::current_exe().map_err(failed)?;
         let mut process = Process::new(program)
-            .args(["tcp-server", &setup.written()])
+            .args([subcommand, setup])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -66,7 +65,7 @@ impl Server {
     /// If it has ended.
     pub fn command(&mut self, command: Command) -> Result<Usage, Failure> {
         writeln!(self.commands, "{command}")
-            .map_err(|error| Failure::run(format!("an echo server takes no commands any more: {error}")))?;
+            .map_err(|error| Failure::run(format!("a server takes no commands any more: {error}")))?;
         let line = self.line()?;
         Usage::read(&line).ok_or_else(|| misunderstood(&line))
     }
@@ -76,8 +75,8 @@ impl Server {
         let read = self.answers.read_line(&mut line);
         match read {
             Ok(length) if length > 0 => Ok(line.trim_end().to_owned()),
-            Ok(_) => Err(Failure::run("an echo server ended")),
-            Err(error) => Err(Failure::run(format!("an echo server does not answer: {error}"))),
+            Ok(_) => Err(Failure::run("a server ended")),
+            Err(error) => Err(Failure::run(format!("a server does not answer: {error}"))),
         }
     }
 }
@@ -91,5 +90,5 @@ impl Drop for Server {
 }
 
 fn misunderstood(line: &str) -> Failure {
-    Failure::run(format!("an echo server said '{line}'"))
+    Failure::run(format!("a server said '{line}'"))
 }

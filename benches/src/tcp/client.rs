@@ -10,6 +10,7 @@ use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
 use super::connection::Connection;
+use super::dialogue::Dialogue;
 use super::pattern::Pattern;
 use super::schedule::Schedule;
 use crate::failure::Failure;
@@ -49,11 +50,11 @@ pub struct Open {
 
 /// All connections to one server.
 #[derive(Debug)]
-pub struct Client {
+pub struct Client<D = Pattern> {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
-    pattern: Pattern,
+    dialogue: D,
     /// Whether this thread has its core to itself.
     alone: bool,
     ready: Vec<Ready>,
@@ -71,25 +72,25 @@ struct Ready {
     closed: bool,
 }
 
-impl Client {
-    /// Connects, and has a message echoed on each connection.
+impl<D: Dialogue> Client<D> {
+    /// Connects, and has a message answered on each connection.
     ///
     /// # Errors
     ///
-    /// If a connection cannot be made, or does not echo.
+    /// If a connection cannot be made, or a wrong answer comes.
     pub fn connect(
         address: SocketAddr,
         connections: usize,
-        pattern: Pattern,
+        dialogue: D,
         alone: bool,
     ) -> Result<Self, Failure> {
-        let refused = |error| Failure::run(format!("cannot connect to an echo server: {error}"));
+        let refused = |error| Failure::run(format!("cannot connect to a server: {error}"));
         let poll = Poll::new().map_err(refused)?;
         let mut client = Client {
             poll,
             events: Events::with_capacity(EVENTS),
             connections: Vec::with_capacity(connections),
-            pattern,
+            dialogue,
             alone,
             ready: Vec::with_capacity(EVENTS),
             buffer: vec![0; BUFFER],
@@ -99,7 +100,7 @@ impl Client {
             client.add(number, Std::connect(address).map_err(refused)?)?;
         }
         for connection in &mut client.connections {
-            connection.begin(0, &client.pattern)?;
+            connection.begin(0, &client.dialogue)?;
         }
         client.settle()?;
         Ok(client)
@@ -124,11 +125,11 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If a connection breaks, or something else comes back than was sent.
+    /// If a connection breaks, or something else comes back than was to.
     pub fn closed(&mut self, length: Duration) -> Result<Closed, Failure> {
         let watch = Stopwatch::start();
         for connection in &mut self.connections {
-            connection.begin(0, &self.pattern)?;
+            connection.begin(0, &self.dialogue)?;
         }
         let mut echoes = 0;
         let elapsed = loop {
@@ -141,7 +142,7 @@ impl Client {
                 let number = self.serve(index)?;
                 echoes += self.echoed.len() as u64;
                 for _ in 0..self.echoed.len() {
-                    self.connections[number].begin(0, &self.pattern)?;
+                    self.connections[number].begin(0, &self.dialogue)?;
                 }
             }
         };
@@ -153,7 +154,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If a connection breaks, or something else comes back than was sent.
+    /// If a connection breaks, or something else comes back than was to.
     pub fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
         let mut open = Open::default();
         let start = now();
@@ -192,7 +193,7 @@ impl Client {
         while self.connections.iter().any(|connection| connection.waiting() > 0) {
             if watch.elapsed() > PATIENCE {
                 let waiting: usize = self.connections.iter().map(Connection::waiting).sum();
-                return Err(Failure::run(format!("an echo server left {waiting} messages unanswered")));
+                return Err(Failure::run(format!("a server left {waiting} messages unanswered")));
             }
             self.wait(Duration::from_millis(10))?;
             for index in 0..self.ready.len() {
@@ -218,7 +219,7 @@ impl Client {
                     if schedule.counts(next.at) {
                         lateness.record(nanos - next.at);
                     }
-                    self.connections[next.connection].begin(next.at, &self.pattern)?;
+                    self.connections[next.connection].begin(next.at, &self.dialogue)?;
                     *sent += 1;
                 }
                 _ => return Ok(elapsed),
@@ -253,10 +254,10 @@ impl Client {
         let connection = &mut self.connections[number];
         self.echoed.clear();
         if writable {
-            connection.write(&self.pattern)?;
+            connection.write(&self.dialogue)?;
         }
         if readable {
-            connection.read(&self.pattern, &mut self.buffer, &mut self.echoed)?;
+            connection.read(&self.dialogue, &mut self.buffer, &mut self.echoed)?;
         }
         if closed {
             return Err(connection.closed());

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 
 use mio::net::TcpStream;
 
-use super::pattern::Pattern;
+use super::dialogue::Dialogue;
 use crate::failure::Failure;
 
 /// A connection, and what is under way on it.
@@ -42,10 +42,10 @@ impl<S: Read + Write> Connection<S> {
     /// # Errors
     ///
     /// If the connection is broken.
-    pub fn begin(&mut self, intended: u64, pattern: &Pattern) -> Result<(), Failure> {
+    pub fn begin(&mut self, intended: u64, dialogue: &impl Dialogue) -> Result<(), Failure> {
         self.waiting.push_back(intended);
         self.begun += 1;
-        self.write(pattern)
+        self.write(dialogue)
     }
 
     /// Writes what can be written.
@@ -53,16 +53,16 @@ impl<S: Read + Write> Connection<S> {
     /// # Errors
     ///
     /// If the connection is broken.
-    pub fn write(&mut self, pattern: &Pattern) -> Result<(), Failure> {
+    pub fn write(&mut self, dialogue: &impl Dialogue) -> Result<(), Failure> {
         while self.written < self.begun {
-            let message = pattern.message(self.number, self.written);
+            let message = dialogue.request(self.number, self.written);
             match self.stream.write(&message[self.written_bytes..]) {
                 Ok(bytes) => self.written_bytes += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(error)),
             }
-            if self.written_bytes == pattern.size() {
+            if self.written_bytes == message.len() {
                 self.written_bytes = 0;
                 self.written += 1;
             }
@@ -74,10 +74,10 @@ impl<S: Read + Write> Connection<S> {
     ///
     /// # Errors
     ///
-    /// If the connection is broken, or says anything else than what was sent.
+    /// If the connection is broken, or says anything else than the answers.
     pub fn read(
         &mut self,
-        pattern: &Pattern,
+        dialogue: &impl Dialogue,
         buffer: &mut [u8],
         echoed: &mut Vec<u64>,
     ) -> Result<(), Failure> {
@@ -85,7 +85,7 @@ impl<S: Read + Write> Connection<S> {
             match self.stream.read(buffer) {
                 Ok(0) => return Err(self.closed()),
                 Ok(bytes) => {
-                    self.take(&buffer[..bytes], pattern, echoed)?;
+                    self.take(&buffer[..bytes], dialogue, echoed)?;
                     if bytes < buffer.len() {
                         // There is no more: when there is, there is a new event.
                         return Ok(());
@@ -98,15 +98,20 @@ impl<S: Read + Write> Connection<S> {
         }
     }
 
-    fn take(&mut self, mut bytes: &[u8], pattern: &Pattern, echoed: &mut Vec<u64>) -> Result<(), Failure> {
+    fn take(
+        &mut self,
+        mut bytes: &[u8],
+        dialogue: &impl Dialogue,
+        echoed: &mut Vec<u64>,
+    ) -> Result<(), Failure> {
         while !bytes.is_empty() {
             let Some(&intended) = self.waiting.front() else {
                 return Err(self.broken("more came back than was sent"));
             };
-            let expected = &pattern.message(self.number, self.echoed)[self.echoed_bytes..];
+            let expected = &dialogue.answer(self.number, self.echoed)[self.echoed_bytes..];
             let part = expected.len().min(bytes.len());
             if bytes[..part] != expected[..part] {
-                return Err(self.broken("something else came back than was sent"));
+                return Err(self.broken("something else came back than was to"));
             }
             bytes = &bytes[part..];
             self.echoed_bytes += part;
@@ -126,13 +131,14 @@ impl<S: Read + Write> Connection<S> {
     }
 
     fn broken(&self, reason: impl std::fmt::Display) -> Failure {
-        Failure::run(format!("connection {} to an echo server: {reason}", self.number))
+        Failure::run(format!("connection {} to a server: {reason}", self.number))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::pattern::Pattern;
     use std::io;
 
     const SIZE: usize = 10;
@@ -203,7 +209,7 @@ mod tests {
         connection.begin(0, &pattern).unwrap();
         connection.stream.bytes[9] ^= 1;
         let error = read(&mut connection, &pattern).unwrap_err().to_string();
-        assert_eq!(error, "connection 3 to an echo server: something else came back than was sent");
+        assert_eq!(error, "connection 3 to a server: something else came back than was to");
     }
 
     #[test]

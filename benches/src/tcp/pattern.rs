@@ -1,5 +1,6 @@
 //! What the messages say: bytes that no other message says at the same place.
 
+use super::dialogue::Dialogue;
 use crate::random::{Purpose, Random};
 
 /// Bytes to cut messages from; more than the largest message by a prime, so that offsets do not repeat soon.
@@ -20,16 +21,22 @@ impl Pattern {
         Pattern { bytes, size }
     }
 
-    /// The bytes of a message.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// The message with that number on that connection.
     pub fn message(&self, connection: usize, number: u64) -> &[u8] {
         let mixed = (number ^ (connection as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let offset = (mixed >> 32) as usize % LENGTH;
         &self.bytes[offset..offset + self.size]
+    }
+}
+
+/// Every message is to come back.
+impl Dialogue for Pattern {
+    fn request(&self, connection: usize, number: u64) -> &[u8] {
+        self.message(connection, number)
+    }
+
+    fn answer(&self, connection: usize, number: u64) -> &[u8] {
+        self.message(connection, number)
     }
 }
 

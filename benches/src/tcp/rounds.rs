@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::cell::Cell;
 use super::child::Server;
 use super::client::Client;
-use super::command::{Command, Usage};
+use super::contender::{Contender, order};
 use super::options::Options;
 use super::pattern::Pattern;
 use super::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
@@ -45,8 +45,11 @@ const LIMIT: Duration = Duration::from_millis(500);
 /// If a server cannot be started, a connection breaks, or an echo is not what was sent.
 pub fn run(cell: &Cell, options: &Options, pinning: &Pinning) -> Result<Samples, Failure> {
     // Processes inherit the core of the thread that starts them, so this one is not pinned, and sleeps in `scope`.
-    let servers: Vec<Server> =
-        cell.arms.iter().map(|arm| Server::start(&arm.setup)).collect::<Result<_, _>>()?;
+    let servers: Vec<Server> = cell
+        .arms
+        .iter()
+        .map(|arm| Server::start("tcp-server", &arm.setup.written()))
+        .collect::<Result<_, _>>()?;
     std::thread::scope(|scope| {
         let client = scope.spawn(|| {
             pinning.pin(Side::Load);
@@ -54,12 +57,6 @@ pub fn run(cell: &Cell, options: &Options, pinning: &Pinning) -> Result<Samples,
         });
         client.join().unwrap_or_else(|_| Err(Failure::run("the client panicked")))
     })
-}
-
-/// A server, and the connections to it.
-struct Contender {
-    server: Server,
-    client: Client,
 }
 
 struct Rounds<'a> {
@@ -131,21 +128,9 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Everyone twice, the second time in the reverse order, and all that [`TURNS`] times.
-    fn order(&mut self) -> Vec<usize> {
-        let mut all = Vec::new();
-        for _ in 0..TURNS {
-            let mut order: Vec<usize> = (0..self.contenders.len()).collect();
-            self.order.shuffle(&mut order);
-            all.extend(&order);
-            all.extend(order.iter().rev());
-        }
-        all
-    }
-
     fn closed_loops(&mut self) -> Result<Vec<ClosedSample>, Failure> {
         let mut samples = vec![ClosedSample::default(); self.contenders.len()];
-        for place in self.order() {
+        for place in order(self.contenders.len(), TURNS, &mut self.order) {
             let length = self.cell.window;
             let (closed, usage) = self.contenders[place].window(|client| client.closed(length))?;
             samples[place].add(closed, usage);
@@ -163,7 +148,7 @@ impl<'a> Rounds<'a> {
         };
         let schedules: Vec<Schedule> = (0..windows).map(draw).collect();
         let mut samples = vec![OpenSample::default(); self.contenders.len()];
-        let order = self.order();
+        let order = order(self.contenders.len(), TURNS, &mut self.order);
         for (turn, &place) in order.iter().enumerate() {
             let schedule = &schedules[turn / samples.len()];
             let (open, usage) = self.contenders[place].window(|client| client.open(schedule, LIMIT))?;
@@ -181,24 +166,11 @@ fn pace(closed: &[ClosedSample], has_background: bool) -> f64 {
     rates.take(counted).fold(f64::INFINITY, f64::min)
 }
 
-impl Contender {
-    /// Has a window, in which the background may run. What the client found, and what the server used up.
-    fn window<T>(
-        &mut self,
-        run: impl FnOnce(&mut Client) -> Result<T, Failure>,
-    ) -> Result<(T, Usage), Failure> {
-        let before = self.server.command(Command::Go)?;
-        let found = run(&mut self.client)?;
-        let after = self.server.command(Command::Stop)?;
-        self.client.settle()?;
-        Ok((found, after.since(before)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tcp::client::Closed;
+    use crate::tcp::command::Usage;
 
     fn sample(echoes: u64) -> ClosedSample {
         let closed = Closed { echoes, elapsed: Duration::from_secs(2) };

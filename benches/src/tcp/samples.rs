@@ -42,6 +42,8 @@ pub struct OpenSamples {
 pub struct OpenRound {
     /// Messages a second that were to be sent.
     pub rate: f64,
+    /// How long it took for a message to be back in the mean, in nanoseconds.
+    pub mean_ns: f64,
     /// Half of the messages were back within so many nanoseconds.
     pub p50_ns: u64,
     /// 99 of 100 messages were.
@@ -97,6 +99,7 @@ impl OpenSamples {
         self.unanswered += open.unanswered;
         self.rounds.push(OpenRound {
             rate,
+            mean_ns: open.latencies.mean(),
             p50_ns: open.latencies.at(0.5),
             p99_ns: open.latencies.at(0.99),
             p999_ns: open.latencies.at(0.999),

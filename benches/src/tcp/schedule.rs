@@ -20,10 +20,12 @@ pub struct Schedule {
     pub arrivals: Vec<Arrival>,
     /// The window's length.
     pub length: Duration,
+    /// So many nanoseconds from the start nothing counts: the server has rested while another had its window, and its
+    /// caches are the other's.
+    pub lead: u64,
 }
 
-/// The first so many nanoseconds of a window are not counted: the server has rested while another had its window, and its
-/// caches are the other's.
+/// A lead, unless a measurement has its own.
 const LEAD: u64 = 4_000_000;
 
 impl Schedule {
@@ -38,12 +40,17 @@ impl Schedule {
             arrivals.push(Arrival { at: at.as_nanos() as u64, connection });
             at += random.gap(mean);
         }
-        Schedule { arrivals, length }
+        Schedule { arrivals, length, lead: LEAD }
     }
 
-    /// Whether a message that is to be sent at `at` counts: not those of the first 4 ms.
+    /// The same with another lead.
+    pub fn with_lead(self, lead: Duration) -> Self {
+        Schedule { lead: lead.as_nanos() as u64, ..self }
+    }
+
+    /// Whether a message that is to be sent at `at` counts: not in the lead.
     pub fn counts(&self, at: u64) -> bool {
-        at >= LEAD
+        at >= self.lead
     }
 
     /// How many messages count.

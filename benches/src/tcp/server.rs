@@ -1,4 +1,4 @@
-//! An echo server: a process of its own, with one thread that serves.
+//! A server: a process of its own, with one thread that serves.
 //!
 //! The process's first thread waits on standard input and costs nothing meanwhile. It says on standard output where the
 //! server listens, and answers every command with what the process has used up. At the end of its input the process ends,
@@ -26,17 +26,19 @@ use crate::terminal;
 use background::Gate;
 
 /// Where every server listens, on a port that the system chooses.
-const ADDRESS: &str = "127.0.0.1:0";
+pub const ADDRESS: &str = "127.0.0.1:0";
 
 /// The buffer of each connection: two of the largest messages, so that a read that fetches one knows that it has fetched
 /// all there was.
-const BUFFER: usize = 8 << 10;
+pub const BUFFER: usize = 8 << 10;
 
 /// What a server tells once it listens.
 #[derive(Debug)]
-struct Listening {
-    address: SocketAddr,
-    driver: &'static str,
+pub struct Listening {
+    /// Where.
+    pub address: SocketAddr,
+    /// How its host does I/O.
+    pub driver: &'static str,
 }
 
 /// What a server is given to run with.
@@ -47,20 +49,32 @@ struct World<'a> {
     listening: mpsc::Sender<Listening>,
 }
 
-/// Is a server until standard input ends.
+/// Is an echo server until standard input ends.
 ///
 /// # Errors
 ///
 /// If it cannot serve, or standard output cannot be written.
 pub fn command(setup: &Setup) -> Result<(), Failure> {
+    let setup = setup.clone();
+    stand(move |gate, listening| serve(&World { setup: &setup, gate, listening }))
+}
+
+/// Is a server until standard input ends: has `serve` serve on a thread of its own, and obeys meanwhile.
+///
+/// # Errors
+///
+/// If it cannot serve, or standard output cannot be written.
+pub fn stand(
+    serve: impl FnOnce(Arc<Gate>, mpsc::Sender<Listening>) -> io::Result<Infallible> + Send + 'static,
+) -> Result<(), Failure> {
     let pinning = Pinning::detect();
     let gate = Arc::new(Gate::default());
     let (listening, listens) = mpsc::channel();
-    let server = (setup.clone(), gate.clone(), pinning.clone());
+    let server = (gate.clone(), pinning.clone());
     thread::spawn(move || {
-        let (setup, gate, pinning) = server;
+        let (gate, pinning) = server;
         pinning.pin(Side::Measured);
-        let Err(error) = serve(&World { setup: &setup, gate, listening });
+        let Err(error) = serve(gate, listening);
         give_up(&error);
     });
     pinning.pin(Side::Load);
@@ -98,12 +112,12 @@ fn say(line: std::fmt::Arguments<'_>) -> Result<(), Failure> {
 }
 
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.
-fn give_up(error: &io::Error) -> ! {
-    terminal::complain(&Failure::run(format!("the echo server failed: {error}")));
+pub fn give_up(error: &io::Error) -> ! {
+    terminal::complain(&Failure::run(format!("the server failed: {error}")));
     process::exit(1)
 }
 
 /// Does nothing for ever: what a host is given as its main future, so that connections are tasks like any other.
-async fn forever() -> Infallible {
+pub async fn forever() -> Infallible {
     std::future::pending().await
 }

@@ -1,7 +1,7 @@
 //! A server's background: tasks that would take all of its thread.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -49,6 +49,11 @@ impl Gate {
         self.polls.load(Ordering::Relaxed)
     }
 
+    /// Waits until the background may run.
+    pub async fn admitted(&self) {
+        poll_fn(|cx| if self.admits(cx) { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
     /// Whether a task may run; it is woken later if not.
     fn admits(&self, cx: &Context<'_>) -> bool {
         if self.open.load(Ordering::Relaxed) {
@@ -63,7 +68,8 @@ impl Gate {
         open
     }
 
-    fn count(&self) {
+    /// Counts a poll, or whatever the background's work is counted in.
+    pub fn count(&self) {
         // One writer: a load and a store do.
         self.polls.store(self.polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }

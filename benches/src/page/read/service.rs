@@ -1,0 +1,213 @@
+//! Files of `service`: a key-value service beside compaction, by its imports alone and by queues.
+
+use serde::Deserialize;
+
+use super::Reader;
+use super::parts::{Arguments, NOTHING, compared, number};
+use crate::conclusions::{Conclusion, Interval};
+use crate::failure::Failure;
+use crate::latencies::is_worst;
+use crate::page::document::Document;
+use crate::page::headline::{Better, Headline, Side};
+use crate::page::model::{Chapter, Section, Table};
+use crate::page::plot::Plot;
+use crate::stats::Estimate;
+
+/// Reads such files.
+pub const READER: Reader = Reader {
+    schema: "clockworker-service",
+    arguments: &["service"],
+    question: "What does a service gain and lose, by its imports alone and by queues?",
+    quick: &["--quick"],
+    read,
+};
+
+#[derive(Debug, Deserialize)]
+struct Report {
+    note: Option<String>,
+    arguments: Arguments,
+    cells: Vec<Cell>,
+    bars: Vec<Conclusion>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cell {
+    host: String,
+    compactors: u32,
+    chunk_us: Option<u32>,
+    arms: Vec<Arm>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Arm {
+    arm: String,
+    title: String,
+    latency_ns: Figures<f64>,
+    latency_ratios: Option<Figures<Estimate>>,
+    chunk_rate: Option<f64>,
+    chunk_ratio: Option<Estimate>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Figures<T> {
+    mean: T,
+    p50: T,
+    p99: T,
+    p999: T,
+}
+
+/// The chunks of the first screen's cells and of the pictures.
+const CHUNK_US: u32 = 100;
+
+/// The compactors of the first screen, and on which side each is: one shows what it costs, many what you gain,
+/// and what the compactors pay for that.
+const FIRST: [(u32, Side); 2] = [(1, Side::Cost), (16, Side::Gain)];
+
+/// The arms of the first screen.
+const FIRST_ARMS: [&str; 2] = ["imports", "two_queues"];
+
+fn read(document: &Document) -> Result<Chapter, Failure> {
+    let report: Report = document.content()?;
+    let of_host = |cells: &[Cell]| {
+        let host = cells.first().map_or("", |cell| cell.host.as_str());
+        Section {
+            title: format!("A service on {host}"),
+            question: READER.question.to_owned(),
+            command: report.arguments.command(&format!("service --host {host}")),
+            note: report.note.clone(),
+            method: "A key-value service on one thread, whose 16 connections send requests when a schedule drawn beforehand \
+                     says so; latency counts from that moment. Compactors work off chunks of CPU time on the same thread, \
+                     and yield between them. Every round measures every arm twice, in a balanced order."
+                .to_owned(),
+            plots: plots(host, cells),
+            tables: vec![table(cells)],
+            ..Section::default()
+        }
+    };
+    let mut sections: Vec<Section> =
+        report.cells.chunk_by(|one, other| one.host == other.host).map(of_host).collect();
+    if let Some(first) = sections.first_mut() {
+        first.bars = report.bars;
+    }
+    Ok(Chapter { headlines: headlines(&report.cells), sections })
+}
+
+impl Cell {
+    fn arm(&self, key: &str) -> Option<&Arm> {
+        self.arms.iter().find(|arm| arm.arm == key)
+    }
+
+    /// Whether it is one of those that are shown on the first screen and in pictures.
+    fn is_usual(&self) -> bool {
+        self.chunk_us.is_none_or(|chunk| chunk == CHUNK_US)
+    }
+
+    fn load(&self) -> String {
+        match self.chunk_us {
+            None => "no compactors".to_owned(),
+            Some(chunk) => format!("{} × {chunk} µs", self.compactors),
+        }
+    }
+}
+
+fn headlines(cells: &[Cell]) -> Vec<Headline> {
+    let on_tokio = |cell: &&Cell| cell.host == "tokio" && cell.is_usual();
+    let first = |cell: &Cell| FIRST.into_iter().find(|(compactors, _)| *compactors == cell.compactors);
+    let with_side = |cell| Some((cell, first(cell)?.1));
+    let shown = cells.iter().filter(on_tokio).filter_map(with_side);
+    shown.flat_map(|(cell, side)| of_cell(cell, side)).collect()
+}
+
+fn of_cell(cell: &Cell, side: Side) -> Vec<Headline> {
+    let topic = format!("A service ÷ LocalSet’s, {}", cell.load());
+    let line = |side, label: String, value: &Estimate, better| {
+        Headline::ratio(side, (topic.clone(), label), value, Some(Interval::Confidence95), better, "service")
+    };
+    let mut lines = Vec::new();
+    for arm in FIRST_ARMS.into_iter().filter_map(|key| cell.arm(key)) {
+        if let Some(Figures { mean, p99, .. }) = &arm.latency_ratios {
+            let mean = line(side, format!("mean latency, {}", arm.title), mean, Better::Less);
+            let in_sentence = side == Side::Gain && arm.arm == FIRST_ARMS[0];
+            lines.push(if in_sentence { mean.with_phrase(&phrase(cell)) } else { mean });
+            lines.push(line(side, format!("p99 latency, {}", arm.title), p99, Better::Less));
+        }
+        let chunks = arm.chunk_ratio.as_ref().filter(|_| side == Side::Gain);
+        let label = format!("compaction, {}", arm.title);
+        lines.extend(chunks.map(|found| line(Side::Cost, label, found, Better::More)));
+    }
+    lines
+}
+
+fn phrase(cell: &Cell) -> String {
+    format!("a service beside {} compactors has # the mean latency by its imports alone", cell.compactors)
+}
+
+fn plots(host: &str, cells: &[Cell]) -> Vec<Plot> {
+    let usual = || cells.iter().filter(|cell| cell.is_usual());
+    let bars = |of: fn(&Arm) -> Option<Estimate>| -> Vec<(String, Option<Estimate>)> {
+        let of_cell = |cell: &Cell| -> Vec<(String, Option<Estimate>)> {
+            let name = |arm: &Arm| format!("{}: {}", cell.load(), arm.title);
+            cell.arms.iter().map(|arm| (name(arm), of(arm))).collect()
+        };
+        usual().flat_map(of_cell).collect()
+    };
+    let base = cells.first().and_then(|cell| cell.arms.first()).map_or("", |arm| arm.title.as_str());
+    let axis = |better: &str| format!("× {base}, 95 %: {better} is better");
+    let mean = bars(|arm| Some(arm.latency_ratios.as_ref()?.mean));
+    let p99 = bars(|arm| Some(arm.latency_ratios.as_ref()?.p99));
+    let chunks = bars(|arm| arm.chunk_ratio);
+    [
+        Plot::ratios(format!("Mean latency, {host}"), axis("less"), Better::Less, mean),
+        Plot::ratios(format!("p99 latency, {host}"), axis("less"), Better::Less, p99),
+        Plot::ratios(format!("Compaction, {host}"), axis("more"), Better::More, chunks),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn table(cells: &[Cell]) -> Table {
+    let mut table = Table::new(
+        "Latencies in µs, all rounds together; ratios to the first line of the same compaction, with 95 % intervals",
+        &[
+            "compaction",
+            "tasks run by",
+            "mean",
+            "× first",
+            "p50",
+            "× first",
+            "p99",
+            "× first",
+            "p99.9",
+            "× first",
+            "chunks / s",
+            "× first",
+        ],
+    )
+    .with_words(2);
+    table.rows = cells.iter().flat_map(|cell| cell.arms.iter().map(|arm| row(cell, arm))).collect();
+    table
+}
+
+fn row(cell: &Cell, arm: &Arm) -> Vec<String> {
+    let latency = &arm.latency_ns;
+    let ratio = |of: fn(&Figures<Estimate>) -> &Estimate| compared(arm.latency_ratios.as_ref().map(of));
+    vec![
+        cell.load(),
+        arm.title.clone(),
+        micros(latency.mean),
+        ratio(|found| &found.mean),
+        micros(latency.p50),
+        ratio(|found| &found.p50),
+        micros(latency.p99),
+        ratio(|found| &found.p99),
+        micros(latency.p999),
+        ratio(|found| &found.p999),
+        arm.chunk_rate.map_or_else(|| NOTHING.to_owned(), number),
+        compared(arm.chunk_ratio.as_ref()),
+    ]
+}
+
+fn micros(nanos: f64) -> String {
+    if is_worst(nanos as u64) { "never".to_owned() } else { number(nanos / 1e3) }
+}

@@ -1,0 +1,64 @@
+//! The service's state, and what it answers.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::mem;
+use std::rc::Rc;
+
+/// Keys and values, shared by all connections of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Store(Rc<RefCell<HashMap<String, String>>>);
+
+impl Store {
+    /// Carries out a line and answers it with one: `set KEY VALUE` with `ok`, `get KEY` with the value.
+    pub fn answer(&self, line: &str) -> String {
+        let mut words = line.splitn(3, ' ');
+        match (words.next(), words.next(), words.next()) {
+            (Some("set"), Some(key), Some(value)) => {
+                self.0.borrow_mut().insert(key.to_owned(), value.to_owned());
+                "ok\n".to_owned()
+            }
+            (Some("get"), Some(key), None) => match self.0.borrow().get(key) {
+                Some(value) => format!("{value}\n"),
+                None => "nothing\n".to_owned(),
+            },
+            _ => "what?\n".to_owned(),
+        }
+    }
+
+    /// Carries out all lines that are whole, and answers them in order. The beginning of another one is left.
+    pub fn answer_all(&self, lines: &mut Vec<u8>) -> Vec<u8> {
+        let whole = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let rest = lines.split_off(whole);
+        let whole = mem::replace(lines, rest);
+        let answers: String = String::from_utf8_lossy(&whole).lines().map(|line| self.answer(line)).collect();
+        answers.into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_set_is_got_on_every_connection() {
+        let store = Store::default();
+        let other = store.clone();
+        assert_eq!(store.answer("get a"), "nothing\n");
+        assert_eq!(store.answer("set a one two"), "ok\n");
+        assert_eq!(other.answer("get a"), "one two\n");
+        assert_eq!(other.answer("del a"), "what?\n");
+    }
+
+    #[test]
+    fn a_line_is_answered_when_it_is_whole() {
+        let store = Store::default();
+        let mut lines = b"set a 1\nget a\nget".to_vec();
+        assert_eq!(store.answer_all(&mut lines), b"ok\n1\n");
+        assert_eq!(lines, b"get");
+        assert_eq!(store.answer_all(&mut lines), b"");
+        lines.extend(b" a\n");
+        assert_eq!(store.answer_all(&mut lines), b"1\n");
+        assert!(lines.is_empty());
+    }
+}
