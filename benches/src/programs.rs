@@ -41,7 +41,7 @@ use setting::Setting;
 /// If the JSON file cannot be written, a program in a process of its own fails, or standard output cannot be written.
 pub fn command(options: &Options) -> Result<(), Failure> {
     if options.list {
-        return terminal::print_with(|out| text::write_list(out));
+        return terminal::print_with(text::write_list);
     }
     json::clean_up_on_interrupt()?;
     let file = options.json.as_deref().map(JsonFile::create).transpose()?;

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod overhead;
 pub mod priority;
+pub mod programs;
 pub mod simulate;
 pub mod tail;
 pub mod tcp;
@@ -30,9 +31,10 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 7] = [
+pub const READERS: [Reader; 8] = [
     compare::READER,
     overhead::READER,
+    programs::READER,
     tcp::READER,
     priority::READER,
     tail::READER,

@@ -76,17 +76,13 @@ fn with_interval(found: Estimate) -> String {
 
 /// How many bars are met, and which are not.
 fn write_bars(bars: &[Conclusion], out: &mut impl Write) -> io::Result<()> {
-    let is = |wanted: Verdict| move |bar: &&Conclusion| bar.verdict == Some(wanted);
-    if bars.iter().all(|bar| bar.verdict.is_none()) {
-        return Ok(());
+    let count = |wanted: Verdict| bars.iter().filter(|bar| bar.verdict == Some(wanted)).count();
+    let (met, missed) = (count(Verdict::Met), count(Verdict::Missed));
+    if met + missed > 0 {
+        writeln!(out, "bars: {met} met, {missed} missed")?;
     }
-    writeln!(
-        out,
-        "{} of {} bars met; the others:",
-        bars.iter().filter(is(Verdict::Met)).count(),
-        bars.len()
-    )?;
-    bars.iter().filter(is(Verdict::Missed)).try_for_each(|bar| writeln!(out, "{bar}"))
+    let is_missed = |bar: &&Conclusion| bar.verdict == Some(Verdict::Missed);
+    bars.iter().filter(is_missed).try_for_each(|bar| writeln!(out, "{bar}"))
 }
 
 /// Writes which programs there are.

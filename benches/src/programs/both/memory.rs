@@ -64,9 +64,11 @@ pub(crate) fn per_connection(setting: &Setting) -> Vec<f64> {
         let before = resident::bytes();
         let mut clients = Vec::with_capacity(connections);
         while accepted.get() < connections {
-            let more = OPENED_AT_ONCE.min(connections - clients.len());
-            let opened = (0..more).map(|_| Client::connect(address).expect("the server listens"));
-            clients.extend(opened);
+            if accepted.get() == clients.len() {
+                let more = OPENED_AT_ONCE.min(connections - clients.len());
+                let opened = (0..more).map(|_| Client::connect(address).expect("the server listens"));
+                clients.extend(opened);
+            }
             tokio::task::yield_now().await;
         }
         vec![(resident::bytes() - before) / connections as f64]
