@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, page, priority, service, simulate, tail, tcp};
+use crate::{overhead, page, priority, programs, service, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -31,6 +31,10 @@ pub enum Parsed {
     Tail(tail::options::Options),
     /// Put a background beside a foreground.
     Priority(priority::options::Options),
+    /// Run programs with both sets of imports.
+    Programs(programs::options::Options),
+    /// Run one of them once.
+    ProgramSample(programs::options::SampleOptions),
     /// Write the report.
     Report(page::options::Options),
     /// Show a help or version text.
@@ -88,6 +92,11 @@ enum Command {
     Tail(tail::options::Options),
     /// Measure foreground latency beside background work: by shares, length of polls, request
     Priority(priority::options::Options),
+    /// Run programs with LocalSet's imports and with Clockworker's: time, p99, memory
+    Programs(programs::options::Options),
+    /// The process that `programs` starts
+    #[command(hide = true)]
+    ProgramSample(programs::options::SampleOptions),
     /// Write one page of all results: what it costs and what you gain
     Report(page::options::Options),
 }
@@ -158,6 +167,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
         Ok(Line { command: Command::ServiceServer { setup } }) => Parsed::ServiceServer(setup),
         Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
         Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
+        Ok(Line { command: Command::Programs(options) }) => Parsed::Programs(options),
+        Ok(Line { command: Command::ProgramSample(options) }) => Parsed::ProgramSample(options),
         Ok(Line { command: Command::Report(options) }) => Parsed::Report(options),
         Err(error) => explain(&error),
     }

@@ -41,13 +41,15 @@ pub enum Interval {
 pub enum Bar {
     /// This, or less.
     AtMost(f64),
+    /// This, or less, by the value alone.
+    MiddleAtMost(f64),
     /// This, or more.
     AtLeast(f64),
     /// From the one to the other.
     Within(f64, f64),
 }
 
-/// Whether a quantity is where it should be. The whole interval has a say, not only the value.
+/// Whether a quantity is where it should be. The whole interval has a say, not only the value, unless the bar says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -63,6 +65,7 @@ impl Bar {
     fn verdict(self, value: &Estimate) -> Verdict {
         let (met, missed) = match self {
             Bar::AtMost(limit) => (value.high <= limit, value.low > limit),
+            Bar::MiddleAtMost(limit) => (value.median <= limit, value.median > limit),
             Bar::AtLeast(limit) => (value.low >= limit, value.high < limit),
             Bar::Within(least, most) => {
                 (value.low >= least && value.high <= most, value.high < least || value.low > most)
@@ -199,7 +202,7 @@ impl fmt::Display for Conclusion {
 impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Bar::AtMost(limit) => write!(f, "≤ {limit:.2}"),
+            Bar::AtMost(limit) | Bar::MiddleAtMost(limit) => write!(f, "≤ {limit:.2}"),
             Bar::AtLeast(limit) => write!(f, "≥ {limit:.2}"),
             Bar::Within(least, most) => write!(f, "{least:.2} to {most:.2}"),
         }
@@ -227,6 +230,8 @@ mod tests {
         assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
         let verdicts = [0.5, 0.65, 0.8].map(|limit| Bar::AtLeast(limit).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
+        let verdicts = [0.6, 0.59].map(|limit| Bar::MiddleAtMost(limit).verdict(&value));
+        assert_eq!(verdicts, [Verdict::Met, Verdict::Missed]);
         let verdicts = [(0.5, 0.7), (0.6, 0.7), (0.8, 0.9)]
             .map(|(least, most)| Bar::Within(least, most).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);

@@ -1,8 +1,10 @@
 //! What clockworker costs and what it buys, measured against tokio's [`LocalSet`](tokio::task::LocalSet).
 //!
 //! The program is `clockworker-benches compare`, for two tables in two minutes; `overhead`, for everything that the
-//! executor costs beside many others; `service`, for what a plain service gains and loses by it; `tcp`, for what it does to an echo server on several hosts; `tail` and `priority`,
-//! for what scheduling does to latency; `simulate` asks the policies in virtual time, and `report` makes one page of what
+//! executor costs beside many others; `service`, for what a plain service gains and loses by it; `tcp`, for what it does
+//! to an echo server on several hosts; `tail` and `priority`, for what scheduling does to latency; `programs`, for what
+//! whole programs take with their imports changed; `simulate` asks the policies in virtual time, and `report` makes one
+//! page of what
 //! they found. This library is its parts, in the order in which a run meets
 //! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
 //! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
@@ -15,6 +17,7 @@ pub mod failure;
 pub mod compare;
 pub mod overhead;
 pub mod priority;
+pub mod programs;
 pub mod service;
 pub mod simulate;
 pub mod tail;

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, page, priority, service, simulate, tail, tcp, terminal};
+use clockworker_benches::{
+    compare, overhead, page, priority, programs, service, simulate, tail, tcp, terminal,
+};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -23,6 +25,8 @@ fn main() -> ExitCode {
         Parsed::ServiceServer(setup) => status(service::server::command(&setup)),
         Parsed::Tail(options) => status(tail::command(&options)),
         Parsed::Priority(options) => status(priority::command(&options)),
+        Parsed::Programs(options) => status(programs::command(&options)),
+        Parsed::ProgramSample(options) => status(programs::child::command(&options)),
         Parsed::Report(options) => status(page::command(&options)),
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),

@@ -101,7 +101,9 @@ fn measure_section(section: Section, arms: &[Arm], options: &Options, pinning: &
         .iter()
         .enumerate()
         .flat_map(|(number, measure)| {
-            grid::run(section, number as u64, measure.as_ref(), &Rounds::of(options))
+            let part = (section as u64) << 8 | number as u64;
+            let rounds = Rounds::new(options.rounds, options.quick, options.seed);
+            grid::run(section.title(), part, measure.as_ref(), &rounds)
         })
         .collect()
 }

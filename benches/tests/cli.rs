@@ -247,6 +247,67 @@ fn overhead_measures_what_it_is_told_to() {
 }
 
 #[test]
+fn quick_programs_have_every_program_by_every_arm_and_no_verdict() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("programs.json");
+    let output = run(&["programs", "--quick", "--seed", "5", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("bars:"), "{printed}");
+
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(report["schema"], "clockworker-programs");
+    assert_eq!(report["arguments"]["seed"], 5);
+    let listed = programs();
+    assert!(listed.len() >= 35, "{listed:?}");
+    assert_eq!(report["arguments"]["only"], serde_json::json!(listed));
+    let findings = report["findings"].as_array().unwrap();
+    for program in &listed {
+        assert!(findings.iter().any(|finding| finding["program"] == *program), "{program}");
+        assert!(printed.contains(program.as_str()), "{program} is missing in:\n{printed}");
+    }
+    findings.iter().for_each(check_finding);
+    let judged = findings.iter().filter(|finding| !finding["limit"].is_null()).count();
+    assert!(report["bars"].as_array().unwrap().len() <= judged);
+}
+
+/// The names that `programs --list` has.
+fn programs() -> Vec<String> {
+    let output = run(&["programs", "--list"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let lines = text(&output.stdout).lines();
+    lines.map(|line| line.split_once(' ').expect("a name and a title").0.to_owned()).collect()
+}
+
+/// Memory is not told on all systems; all else is.
+fn check_finding(finding: &Value) {
+    if finding["quantity"].as_str().unwrap().starts_with("memory") && !cfg!(target_os = "linux") {
+        return;
+    }
+    let samples = finding["samples"].as_array().unwrap();
+    assert_eq!(keys(&finding["samples"]), ["base", "base_again", "clockworker"], "{finding}");
+    assert!(samples.iter().all(|arm| arm["samples"].as_array().unwrap().len() == 2), "{finding}");
+    assert!(finding["base_shown"].is_string(), "{finding}");
+    // A handful of connections may fit into memory that was there before.
+    if finding["quantity"] != "memory_each_bytes" {
+        assert!(finding["ratio"]["median"].as_f64().unwrap() > 0.0, "{finding}");
+        assert!(finding["again"]["median"].as_f64().unwrap() > 0.0, "{finding}");
+    }
+}
+
+#[test]
+fn programs_are_run_that_are_named() {
+    let output = run(&["programs", "--quick", "--only", "pairs,memory_burst", "--rounds", "3"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    for wanted in ["medians of 3 rounds", "p99.9", "memory_burst"] {
+        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
+    }
+    assert!(!printed.contains("ring"), "{printed}");
+}
+
+#[test]
 fn one_scenario_is_one_table() {
     let output = run(&["compare", "--quick", "--scenario", "overhead", "--rounds", "2"]);
     assert!(output.status.success());
@@ -272,6 +333,7 @@ fn nonsense_is_refused_in_one_line() {
         (&["overhead", "--only", "poll"], "possible values: polls, spawn, wake"),
         (&["overhead", "--arms", "local_set,async_std"], "'async_std'"),
         (&["overhead", "--rounds", "1"], "'1'"),
+        (&["programs", "--only", "pairs,ping"], "'ping'"),
     ] {
         assert_refused(&run(arguments), wanted);
     }

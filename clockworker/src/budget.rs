@@ -29,9 +29,9 @@ pub(crate) struct TurnBudget {
     /// None if there was none to begin with.
     #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
-    /// A task has yielded since it was renewed, and may have used some.
+    /// How many polls its queue had when it was renewed last.
     #[cfg(feature = "tokio")]
-    is_begun: Cell<bool>,
+    renewed_at: Cell<u64>,
 }
 
 #[cfg(feature = "tokio")]
@@ -60,26 +60,21 @@ impl TurnBudget {
     pub(crate) fn renew(&self) -> bool {
         self.give_back();
         self.keep();
-        self.is_begun.set(false);
         has_budget_remaining()
     }
 
-    /// A task was polled, which has not spent the budget. If it yielded, the next goes on with what is left.
+    /// Renews it after a poll, which was the queue's so-and-so-manieth.
     #[inline]
-    pub(crate) fn pass_on(&self, yielded: bool) {
-        match yielded {
-            true => self.is_begun.set(true),
-            false => {
-                self.give_back();
-                self.keep();
-                self.is_begun.set(false);
-            }
-        }
+    pub(crate) fn renew_at(&self, polls: u64) {
+        self.give_back();
+        self.keep();
+        self.renewed_at.set(polls);
     }
 
-    /// Whether the last poll may have begun with less than all of it.
-    pub(crate) fn is_begun(&self) -> bool {
-        self.is_begun.get()
+    /// Whether it was renewed after the queue's poll of that number: the next poll began with all of it. (If it is another
+    /// queue's poll of the same number, no harm is done: a task waits for its next turn.)
+    pub(crate) fn was_whole(&self, polls: u64) -> bool {
+        self.renewed_at.get() == polls
     }
 }
 
@@ -99,9 +94,9 @@ impl TurnBudget {
     }
 
     #[inline]
-    pub(crate) fn pass_on(&self, _yielded: bool) {}
+    pub(crate) fn renew_at(&self, _polls: u64) {}
 
-    pub(crate) fn is_begun(&self) -> bool {
-        false
+    pub(crate) fn was_whole(&self, _polls: u64) -> bool {
+        true
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn poll_in_turn<T>(
     Id::make_current(core.outer_task.get());
     core.end_visit();
     core.meter.begin(Account::Main);
-    core.budget.pass_on(false);
+    core.budget.renew();
     let polled = poll(&mut Context::from_waker(waker));
     core.meter.end_main();
     // It woke itself, to let others run: it is to be their turn, then.

@@ -95,9 +95,8 @@ pub(crate) fn run<S: Scheduler>(
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
         let mut ran = live.run();
-        match core.budget.is_spent() {
-            true => ran = after_spent(ran, core),
-            false => core.budget.pass_on(matches!(ran, Ran::Yielded(_))),
+        if core.budget.is_spent() {
+            ran = after_spent(ran, (lane, core));
         }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
@@ -135,9 +134,9 @@ pub(crate) fn run<S: Scheduler>(
 /// Renews the budget after a poll that has spent it, and polls the task again if others had spent it first. If it was cut
 /// short for what it spent itself, it has yielded.
 #[cold]
-fn after_spent(ran: Ran, core: &Core) -> Ran {
+fn after_spent(ran: Ran, (lane, core): (&Lane, &Core)) -> Ran {
     let budget = &core.budget;
-    let by_others = budget.is_begun();
+    let by_others = !budget.was_whole(lane.counters.polls.get());
     if !budget.renew() {
         core.end_turn_soon();
         return ran;
@@ -296,6 +295,7 @@ fn settle<S: Scheduler>(
     lane.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
+            core.budget.renew_at(lane.counters.polls.get());
             live.polled_in(core.turn());
             let task = records.put_back(id, live, false)?;
             asked.ask(|| served(policy, task, service_ns));
@@ -308,6 +308,7 @@ fn settle<S: Scheduler>(
             Some(task)
         }
         Ran::Finished(finish) => {
+            core.budget.renew_at(lane.counters.polls.get());
             let left = records.remove(id);
             // Its group may be gone with it.
             core.leave_task();

@@ -5,8 +5,6 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::measure::{Measure, Quantity, Row, Versus};
-use super::options::Options;
-use super::section::Section;
 use crate::progress::Progress;
 use crate::random::{Purpose, Random};
 use crate::stats::{self, Estimate};
@@ -25,9 +23,9 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// As the command line has it.
-    pub fn of(options: &Options) -> Self {
-        Rounds { wanted: options.rounds, quick: options.quick, seed: options.seed }
+    /// As many as are `wanted`, or as are usual.
+    pub fn new(wanted: Option<u32>, quick: bool, seed: u64) -> Self {
+        Rounds { wanted, quick, seed }
     }
 
     fn number(&self, usual: u32) -> u32 {
@@ -77,18 +75,18 @@ pub struct Cell {
 /// Samples by shape, row, quantity and round.
 type Samples = Vec<Vec<Option<Vec<Vec<f64>>>>>;
 
-/// Runs `measure`.
-pub fn run(section: Section, number: u64, measure: &dyn Measure, rounds: &Rounds) -> Vec<Grid> {
-    let part = (section as u64) << 8 | number;
-    let samples = take(section, part, measure, rounds);
+/// Runs `measure`. Its `name` stands beside the progress bar, and `part` tells it apart from what else is run.
+pub fn run(name: &'static str, part: u64, measure: &dyn Measure, rounds: &Rounds) -> Vec<Grid> {
+    let samples = take(name, part, measure, rounds);
     let mut resampling = Random::new(rounds.seed, Purpose::Resampling, part);
     let quantities = measure.quantities().into_iter().enumerate();
     quantities.map(|(place, quantity)| grid(measure, quantity, place, &samples, &mut resampling)).collect()
 }
 
-fn take(section: Section, part: u64, measure: &dyn Measure, rounds: &Rounds) -> Samples {
+fn take(name: &'static str, part: u64, measure: &dyn Measure, rounds: &Rounds) -> Samples {
     let number = rounds.number(measure.rounds());
-    let progress = Progress::start(section.title(), u64::from(number));
+    let progress = Progress::start(name, u64::from(number));
+    progress.say(measure.remark());
     let mut order = Random::new(rounds.seed, Purpose::Order, part);
     let (shapes, rows) = (measure.shapes().len(), measure.rows().len());
     let quantities = measure.quantities().len();
@@ -216,7 +214,7 @@ mod tests {
 
     fn grids(versus: Versus) -> Vec<Grid> {
         let rounds = Rounds { wanted: Some(4), quick: true, seed: 1 };
-        run(Section::Polls, 0, &Drifting(versus, Counter::new(0)), &rounds)
+        run("drifting", 0, &Drifting(versus, Counter::new(0)), &rounds)
     }
 
     #[test]

@@ -60,6 +60,11 @@ pub trait Measure {
         Duration::from_secs(60)
     }
 
+    /// What stands behind the progress bar.
+    fn remark(&self) -> String {
+        String::new()
+    }
+
     /// Whether a row can be measured at a shape.
     fn can(&self, _shape: usize, _row: usize) -> bool {
         true

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod overhead;
 pub mod priority;
+pub mod programs;
 pub mod service;
 pub mod simulate;
 pub mod tail;
@@ -35,6 +36,7 @@ pub const READERS: [Reader; 8] = [
     service::READER,
     compare::READER,
     overhead::READER,
+    programs::READER,
     tcp::READER,
     priority::READER,
     tail::READER,

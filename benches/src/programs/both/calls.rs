@@ -1,0 +1,97 @@
+//! Calls: a request, and a wait for its answer.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::support::{run, timed};
+use super::task::spawn_local;
+use crate::latencies::Latencies;
+use crate::overhead::polls::nanos;
+use crate::programs::setting::Setting;
+use crate::stopwatch::Stopwatch;
+
+/// A number, and where its successor is to go.
+type Call = (u64, oneshot::Sender<u64>);
+
+/// Pairs of a client and a server, all of them busy: the time, p99 and p99.9 of a call.
+pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
+    let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
+    run(async move {
+        let latencies = Rc::new(RefCell::new(Latencies::default()));
+        let watch = Stopwatch::start();
+        let client = |_| {
+            let (server, requests) = mpsc::channel(1);
+            drop(spawn_local(serve(requests)));
+            spawn_local(call_often(server, calls, latencies.clone()))
+        };
+        for client in (0..pairs).map(client).collect::<Vec<_>>() {
+            client.await.expect("no client fails");
+        }
+        let latencies = latencies.borrow();
+        vec![nanos(watch.elapsed()), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
+    })
+}
+
+/// One service that all callers call.
+pub(crate) fn one_service(setting: &Setting) -> Vec<f64> {
+    let (callers, calls) = (setting.size(100, 5), setting.size(1_000, 10));
+    timed(async move {
+        let (service, requests) = mpsc::channel(32);
+        drop(spawn_local(serve(requests)));
+        let caller = |_| spawn_local(call_all(service.clone(), calls));
+        for caller in (0..callers).map(caller).collect::<Vec<_>>() {
+            caller.await.expect("no caller fails");
+        }
+    })
+}
+
+pub(super) async fn serve(mut requests: mpsc::Receiver<Call>) {
+    while let Some((number, answer)) = requests.recv().await {
+        answer.send(number + 1).expect("the caller waits");
+    }
+}
+
+pub(super) async fn call(service: &mpsc::Sender<Call>, number: u64) -> u64 {
+    let (answer, answered) = oneshot::channel();
+    service.send((number, answer)).await.expect("the service does not end");
+    answered.await.expect("the service answers")
+}
+
+async fn call_all(service: mpsc::Sender<Call>, calls: usize) {
+    for number in 0..calls as u64 {
+        assert_eq!(call(&service, number).await, number + 1);
+    }
+}
+
+async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Latencies>>) {
+    for number in 0..calls as u64 {
+        let watch = Stopwatch::start();
+        call(&service, number).await;
+        latencies.borrow_mut().record(watch.elapsed().as_nanos() as u64);
+    }
+}
+
+/// Two tasks that wake each other, many times over.
+pub(crate) fn notify_pairs(setting: &Setting) -> Vec<f64> {
+    let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
+    timed(async move {
+        let pair = |_| {
+            let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];
+            ping.notify_one();
+            drop(spawn_local(take_turns(ping.clone(), pong.clone(), turns)));
+            spawn_local(take_turns(pong, ping, turns))
+        };
+        for second in (0..pairs).map(pair).collect::<Vec<_>>() {
+            second.await.expect("no task fails");
+        }
+    })
+}
+
+async fn take_turns(mine: Rc<Notify>, other: Rc<Notify>, turns: usize) {
+    for _ in 0..turns {
+        mine.notified().await;
+        other.notify_one();
+    }
+}

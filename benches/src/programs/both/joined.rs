@@ -1,0 +1,52 @@
+//! Many futures inside one: in the main future, and in a task.
+
+use futures::future::join_all;
+use futures::stream::{self, StreamExt};
+
+use super::support::{timed, timed_in_task};
+use super::task::{spawn_local, yield_now};
+use crate::programs::setting::Setting;
+
+async fn yield_often(times: usize) {
+    for _ in 0..times {
+        yield_now().await;
+    }
+}
+
+pub(crate) fn buffered_in_main(setting: &Setting) -> Vec<f64> {
+    timed(buffered(setting.size(20_000, 200)))
+}
+
+pub(crate) fn buffered_in_task(setting: &Setting) -> Vec<f64> {
+    timed_in_task(buffered(setting.size(20_000, 200)))
+}
+
+async fn buffered(jobs: usize) {
+    let done = stream::iter(0..jobs).map(|_| yield_often(3)).buffer_unordered(64).count().await;
+    assert_eq!(done, jobs);
+}
+
+pub(crate) fn join_all_in_main(setting: &Setting) -> Vec<f64> {
+    timed(all(setting.size(1_000, 50), setting.size(50, 2)))
+}
+
+pub(crate) fn join_all_in_task(setting: &Setting) -> Vec<f64> {
+    timed_in_task(all(setting.size(1_000, 50), setting.size(50, 2)))
+}
+
+async fn all(futures: usize, yields: usize) {
+    join_all((0..futures).map(|_| yield_often(yields))).await;
+}
+
+/// `join!` of three futures that yield, in each of many tasks.
+pub(crate) fn join_in_tasks(setting: &Setting) -> Vec<f64> {
+    let (tasks, yields) = (setting.size(200, 5), setting.size(300, 5));
+    timed(async move {
+        let three = move || async move {
+            tokio::join!(yield_often(yields), yield_often(yields), yield_often(yields));
+        };
+        for task in (0..tasks).map(|_| spawn_local(three())).collect::<Vec<_>>() {
+            task.await.expect("no task fails");
+        }
+    })
+}

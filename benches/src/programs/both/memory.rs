@@ -1,0 +1,82 @@
+//! What is resident afterwards. Each is run in a process of its own.
+
+use std::cell::Cell;
+use std::net::TcpStream as Client;
+use std::rc::Rc;
+
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+
+use super::support::run;
+use super::task::{spawn_local, yield_now};
+use crate::programs::clients::ANY_PORT;
+use crate::programs::resident;
+use crate::programs::setting::Setting;
+
+/// Connections that are opened before the server gets to accept them: fewer than a listener keeps for it.
+const OPENED_AT_ONCE: usize = 100;
+
+/// After very many tasks that were there at the same time, while the set is kept.
+pub(crate) fn after_spawns(setting: &Setting) -> Vec<f64> {
+    let tasks = setting.size(1_000_000, 1_000);
+    run(async move {
+        let ended = Rc::new(Cell::new(0));
+        for _ in 0..tasks {
+            let ended = ended.clone();
+            drop(spawn_local(async move { ended.set(ended.get() + 1) }));
+        }
+        while ended.get() < tasks {
+            yield_now().await;
+        }
+        vec![resident::bytes()]
+    })
+}
+
+/// The same, a thousand at a time: nothing is to pile up.
+pub(crate) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
+    let (rounds, tasks) = (setting.size(1_000, 5), setting.size(1_000, 10));
+    run(async move {
+        for _ in 0..rounds {
+            for task in (0..tasks).map(|_| spawn_local(yield_now())).collect::<Vec<_>>() {
+                task.await.expect("no task fails");
+            }
+        }
+        vec![resident::bytes()]
+    })
+}
+
+/// Per connection that waits for its first request.
+pub(crate) fn per_connection(setting: &Setting) -> Vec<f64> {
+    let connections = setting.size(4_000, 50);
+    resident::allow_files(2 * connections as u64 + 100);
+    run(async move {
+        let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
+        let address = listener.local_addr().expect("it is bound");
+        let accepted = Rc::new(Cell::new(0));
+        let counter = accepted.clone();
+        drop(spawn_local(async move {
+            loop {
+                let (stream, _) = listener.accept().await.expect("connections are accepted");
+                drop(spawn_local(wait_for_request(stream)));
+                counter.set(counter.get() + 1);
+            }
+        }));
+        let before = resident::bytes();
+        let mut clients = Vec::with_capacity(connections);
+        while accepted.get() < connections {
+            if accepted.get() == clients.len() {
+                let more = OPENED_AT_ONCE.min(connections - clients.len());
+                let opened = (0..more).map(|_| Client::connect(address).expect("the server listens"));
+                clients.extend(opened);
+            }
+            tokio::task::yield_now().await;
+        }
+        vec![(resident::bytes() - before) / connections as f64]
+    })
+}
+
+async fn wait_for_request(mut stream: TcpStream) {
+    let mut head = [0; 512];
+    // Nothing comes.
+    let _ = stream.read(&mut head).await;
+}

@@ -1,0 +1,91 @@
+//! Tasks come and go.
+
+use std::thread;
+
+use tokio::sync::mpsc;
+
+use super::support::timed;
+use super::task::{JoinSet, spawn_local, yield_now};
+use crate::pinning::Side;
+use crate::programs::setting::Setting;
+
+pub(crate) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
+    let tasks = setting.size(100_000, 100);
+    timed(async move {
+        let handles: Vec<_> = (0..tasks).map(|number| spawn_local(async move { number })).collect();
+        for handle in handles {
+            handle.await.expect("no task fails");
+        }
+    })
+}
+
+/// A set of tasks that is kept at a thousand.
+pub(crate) fn join_set(setting: &Setting) -> Vec<f64> {
+    let (tasks, at_once) = (setting.size(100_000, 100), setting.size(1_000, 10));
+    timed(async move {
+        let mut set = JoinSet::new();
+        for _ in 0..tasks {
+            if set.len() == at_once {
+                set.join_next().await.expect("it is not empty").expect("no task fails");
+            }
+            set.spawn_local(yield_now());
+        }
+        while let Some(joined) = set.join_next().await {
+            joined.expect("no task fails");
+        }
+    })
+}
+
+pub(crate) fn spawns_from_a_thread(setting: &Setting) -> Vec<f64> {
+    spawns_from_threads(setting, 1)
+}
+
+pub(crate) fn spawns_from_four_threads(setting: &Setting) -> Vec<f64> {
+    spawns_from_threads(setting, 4)
+}
+
+/// Threads send requests; a task spawns one for each. The set ends when all are served.
+fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
+    let requests = setting.size(100_000, 100) / threads;
+    timed(async move {
+        let (sender, mut inbox) = mpsc::unbounded_channel();
+        let senders: Vec<_> = (0..threads)
+            .map(|_| {
+                let (sender, pinning) = (sender.clone(), setting.pinning.clone());
+                thread::spawn(move || {
+                    pinning.pin(Side::Load);
+                    (0..requests).for_each(|number| sender.send(number).expect("it is received"));
+                })
+            })
+            .collect();
+        drop(sender);
+        let (served, mut ended) = mpsc::unbounded_channel();
+        let spawner = spawn_local(async move {
+            while let Some(number) = inbox.recv().await {
+                let served = served.clone();
+                drop(spawn_local(async move { served.send(number).expect("it is received") }));
+            }
+        });
+        spawner.await.expect("the spawner does not fail");
+        for _ in 0..requests * threads {
+            ended.recv().await.expect("every request is served");
+        }
+        senders.into_iter().for_each(|sender| sender.join().expect("no thread panics"));
+    })
+}
+
+/// Tasks that leave work to threads, and wait for it.
+pub(crate) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
+    let (tasks, times) = (setting.size(64, 4), setting.size(50, 2));
+    timed(async move {
+        let work = move || async move {
+            for number in 0..times {
+                let found = tokio::task::spawn_blocking(move || number).await.expect("no closure panics");
+                assert_eq!(found, number);
+            }
+        };
+        for task in (0..tasks).map(|_| spawn_local(work())).collect::<Vec<_>>() {
+            task.await.expect("no task fails");
+        }
+    })
+}

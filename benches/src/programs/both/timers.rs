@@ -1,0 +1,87 @@
+//! Sleeps and timeouts.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep, sleep_until, timeout};
+
+use super::support::{run, timed};
+use super::task::{spawn_local, yield_now};
+use crate::latencies::Latencies;
+use crate::overhead::polls::nanos;
+use crate::programs::setting::Setting;
+use crate::stopwatch::now;
+use crate::workload::spin;
+
+/// Tasks that always have work, and how long a poll of theirs takes.
+const HOGS: usize = 4;
+const POLL: Duration = Duration::from_micros(50);
+
+/// Timers that go off every five milliseconds beside tasks that always have work: the hogs' time per poll, and how late
+/// the timers are.
+pub(crate) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
+    let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
+    run(async move {
+        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Latencies::default())));
+        (0..HOGS).for_each(|_| drop(spawn_local(hog(polls.clone()))));
+        let start = now();
+        (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
+        sleep(Duration::from_millis(window)).await;
+        let per_poll = nanos(now() - start) / f64::from(polls.get());
+        vec![per_poll, lateness.borrow().at(0.99) as f64]
+    })
+}
+
+async fn hog(polls: Rc<Cell<u32>>) {
+    loop {
+        spin::burn(POLL);
+        polls.set(polls.get() + 1);
+        yield_now().await;
+    }
+}
+
+async fn tick(start: Instant, lateness: Rc<RefCell<Latencies>>) {
+    for number in 1.. {
+        sleep_and_record(start + number * Duration::from_millis(5), &lateness).await;
+    }
+}
+
+async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Latencies>) {
+    sleep_until(deadline.into()).await;
+    lateness.borrow_mut().record((now() - deadline).as_nanos() as u64);
+}
+
+/// Very many tasks that sleep once, all of them at the same time: the thread's CPU time, and how late they wake.
+pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
+    let (sleepers, spawning) = (setting.size(100_000, 200) as u32, setting.size(150, 2) as u32);
+    let millisecond = Duration::from_millis(1);
+    run(async move {
+        let lateness = Rc::new(RefCell::new(Latencies::default()));
+        let (start, before) = (now(), spin::cpu_time());
+        let sleeper = |number| {
+            let (lateness, deadline) = (lateness.clone(), start + (spawning + number % 100) * millisecond);
+            spawn_local(async move { sleep_and_record(deadline, &lateness).await })
+        };
+        for task in (0..sleepers).map(sleeper).collect::<Vec<_>>() {
+            task.await.expect("no sleeper fails");
+        }
+        let cpu = nanos(spin::cpu_time() - before);
+        vec![cpu, lateness.borrow().at(0.99) as f64]
+    })
+}
+
+/// Timeouts around what is ready in time.
+pub(crate) fn timeouts(setting: &Setting) -> Vec<f64> {
+    let (tasks, times) = (setting.size(100, 5), setting.size(1_000, 5));
+    timed(async move {
+        let work = move || async move {
+            for _ in 0..times {
+                timeout(Duration::from_secs(5), yield_now()).await.expect("a yield is short");
+            }
+        };
+        for task in (0..tasks).map(|_| spawn_local(work())).collect::<Vec<_>>() {
+            task.await.expect("no task fails");
+        }
+    })
+}

@@ -1,0 +1,150 @@
+//! Those whom the services serve: a thread of their own, on the other core, the same for every arm.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::thread;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::setting::Setting;
+use crate::arms;
+use crate::latencies::Latencies;
+use crate::pinning::Side;
+use crate::stopwatch::Stopwatch;
+
+/// On this machine only.
+pub const ANY_PORT: &str = "127.0.0.1:0";
+
+/// The bytes of an echo.
+const BLOCK: usize = 1_024;
+
+/// A key by its number.
+pub fn key(number: usize) -> String {
+    format!("key:{number:08}")
+}
+
+/// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
+/// short ones.
+pub async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
+    let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
+    on_a_thread(setting, async move {
+        let mut all = JoinSet::new();
+        all.spawn(async move {
+            command_often(address, long, |_| "COUNT 77\n".to_owned()).await;
+            Vec::new()
+        });
+        for client in 0..clients {
+            let command = move |number: usize| match (key((client * 997 + number * 31) % keys), number % 4) {
+                (key, 0) => format!("SET {key} {number}\n"),
+                (key, _) => format!("GET {key}\n"),
+            };
+            all.spawn(command_often(address, commands, command));
+        }
+        gathered(all).await
+    })
+    .await
+}
+
+/// Gives commands one after the other; how long each took.
+async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(usize) -> String) -> Vec<u64> {
+    let mut stream = BufStream::new(connect(address).await);
+    let (mut answer, mut latencies) = (String::new(), Vec::with_capacity(commands));
+    for number in 0..commands {
+        let watch = Stopwatch::start();
+        stream.write_all(command(number).as_bytes()).await.expect("the server reads");
+        stream.flush().await.expect("the server reads");
+        stream.read_line(&mut answer).await.expect("the server answers");
+        latencies.push(watch.elapsed().as_nanos() as u64);
+        assert!(answer.ends_with('\n'), "the server ended");
+        answer.clear();
+    }
+    latencies
+}
+
+/// Clients that send blocks and wait for their echo. The latencies.
+pub async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
+    let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
+    on_a_thread(setting, async move {
+        let mut all = JoinSet::new();
+        (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
+        gathered(all).await
+    })
+    .await
+}
+
+async fn echo_often(address: SocketAddr, echoes: usize) -> Vec<u64> {
+    let (mut stream, mut block) = (connect(address).await, [7; BLOCK]);
+    let mut latencies = Vec::with_capacity(echoes);
+    for _ in 0..echoes {
+        let watch = Stopwatch::start();
+        stream.write_all(&block).await.expect("the echo's way there is open");
+        stream.read_exact(&mut block).await.expect("the echo's way back is open");
+        latencies.push(watch.elapsed().as_nanos() as u64);
+    }
+    latencies
+}
+
+async fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).await.expect("the server listens");
+    stream.set_nodelay(true).expect("the stream is open");
+    stream
+}
+
+async fn gathered(mut all: JoinSet<Vec<u64>>) -> Latencies {
+    let mut latencies = Latencies::default();
+    while let Some(some) = all.join_next().await {
+        latencies.extend(some.expect("no client fails").into_iter().map(Some));
+    }
+    latencies
+}
+
+/// Runs `clients` on a thread of theirs, and waits for them on this one.
+async fn on_a_thread(
+    setting: &Setting,
+    clients: impl Future<Output = Latencies> + Send + 'static,
+) -> Latencies {
+    let (done, found) = oneshot::channel();
+    let pinning = setting.pinning.clone();
+    thread::spawn(move || {
+        pinning.pin(Side::Load);
+        // Nobody waits any more if the server's thread has failed.
+        let _ = done.send(arms::host().block_on(clients));
+    });
+    found.await.expect("no client fails")
+}
+
+/// Where this process has its echo server, which it keeps.
+pub fn echo_server(setting: &Setting) -> SocketAddr {
+    static SERVER: OnceLock<SocketAddr> = OnceLock::new();
+    *SERVER.get_or_init(|| {
+        let (listening, listens) = mpsc::channel();
+        let pinning = setting.pinning.clone();
+        thread::spawn(move || {
+            pinning.pin(Side::Load);
+            arms::host().block_on(async {
+                let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
+                listening.send(listener.local_addr().expect("it is bound")).expect("somebody asked");
+                loop {
+                    let (stream, _) = listener.accept().await.expect("connections are accepted");
+                    tokio::spawn(echo(stream));
+                }
+            });
+        });
+        listens.recv().expect("the echo server listens")
+    })
+}
+
+async fn echo(mut stream: TcpStream) {
+    stream.set_nodelay(true).expect("the stream is open");
+    let mut buffer = vec![0; 2 * BLOCK];
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        if stream.write_all(&buffer[..read]).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A task for each request, on monoio.
+
+use std::future::Future;
+
+use super::task::{run, spawn};
+use crate::overhead::polls::nanos;
+use crate::programs::setting::Setting;
+use crate::stopwatch::Stopwatch;
+use crate::workload::self_waking::SelfWaking;
+
+/// Connections, each a task, that spawn a task for every request and wait for it.
+pub(crate) fn task_per_request(setting: &Setting) -> Vec<f64> {
+    let (connections, requests) = (setting.size(64, 4), setting.size(2_000, 10));
+    run(async move {
+        let watch = Stopwatch::start();
+        let connection = |_| {
+            spawn(async move {
+                for _ in 0..requests {
+                    end_of(spawn(SelfWaking::new(1))).await;
+                }
+            })
+        };
+        for connection in (0..connections).map(connection).collect::<Vec<_>>() {
+            end_of(connection).await;
+        }
+        vec![nanos(watch.elapsed())]
+    })
+}
+
+async fn end_of(task: impl Future) {
+    task.await;
+}
