@@ -122,7 +122,7 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
         "The machine",
     ];
     assert_eq!(sections, wanted);
-    assert_eq!(page.matches("class=\"plot\"").count(), 30);
+    assert_eq!(page.matches("class=\"plot\"").count(), 31);
     let text = seen(&page);
     assert_contains(
         &text,

@@ -5,13 +5,11 @@
 //! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
 //! that drains a channel would stall all others until the host polls the executor again.
 //!
-//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it from that for each task, as a
-//! `LocalSet` does: after each poll at whose end the task waits or has ended. A task that yields may have used no tokio
-//! resource at all, so nothing is done after its poll unless the budget is spent.
-//!
-//! A task that has spent the budget was cut short. If it began with what a yielder had left, it is polled again at once, with
-//! a whole one. Otherwise it had its due, and is ready again behind the others: its wake may be long in coming, since tokio
-//! delivers it when its scheduler comes round.
+//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it when it is found spent after a
+//! poll at whose end the task waits: that task was cut short. If others had spent some of the budget before its poll, it is polled again at once,
+//! with all of it: so each task has a budget of its own, as in a `LocalSet`, and tasks that use no tokio resource pay nothing
+//! for that. If it has spent all of it itself, it gives way: it is ready again behind the others, as if it had awaited tokio's
+//! own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 
@@ -29,7 +27,7 @@ pub(crate) struct TurnBudget {
     /// None if there was none to begin with.
     #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
-    /// How many polls its queue had when it was renewed last.
+    /// How many polls the queue had had when it was renewed for the next.
     #[cfg(feature = "tokio")]
     renewed_at: Cell<u64>,
 }
@@ -56,23 +54,15 @@ impl TurnBudget {
         !has_budget_remaining()
     }
 
-    /// Renews it. False if there was none to begin with: then only the host can help.
-    pub(crate) fn renew(&self) -> bool {
-        self.give_back();
-        self.keep();
-        has_budget_remaining()
-    }
-
-    /// Renews it after a poll, which was the queue's so-and-so-manieth.
-    #[inline]
-    pub(crate) fn renew_at(&self, polls: u64) {
+    /// Renews it, for the poll of a queue that comes after so many.
+    pub(crate) fn renew(&self, polls: u64) {
         self.give_back();
         self.keep();
         self.renewed_at.set(polls);
     }
 
-    /// Whether it was renewed after the queue's poll of that number: the next poll began with all of it. (If it is another
-    /// queue's poll of the same number, no harm is done: a task waits for its next turn.)
+    /// Whether the poll of the queue that came after so many began with all of it. (Another queue may have had as many when it
+    /// was renewed. Then a task that was cut short gives way, and no harm is done.)
     pub(crate) fn was_whole(&self, polls: u64) -> bool {
         self.renewed_at.get() == polls
     }
@@ -89,12 +79,7 @@ impl TurnBudget {
         false
     }
 
-    pub(crate) fn renew(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    pub(crate) fn renew_at(&self, _polls: u64) {}
+    pub(crate) fn renew(&self, _polls: u64) {}
 
     pub(crate) fn was_whole(&self, _polls: u64) -> bool {
         true

@@ -118,14 +118,13 @@ pub(crate) fn poll_in_turn<T>(
     Id::make_current(core.outer_task.get());
     core.end_visit();
     core.meter.begin(Account::Main);
-    core.budget.renew();
     let polled = poll(&mut Context::from_waker(waker));
     core.meter.end_main();
     // It woke itself, to let others run: it is to be their turn, then.
     core.main_waits_for.set(if core.main.is_woken() { slice::MAIN_PATIENCE } else { 0 });
     if core.budget.is_spent() {
         // It was cut short, and takes turns with the tasks.
-        core.budget.renew();
+        core.budget.renew(0);
         waker.wake_by_ref();
     }
     polled

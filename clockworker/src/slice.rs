@@ -94,10 +94,10 @@ pub(crate) fn run<S: Scheduler>(
     }
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
-        let mut ran = live.run();
-        if core.budget.is_spent() {
-            ran = after_spent(ran, (lane, core));
-        }
+        let ran = match live.run() {
+            Ran::Pending(live) if core.budget.is_spent() => after_cut(live, lane, core),
+            ran => ran,
+        };
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
@@ -131,27 +131,20 @@ pub(crate) fn run<S: Scheduler>(
     Ok(SliceEnd::Drained)
 }
 
-/// Renews the budget after a poll that has spent it, and polls the task again if others had spent it first. If it was cut
-/// short for what it spent itself, it has yielded.
+/// Renews the budget after a poll that has spent it, at whose end the task waits: it was cut short. If those before it had
+/// spent some, it is polled again. If it had all of it, it gives way.
 #[cold]
-fn after_spent(ran: Ran, (lane, core): (&Lane, &Core)) -> Ran {
-    let budget = &core.budget;
-    let by_others = !budget.was_whole(lane.counters.polls.get());
-    if !budget.renew() {
-        core.end_turn_soon();
-        return ran;
-    }
-    let Ran::Pending(live) = ran else { return ran };
-    if !by_others {
+#[inline(never)]
+fn after_cut(live: LiveTask, lane: &Lane, core: &Core) -> Ran {
+    if !core.renew_budget(lane) {
         return live.give_way();
     }
-    let ran = live.run();
-    match (budget.is_spent(), ran) {
-        (true, Ran::Pending(live)) => {
-            budget.renew();
+    match live.run() {
+        Ran::Pending(live) if core.budget.is_spent() => {
+            core.renew_budget(lane);
             live.give_way()
         }
-        (_, ran) => ran,
+        ran => ran,
     }
 }
 
@@ -295,7 +288,6 @@ fn settle<S: Scheduler>(
     lane.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            core.budget.renew_at(lane.counters.polls.get());
             live.polled_in(core.turn());
             let task = records.put_back(id, live, false)?;
             asked.ask(|| served(policy, task, service_ns));
@@ -308,7 +300,6 @@ fn settle<S: Scheduler>(
             Some(task)
         }
         Ran::Finished(finish) => {
-            core.budget.renew_at(lane.counters.polls.get());
             let left = records.remove(id);
             // Its group may be gone with it.
             core.leave_task();

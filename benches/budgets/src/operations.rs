@@ -121,9 +121,13 @@ impl fmt::Debug for Operation {
 /// What each poll advances the clock by.
 const POLL: Duration = Duration::from_nanos(100);
 
+/// How long a turn may take: with such polls, 2,000 of them.
+const HOST_BUDGET: Duration = Duration::from_micros(200);
+
 /// An executor with its clock.
 fn executor(clock: &ManualClock, scheduler: impl Scheduler + 'static) -> Executor {
-    let built = Executor::builder().scheduler(scheduler).clock(clock.clone()).build();
+    let built =
+        Executor::builder().scheduler(scheduler).clock(clock.clone()).host_budget(HOST_BUDGET).build();
     built.expect("the defaults are valid")
 }
 

@@ -32,7 +32,7 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 8] = [
+pub const READERS: [Reader; 9] = [
     service::READER,
     compare::READER,
     overhead::READER,

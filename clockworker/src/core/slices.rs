@@ -31,10 +31,19 @@ impl Core {
         self.visits.are_under_way()
     }
 
-    /// Nothing can be done before the host has run: the poll under way is the last of the turn.
-    pub(crate) fn end_turn_soon(&self) {
-        self.host_deadline.set(0);
-        self.shared.arrivals().into_iter().for_each(Arrivals::look);
+    /// Renews the host's cooperative budget, which a poll of the queue has spent. If that cannot be, it was the last before the
+    /// host runs. True if others had spent some of it before that poll, and now there is all of it.
+    pub(crate) fn renew_budget(&self, lane: &Lane) -> bool {
+        let polls = lane.counters.polls.get();
+        let by_others = !self.budget.was_whole(polls);
+        // The next poll is the one after that.
+        self.budget.renew(polls + 1);
+        let renewed = !self.budget.is_spent();
+        if !renewed {
+            self.host_deadline.set(0);
+            self.shared.arrivals().into_iter().for_each(Arrivals::look);
+        }
+        by_others && renewed
     }
 
     /// The number of the turn, modulo 256.
