@@ -26,6 +26,11 @@ pub fn interval(estimate: &Estimate) -> String {
     format!("{} – {}", ratio(estimate.low), ratio(estimate.high))
 }
 
+/// A ratio with its interval.
+pub fn with_interval(estimate: &Estimate) -> String {
+    format!("{} ({})", ratio(estimate.median), interval(estimate))
+}
+
 /// Nanoseconds as milliseconds, or the news that there was no end to wait for.
 pub fn millis(nanos: u64) -> String {
     if is_worst(nanos) { "never".to_owned() } else { format!("{:.2}", nanos as f64 / 1e6) }

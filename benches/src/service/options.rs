@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum, value_parser};
 use serde::Serialize;
 
 use super::arm::Arm;
+use crate::tcp::options::or_default;
 use crate::tcp::setup::Host;
 
 /// What to measure, on what, and for how long.
@@ -67,10 +68,6 @@ fn hosts() -> impl Iterator<Item = Host> {
 fn host(name: &str) -> Result<Host, String> {
     let names = || hosts().map(Host::title).collect::<Vec<_>>().join(" or ");
     hosts().find(|host| host.title() == name).ok_or_else(|| format!("it has to be {}", names()))
-}
-
-fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
-    if given.is_empty() { default.to_vec() } else { given.to_vec() }
 }
 
 impl Options {

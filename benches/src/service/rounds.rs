@@ -60,8 +60,9 @@ pub fn expected(cells: &[Cell], options: &Options) -> String {
     let of_arm = START + window * (WINDOWS as u32 * (options.rounds() + 1));
     let all: Duration = cells.iter().map(|cell| of_arm * cell.arms.len() as u32).sum();
     let minutes = (all.as_secs_f64() / 60.0).ceil() as u64;
-    let plural = if minutes == 1 { "" } else { "s" };
-    format!("{} cells, about {} minute{plural}", cells.len(), grouped(minutes))
+    let counted =
+        |number: u64, what| format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" });
+    format!("{}, about {}", counted(cells.len() as u64, "cell"), counted(minutes, "minute"))
 }
 
 /// Runs a cell.

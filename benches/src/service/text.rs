@@ -8,7 +8,7 @@ use super::report::{ArmReport, CellReport, Report};
 use super::rounds;
 use crate::conclusions::Verdict;
 use crate::latencies::is_worst;
-use crate::numbers::{grouped, interval, micros, ratio};
+use crate::numbers::{grouped, micros, with_interval};
 use crate::stats::Estimate;
 use crate::text::TOLERABLE_LATENESS_NS;
 
@@ -87,7 +87,7 @@ fn lines(arm: &ArmReport) -> String {
 /// A value with its ratio, if it has one.
 fn beside(value: String, compared: Option<&Estimate>) -> String {
     match compared {
-        Some(found) => format!("{value}  {} ({})", ratio(found.median), interval(found)),
+        Some(found) => format!("{value}  {}", with_interval(found)),
         None => value,
     }
 }

@@ -122,7 +122,8 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
+/// What is given, or what is usual.
+pub fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
     if given.is_empty() { default.to_vec() } else { given.to_vec() }
 }
 

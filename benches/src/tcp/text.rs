@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::report::{ArmReport, CellReport, ClosedReport, OpenReport, Report};
 use crate::latencies::is_worst;
-use crate::numbers::{grouped, interval, micros, percent, ratio};
+use crate::numbers::{grouped, micros, percent, with_interval};
 use crate::stats::Estimate;
 
 /// What stands where there is nothing.
@@ -125,9 +125,9 @@ fn tenths(nanos: u64) -> String {
     if nanos < 100_000 { format!("{:.1}", nanos as f64 / 1e3) } else { micros(nanos) }
 }
 
-/// A ratio with its interval.
+/// A ratio with its interval, if there is one.
 fn compared(estimate: Option<&Estimate>) -> String {
-    estimate.map_or_else(String::new, |found| format!("{} ({})", ratio(found.median), interval(found)))
+    estimate.map_or_else(String::new, with_interval)
 }
 
 /// What a reader must know before believing an arm's latencies.

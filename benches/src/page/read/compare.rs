@@ -190,7 +190,7 @@ impl Background {
         if let Some(value) = own.p99_over(local_set) {
             let label = ("Foreground p99 beside background ÷ LocalSet’s", format!("shares {shares}"));
             let line = Headline::ratio(Side::Gain, label, &value, range, Better::Less, "compare");
-            lines.push(line.with_phrase("foreground p99 beside background is #"));
+            lines.push(line.with_phrase("foreground p99 beside it is #"));
         }
         if let Some(value) = own.background_ratio {
             let label = ("Background work done ÷ LocalSet’s", format!("shares {shares}"));

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::numbers::{grouped, interval, ratio};
+use crate::numbers::{grouped, with_interval};
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::random::{Purpose, Random};
 use crate::stats::{self, Estimate};
@@ -64,10 +64,9 @@ pub fn paired(samples: &[f64], base: &[f64], seed: u64) -> Option<Estimate> {
         .then(|| stats::bootstrap_median(&ratios, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1)))
 }
 
-/// A ratio with its interval.
+/// A ratio with its interval, if there is one.
 pub fn compared(estimate: Option<&Estimate>) -> String {
-    estimate
-        .map_or_else(|| NOTHING.to_owned(), |found| format!("{} ({})", ratio(found.median), interval(found)))
+    estimate.map_or_else(|| NOTHING.to_owned(), with_interval)
 }
 
 /// Three digits that count, and all before the point.

@@ -59,12 +59,12 @@ struct Figures<T> {
 /// The chunks of the first screen's cells and of the pictures.
 const CHUNK_US: u32 = 100;
 
-/// The compactors of the first screen, and on which side each is: one shows what it costs, many what you gain,
-/// and what the compactors pay for that.
-const FIRST: [(u32, Side); 2] = [(1, Side::Cost), (16, Side::Gain)];
+/// The compactors of the first screen: one shows what it costs, many what you gain.
+const ONE: u32 = 1;
+const MANY: u32 = 16;
 
-/// The arms of the first screen.
-const FIRST_ARMS: [&str; 2] = ["imports", "two_queues"];
+/// The arm of the first screen.
+const IMPORTS: &str = "imports";
 
 fn read(document: &Document) -> Result<Chapter, Failure> {
     let report: Report = document.content()?;
@@ -110,36 +110,17 @@ impl Cell {
     }
 }
 
+/// The first screen has room for a short line on each side.
 fn headlines(cells: &[Cell]) -> Vec<Headline> {
-    let on_tokio = |cell: &&Cell| cell.host == "tokio" && cell.is_usual();
-    let first = |cell: &Cell| FIRST.into_iter().find(|(compactors, _)| *compactors == cell.compactors);
-    let with_side = |cell| Some((cell, first(cell)?.1));
-    let shown = cells.iter().filter(on_tokio).filter_map(with_side);
-    shown.flat_map(|(cell, side)| of_cell(cell, side)).collect()
-}
-
-fn of_cell(cell: &Cell, side: Side) -> Vec<Headline> {
-    let topic = format!("A service ÷ LocalSet’s, {}", cell.load());
-    let line = |side, label: String, value: &Estimate, better| {
-        Headline::ratio(side, (topic.clone(), label), value, Some(Interval::Confidence95), better, "service")
+    let usual = |cell: &&Cell| cell.host == "tokio" && cell.is_usual();
+    let mean = |side, compactors| {
+        let cell = cells.iter().filter(usual).find(|cell| cell.compactors == compactors)?;
+        let value = cell.arm(IMPORTS)?.latency_ratios.as_ref()?.mean;
+        let label = ("A service by imports ÷ LocalSet’s", format!("mean, {}", cell.load()));
+        let (kind, better) = (Some(Interval::Confidence95), Better::Less);
+        Some(Headline::ratio(side, label, &value, kind, better, "service"))
     };
-    let mut lines = Vec::new();
-    for arm in FIRST_ARMS.into_iter().filter_map(|key| cell.arm(key)) {
-        if let Some(Figures { mean, p99, .. }) = &arm.latency_ratios {
-            let mean = line(side, format!("mean latency, {}", arm.title), mean, Better::Less);
-            let in_sentence = side == Side::Gain && arm.arm == FIRST_ARMS[0];
-            lines.push(if in_sentence { mean.with_phrase(&phrase(cell)) } else { mean });
-            lines.push(line(side, format!("p99 latency, {}", arm.title), p99, Better::Less));
-        }
-        let chunks = arm.chunk_ratio.as_ref().filter(|_| side == Side::Gain);
-        let label = format!("compaction, {}", arm.title);
-        lines.extend(chunks.map(|found| line(Side::Cost, label, found, Better::More)));
-    }
-    lines
-}
-
-fn phrase(cell: &Cell) -> String {
-    format!("a service beside {} compactors has # the mean latency by its imports alone", cell.compactors)
+    [mean(Side::Cost, ONE), mean(Side::Gain, MANY)].into_iter().flatten().collect()
 }
 
 fn plots(host: &str, cells: &[Cell]) -> Vec<Plot> {
