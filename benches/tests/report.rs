@@ -79,7 +79,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
             &seen(sentence),
             "Time per poll ÷ LocalSet’s compare FIFO, one queue 0.32 × 0.32 – 0.32 68 % less, better FIFO, two queues",
             "Background work done ÷ LocalSet’s compare shares 13:2 (range) 0.90 × 0.89 – 0.91 10 % less, worse",
-            "Programs with their imports changed ÷ LocalSet’s programs 10,000 actors in a ring, 1,000 tokens, time 1.02 × 0.99 – 1.05 2 % more, even",
+            "Imports changed ÷ LocalSet’s programs ring_1000, time 1.02 × 0.99 – 1.05 2 % more, even",
             "throughput, monoio 0.97 × 0.96 – 0.98 3 % less, worse",
             "priority p99 ÷ alone 1.05 × 1.03 – 1.07 5 % more, worse endless work ÷ LocalSet’s 0.93 ×",
             "p99 slowdown, jobs of 10 ms – 100 ms ÷ LocalSet’s tail LAS 1.40 × no interval 40 % more QLAS",
@@ -90,7 +90,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
         &[
             "Foreground p99 beside background ÷ LocalSet’s compare shares 13:2 (range) 0.65 ×",
             "TCP beside background ÷ plain spawn’s tcp p99, tokio 0.078 × 0.078 – 0.078 92 % less, better",
-            "÷ LocalSet’s programs a main future that spawns two, over and over, time 0.27 × 0.26 – 0.28 73 % less, better",
+            "Imports changed ÷ LocalSet’s programs main_spawns_two, time 0.27 × 0.26 – 0.28 73 % less, better",
             "p99 slowdown ÷ LocalSet’s, pareto at 90 % tail LAS 0.21 × 0.19 – 0.23 79 % less, better",
             "CPU of each queue after 1 s, shares 6:3:1 report furthest from its share 0.00 % exact",
         ],
