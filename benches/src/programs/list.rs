@@ -123,8 +123,14 @@ pub static PROGRAMS: &[Program] = &[
     program!("join_all_in_main", "join_all of 1,000 that yield, in main", joined::join_all_in_main),
     program!("join_all_in_task", "join_all of 1,000 that yield, in a task", joined::join_all_in_task),
     program!("buffered_in_main", "buffer_unordered(64) of yields, in main", joined::buffered_in_main),
+    program!(
+        "buffered_tokio_yield",
+        "the same with tokio's yield_now kept",
+        joined::buffered_by_tokio_in_main
+    ),
     program!("buffered_in_task", "buffer_unordered(64) of yields, in a task", joined::buffered_in_task),
     program!("main_yields", "a main future that yields alone", mains::yields_alone),
+    program!("main_yields_tokio", "the same, tokio's yield_now kept", mains::yields_by_tokio_alone),
     program!("main_spawns_two", "a main future that spawns two, over and over", mains::spawns_two),
     program!("tokio_spawn_from_main", "tokio::spawn(..).await from main", mains::tokio_spawn_from_main),
     program!("tokio_spawn_from_task", "tokio::spawn(..).await from a task", mains::tokio_spawn_from_task),

@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(long)]
     pub list: bool,
 
-    /// Rounds of every program, however long they take [default: 20, or fewer where they take over 10 s; all in all about six minutes]
+    /// Rounds of every program, however long they take [default: 20, or fewer where they take over 10 s; all in all about three minutes]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=100_000))]
     pub rounds: Option<u32>,
 

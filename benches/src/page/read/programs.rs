@@ -31,6 +31,7 @@ struct Report {
 
 #[derive(Debug, Deserialize)]
 struct Finding {
+    program: String,
     title: String,
     quantity_title: String,
     base: String,
@@ -78,9 +79,10 @@ impl Finding {
 fn headlines(findings: &[Finding]) -> Vec<Headline> {
     let judged = || findings.iter().filter_map(|finding| Some((finding, finding.judged()?)));
     let line = |side, (finding, ratio): (&Finding, Estimate)| {
-        let topic = "Programs with their imports changed ÷ LocalSet’s";
+        let topic = "Imports changed ÷ LocalSet’s";
         let kind = Some(Interval::Confidence95);
-        Headline::ratio(side, (topic, finding.name()), &ratio, kind, Better::Less, "programs")
+        let label = format!("{}, {}", finding.program, finding.quantity_title);
+        Headline::ratio(side, (topic, label), &ratio, kind, Better::Less, "programs")
     };
     let by_median =
         |one: &(&Finding, Estimate), other: &(&Finding, Estimate)| one.1.median.total_cmp(&other.1.median);

@@ -1,11 +1,20 @@
 //! Many futures inside one: in the main future, and in a task.
 
+use std::future::Future;
+
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
 use super::support::{timed, timed_in_task};
 use super::task::{spawn_local, yield_now};
 use crate::programs::setting::Setting;
+
+/// With the yield that tokio has, which may stay where it is in a program whose other imports change.
+async fn yield_often_by_tokio(times: usize) {
+    for _ in 0..times {
+        tokio::task::yield_now().await;
+    }
+}
 
 async fn yield_often(times: usize) {
     for _ in 0..times {
@@ -14,15 +23,19 @@ async fn yield_often(times: usize) {
 }
 
 pub(crate) fn buffered_in_main(setting: &Setting) -> Vec<f64> {
-    timed(buffered(setting.size(20_000, 200)))
+    timed(buffered(setting.size(20_000, 200), yield_often))
+}
+
+pub(crate) fn buffered_by_tokio_in_main(setting: &Setting) -> Vec<f64> {
+    timed(buffered(setting.size(20_000, 200), yield_often_by_tokio))
 }
 
 pub(crate) fn buffered_in_task(setting: &Setting) -> Vec<f64> {
-    timed_in_task(buffered(setting.size(20_000, 200)))
+    timed_in_task(buffered(setting.size(20_000, 200), yield_often))
 }
 
-async fn buffered(jobs: usize) {
-    let done = stream::iter(0..jobs).map(|_| yield_often(3)).buffer_unordered(64).count().await;
+async fn buffered<F: Future>(jobs: usize, job: impl Fn(usize) -> F) {
+    let done = stream::iter(0..jobs).map(|_| job(3)).buffer_unordered(64).count().await;
     assert_eq!(done, jobs);
 }
 

@@ -14,6 +14,16 @@ pub(crate) fn yields_alone(setting: &Setting) -> Vec<f64> {
     })
 }
 
+/// The same with the yield that tokio has, which may stay where it is.
+pub(crate) fn yields_by_tokio_alone(setting: &Setting) -> Vec<f64> {
+    let yields = setting.size(200_000, 200);
+    timed(async move {
+        for _ in 0..yields {
+            tokio::task::yield_now().await;
+        }
+    })
+}
+
 /// A main future that spawns two tasks and waits for both, over and over.
 pub(crate) fn spawns_two(setting: &Setting) -> Vec<f64> {
     let rounds = setting.size(50_000, 50);
