@@ -98,3 +98,8 @@ fn say(line: &str) -> io::Result<()> {
     writeln!(out, "{line}")?;
     out.flush()
 }
+
+/// The guide's programs are tested with the docs.
+#[cfg(all(doctest, unix))]
+#[doc = include_str!("../../docs/PER_CORE.md")]
+struct PerCoreGuide;

@@ -104,3 +104,34 @@ fn report(threads: Vec<JoinHandle<Ended>>) -> io::Result<ExitCode> {
     }
     Ok(if all_is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::io;
+    use std::process::ExitCode;
+    use std::thread;
+
+    use clap::Parser;
+
+    use super::{Door, Ended, Options, Worker, run};
+
+    /// Core 1 fails, and core 0 takes no connections, until it is told to stop.
+    fn core(Worker { ex, requests, life }: Worker, door: Door) -> Ended {
+        if thread::current().name() == Some("core 1") {
+            return Err(io::Error::other("no descriptors left"));
+        }
+        let accepting = requests.spawn(async move {
+            pending::<()>().await;
+            drop(door);
+        });
+        ex.block_on(life.until_closed(accepting, |_| pending::<()>()));
+        Ok(ex.block_on_shutdown(ready(())))
+    }
+
+    #[test]
+    fn a_core_that_fails_ends_the_others() {
+        let code = run(&Options::parse_from(["test", "--cores", "2"]), core).unwrap();
+        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::FAILURE));
+    }
+}
