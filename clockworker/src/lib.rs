@@ -54,6 +54,7 @@
 //! * `tokio`: for executors that run inside tokio. Watches tokio's cooperative budget, so that no task's use of tokio
 //!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
+//! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
 
@@ -74,6 +75,8 @@ mod gate;
 mod handle;
 mod host;
 mod host_waker;
+#[cfg(feature = "hyper")]
+pub mod hyper;
 #[allow(unsafe_code, reason = "intrusive links of the task cell")]
 mod inbox;
 mod join_set;

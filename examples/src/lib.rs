@@ -1,11 +1,17 @@
 //! Short programs, one question each. They are in the files beside this crate's `README.md`, which lists them.
 //!
-//! Here is what the host examples share: tasks that leave no CPU time over, and how late timers are beside them.
+//! Here is what they share. At the top what the host examples do: tasks that leave no CPU time over, and how late timers are
+//! beside them.
 
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+pub mod per_core;
+pub mod web;
+
 use std::fmt;
 use std::future::Future;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clockworker::{Executor, JoinError, Queue, QueueError};
@@ -85,3 +91,15 @@ impl fmt::Display for Lateness {
         write!(f, "{} in a task, {} in run_until", self.task, self.main)
     }
 }
+
+/// At once, and not when a buffer is full: whoever started this program reads it.
+fn say(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
+
+/// The guide's programs are tested with the docs.
+#[cfg(all(doctest, unix))]
+#[doc = include_str!("../../docs/PER_CORE.md")]
+struct PerCoreGuide;

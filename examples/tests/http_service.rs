@@ -7,117 +7,24 @@
 #![cfg(unix)]
 
 mod program;
+#[allow(dead_code, reason = "each test file uses a part")]
+mod service;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process};
+use service::{Connection, Service};
 
-/// The service, started. Killed when dropped, so that a test that fails leaves nothing behind.
-struct Service {
-    process: Child,
-    stdout: BufReader<ChildStdout>,
-    address: String,
+/// Fewer keys than by default: filling the store takes its time in a debug build.
+fn start(options: &[&str]) -> Service {
+    Service::start("http_service", &[&["--keys", "2000", "--chunk", "10"], options].concat())
 }
 
-impl Service {
-    fn start(options: &[&str]) -> Self {
-        let mut command = Command::new(program::path("http_service"));
-        // Fewer keys than by default: filling the store takes its time in a debug build.
-        command.args(["--keys", "2000", "--chunk", "10"]).args(options).stdout(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let stdout = BufReader::new(process.stdout.take().unwrap());
-        let mut service = Self { process, stdout, address: String::new() };
-        let line = service.read_line();
-        service.address = line.strip_prefix("listening on http://").expect(&line).to_owned();
-        service
-    }
-
-    fn read_line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
-    fn connect(&self) -> Connection {
-        Connection { stream: BufReader::new(TcpStream::connect(&self.address).unwrap()) }
-    }
-
-    /// What ctrl-c does. Returns when the service takes no more connections.
-    fn interrupt(&mut self) {
-        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        assert_eq!(self.read_line(), "stopping");
-    }
-
-    /// Waits for its end. What it printed since.
-    fn summary(mut self) -> Vec<String> {
-        let mut summary = String::new();
-        self.stdout.read_to_string(&mut summary).unwrap();
-        assert!(self.process.wait().unwrap().success(), "{summary}");
-        summary.lines().map(str::to_owned).collect()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It has ended already, unless a test failed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// A connection that is kept open between requests.
-struct Connection {
-    stream: BufReader<TcpStream>,
-}
-
-impl Connection {
-    /// Status and body of the answer.
-    fn ask(&mut self, method: &str, path: &str, body: &str) -> (u16, String) {
-        self.send(&format!(
-            "{method} {path} HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        ));
-        self.answer()
-    }
-
-    fn send(&mut self, text: &str) {
-        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
-    }
-
-    fn answer(&mut self) -> (u16, String) {
-        let (mut status, mut length) = (None, 0);
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.stream.read_line(&mut line).unwrap(), 0, "the connection was closed");
-            let line = line.trim_end().to_ascii_lowercase();
-            if line.is_empty() {
-                break;
-            }
-            status = status.or_else(|| line.split(' ').nth(1).map(|status| status.parse().unwrap()));
-            if let Some(value) = line.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-        }
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).unwrap();
-        (status.unwrap(), String::from_utf8(body).unwrap())
-    }
-
-    /// One of the numbers in `GET /stats`.
-    fn stat(&mut self, name: &str) -> u64 {
-        let (status, json) = self.ask("GET", "/stats", "");
-        assert_eq!(status, 200);
-        let (_, rest) = json.split_once(&format!("\"{name}\":")).expect(&json);
-        rest.split([',', '}']).next().unwrap().parse().unwrap()
-    }
-
-    /// Whether the service has closed it, with nothing left to read.
-    fn is_closed(&mut self) -> bool {
-        matches!(self.stream.read(&mut [0]), Ok(0))
-    }
+/// One of the numbers in `GET /stats`.
+fn stat(connection: &mut Connection, name: &str) -> u64 {
+    let (status, json) = connection.ask("GET", "/stats", "");
+    assert_eq!(status, 200);
+    let (_, rest) = json.split_once(&format!("\"{name}\":")).expect(&json);
+    rest.split([',', '}']).next().unwrap().parse().unwrap()
 }
 
 const CONNECTIONS: u64 = 8;
@@ -145,9 +52,9 @@ fn client(mut connection: Connection, client: u64) {
 
 /// Clients at the same time, then a stop. The summary.
 fn exercise(executor: &str, compactors: &str) -> Vec<String> {
-    let mut service = Service::start(&["--executor", executor, "--compactors", compactors]);
+    let mut service = start(&["--executor", executor, "--compactors", compactors]);
     let mut observer = service.connect();
-    let before = observer.stat("chunks");
+    let before = stat(&mut observer, "chunks");
     thread::scope(|scope| {
         for number in 0..CONNECTIONS {
             let connection = service.connect();
@@ -155,16 +62,16 @@ fn exercise(executor: &str, compactors: &str) -> Vec<String> {
         }
     });
     if compactors == "0" {
-        assert_eq!(observer.stat("chunks"), 0);
+        assert_eq!(stat(&mut observer, "chunks"), 0);
     } else {
         // It goes on, and gets through: what was written by now is merged some time.
-        while observer.stat("chunks") <= before + 100 || observer.stat("merges") < 64 {}
+        while stat(&mut observer, "chunks") <= before + 100 || stat(&mut observer, "merges") < 64 {}
     }
     let value = observer.ask("GET", "/client-3.round-5", "");
     assert_eq!(value, (200, "3's value of round 5".to_owned()));
-    assert_eq!(observer.stat("errors"), CONNECTIONS * ROUNDS * ERRORS);
-    assert_eq!(observer.stat("corrupt"), 0);
-    let answered = observer.stat("requests");
+    assert_eq!(stat(&mut observer, "errors"), CONNECTIONS * ROUNDS * ERRORS);
+    assert_eq!(stat(&mut observer, "corrupt"), 0);
+    let answered = stat(&mut observer, "requests");
     assert!(answered > CONNECTIONS * ROUNDS * REQUESTS, "{answered}");
     service.interrupt();
     // Nothing is under way on it.
@@ -207,7 +114,7 @@ fn clockworker_with_compaction() {
 #[test]
 fn what_is_under_way_is_finished() {
     for executor in ["localset", "clockworker"] {
-        let mut service = Service::start(&["--executor", executor]);
+        let mut service = start(&["--executor", executor]);
         let mut connection = service.connect();
         connection
             .send("PUT /late HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
@@ -224,7 +131,7 @@ fn what_is_under_way_is_finished() {
 /// What is not a value is refused, and the service goes on.
 #[test]
 fn a_value_may_be_too_large() {
-    let mut service = Service::start(&["--compactors", "0"]);
+    let mut service = start(&["--compactors", "0"]);
     let value = "x".repeat(64 * 1024);
     let mut connection = service.connect();
     assert_eq!(connection.ask("PUT", "/large", &value).0, 204);
@@ -240,7 +147,7 @@ fn a_value_may_be_too_large() {
 #[test]
 fn it_stops_when_its_seconds_are_over() {
     for executor in ["localset", "clockworker"] {
-        let mut service = Service::start(&["--executor", executor, "--seconds", "1"]);
+        let mut service = start(&["--executor", executor, "--seconds", "1"]);
         assert_eq!(service.read_line(), "stopping");
         assert_eq!(service.summary()[0], "0 requests, 0 errors, 0 broken connections");
     }

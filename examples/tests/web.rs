@@ -1,0 +1,97 @@
+//! Asks the web examples as clients do: over HTTP/1 and HTTP/2, several at the same time.
+
+#![forbid(unsafe_code)]
+// To stop them as ctrl-c does takes a signal.
+#![cfg(unix)]
+
+mod program;
+#[allow(dead_code, reason = "each test file uses a part")]
+mod service;
+
+use std::thread;
+
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustix::process::Signal;
+use service::Service;
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+
+const CLIENTS: usize = 4;
+const REQUESTS: usize = 10;
+
+/// Stops it. What it says that the queue has had.
+fn end(service: Service) -> String {
+    service.signal(Signal::INT);
+    service.summary().remove(0)
+}
+
+/// Each visit is counted once.
+fn assert_visits(answers: Vec<String>) {
+    let mut counts: Vec<usize> =
+        answers.iter().map(|answer| answer.strip_prefix("visit ").unwrap().parse().unwrap()).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, Vec::from_iter(1..=CLIENTS * REQUESTS));
+}
+
+/// Over HTTP/1: a task for what accepts, and one per connection.
+fn ask_http1(program: &str) {
+    let service = Service::start(program, &[]);
+    let client = || {
+        let mut connection = service.connect();
+        let mut ask = || connection.ask("GET", "/", "");
+        Vec::from_iter((0..REQUESTS).map(|_| ask()))
+    };
+    let answers = thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(answers.iter().all(|(status, _)| *status == 200));
+    assert_visits(answers.into_iter().map(|(_, body)| body).collect());
+    assert_eq!(end(service), format!("{} tasks in the queue requests", 1 + CLIENTS));
+}
+
+#[test]
+fn hyper_http1() {
+    ask_http1("hyper_http1");
+}
+
+#[test]
+fn axum_service() {
+    ask_http1("axum_service");
+}
+
+async fn connect_http2(address: &str) -> SendRequest<Empty<Bytes>> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+async fn ask(mut sender: SendRequest<Empty<Bytes>>, url: String) -> String {
+    let request = Request::get(url).body(Empty::new()).unwrap();
+    let answer = sender.send_request(request).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
+}
+
+/// Over HTTP/2, all requests of a connection at the same time: a task for what accepts, one per connection, one per request.
+#[test]
+fn hyper_http2() {
+    let service = Service::start("hyper_http2", &[]);
+    let url = format!("http://{}/", service.address);
+    let rt = Builder::new_current_thread().enable_all().build().unwrap();
+    let answers = rt.block_on(async {
+        let mut asked = Vec::new();
+        for _ in 0..CLIENTS {
+            let sender = connect_http2(&service.address).await;
+            asked.extend((0..REQUESTS).map(|_| ask(sender.clone(), url.clone())));
+        }
+        futures::future::join_all(asked).await
+    });
+    assert_visits(answers);
+    assert_eq!(end(service), format!("{} tasks in the queue requests", 1 + CLIENTS + CLIENTS * REQUESTS));
+}
