@@ -5,8 +5,8 @@
 //! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
 //! that drains a channel would stall all others until the host polls the executor again.
 //!
-//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it when it is found spent after a
-//! poll at whose end the task waits: that task was cut short. If others had spent some of the budget before its poll, it is polled again at once,
+//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it whenever it is found spent. A
+//! task that waits then was cut short. If others had spent some of the budget before its poll, it is polled again at once,
 //! with all of it: so each task has a budget of its own, as in a `LocalSet`, and tasks that use no tokio resource pay nothing
 //! for that. If it has spent all of it itself, it gives way: it is ready again behind the others, as if it had awaited tokio's
 //! own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)

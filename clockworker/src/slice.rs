@@ -38,6 +38,22 @@ const SAMPLE_NS: u64 = 2_000;
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
 const MAX_STRIDE: u64 = 32;
 
+/// How many polls to do until the next reading, where so many took so long.
+fn stride(polls: u32, elapsed_ns: u64) -> u32 {
+    let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
+    stride.clamp(1, MAX_STRIDE) as u32
+}
+
+/// A slice has ended before the next reading was due. If its last polls took long, readings must come sooner: or they would
+/// never come, where no slice has as many polls.
+#[inline]
+pub(crate) fn shorten_stride(core: &Core, elapsed_ns: u64) {
+    let polls = core.polls_unread.take();
+    if polls > 0 && elapsed_ns > SAMPLE_NS {
+        core.stride.set(stride(polls, elapsed_ns).min(core.stride.get()));
+    }
+}
+
 /// How many short polls the future given to `run_until` waits for when it is woken. (Polls that together take
 /// `SAMPLE_NS` it does not wait for.) Otherwise one that awaits many join handles would end the slice at every poll.
 ///
@@ -94,10 +110,10 @@ pub(crate) fn run<S: Scheduler>(
     }
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(lane, group);
-        let ran = match live.run() {
-            Ran::Pending(live) if core.budget.is_spent() => after_cut(live, lane, core),
-            ran => ran,
-        };
+        let mut ran = live.run();
+        if core.budget.is_spent() {
+            ran = after_cut(ran, lane, core);
+        }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
@@ -131,12 +147,15 @@ pub(crate) fn run<S: Scheduler>(
     Ok(SliceEnd::Drained)
 }
 
-/// Renews the budget after a poll that has spent it, at whose end the task waits: it was cut short. If those before it had
-/// spent some, it is polled again. If it had all of it, it gives way.
+/// Renews the budget after a poll that has spent it. A task that waits then was cut short: if those before it had spent some, it
+/// is polled again, and if it had all of it, it gives way. (Outside of tokio's schedulers it is woken at once, and has given
+/// way already.)
 #[cold]
 #[inline(never)]
-fn after_cut(live: LiveTask, lane: &Lane, core: &Core) -> Ran {
-    if !core.renew_budget(lane) {
+fn after_cut(ran: Ran, lane: &Lane, core: &Core) -> Ran {
+    let by_others = core.renew_budget(lane);
+    let Ran::Pending(live) = ran else { return ran };
+    if !by_others {
         return live.give_way();
     }
     match live.run() {
@@ -392,8 +411,7 @@ impl<'a> Timing<'a> {
         let elapsed = now - std::mem::replace(&mut self.last, now);
         // Long polls each have their reading as it is: no need to divide.
         if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            let stride = SAMPLE_NS * u64::from(self.stride) / elapsed.max(1);
-            self.stride = stride.clamp(1, MAX_STRIDE) as u32;
+            self.stride = stride(self.stride, elapsed);
             self.core.stride.set(self.stride);
         }
         self.countdown = self.stride;
@@ -438,6 +456,7 @@ impl<'a> Timing<'a> {
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.polls_left.set(self.cap.saturating_sub(self.polls));
+        self.core.polls_unread.set(self.stride - self.countdown);
         let main_waits_for = &self.core.main_waits_for;
         main_waits_for.set(main_waits_for.get().saturating_sub(self.polls));
     }

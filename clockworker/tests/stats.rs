@@ -190,6 +190,38 @@ fn a_host_budget_is_exact_to_32_polls() {
     assert!((50 - 16..=50).contains(&stats.host_yields), "{} host yields", stats.host_yields);
 }
 
+/// Also where no slice has as many polls as there are between two readings by then.
+#[test]
+fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
+    let sim = Sim::new();
+    let ex = sim.builder().host_budget(us(20)).build().unwrap();
+    let signals: Vec<_> = (0..4).map(|_| Signal::new()).collect();
+    let begin = ex.spawn(async {
+        for _ in 0..1_000 {
+            yield_now().await;
+        }
+    });
+    for signal in &signals {
+        let (sim, signal) = (sim.clone(), signal.clone());
+        ex.spawn(async move {
+            for _ in 0..10 {
+                signal.wait().await;
+                sim.work(us(100));
+            }
+        });
+    }
+    sim.run(&ex, begin).unwrap();
+    let mut most = Vec::new();
+    for _ in 0..10 {
+        signals.iter().for_each(Signal::set);
+        let before = ex.stats();
+        sim.drain(&ex);
+        most.push(ex.stats().host_yields - before.host_yields);
+    }
+    assert_eq!(most[0], 1, "once it is after all four");
+    assert!(most[1..].iter().all(|&yields| yields == 4), "{most:?}");
+}
+
 #[test]
 fn the_host_gets_its_turn_after_so_many_polls() {
     let sim = Sim::new();

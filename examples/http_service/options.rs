@@ -46,9 +46,9 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 100)]
     request_us: u64,
 
-    /// Clockworker: how long tasks may run before tokio looks at its sockets, in microseconds
-    #[arg(long, default_value_t = clockworker::DEFAULT_HOST_BUDGET.as_micros() as u64)]
-    host_budget_us: u64,
+    /// Clockworker: how long tasks may run before tokio looks at its sockets, in microseconds, instead of by what looking costs
+    #[arg(long)]
+    host_budget_us: Option<u64>,
 }
 
 /// Who runs the tasks.
@@ -66,8 +66,8 @@ impl Options {
         Duration::from_micros(self.request_us)
     }
 
-    pub(crate) fn host_budget(&self) -> Duration {
-        Duration::from_micros(self.host_budget_us)
+    pub(crate) fn host_budget(&self) -> Option<Duration> {
+        self.host_budget_us.map(Duration::from_micros)
     }
 
     /// Done when it is time to stop: at ctrl-c, or when the seconds are over.

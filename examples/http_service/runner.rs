@@ -33,7 +33,11 @@ impl Runner {
         if options.executor == ExecutorKind::LocalSet {
             return Ok(Self::LocalSet(LocalSet::new()));
         }
-        let executor = Executor::builder().host_budget(options.host_budget()).build()?;
+        let builder = Executor::builder();
+        let executor = match options.host_budget() {
+            Some(budget) => builder.host_budget(budget).build()?,
+            None => builder.build()?,
+        };
         // The small request lets the requests in soon when some have come, after the compaction's poll under way.
         let requests = executor.queue("requests").share(options.share).request(options.request()).create()?;
         let compaction = executor.queue("compaction").share(1).create()?;

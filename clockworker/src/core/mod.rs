@@ -100,6 +100,8 @@ pub(crate) struct Core {
     pub(crate) budget: TurnBudget,
     /// How many polls to do between clock readings, where none is needed after each.
     pub(crate) stride: Cell<u32>,
+    /// How many there have been since the last, at the end of a slice.
+    pub(crate) polls_unread: Cell<u32>,
 
     /// Whether somebody drives the executor.
     pub(crate) driven: Cell<bool>,
@@ -169,6 +171,7 @@ impl Core {
             polls_left: Cell::new(0),
             budget: TurnBudget::default(),
             stride: Cell::new(1),
+            polls_unread: Cell::new(0),
             driven: Cell::new(false),
             #[cfg(feature = "tokio")]
             runs: RefCell::default(),

@@ -8,7 +8,7 @@ use clockworker_schedulers::Eevdf;
 use super::meter::Account;
 use super::{Core, Current};
 use crate::lane::{GroupIndex, Lane};
-use crate::slice::SliceEnd;
+use crate::slice::{self, SliceEnd};
 use crate::task::Arrivals;
 
 impl Core {
@@ -89,7 +89,8 @@ impl Core {
         // While queues contend, the clock is read after every poll, and whenever one joins.
         let contended = self.contended.get();
         if !contended || self.meter.is_stale() {
-            self.meter.read();
+            let before = self.meter.now();
+            slice::shorten_stride(self, self.meter.read() - before);
         }
         lane.counters.slices.add(1);
         // Also ended in this way: a slice in which the queue's own tasks were aborted, or more arrived than could be admitted.
