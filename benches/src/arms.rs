@@ -25,7 +25,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 use clockworker::{Executor, Queue};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
@@ -90,9 +90,14 @@ impl Contender for Baseline {
 pub struct OneQueue(Executor);
 
 impl OneQueue {
-    /// With the default policy, RunnableFifo.
-    pub fn runnable_fifo() -> Self {
+    /// With the default policy, WokenFirst.
+    pub fn as_it_comes() -> Self {
         OneQueue(Executor::new())
+    }
+
+    /// With the order of becoming ready.
+    pub fn runnable_fifo() -> Self {
+        OneQueue(Executor::builder().scheduler(RunnableFifo::new()).build().expect("the defaults are valid"))
     }
 
     /// With the order of spawn.
@@ -133,7 +138,7 @@ impl Contender for OneQueue {
     }
 }
 
-/// Clockworker with two queues, each a RunnableFifo; even lanes are the first, odd lanes the second.
+/// Clockworker with two queues, each a WokenFirst; even lanes are the first, odd lanes the second.
 #[derive(Debug)]
 pub struct TwoQueues {
     executor: Executor,

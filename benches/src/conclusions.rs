@@ -79,7 +79,7 @@ impl Bar {
     }
 }
 
-/// The bars of the overhead scenario, for RunnableFifo with one queue, by place in [`overhead::SHAPES`].
+/// The bars of the overhead scenario, for WokenFirst, the default, with one queue, by place in [`overhead::SHAPES`].
 const OVERHEAD_BARS: [(usize, Bar); 2] = [(2, Bar::AtMost(0.65)), (0, Bar::AtMost(0.40))];
 
 /// The bars of the background scenario, for clockworker.
@@ -132,7 +132,7 @@ impl Conclusion {
 fn overhead_conclusions(report: &OverheadReport) -> Vec<Conclusion> {
     let judged = OVERHEAD_BARS.into_iter().filter_map(|(place, bar)| {
         let shape = report.shapes.get(place)?;
-        let arm = arm_of(shape, overhead::Arm::RunnableFifoOneQueue)?;
+        let arm = arm_of(shape, overhead::Arm::WokenFirstOneQueue)?;
         Some(ratio_to_local_set(shape, arm, Some(bar)))
     });
     let noise = report.shapes.get(OVERHEAD_BARS[0].0).and_then(|shape| {

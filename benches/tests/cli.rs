@@ -11,8 +11,8 @@ use tempfile::TempDir;
 const OVERHEAD_ARMS: [&str; 7] = [
     "local_set",
     "local_set_again",
-    "runnable_fifo_one_queue",
-    "runnable_fifo_two_queues",
+    "woken_first_one_queue",
+    "woken_first_two_queues",
     "qlas",
     "las",
     "serpt",
@@ -57,7 +57,7 @@ fn a_quick_run_prints_both_tables_and_writes_the_file() {
 
     let printed = text(&output.stdout);
     assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    for wanted in ["× LocalSet", "RunnableFifo, two queues", "QLAS", "queueing", "two runtimes", "seed 7"] {
+    for wanted in ["× LocalSet", "WokenFirst, two queues", "QLAS", "queueing", "two runtimes", "seed 7"] {
         assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
     }
     assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
@@ -137,7 +137,7 @@ const SECTIONS: [(&str, Option<usize>, usize); 7] = [
 const ARMS: [&str; 14] = [
     "local_set",
     "local_set_again",
-    "runnable_fifo",
+    "woken_first",
     "two_queues",
     "qlas",
     "las",
@@ -202,7 +202,7 @@ fn check_grid(grid: &Value) {
         let cells = row["cells"].as_array().unwrap();
         assert_eq!(cells.len(), grid["shapes"].as_array().unwrap().len());
         for cell in cells {
-            let ours = ["local_set", "runnable_fifo"].contains(&row["key"].as_str().unwrap());
+            let ours = ["local_set", "woken_first"].contains(&row["key"].as_str().unwrap());
             assert!(!cell.is_null() || !ours, "{} of {}", grid["key"], row["key"]);
             if !cell.is_null() {
                 assert_eq!(cell["samples"].as_array().unwrap().len(), 2);

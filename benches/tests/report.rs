@@ -169,8 +169,7 @@ fn pictures_and_tables_can_be_read_without_seeing_them() {
     for table in page.split("<table").skip(1).map(|part| &part[..part.find("</table>").unwrap()]) {
         assert_contains(table, &["<caption>", "scope=\"col\"", "scope=\"row\""]);
     }
-    let described =
-        "RunnableFifo, one queue: 0.34 (0.33 – 0.35); RunnableFifo, two queues: 0.41 (0.40 – 0.42)";
+    let described = "WokenFirst, one queue: 0.34 (0.33 – 0.35); WokenFirst, two queues: 0.41 (0.40 – 0.42)";
     assert_contains(&page, &[described]);
 }
 

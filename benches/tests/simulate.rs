@@ -53,7 +53,7 @@ fn every_scheduler_is_asked_and_judged() {
     assert_eq!(report["arguments"]["targets"][0], target);
     let cases = report["cases"].as_array().unwrap();
     let schedulers: Vec<&Value> = cases.iter().map(|case| &case["queues"][0]["scheduler"]).collect();
-    assert!(schedulers.len() >= 4 && schedulers[..4] == ["fifo", "arrival", "las", "qlas"]);
+    assert!(schedulers.len() >= 5 && schedulers[..5] == ["woken", "fifo", "arrival", "las", "qlas"]);
     for case in cases {
         check_case(case);
     }

@@ -36,12 +36,13 @@ pub(crate) enum SliceEnd {
 const SAMPLE_NS: u64 = 2_000;
 
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
-const MAX_STRIDE: u64 = 32;
+const MAX_STRIDE: u32 = 32;
 
-/// How many polls to do until the next reading, where so many took so long.
+/// How many polls to do until the next reading, where so many took so long. At most twice as many: one short poll among long
+/// ones says nothing of the next.
 fn stride(polls: u32, elapsed_ns: u64) -> u32 {
     let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
-    stride.clamp(1, MAX_STRIDE) as u32
+    stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
 }
 
 /// A slice has ended before the next reading was due. If its last polls took long, readings must come sooner: or they would

@@ -9,7 +9,7 @@ use clockworker_benches::compare::overhead::{Shape, bracketed};
 pub(crate) enum Contestant {
     /// tokio's LocalSet
     LocalSet,
-    /// Clockworker as it comes: one queue, RunnableFifo
+    /// Clockworker with one queue, RunnableFifo
     RunnableFifo,
     /// One queue, ArrivalFifo
     ArrivalFifo,

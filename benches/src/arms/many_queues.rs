@@ -7,7 +7,7 @@ use clockworker::{Executor, Queue};
 
 use super::Contender;
 
-/// Clockworker with any number of queues, each a RunnableFifo; a lane is the queue of its number, counted round.
+/// Clockworker with any number of queues, each a WokenFirst; a lane is the queue of its number, counted round.
 #[derive(Debug)]
 pub struct ManyQueues {
     executor: Executor,

@@ -78,9 +78,9 @@ pub enum Arm {
     /// LocalSet once more: the noise floor.
     LocalSetAgain,
     /// Clockworker as it comes.
-    RunnableFifoOneQueue,
+    WokenFirstOneQueue,
     /// Clockworker with its tasks dealt out to two queues, so that both are runnable throughout.
-    RunnableFifoTwoQueues,
+    WokenFirstTwoQueues,
     /// Clockworker with quantised least attained service.
     Qlas,
     /// Clockworker with least attained service.
@@ -94,8 +94,8 @@ impl Arm {
     pub const ALL: [Arm; 7] = [
         Arm::LocalSet,
         Arm::LocalSetAgain,
-        Arm::RunnableFifoOneQueue,
-        Arm::RunnableFifoTwoQueues,
+        Arm::WokenFirstOneQueue,
+        Arm::WokenFirstTwoQueues,
         Arm::Qlas,
         Arm::Las,
         Arm::Serpt,
@@ -106,8 +106,8 @@ impl Arm {
         match self {
             Arm::LocalSet => "LocalSet",
             Arm::LocalSetAgain => "LocalSet again (A/A)",
-            Arm::RunnableFifoOneQueue => "RunnableFifo, one queue",
-            Arm::RunnableFifoTwoQueues => "RunnableFifo, two queues",
+            Arm::WokenFirstOneQueue => "WokenFirst, one queue",
+            Arm::WokenFirstTwoQueues => "WokenFirst, two queues",
             Arm::Qlas => "QLAS",
             Arm::Las => "LAS",
             Arm::Serpt => "SERPT",
@@ -119,8 +119,8 @@ impl Arm {
         match self {
             Arm::LocalSet => "local_set",
             Arm::LocalSetAgain => "local_set_again",
-            Arm::RunnableFifoOneQueue => "runnable_fifo_one_queue",
-            Arm::RunnableFifoTwoQueues => "runnable_fifo_two_queues",
+            Arm::WokenFirstOneQueue => "woken_first_one_queue",
+            Arm::WokenFirstTwoQueues => "woken_first_two_queues",
             Arm::Qlas => "qlas",
             Arm::Las => "las",
             Arm::Serpt => "serpt",
@@ -131,8 +131,8 @@ impl Arm {
     pub fn sample(self, shape: Shape) -> Duration {
         match self {
             Arm::LocalSet | Arm::LocalSetAgain => time(&Baseline::default(), shape),
-            Arm::RunnableFifoOneQueue => time(&OneQueue::runnable_fifo(), shape),
-            Arm::RunnableFifoTwoQueues => time(&TwoQueues::alike(), shape),
+            Arm::WokenFirstOneQueue => time(&OneQueue::as_it_comes(), shape),
+            Arm::WokenFirstTwoQueues => time(&TwoQueues::alike(), shape),
             Arm::Qlas => time(&OneQueue::qlas(), shape),
             Arm::Las => time(&OneQueue::las(), shape),
             Arm::Serpt => time(&OneQueue::serpt(), shape),

@@ -22,8 +22,8 @@ pub enum Arm {
     LocalSet,
     /// LocalSet once more: the noise floor
     LocalSetAgain,
-    /// Clockworker as it comes: one queue, RunnableFifo
-    RunnableFifo,
+    /// Clockworker as it comes: one queue, WokenFirst
+    WokenFirst,
     /// Clockworker with its tasks dealt out to two queues
     TwoQueues,
     /// Clockworker with quantised least attained service
@@ -120,8 +120,8 @@ impl Arm {
         match self {
             Arm::LocalSet => "LocalSet",
             Arm::LocalSetAgain => "LocalSet again (A/A)",
-            Arm::RunnableFifo => "RunnableFifo, one queue",
-            Arm::TwoQueues => "RunnableFifo, two queues",
+            Arm::WokenFirst => "WokenFirst, one queue",
+            Arm::TwoQueues => "WokenFirst, two queues",
             Arm::Qlas => "QLAS",
             Arm::Las => "LAS",
             Arm::Serpt => "SERPT",
@@ -150,7 +150,7 @@ impl Arm {
     pub fn run(self, job: &impl Job) -> Vec<f64> {
         match self {
             Arm::LocalSet | Arm::LocalSetAgain => job.run(Hosted::new(Baseline::default())),
-            Arm::RunnableFifo => job.run(Hosted::new(OneQueue::runnable_fifo())),
+            Arm::WokenFirst => job.run(Hosted::new(OneQueue::as_it_comes())),
             Arm::TwoQueues => job.run(Hosted::new(TwoQueues::alike())),
             Arm::Qlas => job.run(Hosted::new(OneQueue::qlas())),
             Arm::Las => job.run(Hosted::new(OneQueue::las())),

@@ -9,14 +9,14 @@ use crate::random::{Purpose, Random};
 use crate::stats::{self, Estimate};
 
 /// The arm that the bars are for.
-const FIFO: &str = "runnable_fifo";
+const WOKEN_FIRST: &str = "woken_first";
 const LOCAL_SET: &str = "local_set";
 
 /// Draws the conclusions of the sections there are; `judged` is whether the run was a measurement.
 pub fn draw(sections: &[SectionReport], seed: u64, judged: bool) -> Vec<Conclusion> {
     let mut drawn = Drawn { sections, resampling: Random::new(seed, Purpose::Resampling, u64::MAX) };
     let mut conclusions = Vec::new();
-    conclusions.extend(drawn.growth(FIFO, Some(Bar::AtMost(3.0))));
+    conclusions.extend(drawn.growth(WOKEN_FIRST, Some(Bar::AtMost(3.0))));
     conclusions.extend(drawn.growth(LOCAL_SET, None));
     conclusions.extend(drawn.picks());
     conclusions.extend(drawn.groups());
@@ -77,19 +77,19 @@ impl Drawn<'_> {
 
     fn allocations(&self) -> Vec<Conclusion> {
         let one = |(shape, name)| {
-            let cell = self.cell(Section::Memory, "allocations", FIFO, shape)?;
+            let cell = self.cell(Section::Memory, "allocations", WOKEN_FIRST, shape)?;
             Some(range(format!("Allocations per {name}"), cell, Bar::AtMost(0.0)))
         };
         [(0, "poll"), (1, "wake")].into_iter().filter_map(one).collect()
     }
 
     fn idle(&self) -> Option<Conclusion> {
-        let cell = self.cell(Section::Idle, "host_polls", FIFO, 0)?;
+        let cell = self.cell(Section::Idle, "host_polls", WOKEN_FIRST, 0)?;
         Some(range("Host polls in an idle second".to_owned(), cell, Bar::AtMost(0.0)))
     }
 
     fn memory(&self) -> Option<Conclusion> {
-        let cell = self.cell(Section::Memory, "bytes_per_task", FIFO, 0)?;
+        let cell = self.cell(Section::Memory, "bytes_per_task", WOKEN_FIRST, 0)?;
         let quantity = "Bytes per parked task beyond the future ÷ LocalSet's".to_owned();
         Some(conclusion(quantity, cell.ratio?, Some(Bar::AtMost(1.0))))
     }
@@ -102,7 +102,7 @@ impl Drawn<'_> {
         let all =
             quantities.into_iter().flat_map(|quantity| [(quantity, 0, "busy"), (quantity, 1, "parked")]);
         all.filter_map(|((key, name), shape, host)| {
-            let ratio = self.cell(Section::Wake, key, FIFO, shape)?.ratio?;
+            let ratio = self.cell(Section::Wake, key, WOKEN_FIRST, shape)?.ratio?;
             Some(conclusion(format!("{name}, host {host} ÷ LocalSet's"), ratio, Some(Bar::AtMost(1.0))))
         })
         .collect()

@@ -27,7 +27,7 @@ struct Policy {
 }
 
 const POLICIES: [Policy; 4] = [
-    Policy { key: "runnable_fifo", title: "RunnableFifo", build: Executor::new },
+    Policy { key: "woken_first", title: "WokenFirst", build: Executor::new },
     Policy { key: "qlas", title: "QLAS", build: || with(Qlas::new()) },
     Policy { key: "las", title: "LAS", build: || with(Las::new()) },
     Policy { key: "serpt", title: "SERPT", build: || with(Serpt::new()) },

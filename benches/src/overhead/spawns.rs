@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn aborts_end_with_the_last_future() {
-        for arm in [Arm::LocalSet, Arm::RunnableFifo, Arm::LocalExecutor, Arm::LocalPool, Arm::TaskLoop] {
+        for arm in [Arm::LocalSet, Arm::WokenFirst, Arm::LocalExecutor, Arm::LocalPool, Arm::TaskLoop] {
             assert!(arm.run(&Abort(100))[0] > 0.0, "{}", arm.title());
         }
     }

@@ -53,6 +53,7 @@ impl Place {
 /// The scheduler of the task's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
+    WokenFirst,
     RunnableFifo,
     ArrivalFifo,
     Las,
@@ -63,8 +64,14 @@ pub(super) enum Policy {
 
 impl Policy {
     /// Those that come with the crate.
-    pub(super) const ORDINARY: &[Policy] =
-        &[Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas, Policy::Serpt];
+    pub(super) const ORDINARY: &[Policy] = &[
+        Policy::WokenFirst,
+        Policy::RunnableFifo,
+        Policy::ArrivalFifo,
+        Policy::Las,
+        Policy::Qlas,
+        Policy::Serpt,
+    ];
 }
 
 every! {
@@ -139,6 +146,7 @@ impl Case {
     pub(super) fn queue(self, ex: &Executor, strikes: &Strikes) -> Result<Queue, QueueError> {
         let queue = ex.queue("queue");
         match self.policy {
+            Policy::WokenFirst => queue.create(),
             Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create(),
             Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create(),
             Policy::Las => queue.scheduler(Las::new()).create(),

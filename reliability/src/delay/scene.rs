@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use clockworker::schedulers::RunnableFifo;
 use clockworker::{BuildError, Executor, QueueError};
 use fastrand::Rng;
 
@@ -68,7 +69,11 @@ fn executor(workload: &Workload, time: &VirtualTime) -> Result<Executor, BuildEr
     let first = workload.queues[0];
     let budget = Duration::from_nanos(workload.host.budget);
     let builder = Executor::builder().clock(time.clock()).host_budget(budget).poll_cap(u32::MAX);
-    builder.share(first.share).request(Duration::from_nanos(first.request)).build()
+    builder
+        .scheduler(RunnableFifo::new())
+        .share(first.share)
+        .request(Duration::from_nanos(first.request))
+        .build()
 }
 
 fn spawn_all(ex: &Executor, scene: &Rc<Scene>) -> Result<(), QueueError> {
@@ -76,7 +81,11 @@ fn spawn_all(ex: &Executor, scene: &Rc<Scene>) -> Result<(), QueueError> {
         let request = Duration::from_nanos(shape.request);
         let queue = match index {
             0 => ex.default_queue().clone(),
-            _ => ex.queue(&index.to_string()).share(shape.share).request(request).create()?,
+            _ => {
+                let name = index.to_string();
+                let queue = ex.queue(&name).share(shape.share).request(request);
+                queue.scheduler(RunnableFifo::new()).create()?
+            }
         };
         for _ in 0..shape.tasks {
             let woken = Rc::new(Cell::new(Some(scene.time.now())));

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 use clockworker::{
     AbortHandle, DEFAULT_QUEUE, Executor, Handle, JoinError, JoinHandle, ManualClock, Queue, QueueError,
 };
@@ -42,7 +42,7 @@ impl Future for Join {
 
 impl Clockworker {
     pub(super) fn new(host: Host, clock: ManualClock) -> Self {
-        let ex = match Executor::builder().clock(clock).build() {
+        let ex = match Executor::builder().scheduler(RunnableFifo::new()).clock(clock).build() {
             Ok(ex) => ex,
             Err(error) => unreachable!("the defaults are in range: {error}"),
         };
@@ -78,7 +78,8 @@ fn name_of(slot: u8) -> &'static str {
 fn create(ex: &Executor, slot: u8, share: u32, order: Order) -> Result<Queue, QueueError> {
     let queue = ex.queue(name_of(slot)).share(share);
     match order {
-        Order::Fifo => queue.create(),
+        Order::Fifo => queue.scheduler(RunnableFifo::new()).create(),
+        Order::Woken => queue.create(),
         Order::Arrival => queue.scheduler(ArrivalFifo::new()).create(),
         Order::Las => queue.scheduler(Las::new()).create(),
         Order::Qlas => queue.scheduler(Qlas::new()).create(),

@@ -79,6 +79,8 @@ pub enum On {
 pub enum Order {
     /// `RunnableFifo`: the only one that the reference knows by itself.
     Fifo,
+    /// `WokenFirst`.
+    Woken,
     /// `ArrivalFifo`.
     Arrival,
     /// `Las`.

@@ -195,6 +195,7 @@ fn on(bytes: &mut Bytes<'_>) -> On {
 
 fn order(bytes: &mut Bytes<'_>) -> Order {
     match bytes.below(8) {
+        3 => Order::Woken,
         4 => Order::Arrival,
         5 => Order::Las,
         6 => Order::Qlas,

@@ -83,8 +83,8 @@ struct Repetition {
 
 /// The arms on the first screen, with the names they have there.
 const COSTS: [(&str, &str); 4] = [
-    ("runnable_fifo_one_queue", "FIFO, one queue"),
-    ("runnable_fifo_two_queues", "FIFO, two queues"),
+    ("woken_first_one_queue", "WokenFirst, one queue"),
+    ("woken_first_two_queues", "WokenFirst, two queues"),
     ("qlas", "QLAS"),
     ("las", "LAS"),
 ];
@@ -126,7 +126,7 @@ impl Overhead {
             let arm = shape.arms.iter().find(|arm| arm.arm == key)?;
             let line = cost(name, &arm.ratio?);
             Some(match key {
-                "runnable_fifo_one_queue" => line.with_phrase("a poll takes # with FIFO"),
+                "woken_first_one_queue" => line.with_phrase("a poll takes # as it comes"),
                 "las" => line.with_phrase("# with LAS"),
                 _ => line,
             })

@@ -60,7 +60,7 @@ struct Cell {
 /// The arms on the first screen, with the names they have there: those of `compare`, which comes first where there are
 /// both.
 const COSTS: [(&str, &str); 4] = [
-    ("runnable_fifo", "FIFO, one queue"),
+    ("woken_first", "WokenFirst, one queue"),
     ("two_queues", "FIFO, two queues"),
     ("qlas", "QLAS"),
     ("las", "LAS"),
@@ -102,7 +102,7 @@ fn headlines(polls: &Grid) -> Vec<Headline> {
         let (topic, kind) = (parts::TIME_PER_POLL, Some(Interval::Confidence95));
         let line = Headline::ratio(Side::Cost, (topic, name), &ratio, kind, Better::Less, "overhead");
         Some(match key {
-            "runnable_fifo" => line.with_phrase("a poll takes # with FIFO"),
+            "woken_first" => line.with_phrase("a poll takes # as it comes"),
             "las" => line.with_phrase("# with LAS"),
             _ => line,
         })

@@ -261,11 +261,11 @@ mod tests {
         play(&text.parse().unwrap(), 4_000).unwrap()
     }
 
-    /// Each has slices of 100 µs. B = (1/2)·(120 + 2·120) + 120 + 2·120 µs.
+    /// The host is visited after each poll, and so they take turns poll by poll. B = (1/2)·(120 + 2·120) + 120 + 2·120 µs.
     #[test]
     fn two_that_are_alike_take_turns() {
         let outcome = outcome("wake b for 100\nrest 100\n");
-        assert_eq!(outcome.ratios, [50.0 / 540.0; 3]);
+        assert_eq!(outcome.ratios, [10.0 / 540.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
         assert_eq!(outcome.billing, Billing::default());
     }
