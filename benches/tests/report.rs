@@ -70,7 +70,7 @@ fn assert_contains(text: &str, wanted: &[&str]) {
 fn the_first_screen_says_what_it_costs_and_what_you_gain() {
     let [page, _] = written(&[recorded("")]);
     let screen = seen(between(&page, "<header>", "</header>"));
-    let sentence = "Next to tokio’s LocalSet: a poll takes 0.32 × with FIFO, 0.86 × with LAS, background work gets 0.90 × \
+    let sentence = "Next to tokio’s LocalSet: a poll takes 0.32 × as it comes, 0.86 × with LAS, background work gets 0.90 × \
                     done; foreground p99 beside it is 0.65 ×, p99 slowdown of jobs 0.24 × with QLAS.";
     let (costs, gains) = screen.split_once(" What you gain ").expect("two cards");
     assert_contains(
@@ -206,7 +206,7 @@ fn what_was_not_measured_is_named_with_what_to_run() {
     assert_contains(
         &text,
         &[
-            "a poll takes 0.33 × with FIFO, 0.87 × with LAS",
+            "a poll takes 0.33 × as it comes, 0.87 × with LAS",
             "What does a poll cost, and what becomes of foreground latency beside background work? Run cargo run --release -p clockworker-benches -- compare --json FILE",
             "-- tail --grid --json FILE",
         ],

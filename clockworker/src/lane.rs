@@ -27,6 +27,9 @@ pub(crate) const MAX_TASKS: usize = 1 << 30;
 /// So many tasks, with cells of 100 bytes and futures as large again, fill a second-level cache of some 100 KiB.
 const MANY: usize = 1_024;
 
+/// Memory for so many records stays when a queue has no task any more: 1 MiB.
+const KEPT: usize = 65_536;
+
 /// A queue. The handles are in [`queue`](crate::queue).
 pub(crate) struct Lane {
     pub(crate) name: Box<str>,
@@ -284,7 +287,14 @@ impl Records {
         self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
     }
 
-    /// At least the most tasks that there were at a time; less than twice as many, or 4.
+    /// Gives the memory of a burst back, once no record is left.
+    fn shrink(&mut self) {
+        if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
+            self.tasks = Slab::with_capacity(KEPT);
+        }
+    }
+
+    /// At least the most tasks that there were at a time since there was none; less than twice as many, or 4.
     pub(crate) fn slots(&self) -> usize {
         self.tasks.capacity()
     }
@@ -572,6 +582,11 @@ impl Lane {
             self.tombstones.sweep();
             self.check(self.policy.sweep(self));
         }
+    }
+
+    /// The queue has no task any more: gives the memory of a burst back.
+    pub(crate) fn shrink(&self) {
+        self.records.borrow_mut().shrink();
     }
 
     /// One task less, for the accounts.

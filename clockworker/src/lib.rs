@@ -16,7 +16,7 @@
 //! use clockworker::{Executor, schedulers::Qlas};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let ex = Executor::new(); // one queue, RunnableFifo
+//! let ex = Executor::new(); // one queue, WokenFirst
 //! let foreground = ex.queue("foreground").share(9).create()?;
 //! let background = ex.queue("background").share(1).scheduler(Qlas::new()).create()?;
 //!

@@ -145,6 +145,9 @@ pub(crate) fn run<S: Scheduler>(
         }
         next = choose(policy, &mut records, lane, asked, Some(Last { id, yielded }))?;
     }
+    if let Some(policy) = &mut *seat.borrow_mut() {
+        asked.ask(|| policy.drained());
+    }
     Ok(SliceEnd::Drained)
 }
 

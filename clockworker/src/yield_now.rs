@@ -9,7 +9,8 @@ use crate::context;
 /// Lets other tasks run: returns `Pending` once, and is ready to be polled again at once.
 ///
 /// Where the task stands afterwards is its scheduler's decision ([`Ready::Yielded`](crate::schedulers::Ready)); with
-/// [`RunnableFifo`](crate::schedulers::RunnableFifo) it is behind all tasks that are ready now. Works under any
+/// [`WokenFirst`](crate::schedulers::WokenFirst), the default, it is behind all tasks that are ready now, and behind those that
+/// are woken later, within a bound. Works under any
 /// executor.
 ///
 /// # Cancel safety

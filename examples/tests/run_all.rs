@@ -96,10 +96,10 @@ fn two_queues() {
 fn tenants() {
     let expected = "\
 finished at    modest tenant   greedy tenant
-RunnableFifo          1.25ms         20.05ms
-Las                    110µs         20.05ms
-Qlas                   120µs         20.05ms
-Serpt                  120µs         20.05ms
+RunnableFifo          1.27ms         20.05ms
+Las                    120µs         20.05ms
+Qlas                   130µs         20.05ms
+Serpt                  130µs         20.05ms
 ";
     assert_eq!(output("tenants"), expected);
 }

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 
 use crate::{Ready, Scheduler, Task, TaskId};
 
+/// Memory for so many tasks stays when a queue has drained: 512 KiB. What a larger burst took is given back.
+pub(crate) const KEPT: usize = 65_536;
+
 /// First ready, first polled: the order of tokio's `LocalSet` and of most executors. The cheapest policy, and the
 /// default.
 ///
@@ -53,6 +56,12 @@ impl Scheduler for RunnableFifo {
         let Some(first) = self.ready.pop_front() else { return Some(task.id) };
         self.ready.push_back(task.id);
         Some(first)
+    }
+
+    fn drained(&mut self) {
+        if self.ready.capacity() > KEPT {
+            self.ready.shrink_to(KEPT);
+        }
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::collections::VecDeque;
 
+use crate::runnable_fifo::KEPT;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.
@@ -99,6 +100,13 @@ impl Scheduler for WokenFirst {
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         let first = if self.woken.is_empty() { &self.yielded } else { &self.woken };
         first.get(ahead).copied()
+    }
+
+    fn drained(&mut self) {
+        if self.woken.capacity().max(self.yielded.capacity()) > KEPT {
+            self.woken.shrink_to(KEPT);
+            self.yielded.shrink_to(KEPT);
+        }
     }
 
     #[inline]

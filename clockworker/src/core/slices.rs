@@ -163,6 +163,7 @@ impl Core {
     #[inline]
     pub(super) fn after_finish(&self, lane: &Lane) {
         if lane.live.get() == 0 {
+            lane.shrink();
             self.retire_if_done(lane);
             self.after_last_finish();
         }

@@ -18,6 +18,9 @@ pub(crate) struct Arrivals {
     queue: Cell<u32>,
 }
 
+/// Memory for so many links stays when the list is empty: 512 KiB. What a larger burst took is given back.
+const KEPT: usize = 65_536;
+
 /// Neither is a queue's index: so many queues no memory holds.
 const NOBODY: u32 = u32::MAX;
 const SEVERAL: u32 = u32::MAX - 1;
@@ -48,10 +51,15 @@ impl Arrivals {
     /// Takes out the first.
     #[inline]
     pub(crate) fn next(&self) -> Option<Arrival> {
-        let Some(link) = self.list.borrow_mut().pop_front() else {
+        let mut list = self.list.borrow_mut();
+        let Some(link) = list.pop_front() else {
             self.queue.set(NOBODY);
+            if list.capacity() > KEPT {
+                list.shrink_to(KEPT);
+            }
             return None;
         };
+        drop(list);
         // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Arriving`. Whoever
         // has `&self` is on the owner thread.
         Some(unsafe { arrived(link) })
