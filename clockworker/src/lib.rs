@@ -4,8 +4,8 @@
 //!
 //! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. The queue that is owed service and has
 //!    the earliest virtual deadline gets the next slice.
-//! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: order of becoming runnable
-//!    ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival ([`ArrivalFifo`](schedulers::ArrivalFifo)), least
+//! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
+//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival ([`ArrivalFifo`](schedulers::ArrivalFifo)), least
 //!    attained service ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), shortest expected
 //!    remaining time ([`Serpt`](schedulers::Serpt)), or your own.
 //!

@@ -34,7 +34,7 @@ impl Options {
 
 /// Plays all scenes.
 pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let seeds = options.cases.seeds(20_000, 1_500);
+    let seeds = options.cases.seeds(20_000, 600);
     let bar = progress::bar(seeds.end - seeds.start);
     let mut took = BTreeMap::<(Phase, Origin), Promptness>::new();
     let (mut elsewhere, mut left, mut slowest) = (0, 0, (0, 0));

@@ -82,12 +82,12 @@ async fn worker(guard: Guard, rng: Random) {
     .await;
 }
 
-/// The future that is run: it acts too, and now and then wakes itself.
+/// The future that is run: it acts too, and wakes itself, as a rule.
 async fn main(board: Arc<Board>, rng: Random) {
     poll_fn(|cx| {
         board.known().polls += 1;
         act(&board, &rng, Origin::Main, Origin::ThreadInside);
-        if rng.borrow_mut().bool() {
+        if rng.borrow_mut().u8(..16) > 0 {
             cx.waker().wake_by_ref();
         }
         Poll::Pending
