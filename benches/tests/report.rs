@@ -78,7 +78,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
         &[
             &seen(sentence),
             "A service by imports ÷ LocalSet’s service mean, 1 × 100 µs 1.02 × 1.01 – 1.03 2 % more, worse",
-            "Time per poll ÷ LocalSet’s compare FIFO, one queue 0.32 × 0.32 – 0.32 68 % less, better FIFO, two queues",
+            "Time per poll ÷ LocalSet’s compare WokenFirst, one queue 0.32 × 0.32 – 0.32 68 % less, better WokenFirst, two queues",
             "Background work done ÷ LocalSet’s compare shares 13:2 (range) 0.90 × 0.89 – 0.91 10 % less, worse",
             "Imports changed ÷ LocalSet’s programs ring_1000, time 1.02 × 0.99 – 1.05 2 % more, even",
             "throughput, monoio 0.97 × 0.96 – 0.98 3 % less, worse",

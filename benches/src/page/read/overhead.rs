@@ -61,7 +61,7 @@ struct Cell {
 /// both.
 const COSTS: [(&str, &str); 4] = [
     ("woken_first", "WokenFirst, one queue"),
-    ("two_queues", "FIFO, two queues"),
+    ("two_queues", "WokenFirst, two queues"),
     ("qlas", "QLAS"),
     ("las", "LAS"),
 ];
