@@ -97,7 +97,7 @@ fn tenants() {
     let expected = "\
 finished at    modest tenant   greedy tenant
 RunnableFifo          1.27ms         20.05ms
-Las                    120µs         20.05ms
+Las                    110µs         20.05ms
 Qlas                   130µs         20.05ms
 Serpt                  130µs         20.05ms
 ";
