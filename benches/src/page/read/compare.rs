@@ -83,8 +83,8 @@ struct Repetition {
 
 /// The arms on the first screen, with the names they have there.
 const COSTS: [(&str, &str); 4] = [
-    ("woken_first_one_queue", "WokenFirst, one queue"),
-    ("woken_first_two_queues", "WokenFirst, two queues"),
+    ("woken_first_one_queue", "one queue"),
+    ("woken_first_two_queues", "two queues"),
     ("qlas", "QLAS"),
     ("las", "LAS"),
 ];

@@ -59,12 +59,8 @@ struct Cell {
 
 /// The arms on the first screen, with the names they have there: those of `compare`, which comes first where there are
 /// both.
-const COSTS: [(&str, &str); 4] = [
-    ("woken_first", "WokenFirst, one queue"),
-    ("two_queues", "WokenFirst, two queues"),
-    ("qlas", "QLAS"),
-    ("las", "LAS"),
-];
+const COSTS: [(&str, &str); 4] =
+    [("woken_first", "one queue"), ("two_queues", "two queues"), ("qlas", "QLAS"), ("las", "LAS")];
 
 fn read(document: &Document) -> Result<Chapter, Failure> {
     let report: Report = document.content()?;

@@ -116,7 +116,7 @@ fn headlines(cells: &[Cell]) -> Vec<Headline> {
     let mean = |side, compactors| {
         let cell = cells.iter().filter(usual).find(|cell| cell.compactors == compactors)?;
         let value = cell.arm(IMPORTS)?.latency_ratios.as_ref()?.mean;
-        let label = ("A service by imports ÷ LocalSet’s", format!("mean, {}", cell.load()));
+        let label = ("Imports changed ÷ LocalSet’s", format!("mean, {}", cell.load()));
         let (kind, better) = (Some(Interval::Confidence95), Better::Less);
         Some(Headline::ratio(side, label, &value, kind, better, "service"))
     };
