@@ -24,7 +24,7 @@ fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output
 #[test]
 fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
     explore("runs/two", || {
-        let set = LocalSet::new();
+        let set = LocalSet::from(executor());
         let wake = |mark: &Arc<AtomicUsize>| {
             let mark = Arc::clone(mark);
             move |waker| drop(thread::spawn(move || mark_and_wake(&mark, waker)))
@@ -67,7 +67,7 @@ fn a_wake_reaches_the_run_that_is_left() {
 #[test]
 fn coalesced_wakes_of_a_run_are_all_seen() {
     explore("runs/coalesced", || {
-        let set = LocalSet::new();
+        let set = LocalSet::from(executor());
         let marks = [mark(), mark()];
         let seen = marks.clone();
         let mut marks = Some(marks);
