@@ -290,7 +290,7 @@ impl Records {
     /// Gives the memory of a burst back, once no record is left.
     fn shrink(&mut self) {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
-            self.tasks = Slab::with_capacity(KEPT);
+            self.tasks = Slab::new();
         }
     }
 

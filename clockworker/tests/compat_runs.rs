@@ -107,6 +107,23 @@ impl Gate {
     }
 }
 
+/// While a run is the only one it relies on driving. A second one has it look again, or a wake of its future would reach the
+/// second one's host alone.
+#[test]
+fn a_run_that_was_the_only_one_hears_of_its_futures_wake_when_another_drives() {
+    let local = untimed();
+    let gates = [Gate::default(), Gate::default()];
+    let mut first = Host::of(local.run_until(gates[0].wait()));
+    assert!(first.poll().is_pending());
+    let mut second = Host::of(local.run_until(gates[1].wait()));
+    assert!(second.poll().is_pending());
+    gates[0].open();
+    assert!(first.is_woken());
+    assert!(first.settle().is_ready());
+    gates[1].open();
+    assert!(second.settle().is_ready());
+}
+
 #[test]
 fn each_run_is_woken_for_its_own_future() {
     let local = untimed();

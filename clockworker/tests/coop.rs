@@ -7,7 +7,7 @@
 
 #![cfg(feature = "tokio")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -237,6 +237,29 @@ fn a_task_that_drains_a_full_channel_does_not_stall_its_neighbours() {
         assert!(polls >= MESSAGES / 256, "{polls} polls");
         neighbour.await.unwrap();
     });
+}
+
+/// A task that others left too little is polled again at once, and the one behind it waits no longer for that.
+#[test]
+fn a_task_that_others_left_too_little_is_polled_again_before_the_next() {
+    let ex = patient();
+    let order = Rc::new(RefCell::new(Vec::new()));
+    for name in ["yielder", "cut short"] {
+        let (mut receiver, order) = (full_channel(100), Rc::clone(&order));
+        ex.spawn(async move {
+            for _ in 0..100 {
+                receiver.recv().await.unwrap();
+            }
+            order.borrow_mut().push(name);
+            if name == "yielder" {
+                yield_now().await;
+            }
+        });
+    }
+    let last = Rc::clone(&order);
+    let last = ex.spawn(async move { last.borrow_mut().push("next") });
+    current_thread().block_on(ex.run_until(last)).unwrap();
+    assert_eq!(*order.borrow(), ["yielder", "cut short", "next"]);
 }
 
 /// The same between queues: the budget that one queue uses up is not another's.

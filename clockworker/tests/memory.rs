@@ -191,10 +191,22 @@ fn queues_and_groups() {
     }
 }
 
+/// What a burst of tasks needed is given back while the executor goes on, but for a little.
+fn a_burst_leaves_little() {
+    let ex = untimed();
+    let empty = LIVE.load(Ordering::Relaxed);
+    for _ in 0..2 {
+        drop((0..200_000).map(|_| ex.spawn(async { yield_now().await })).collect::<Vec<_>>());
+        settle(&ex);
+        let kept = LIVE.load(Ordering::Relaxed) - empty;
+        assert!(kept < 2 << 20, "{kept} bytes kept");
+    }
+}
+
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 7] = [
+    let scenes: [(&str, fn()); 8] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
@@ -202,6 +214,7 @@ fn every_byte_is_given_back() {
         ("tasks from other threads", tasks_from_other_threads),
         ("many tasks", many_tasks),
         ("queues and groups", queues_and_groups),
+        ("a burst", a_burst_leaves_little),
     ];
     for (what, scene) in scenes {
         // Once for what is made only once: thread-locals, the clock.

@@ -190,6 +190,25 @@ fn a_host_budget_is_exact_to_32_polls() {
     assert!((50 - 16..=50).contains(&stats.host_yields), "{} host yields", stats.host_yields);
 }
 
+/// One short poll says nothing of the next: the clock is read after two long ones at the latest.
+#[test]
+fn a_short_poll_among_long_ones_does_not_make_the_clock_go_unread() {
+    let sim = Sim::new();
+    let ex = sim.builder().host_budget(us(20)).build().unwrap();
+    ex.spawn({
+        let sim = sim.clone();
+        async move {
+            for poll in 0..320 {
+                sim.work(us(if poll % 32 == 0 { 0 } else { 100 }));
+                yield_now().await;
+            }
+        }
+    });
+    sim.drain(&ex);
+    let yields = ex.stats().host_yields;
+    assert!((290..=310).contains(&yields), "{yields} visits after 310 long polls");
+}
+
 /// Also where no slice has as many polls as there are between two readings by then.
 #[test]
 fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {

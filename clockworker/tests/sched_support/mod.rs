@@ -165,6 +165,11 @@ impl Signal {
         .await;
     }
 
+    /// Whether a task waits for it.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.0.1.borrow().is_some()
+    }
+
     /// The waker of whoever waits, for another thread to use.
     pub(crate) fn take_waker(&self) -> Waker {
         self.0.0.set(true);

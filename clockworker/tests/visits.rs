@@ -1,0 +1,214 @@
+//! When the host is visited, and who goes first afterwards.
+
+mod life_support;
+mod sched_support;
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::{Executor, HOST_BUDGETS, ManualClock, yield_now};
+use life_support::{poll_once, untimed};
+use sched_support::{Signal, Sim, us};
+
+/// RunnableFifo, which notes why tasks became ready: the slot and the reason.
+#[derive(Default)]
+struct Noting {
+    fifo: RunnableFifo,
+    seen: Rc<RefCell<Vec<(usize, Ready)>>>,
+}
+
+impl Scheduler for Noting {
+    const NEEDS_SERVICE: bool = false;
+
+    fn push(&mut self, task: Task, why: Ready) {
+        self.seen.borrow_mut().push((task.id.slot(), why));
+        self.fifo.push(task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.fifo.pop()
+    }
+}
+
+/// An executor whose host is visited after every poll, and the reasons why its tasks became ready.
+fn noted() -> (Executor, Rc<RefCell<Vec<(usize, Ready)>>>) {
+    let policy = Noting::default();
+    let seen = Rc::clone(&policy.seen);
+    let builder = Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(1);
+    (builder.build().unwrap(), seen)
+}
+
+fn reasons_of(slot: usize, seen: &Rc<RefCell<Vec<(usize, Ready)>>>) -> Vec<Ready> {
+    seen.borrow().iter().filter(|(of, _)| *of == slot).map(|(_, why)| *why).collect()
+}
+
+/// A task that waits for `signal`, again and again.
+async fn wait_for_ever(signal: Signal) {
+    loop {
+        signal.wait().await;
+    }
+}
+
+#[test]
+fn the_fourth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
+    let (ex, seen) = noted();
+    let signal = Signal::new();
+    ex.spawn(wait_for_ever(signal.clone()));
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    for _ in 0..7 {
+        assert!(poll_once(&mut run).is_pending());
+        signal.set();
+    }
+    assert!(poll_once(&mut run).is_pending());
+    let mut expected = vec![Ready::Spawned, Ready::Woken, Ready::Woken, Ready::Woken];
+    expected.extend([Ready::Deferred; 4]);
+    assert_eq!(reasons_of(0, &seen), expected);
+    // One that comes a visit later.
+    assert!(poll_once(&mut run).is_pending());
+    signal.set();
+    assert!(poll_once(&mut run).is_pending());
+    assert_eq!(reasons_of(0, &seen).last(), Some(&Ready::Woken));
+}
+
+#[test]
+fn what_another_task_or_thread_wakes_is_woken_however_often_and_soon() {
+    let (ex, seen) = noted();
+    let signals = [Signal::new(), Signal::new()];
+    ex.spawn(wait_for_ever(signals[0].clone()));
+    ex.spawn(wait_for_ever(signals[1].clone()));
+    ex.spawn({
+        let signal = signals[0].clone();
+        async move {
+            loop {
+                signal.set();
+                yield_now().await;
+            }
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    for _ in 0..30 {
+        assert!(poll_once(&mut run).is_pending());
+        // At once after its poll.
+        if signals[1].is_awaited() {
+            let waker = signals[1].take_waker();
+            std::thread::spawn(move || waker.wake()).join().unwrap();
+        }
+    }
+    for slot in 0..2 {
+        let reasons = reasons_of(slot, &seen);
+        assert!(reasons.len() > 5, "{reasons:?}");
+        assert!(reasons[1..].iter().all(|why| *why == Ready::Woken), "{reasons:?}");
+    }
+}
+
+/// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
+#[test]
+fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let signals: Vec<_> = (0..2).map(|_| Signal::new()).collect();
+    for number in 0..2 {
+        let (sim, own, other) = (sim.clone(), signals[number].clone(), signals[1 - number].clone());
+        ex.spawn(async move {
+            loop {
+                own.wait().await;
+                sim.work(us(1_000));
+                other.set();
+            }
+        });
+    }
+    let polls = Rc::new(Cell::new(0_u32));
+    ex.spawn({
+        let polls = Rc::clone(&polls);
+        async move {
+            loop {
+                polls.set(polls.get() + 1);
+                yield_now().await;
+            }
+        }
+    });
+    let until = sim.now() + Duration::from_millis(100);
+    signals[0].set();
+    sim.run(
+        &ex,
+        poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            if sim.now() >= until { Poll::Ready(()) } else { Poll::Pending }
+        }),
+    );
+    assert!(polls.get() >= 50, "{} polls in 100 ms", polls.get());
+}
+
+#[test]
+fn a_main_future_that_yields_needs_no_host_while_nothing_is_due() {
+    let ex = untimed();
+    let mut run = pin!(ex.run_until(async {
+        for _ in 0..1_000 {
+            yield_now().await;
+        }
+    }));
+    assert!(poll_once(&mut run).is_ready());
+    assert_eq!(ex.stats().host_polls, 1);
+}
+
+#[test]
+fn a_main_future_that_yields_for_ever_leaves_the_thread_to_its_host() {
+    for builder in [Executor::builder().poll_cap(100), Executor::builder()] {
+        let ex = builder.clock(ManualClock::new()).build().unwrap();
+        let mut run = pin!(ex.run_until(async {
+            loop {
+                yield_now().await;
+            }
+        }));
+        let _: Poll<()> = poll_once(&mut run);
+        assert_eq!((ex.stats().host_polls, ex.stats().host_yields), (1, 1));
+    }
+}
+
+/// How long a turn lasts, with a host that takes so long and finds nothing, or has something for a task each time.
+fn turn(host: Duration, finds: bool) -> Duration {
+    let sim = Sim::new();
+    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
+    let signal = Signal::new();
+    ex.spawn(wait_for_ever(signal.clone()));
+    ex.spawn({
+        let sim = sim.clone();
+        async move {
+            loop {
+                sim.work(us(1));
+                yield_now().await;
+            }
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    let mut took = Duration::ZERO;
+    for visit in 0..1_000 {
+        let began = sim.now();
+        assert!(poll_once(&mut run).is_pending());
+        took = sim.now() - began;
+        sim.clock().advance(host);
+        if finds && visit % 2 == 0 {
+            signal.set();
+        }
+    }
+    took
+}
+
+#[test]
+fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_anything() {
+    for (host, usual, rare) in [(1, 20, 64), (2, 40, 128), (3, 60, 192)] {
+        let (busy, idle) = (turn(us(host), true), turn(us(host), false));
+        // The median is right to a sixteenth, and a turn to a reading of the clock.
+        assert!(busy.abs_diff(us(usual)) <= us(usual / 16 + 3), "{busy:?} for a visit of {host} µs");
+        assert!(idle.abs_diff(us(rare)) <= us(rare / 16 + 3), "{idle:?} for a visit of {host} µs");
+    }
+    let least = turn(Duration::ZERO, true);
+    assert!(least.abs_diff(*HOST_BUDGETS.start()) <= us(3), "{least:?}");
+    let most = turn(us(50), true);
+    assert!(most.abs_diff(*HOST_BUDGETS.end()) <= us(3), "{most:?}");
+}
