@@ -106,6 +106,35 @@ fn what_another_task_or_thread_wakes_is_woken_however_often_and_soon() {
     }
 }
 
+#[test]
+fn a_wake_by_a_visit_is_no_yield_where_another_task_wakes_it_in_between() {
+    let (ex, seen) = noted();
+    let signal = Signal::new();
+    ex.spawn(wait_for_ever(signal.clone()));
+    ex.spawn({
+        let (signal, mut polls) = (signal.clone(), 0);
+        async move {
+            loop {
+                polls += 1;
+                if polls % 2 == 0 {
+                    signal.set();
+                }
+                yield_now().await;
+            }
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    for turn in 0..40 {
+        assert!(poll_once(&mut run).is_pending());
+        // The two take turns, and so it is woken by the visit and by the other task, in turn.
+        if turn % 4 == 0 {
+            signal.set();
+        }
+    }
+    let reasons = reasons_of(0, &seen);
+    assert!(reasons.len() > 15 && !reasons.contains(&Ready::Deferred), "{reasons:?}");
+}
+
 /// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
 #[test]
 fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
