@@ -15,11 +15,14 @@ use clockworker::{Executor, HOST_BUDGETS, ManualClock, yield_now};
 use life_support::{poll_once, untimed};
 use sched_support::{Signal, Sim, us};
 
-/// RunnableFifo, which notes why tasks became ready: the slot and the reason.
+/// Why tasks became ready: the slot and the reason.
+type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
+
+/// RunnableFifo, which notes why tasks became ready.
 #[derive(Default)]
 struct Noting {
     fifo: RunnableFifo,
-    seen: Rc<RefCell<Vec<(usize, Ready)>>>,
+    seen: Seen,
 }
 
 impl Scheduler for Noting {
@@ -36,14 +39,14 @@ impl Scheduler for Noting {
 }
 
 /// An executor whose host is visited after every poll, and the reasons why its tasks became ready.
-fn noted() -> (Executor, Rc<RefCell<Vec<(usize, Ready)>>>) {
+fn noted() -> (Executor, Seen) {
     let policy = Noting::default();
     let seen = Rc::clone(&policy.seen);
     let builder = Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(1);
     (builder.build().unwrap(), seen)
 }
 
-fn reasons_of(slot: usize, seen: &Rc<RefCell<Vec<(usize, Ready)>>>) -> Vec<Ready> {
+fn reasons_of(slot: usize, seen: &Seen) -> Vec<Ready> {
     seen.borrow().iter().filter(|(of, _)| *of == slot).map(|(_, why)| *why).collect()
 }
 
