@@ -17,7 +17,7 @@ use crate::policy::{Asked, Policy, PolicyFault};
 use crate::shared::QueueKey;
 use crate::slice::{self, Halt, SliceEnd};
 use crate::stats::Counters;
-use crate::task::{Cause, Finish, LiveTask, Place};
+use crate::task::{Arrivals, Cause, Finish, LiveTask, Place};
 use crate::tombstones::Tombstones;
 use crate::watch::Watch;
 
@@ -187,7 +187,7 @@ impl Records {
 
     /// Marks a woken task as ready, and says why it is. None if it is not there any more, or ready already, or being
     /// dropped: its record goes after that.
-    fn make_ready(&mut self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
+    pub(crate) fn make_ready(&mut self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
         let record = self
             .get_mut(place.slot as usize, place.generation)
             .filter(|record| !record.standing.is_ready())?;
@@ -394,6 +394,14 @@ pub(crate) enum Popped {
 /// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
 trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
+    /// See [`Lane::admit_woken`].
+    fn admit_woken(
+        &self,
+        lane: &Lane,
+        arrivals: &Arrivals,
+        visited: Option<u8>,
+        most: usize,
+    ) -> Result<usize, PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     /// Whether this is inside one of the scheduler's methods.
     fn is_busy(&self) -> bool;
@@ -409,6 +417,16 @@ trait AnyPolicy {
 impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
         guarded(|| Policy::push(self, task, why))
+    }
+
+    fn admit_woken(
+        &self,
+        lane: &Lane,
+        arrivals: &Arrivals,
+        visited: Option<u8>,
+        most: usize,
+    ) -> Result<usize, PolicyFault> {
+        guarded(|| Policy::admit_woken(self, lane, arrivals, visited, most))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
@@ -503,6 +521,15 @@ impl Lane {
     /// is to be told. None if it was ready already, or is gone.
     pub(crate) fn make_ready(&self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
         self.records.borrow_mut().make_ready(place, visited)
+    }
+
+    /// Hands the scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must
+    /// be of this queue.
+    pub(crate) fn admit_woken(&self, arrivals: &Arrivals, visited: Option<u8>, most: usize) -> usize {
+        let admitted = self.policy.admit_woken(self, arrivals, visited, most);
+        let count = admitted.unwrap_or(most);
+        self.check(admitted.map(drop));
+        count
     }
 
     /// Hands a task to the scheduler.

@@ -5,7 +5,8 @@ use std::fmt;
 
 use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
 
-use crate::lane::{Lane, Popped};
+use crate::lane::{Lane, Popped, Records};
+use crate::task::{Arrival, Arrivals, BATCH};
 
 /// How a scheduler broke its contract. The executor then took it out of service, and its queue went on in FIFO order;
 /// [`QueueStats::policy_fault`](crate::QueueStats::policy_fault) reports it.
@@ -65,6 +66,25 @@ impl<S: Scheduler> Policy<S> {
         }
     }
 
+    /// See [`admit_woken`].
+    pub(crate) fn admit_woken(
+        &self,
+        lane: &Lane,
+        arrivals: &Arrivals,
+        visited: Option<u8>,
+        most: usize,
+    ) -> usize {
+        let mut records = lane.records.borrow_mut();
+        let told = (lane, &Asked::default(), arrivals);
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            return admit_woken(scheduler, &mut records, told, visited, most);
+        }
+        match &mut *self.successor.borrow_mut() {
+            Some(fifo) => admit_woken(fifo, &mut records, told, visited, most),
+            None => 0,
+        }
+    }
+
     /// Takes everything out of a scheduler, and puts back what is not aborted. (FIFO gives out its tombstones in turn.)
     pub(crate) fn sweep(&self, lane: &Lane) -> Result<(), PolicyFault> {
         let mut chosen = self.chosen.borrow_mut();
@@ -106,6 +126,41 @@ impl<S: Scheduler> Policy<S> {
         self.successor.replace(Some(fifo));
         self.chosen.take()
     }
+}
+
+/// Hands a scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must be
+/// of its queue. They were woken by the host's visit before the turn `visited`, or in some other way.
+#[inline(always)]
+fn admit_woken<S: Scheduler>(
+    policy: &mut S,
+    records: &mut Records,
+    (lane, asked, arrivals): (&Lane, &Asked, &Arrivals),
+    visited: Option<u8>,
+    most: usize,
+) -> usize {
+    let mut admitted = 0;
+    while admitted < most
+        && let Some(arrival) = arrivals.next()
+    {
+        admitted += 1;
+        if let Arrival::Ready(place) = arrival
+            && let Some((task, why)) = records.make_ready(place, visited)
+        {
+            lane.ready.set(lane.ready.get() + 1);
+            asked.ask(|| policy.push(task, why));
+        }
+    }
+    admitted
+}
+
+/// The same in a slice of their queue.
+#[inline(never)] // the hot loop has no registers to spare
+pub(crate) fn admit_woken_in_slice<S: Scheduler>(
+    policy: &mut S,
+    records: &mut Records,
+    told: (&Lane, &Asked, &Arrivals),
+) {
+    admit_woken(policy, records, told, None, BATCH);
 }
 
 /// Tells a panic of the scheduler from one of the executor, in a slice, where both are caught at one place.

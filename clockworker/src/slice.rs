@@ -8,7 +8,7 @@ use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use crate::core::Core;
 use crate::lane::{GroupIndex, Lane, NO_GROUP, Popped, Records};
-use crate::policy::{Asked, PolicyFault, Seat};
+use crate::policy::{Asked, PolicyFault, Seat, admit_woken_in_slice};
 use crate::task::{Cause, Finish, LiveTask, Ran};
 
 /// Why a slice ended.
@@ -127,15 +127,20 @@ pub(crate) fn run<S: Scheduler>(
             asked.ask(|| policy.time_passed(service_ns));
         }
         if arrivals.any() || core.shared.inbox.has_mail() {
-            drop((seated, records));
-            core.admit_arrivals();
-            timing.look_again();
-            (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
-            policy = match seated.as_mut() {
-                Some(policy) => policy,
-                // Its successor has every ready task, this one included.
-                None => return Ok(SliceEnd::PolicyFault),
-            };
+            if arrivals.are_few_of(lane.key.index) && !core.is_flooded() && !core.shared.inbox.has_mail() {
+                // No queue joins the others by that, so nothing is preempted.
+                admit_woken_in_slice(policy, &mut records, (lane, asked, arrivals));
+            } else {
+                drop((seated, records));
+                core.admit_arrivals();
+                timing.look_again();
+                (seated, records) = (seat.borrow_mut(), lane.records.borrow_mut());
+                policy = match seated.as_mut() {
+                    Some(policy) => policy,
+                    // Its successor has every ready task, this one included.
+                    None => return Ok(SliceEnd::PolicyFault),
+                };
+            }
         }
         if let Some(end) = timing.end() {
             if let Some(task) = yielded {

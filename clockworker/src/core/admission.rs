@@ -8,11 +8,7 @@ use std::rc::Rc;
 use super::{Core, Current};
 use crate::inbox::Batch;
 use crate::lane::{Lane, NO_GROUP};
-use crate::task::{Arrival, Arrivals, Cause, LiveTask, Place, Refused};
-
-/// The most tasks of each kind, woken here and sent by other threads, that are admitted in one gap between polls. Some
-/// 5 µs.
-const BATCH: usize = 64;
+use crate::task::{Arrival, Arrivals, BATCH, Cause, LiveTask, Place, Refused};
 
 /// The most links of the inbox's stack that are turned round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
@@ -44,7 +40,7 @@ impl Core {
     /// Admits a batch of what arrived. Whether that was all.
     pub(crate) fn admit_arrivals(&self) -> bool {
         let Some(arrivals) = self.shared.arrivals() else { return true };
-        if self.is_flooded.get() || arrivals.are_more_than(BATCH) || self.has_mail() {
+        if self.is_flooded.get() || arrivals.are_many() || self.has_mail() {
             return self.admit_batch();
         }
         self.admit_woken(usize::MAX);
@@ -104,7 +100,12 @@ impl Core {
     /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
     pub(super) fn admit_woken(&self, most: usize) -> usize {
         let Some(arrivals) = self.shared.arrivals() else { return 0 };
-        // As a rule many of one queue come together, from the host's driver.
+        // As a rule all are of one queue.
+        if let Some(lane) = arrivals.only_queue().and_then(|queue| self.lane(queue)) {
+            let admitted = lane.admit_woken(arrivals, self.visited.get(), most);
+            self.after_policy_call(&lane);
+            return admitted;
+        }
         let mut lane: Option<Rc<Lane>> = None;
         for admitted in 0..most {
             let Some(arrival) = arrivals.next() else { return admitted };
@@ -234,8 +235,8 @@ impl Core {
         self.preempt_for(lane);
     }
 
-    /// A scheduler was told something, outside of its queue's slice. If it called back into the executor, and is out of
-    /// service for that, tasks may have become ready.
+    /// A scheduler was told something, outside of its queue's slice, and tasks may have become ready: those it was told of, or,
+    /// if it called back into the executor and is out of service for that, others.
     #[inline]
     pub(crate) fn after_policy_call(&self, lane: &Lane) {
         if lane.ready.get() > 0 {

@@ -18,6 +18,10 @@ pub(crate) struct Arrivals {
     queue: Cell<u32>,
 }
 
+/// The most tasks of each kind, woken here and sent by other threads, that are admitted in one gap between polls. Some
+/// 5 µs.
+pub(crate) const BATCH: usize = 64;
+
 /// Memory for so many links stays when the list is empty: 512 KiB. What a larger burst took is given back.
 const KEPT: usize = 65_536;
 
@@ -42,38 +46,54 @@ impl Arrivals {
         self.list.borrow_mut().push_back(link);
     }
 
-    /// Whether there are more than so many.
+    /// Whether there are more than one [batch](BATCH).
     #[inline]
-    pub(crate) fn are_more_than(&self, tasks: usize) -> bool {
-        self.list.borrow().len() > tasks
+    pub(crate) fn are_many(&self) -> bool {
+        self.list.borrow().len() > BATCH
+    }
+
+    /// Whether there are some, of that queue only, and no more than one [batch](BATCH).
+    #[inline]
+    pub(crate) fn are_few_of(&self, queue: u32) -> bool {
+        self.queue.get() == queue && !self.are_many()
     }
 
     /// Takes out the first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self) -> Option<Arrival> {
+        if !self.any() {
+            return None;
+        }
         let mut list = self.list.borrow_mut();
-        let Some(link) = list.pop_front() else {
+        let link = list.pop_front();
+        if list.is_empty() {
             self.queue.set(NOBODY);
             if list.capacity() > KEPT {
                 list.shrink_to(KEPT);
             }
-            return None;
-        };
+        }
         drop(list);
         // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Arriving`. Whoever
         // has `&self` is on the owner thread.
-        Some(unsafe { arrived(link) })
+        link.map(|link| unsafe { arrived(link) })
     }
 
-    /// Whether somebody waits here. (Also after the last was taken out, until [`next`](Arrivals::next) finds nobody.)
+    /// Whether a task waits here, or the run loop is to [look](Arrivals::look).
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.queue.get() != NOBODY
     }
 
+    /// The queue whose tasks wait here, if they are all of one.
+    pub(crate) fn only_queue(&self) -> Option<u32> {
+        Some(self.queue.get()).filter(|&queue| queue != NOBODY && queue != SEVERAL)
+    }
+
     /// Has the run loop look here, and at what else it looks at then, although nobody came.
     pub(crate) fn look(&self) {
-        self.queue.set(SEVERAL);
+        if !self.any() {
+            self.queue.set(SEVERAL);
+        }
     }
 
     /// Whether somebody of another queue waits here. (Also if those of other queues were taken out, and others were not.)

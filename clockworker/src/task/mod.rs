@@ -64,7 +64,7 @@ pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-pub(crate) use arrivals::Arrivals;
+pub(crate) use arrivals::{Arrivals, BATCH};
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use header::{Link, Place};
