@@ -71,7 +71,7 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
         let end = core.run_slice();
         if end.is_none() {
             if core.has_arrivals() {
-                // What was dropped at admission woke somebody, or more has come from other threads, and there may be no end of
+                // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
                 // it.
                 core.meter.read();
                 if core.is_host_due() {
@@ -80,11 +80,11 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
                 }
                 continue;
             }
-            // There is nobody to wait for.
+            // There is no task to wait for.
             core.main_waits_for.set(0);
         }
         match end {
-            // It woke itself, and there is nobody to alternate with but the host.
+            // The future being run woke itself, and no task is ready.
             None if core.main.is_woken() => {
                 if core.is_host_due() {
                     core.yield_to_host(host);

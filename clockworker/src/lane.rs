@@ -78,28 +78,32 @@ struct Record {
     standing: Standing,
 }
 
-/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 30 bits.
+/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 29 bits.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
-pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 2;
+pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
 
 /// A task's group, whether the scheduler has the task, and the [watchdog's](crate::watch) mark.
+///
+/// Whether it is ready is said by two bits, one at each end. Changing one bit the compiler would make a write of one byte, and
+/// the read of all four that follows soon would wait until the byte is in the cache: 5 ns a wake.
 #[derive(Clone, Copy)]
 struct Standing(u32);
 
 impl Standing {
-    const READY: u32 = 1 << 31;
+    const READY: u32 = 1 << 31 | 1;
     /// Set on a ready task only, and gone when it is given out.
     const MARKED: u32 = 1 << 30;
+    const GROUP: u32 = NO_GROUP << 1;
 
     fn ready(group: GroupIndex) -> Self {
-        Self(group | Self::READY)
+        Self(group << 1 | Self::READY)
     }
 
     #[inline]
     fn group(self) -> GroupIndex {
-        self.0 & NO_GROUP
+        (self.0 & Self::GROUP) >> 1
     }
 
     #[inline]
@@ -113,7 +117,7 @@ impl Standing {
         // Both are one instruction.
         match ready {
             true => self.0 |= Self::READY,
-            false => self.0 &= NO_GROUP,
+            false => self.0 &= Self::GROUP,
         }
     }
 

@@ -407,7 +407,7 @@ impl<'a> Timing<'a> {
     }
 
     /// Counts a poll, and reads the clock if somebody needs it; the time since the last reading.
-    #[inline]
+    #[inline(always)] // a call would keep the whole of it in memory
     fn after_poll(&mut self, needed: bool) -> u64 {
         self.polls += 1;
         self.countdown -= 1;

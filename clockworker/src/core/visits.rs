@@ -2,8 +2,9 @@
 //!
 //! A visit has the host look at its I/O and its timers, and run its own tasks. What it costs if there is nothing to be seen to
 //! is measured, and the executor runs for [`TURNS_WORTH`] times as long before the next. So visits in vain take a twentieth of
-//! the thread at most, and I/O waits no longer than that makes necessary. While one visit after another brings no task of the
-//! executor anything to do, they are made rarer, down to a sixty-fourth.
+//! the thread at most, or more where one takes over 10 µs: no turn is longer than 200. And I/O waits no longer than that makes
+//! necessary. While one visit after another brings no task of the executor anything to do, they are made rarer, down to a
+//! sixty-fourth.
 //!
 //! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
 //! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and

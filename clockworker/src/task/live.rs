@@ -121,7 +121,7 @@ impl LiveTask {
     ///
     /// Whether it was aborted is not asked: an abort comes through the inbox, which was emptied after the last poll. One
     /// that has come since is delivered after this one.
-    #[inline]
+    #[inline(always)] // a call of its own cost 3 % of a hop
     pub(crate) fn run(self) -> Ran {
         let header = self.header();
         header.owned.phase.set(Phase::Running);
