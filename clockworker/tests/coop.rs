@@ -7,6 +7,8 @@
 
 #![cfg(feature = "tokio")]
 
+mod sched_support;
+
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -16,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use clockworker::{Executor, yield_now};
+use clockworker::{Executor, ManualClock, yield_now};
+use sched_support::Signal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::LocalSet;
@@ -331,6 +334,44 @@ fn the_host_keeps_its_budget() {
         let polled = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
         assert!(polled.is_pending() && drainer.is_finished());
         assert_eq!(left().await, before);
+    });
+}
+
+/// The host's task has spent all of its budget before it polls the executor, so that there is none to renew.
+#[test]
+fn a_host_without_budget_gets_the_thread_back_after_one_poll() {
+    current_thread().block_on(async {
+        // Polls take no time, so that the clock is seldom read.
+        let patient = Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX);
+        let ex = patient.clock(ManualClock::new()).build().unwrap();
+        let (signals, hops) = ([Signal::new(), Signal::new()], Rc::new(Cell::new(1_000_i32)));
+        for (own, other) in [(0, 1), (1, 0)] {
+            let (own, other, hops) = (signals[own].clone(), signals[other].clone(), Rc::clone(&hops));
+            ex.spawn(async move {
+                loop {
+                    own.wait().await;
+                    if hops.replace(hops.get() - 1) > 0 {
+                        other.set();
+                    }
+                }
+            });
+        }
+        signals[0].set();
+        let mut receiver = full_channel(1_000);
+        let mut run = pin!(ex.run_until(std::future::pending::<()>()));
+        let [before, after] = poll_fn(|cx| {
+            assert!(run.as_mut().poll(cx).is_pending(), "both wait");
+            while receiver.poll_recv(cx).is_ready() {}
+            hops.set(1_000);
+            signals[0].set();
+            let before = ex.stats();
+            assert!(run.as_mut().poll(cx).is_pending());
+            Poll::Ready([before, ex.stats()])
+        })
+        .await;
+        // The other was woken in that poll, and is ready.
+        assert_eq!(after.polls - before.polls, 1, "{after:?}");
+        assert_eq!(after.host_yields - before.host_yields, 1, "{after:?}");
     });
 }
 

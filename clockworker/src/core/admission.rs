@@ -71,7 +71,7 @@ impl Core {
         if !all {
             self.preempted.set(true);
             // Has the run loop come here again after the next poll.
-            self.shared.arrivals().into_iter().for_each(Arrivals::look);
+            self.shared.arrivals().into_iter().filter(|arrivals| !arrivals.any()).for_each(Arrivals::look);
         }
         // In the middle of a slice the queue has paid up to the last reading, which came after its last poll, and its grant
         // goes on where it was.

@@ -16,7 +16,7 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
-        self.visits.end(took_ns, !self.has_arrivals() && !self.main.is_woken());
+        self.visits.end(took_ns, || !self.has_arrivals() && !self.main.is_woken());
         let budget_ns = self.visits.budget_ns();
         self.host_deadline.set(now.saturating_add(budget_ns));
         self.admission_deadline.set(now.saturating_add(budget_ns / 2));

@@ -69,9 +69,9 @@ impl Visits {
 
     /// A turn begins. The host had the thread for so long, and has brought nothing to do if it was `in_vain`.
     #[inline]
-    pub(super) fn end(&self, took_ns: u64, in_vain: bool) {
+    pub(super) fn end(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
         if self.under_way.replace(false) && self.fixed_ns.is_none() {
-            self.book(took_ns, in_vain);
+            self.book(took_ns, in_vain());
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
 
     fn visit(visits: &Visits, took_ns: u64, in_vain: bool) -> u64 {
         visits.begin();
-        visits.end(took_ns, in_vain);
+        visits.end(took_ns, || in_vain);
         visits.budget_ns()
     }
 
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn only_a_turn_that_ended_with_work_left_begins_a_visit() {
         let visits = Visits::new(None);
-        visits.end(10, true);
+        visits.end(10, || true);
         assert_eq!(visits.budget_ns(), 20_000);
     }
 }

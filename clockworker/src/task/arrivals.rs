@@ -91,9 +91,7 @@ impl Arrivals {
 
     /// Has the run loop look here, and at what else it looks at then, although nobody came.
     pub(crate) fn look(&self) {
-        if !self.any() {
-            self.queue.set(SEVERAL);
-        }
+        self.queue.set(SEVERAL);
     }
 
     /// Whether somebody of another queue waits here. (Also if those of other queues were taken out, and others were not.)
