@@ -153,7 +153,7 @@ fn admit_woken<S: Scheduler>(
     admitted
 }
 
-/// The same in a slice of their queue.
+/// The same in a slice of their queue: a batch of them.
 #[inline(never)] // the hot loop has no registers to spare
 pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,

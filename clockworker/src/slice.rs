@@ -127,7 +127,8 @@ pub(crate) fn run<S: Scheduler>(
             asked.ask(|| policy.time_passed(service_ns));
         }
         if arrivals.any() || core.shared.inbox.has_mail() {
-            if arrivals.are_few_of(lane.key.index) && !core.is_flooded() && !core.shared.inbox.has_mail() {
+            let only_own = arrivals.only_queue() == Some(lane.key.index);
+            if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
                 // No queue joins the others by that, so nothing is preempted.
                 admit_woken_in_slice(policy, &mut records, (lane, asked, arrivals));
             } else {

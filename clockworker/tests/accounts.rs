@@ -2,17 +2,21 @@
 //! whatever arrives at once. On a manual clock, exactly.
 
 mod life_support;
+mod sched_support;
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use clockworker::schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, ExecutorStats, ManualClock, yield_now};
+use clockworker::{Executor, ExecutorStats, JoinHandle, ManualClock, yield_now};
 use life_support::{OnDrop, hold};
+use sched_support::Signal;
 
 const fn us(us: u64) -> Duration {
     Duration::from_micros(us)
@@ -278,6 +282,64 @@ fn an_aborted_task_is_never_polled_also_in_a_flood() {
         turn(&ex, &clock);
     }
     assert_eq!(polls.get(), 0);
+}
+
+/// Two tasks that wake each other, in a queue that has nothing else to do, for ever.
+fn ping_pong(ex: &Executor) {
+    let signals = [Signal::new(), Signal::new()];
+    for (own, other) in [(0, 1), (1, 0)] {
+        let (own, other) = (signals[own].clone(), signals[other].clone());
+        ex.spawn(async move {
+            loop {
+                own.wait().await;
+                other.set();
+            }
+        });
+    }
+    signals[0].set();
+}
+
+/// Also where more than are admitted at once has come, from here and from there.
+#[test]
+fn wakes_between_a_queues_own_tasks_do_not_hold_up_what_other_threads_sent() {
+    let (clock, ex) = on_manual_clock();
+    ping_pong(&ex);
+    let signals: Vec<_> = (0..200).map(|_| Signal::new()).collect();
+    for signal in signals.iter().cloned() {
+        ex.spawn(async move { signal.wait().await });
+    }
+    turn(&ex, &clock);
+    signals.iter().for_each(Signal::set);
+    let (handle, done) = (ex.handle(), Arc::new(AtomicUsize::new(0)));
+    let spawns: Vec<_> = (0..1_000)
+        .map(|_| {
+            let done = Arc::clone(&done);
+            handle.spawn(move || async move { _ = done.fetch_add(1, Ordering::Relaxed) })
+        })
+        .collect();
+    // It has as many polls as may be, 8,192.
+    turn(&ex, &clock);
+    assert_eq!(done.load(Ordering::Relaxed), spawns.len());
+}
+
+#[test]
+fn an_aborted_task_is_not_polled_after_a_poll_that_woke_another_task_too() {
+    let (clock, ex) = on_manual_clock();
+    let (signal, polled) = (Signal::new(), Rc::new(Cell::new(false)));
+    let woken = signal.clone();
+    ex.spawn(async move { woken.wait().await });
+    turn(&ex, &clock);
+    let aborted: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
+    let victim = Rc::clone(&aborted);
+    ex.spawn(async move {
+        signal.set();
+        victim.take().expect("it was spawned").abort();
+    });
+    let polls = Rc::clone(&polled);
+    aborted.replace(Some(ex.spawn(async move { polls.set(true) })));
+    turn(&ex, &clock);
+    assert!(!polled.get());
+    assert_eq!((ex.stats().live, ex.stats().cancelled), (0, 1));
 }
 
 /// Random programs: the four accounts are all the time there was, at any moment.

@@ -52,12 +52,6 @@ impl Arrivals {
         self.list.borrow().len() > BATCH
     }
 
-    /// Whether there are some, of that queue only, and no more than one [batch](BATCH).
-    #[inline]
-    pub(crate) fn are_few_of(&self, queue: u32) -> bool {
-        self.queue.get() == queue && !self.are_many()
-    }
-
     /// Takes out the first.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<Arrival> {
@@ -85,6 +79,7 @@ impl Arrivals {
     }
 
     /// The queue whose tasks wait here, if they are all of one.
+    #[inline]
     pub(crate) fn only_queue(&self) -> Option<u32> {
         Some(self.queue.get()).filter(|&queue| queue != NOBODY && queue != SEVERAL)
     }
