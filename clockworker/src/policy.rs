@@ -128,8 +128,8 @@ impl<S: Scheduler> Policy<S> {
     }
 }
 
-/// Hands a scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must be
-/// of its queue. They were woken by the host's visit before the turn `visited`, or in some other way.
+/// Hands a scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must be of
+/// its queue. They were woken by the host's visit before the turn `visited`, or in some other way.
 #[inline(always)]
 fn admit_woken<S: Scheduler>(
     policy: &mut S,

@@ -459,13 +459,14 @@ impl<'a> Timing<'a> {
         if self.polls >= self.cap {
             return Some(SliceEnd::PollCap);
         }
-        if looking { core.time_is_up(self.last) } else { None }
+        if looking { core.time_is_up(self.last, self.polls) } else { None }
     }
 }
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.polls_left.set(self.cap.saturating_sub(self.polls));
+        self.core.polled(self.polls);
         self.core.polls_unread.set(self.stride - self.countdown);
         let main_waits_for = &self.core.main_waits_for;
         main_waits_for.set(main_waits_for.get().saturating_sub(self.polls));

@@ -97,8 +97,18 @@ impl Core {
         while !self.admit_arrivals() {}
     }
 
-    /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
+    /// Hands tasks woken on this thread to their schedulers, up to so many; how many. To those that the host's visit woke the
+    /// turn owes a poll each.
     pub(super) fn admit_woken(&self, most: usize) -> usize {
+        let admitted = self.hand_over(most);
+        if self.visited.get().is_some() {
+            let owed = u64::from(self.owed_polls.get()) + admitted as u64;
+            self.owed_polls.set(u32::try_from(owed).unwrap_or(u32::MAX));
+        }
+        admitted
+    }
+
+    fn hand_over(&self, most: usize) -> usize {
         let Some(arrivals) = self.shared.arrivals() else { return 0 };
         // As a rule all are of one queue.
         if let Some(lane) = arrivals.only_queue().and_then(|queue| self.lane(queue)) {

@@ -19,6 +19,8 @@ impl Core {
         self.visits.end(took_ns, || !self.has_arrivals() && !self.main.is_woken());
         let budget_ns = self.visits.budget_ns();
         self.host_deadline.set(now.saturating_add(budget_ns));
+        self.last_deadline.set(now.saturating_add(self.visits.longest_ns()));
+        self.owed_polls.set(0);
         self.admission_deadline.set(now.saturating_add(budget_ns / 2));
         self.polls_left.set(self.poll_cap);
         self.turn.set(self.turn.get().wrapping_add(1));
@@ -40,6 +42,7 @@ impl Core {
         self.budget.renew(polls + 1);
         let renewed = !self.budget.is_spent();
         if !renewed {
+            self.last_deadline.set(0);
             self.host_deadline.set(0);
             self.shared.arrivals().into_iter().for_each(Arrivals::look);
         }
@@ -64,7 +67,10 @@ impl Core {
 
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
-        let lane = self.pick()?;
+        let Some(lane) = self.pick() else {
+            self.owed_polls.set(0);
+            return None;
+        };
         self.end_visit();
         self.running.set(Some(lane.id));
         self.preempted.set(false);
@@ -179,10 +185,10 @@ impl Core {
         self.preempted.get()
     }
 
-    /// Whether the host or another queue is due at `now`.
+    /// Whether the host or another queue is due at `now`, after so many polls in this slice.
     #[inline]
-    pub(crate) fn time_is_up(&self, now: u64) -> Option<SliceEnd> {
-        if now >= self.host_deadline.get() {
+    pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
+        if self.is_time_up_for_host(now, polls) {
             return Some(SliceEnd::HostBudget);
         }
         (self.contended.get() && now >= self.slice_deadline.get()).then_some(SliceEnd::Spent)
@@ -190,7 +196,18 @@ impl Core {
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.polls_left.get() == 0 || self.meter.now() >= self.host_deadline.get()
+        self.polls_left.get() == 0 || self.is_time_up_for_host(self.meter.now(), 0)
+    }
+
+    #[inline]
+    fn is_time_up_for_host(&self, now: u64, polls: u32) -> bool {
+        now >= self.host_deadline.get() && (polls >= self.owed_polls.get() || now >= self.last_deadline.get())
+    }
+
+    /// There were so many polls in a slice.
+    #[inline]
+    pub(crate) fn polled(&self, polls: u32) {
+        self.owed_polls.set(self.owed_polls.get().saturating_sub(polls));
     }
 
     /// Notes which task is polled next.
@@ -216,7 +233,8 @@ impl Core {
             return true;
         }
         let other_queue = |arrivals: &Arrivals| arrivals.any_of_other_queue(current.queue);
-        self.shared.arrivals().is_some_and(other_queue) || self.time_is_up(self.meter.read()).is_some()
+        self.shared.arrivals().is_some_and(other_queue)
+            || self.time_is_up(self.meter.read(), u32::MAX).is_some()
     }
 
     /// Goes back to the host although there is work left.

@@ -3,8 +3,10 @@
 //! A visit has the host look at its I/O and its timers, and run its own tasks. What it costs if there is nothing to be seen to
 //! is measured, and the executor runs for [`TURNS_WORTH`] times as long before the next. So visits in vain take a twentieth of
 //! the thread at most, or more where one takes over 10 µs: no turn is longer than 200. And I/O waits no longer than that makes
-//! necessary. While one visit after another brings no task of the executor anything to do, they are made rarer, down to a
-//! sixty-fourth.
+//! necessary. With each visit in vain after another they are made rarer, down to a sixty-fourth.
+//!
+//! What a visit brought goes before the next: a turn has a poll for each task that it woke, unless that takes longer than
+//! [`TURNS_WORTH_RARE`] visits in vain. One visit for many requests costs less than one for every few of them.
 //!
 //! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
 //! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and
@@ -20,11 +22,10 @@ pub const HOST_BUDGETS: RangeInclusive<Duration> = Duration::from_micros(10)..=D
 const LEAST_NS: u64 = HOST_BUDGETS.start().as_nanos() as u64;
 const MOST_NS: u64 = HOST_BUDGETS.end().as_nanos() as u64;
 
-/// A turn takes so many times as long as a visit in vain,
+/// A turn takes so many times as long as a visit in vain, and once more for each visit in vain since one was not,
 const TURNS_WORTH: u64 = 20;
-/// and so many after [`RARE_AFTER`] visits in vain one after the other.
+/// up to so many times.
 const TURNS_WORTH_RARE: u64 = 64;
-const RARE_AFTER: u32 = 64;
 
 /// What a visit costs before one was measured. Nanoseconds: some system calls.
 const FIRST_GUESS_NS: u64 = 1_000;
@@ -92,9 +93,18 @@ impl Visits {
     #[inline]
     pub(super) fn budget_ns(&self) -> u64 {
         self.fixed_ns.unwrap_or_else(|| {
-            let worth = if self.in_vain.get() < RARE_AFTER { TURNS_WORTH } else { TURNS_WORTH_RARE };
-            self.cost_ns.get().saturating_mul(worth).clamp(LEAST_NS, MOST_NS)
+            self.worth_ns((TURNS_WORTH + u64::from(self.in_vain.get())).min(TURNS_WORTH_RARE))
         })
+    }
+
+    /// And for how long while tasks that the last one woke are still to be polled. Nanoseconds.
+    #[inline]
+    pub(super) fn longest_ns(&self) -> u64 {
+        self.fixed_ns.unwrap_or_else(|| self.worth_ns(TURNS_WORTH_RARE))
+    }
+
+    fn worth_ns(&self, visits: u64) -> u64 {
+        self.cost_ns.get().saturating_mul(visits).clamp(LEAST_NS, MOST_NS)
     }
 }
 
@@ -150,8 +160,11 @@ mod tests {
     #[test]
     fn one_visit_after_another_in_vain_makes_them_rarer_until_one_is_not() {
         let visits = Visits::new(None);
-        let budgets: Vec<u64> = (0..RARE_AFTER).map(|_| visit(&visits, 1_000, true)).collect();
-        assert!(budgets[62] < 23_000 && budgets[63] > 58_000, "{budgets:?}");
+        let budgets: Vec<u64> = (0..100).map(|_| visit(&visits, 1_000, true)).collect();
+        for (before, budget) in budgets.iter().enumerate() {
+            let worth = (TURNS_WORTH + 1 + before as u64).min(TURNS_WORTH_RARE) * 1_000;
+            assert!(budget.abs_diff(worth) <= worth / STEP, "{budget} after {before} for {worth}");
+        }
         assert!(visit(&visits, 5_000, false) < 23_000);
     }
 
