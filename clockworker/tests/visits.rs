@@ -235,7 +235,7 @@ fn turn(host: Duration, finds: bool) -> Duration {
 fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_anything() {
     for (host, usual, rare) in [(1, 20, 64), (2, 40, 128), (3, 60, 192)] {
         let (busy, idle) = (turn(us(host), true), turn(us(host), false));
-        // The median is right to a sixteenth, and a turn to a reading of the clock.
+        // What is taken for the cost is right to a sixteenth, and a turn to a reading of the clock.
         assert!(busy.abs_diff(us(usual)) <= us(usual / 16 + 3), "{busy:?} for a visit of {host} µs");
         assert!(idle.abs_diff(us(rare)) <= us(rare / 16 + 3), "{idle:?} for a visit of {host} µs");
     }
@@ -243,4 +243,39 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
     assert!(least.abs_diff(*HOST_BUDGETS.start()) <= us(3), "{least:?}");
     let most = turn(us(50), true);
     assert!(most.abs_diff(*HOST_BUDGETS.end()) <= us(3), "{most:?}");
+}
+
+/// How many polls the turn has after a visit that woke so many tasks, whose polls take so long, beside one that yields.
+fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
+    let sim = Sim::new();
+    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
+    let signals: Vec<_> = (0..woken).map(|_| Signal::new()).collect();
+    for signal in signals.iter().cloned() {
+        let sim = sim.clone();
+        ex.spawn(async move {
+            signal.wait().await;
+            sim.work(poll);
+        });
+    }
+    ex.spawn(async move {
+        loop {
+            sim.work(us(5));
+            yield_now().await;
+        }
+    });
+    // Several, until the clock is read after each poll, as they take long enough.
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    (0..5).for_each(|_| assert!(poll_once(&mut run).is_pending()));
+    signals.iter().for_each(Signal::set);
+    let before = ex.stats().polls;
+    assert!(poll_once(&mut run).is_pending());
+    ex.stats().polls - before
+}
+
+#[test]
+fn what_a_visit_woke_is_polled_before_the_next_where_that_takes_little() {
+    assert_eq!(polls_after_visit(30, us(3)), 30);
+    // 198 µs and one poll of the task that yields.
+    assert_eq!(polls_after_visit(100, us(3)), 66);
+    assert_eq!(polls_after_visit(30, us(100)), 1);
 }

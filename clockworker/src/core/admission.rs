@@ -97,13 +97,11 @@ impl Core {
         while !self.admit_arrivals() {}
     }
 
-    /// Hands tasks woken on this thread to their schedulers, up to so many; how many. To those that the host's visit woke the
-    /// turn owes a poll each.
+    /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
     pub(super) fn admit_woken(&self, most: usize) -> usize {
         let admitted = self.hand_over(most);
         if self.visited.get().is_some() {
-            let owed = u64::from(self.owed_polls.get()) + admitted as u64;
-            self.owed_polls.set(u32::try_from(owed).unwrap_or(u32::MAX));
+            self.visits.woke(admitted);
         }
         admitted
     }

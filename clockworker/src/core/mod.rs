@@ -89,11 +89,6 @@ pub(crate) struct Core {
     contended: Cell<bool>,
     /// When the running slice's grant ends, while queues contend.
     slice_deadline: Cell<u64>,
-    /// When the host must run: at the first, once there were as many polls as the turn owes, and at the second in any case.
-    host_deadline: Cell<u64>,
-    last_deadline: Cell<u64>,
-    /// Tasks that the host's visit before this turn has woken, less the polls that there were since.
-    owed_polls: Cell<u32>,
     /// When admission between slices leaves the rest of the turn to them.
     admission_deadline: Cell<u64>,
     /// The queue that the watchdog looks at next.
@@ -169,9 +164,6 @@ impl Core {
             preempted: Cell::new(false),
             contended: Cell::new(false),
             slice_deadline: Cell::new(u64::MAX),
-            host_deadline: Cell::new(u64::MAX),
-            last_deadline: Cell::new(u64::MAX),
-            owed_polls: Cell::new(0),
             admission_deadline: Cell::new(u64::MAX),
             watched: Cell::new(0),
             polls_left: Cell::new(0),

@@ -17,10 +17,7 @@ impl Core {
         self.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.visits.end(took_ns, || !self.has_arrivals() && !self.main.is_woken());
-        let budget_ns = self.visits.budget_ns();
-        self.host_deadline.set(now.saturating_add(budget_ns));
-        self.last_deadline.set(now.saturating_add(self.visits.longest_ns()));
-        self.owed_polls.set(0);
+        let budget_ns = self.visits.begin_turn(now);
         self.admission_deadline.set(now.saturating_add(budget_ns / 2));
         self.polls_left.set(self.poll_cap);
         self.turn.set(self.turn.get().wrapping_add(1));
@@ -42,8 +39,7 @@ impl Core {
         self.budget.renew(polls + 1);
         let renewed = !self.budget.is_spent();
         if !renewed {
-            self.last_deadline.set(0);
-            self.host_deadline.set(0);
+            self.visits.call_off();
             self.shared.arrivals().into_iter().for_each(Arrivals::look);
         }
         by_others && renewed
@@ -68,7 +64,7 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let Some(lane) = self.pick() else {
-            self.owed_polls.set(0);
+            self.visits.has_drained();
             return None;
         };
         self.end_visit();
@@ -188,7 +184,7 @@ impl Core {
     /// Whether the host or another queue is due at `now`, after so many polls in this slice.
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
-        if self.is_time_up_for_host(now, polls) {
+        if self.visits.is_due(now, polls) {
             return Some(SliceEnd::HostBudget);
         }
         (self.contended.get() && now >= self.slice_deadline.get()).then_some(SliceEnd::Spent)
@@ -196,18 +192,13 @@ impl Core {
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.polls_left.get() == 0 || self.is_time_up_for_host(self.meter.now(), 0)
-    }
-
-    #[inline]
-    fn is_time_up_for_host(&self, now: u64, polls: u32) -> bool {
-        now >= self.host_deadline.get() && (polls >= self.owed_polls.get() || now >= self.last_deadline.get())
+        self.polls_left.get() == 0 || self.visits.is_due(self.meter.now(), 0)
     }
 
     /// There were so many polls in a slice.
     #[inline]
     pub(crate) fn polled(&self, polls: u32) {
-        self.owed_polls.set(self.owed_polls.get().saturating_sub(polls));
+        self.visits.polled(polls);
     }
 
     /// Notes which task is polled next.
