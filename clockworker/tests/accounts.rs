@@ -305,7 +305,7 @@ fn wakes_between_a_queues_own_tasks_do_not_hold_up_what_other_threads_sent() {
     let (clock, ex) = on_manual_clock();
     ping_pong(&ex);
     let signals: Vec<_> = (0..200).map(|_| Signal::new()).collect();
-    for signal in signals.iter().cloned() {
+    for signal in signals.clone() {
         ex.spawn(async move { signal.wait().await });
     }
     turn(&ex, &clock);
