@@ -250,7 +250,7 @@ fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
     let sim = Sim::new();
     let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
     let signals: Vec<_> = (0..woken).map(|_| Signal::new()).collect();
-    for signal in signals.iter().cloned() {
+    for signal in signals.clone() {
         let sim = sim.clone();
         ex.spawn(async move {
             signal.wait().await;
