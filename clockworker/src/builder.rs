@@ -81,12 +81,12 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// Fixes how long tasks may run before the executor goes back to its host, so that I/O and timers of the host are
     /// served.
     ///
-    /// Unless told otherwise the executor measures what going back costs, and runs for twenty times as long: on tokio some
-    /// 10 to 30 µs. So no more than a twentieth of the thread goes to visits that find nothing, and where polls take longer than
-    /// that, I/O waits for the poll under way only. With each visit after another that finds nothing they are made rarer, down to
-    /// a sixty-fourth. It stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so where going back takes longer than 10 µs, visits
-    /// take more than a twentieth. Where polls are short (16 µs in the mean), all tasks that a visit woke are polled before the
-    /// next, for up to 200 µs: one visit for many requests costs less than one for every few.
+    /// Unless told otherwise the executor measures what going back costs where there is nothing to do, and runs for twenty times
+    /// as long: on tokio some 10 to 30 µs. So no more than a twentieth of the thread goes to visits of that kind, and where polls
+    /// take longer than that, I/O waits for the poll under way only. With each visit after another that finds nothing they are
+    /// made rarer, down to a sixty-fourth. It stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so where going back takes longer
+    /// than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the mean), all tasks that a visit woke are
+    /// polled before the next, for up to 200 µs: one visit for many requests costs less than one for every few.
     ///
     /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no
     /// time, the clock is read at least every 32 polls, so when polls suddenly take long it may be 32 of them, once.)

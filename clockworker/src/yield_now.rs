@@ -10,8 +10,7 @@ use crate::context;
 ///
 /// Where the task stands afterwards is its scheduler's decision ([`Ready::Yielded`](crate::schedulers::Ready)); with
 /// [`WokenFirst`](crate::schedulers::WokenFirst), the default, it is behind all tasks that are ready now, and behind those that
-/// are woken later, within a bound. Works under any
-/// executor.
+/// are woken later, within a bound. Works under any executor.
 ///
 /// # Cancel safety
 ///

@@ -8,8 +8,7 @@ use crate::{Ready, Scheduler, Task, TaskId};
 /// Memory for so many tasks stays when a queue has drained: 512 KiB. What a larger burst took is given back.
 pub(crate) const KEPT: usize = 65_536;
 
-/// First ready, first polled: the order of tokio's `LocalSet` and of most executors. The cheapest policy, and the
-/// default.
+/// First ready, first polled: the order of tokio's `LocalSet` and of most executors. The cheapest policy.
 ///
 /// A ready task is popped after those that were ready before it, so with *R* tasks ready it waits for *R* − 1 pops and
 /// nothing starves. It pays no regard to how long polls take: a task that computes long gets as many polls as one that

@@ -11,8 +11,8 @@
 //!
 //! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
 //! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and of
-//! those the cheap ones count: more than one in eight cost less than what is taken for the cost. The others may have sent what
-//! tasks had written.
+//! those the cheap ones count: one in eight costs less than what is taken for the cost. The others may have sent what tasks had
+//! written, and are not in the twentieth.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
