@@ -119,9 +119,10 @@ pub(crate) fn poll_in_turn<T>(
     core.end_visit();
     core.meter.begin(Account::Main);
     let polled = poll(&mut Context::from_waker(waker));
-    core.meter.end_main();
     // It woke itself, to let others run: it is to be their turn, then.
-    core.main_waits_for.set(if core.main.is_woken() { slice::MAIN_PATIENCE } else { 0 });
+    let yielded = core.main.is_woken();
+    core.main_waits_for.set(if yielded { slice::MAIN_PATIENCE } else { 0 });
+    core.meter.end_main(yielded);
     if core.budget.is_spent() {
         // It was cut short, and takes turns with the tasks.
         core.budget.renew(0);

@@ -6,7 +6,7 @@
 
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
-use crate::core::Core;
+use crate::core::{Core, SAMPLE_NS, stride};
 use crate::lane::{GroupIndex, Lane, NO_GROUP, Popped, Records};
 use crate::policy::{Asked, PolicyFault, Seat, admit_woken_in_slice};
 use crate::task::{Cause, Finish, LiveTask, Ran};
@@ -30,19 +30,6 @@ pub(crate) enum SliceEnd {
     Tombstones,
     /// The scheduler broke its contract.
     PolicyFault,
-}
-
-/// Where no scheduler needs the time and no other queue waits, clock readings are about this far apart. Nanoseconds.
-const SAMPLE_NS: u64 = 2_000;
-
-/// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
-const MAX_STRIDE: u32 = 32;
-
-/// How many polls to do until the next reading, where so many took so long. At most twice as many: one short poll among long
-/// ones says nothing of the next.
-fn stride(polls: u32, elapsed_ns: u64) -> u32 {
-    let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
-    stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
 }
 
 /// A slice has ended before the next reading was due. If its last polls took long, readings must come sooner: or they would
@@ -116,6 +103,9 @@ pub(crate) fn run<S: Scheduler>(
             ran = after_cut(ran, lane, core);
         }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE);
+        if timing.looking {
+            core.budget.renew_in_time(lane.counters.polls.get() + 1);
+        }
         let (mut seated, mut records) = (seat.borrow_mut(), lane.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
@@ -129,8 +119,11 @@ pub(crate) fn run<S: Scheduler>(
         if arrivals.any() || core.shared.inbox.has_mail() {
             let only_own = arrivals.only_queue() == Some(lane.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
-                // No queue joins the others by that, so nothing is preempted.
-                admit_woken_in_slice(policy, &mut records, (lane, asked, arrivals));
+                // No queue joins the others by that, so nothing is preempted. And where the policy does not want them yet,
+                // several together cost less.
+                if yielded.is_some() || arrivals.are_many() || asked.ask(|| policy.wants_woken()) {
+                    admit_woken_in_slice(policy, &mut records, (lane, asked, arrivals));
+                }
             } else {
                 drop((seated, records));
                 core.admit_arrivals();
@@ -144,6 +137,10 @@ pub(crate) fn run<S: Scheduler>(
             }
         }
         if let Some(end) = timing.end() {
+            if arrivals.only_queue() == Some(lane.key.index) {
+                // Those that were kept back: what comes after the slice is of another turn.
+                admit_woken_in_slice(policy, &mut records, (lane, asked, arrivals));
+            }
             if let Some(task) = yielded {
                 push(policy, asked, task);
             }

@@ -61,6 +61,55 @@ fn each_account_has_what_is_its_own() {
     assert_eq!((ex.default_queue().stats().busy, other.stats().busy), (us(5), us(7)));
 }
 
+/// Where the future given to `run_until` is polled again and again, the clock is not read after each poll.
+#[test]
+fn all_the_polls_of_a_main_future_that_yields_are_on_its_account() {
+    let (clock, ex) = on_manual_clock();
+    let signals: Vec<_> = (0..200).map(|_| Signal::new()).collect();
+    for signal in signals.clone() {
+        ex.spawn(async move { signal.wait().await });
+    }
+    let mut run = pin!(ex.run_until(async {
+        for poll in 1..=1_000 {
+            clock.advance(Duration::from_nanos(100));
+            if poll == 400 {
+                ex.spawn(async {});
+            }
+            if poll == 700 {
+                // More than one batch.
+                signals.iter().for_each(Signal::set);
+            }
+            yield_now().await;
+        }
+    }));
+    while run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        clock.advance(us(50));
+    }
+    let stats = ex.stats();
+    assert_eq!((stats.main, stats.own), (us(100), us(0)), "{stats:?}");
+}
+
+/// Some polls that take no time, and then such that take a millisecond: each of those has a turn of its own, after the first.
+#[test]
+fn a_main_future_whose_polls_become_long_leaves_the_thread_to_its_host_after_each() {
+    let (clock, ex) = on_manual_clock();
+    let mut polls = 0_u32;
+    let mut run = pin!(ex.run_until(poll_fn(|cx| {
+        polls += 1;
+        if polls > 1_000 {
+            clock.advance(us(1_000));
+        }
+        cx.waker().wake_by_ref();
+        if polls == 1_100 { Poll::Ready(()) } else { Poll::Pending }
+    })));
+    let mut turns = 0;
+    while run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        turns += 1;
+    }
+    // At most 32 in the turn in which they become long.
+    assert!((1_100 - 1_000 - 32..=100).contains(&turns), "{turns} turns");
+}
+
 #[test]
 fn an_account_that_is_open_shows_what_it_owes() {
     let (clock, ex) = on_manual_clock();

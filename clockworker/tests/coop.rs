@@ -10,7 +10,7 @@
 mod sched_support;
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -263,6 +263,89 @@ fn a_task_that_others_left_too_little_is_polled_again_before_the_next() {
     let last = ex.spawn(async move { last.borrow_mut().push("next") });
     current_thread().block_on(ex.run_until(last)).unwrap();
     assert_eq!(*order.borrow(), ["yielder", "cut short", "next"]);
+}
+
+/// Uses so many of tokio's units.
+async fn use_units(semaphore: &Semaphore, units: usize) {
+    for _ in 0..units {
+        drop(semaphore.acquire().await.unwrap());
+    }
+}
+
+/// A poll that is cut short is in vain. There is one, and then the budget is renewed before it is spent.
+#[test]
+fn only_one_task_is_cut_short_where_each_uses_little() {
+    const ROUNDS: usize = 1_000;
+    let builder = Executor::builder().clock(ManualClock::new()).host_budget(Duration::MAX).poll_cap(u32::MAX);
+    let ex = builder.build().unwrap();
+    let polls = Rc::new(Cell::new(0));
+    let tasks: Vec<_> = (0..10)
+        .map(|_| {
+            let polls = Rc::clone(&polls);
+            ex.spawn(async move {
+                let semaphore = Semaphore::new(1);
+                let rounds = async {
+                    for _ in 0..ROUNDS {
+                        use_units(&semaphore, 3).await;
+                        yield_now().await;
+                    }
+                };
+                let mut rounds = pin!(rounds);
+                poll_fn(|cx| {
+                    polls.set(polls.get() + 1);
+                    rounds.as_mut().poll(cx)
+                })
+                .await;
+            })
+        })
+        .collect();
+    current_thread().block_on(ex.run_until(async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    }));
+    assert_eq!(polls.get(), 10 * (ROUNDS + 1) + 1);
+}
+
+/// A task whose poll began with all of the budget, and that has spent it, gives way. One that others left too little does not.
+/// Both are told apart where the budget is renewed in time.
+#[test]
+fn a_task_that_spends_a_whole_budget_gives_way_also_after_it_was_renewed_in_time() {
+    let clock = ManualClock::new();
+    let builder = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).poll_cap(u32::MAX);
+    let ex = builder.build().unwrap();
+    let (others, done) = (Rc::new(Cell::new(0_usize)), Rc::new(Cell::new(false)));
+    let greedy = ex.spawn({
+        let (others, done, clock) = (Rc::clone(&others), Rc::clone(&done), clock.clone());
+        async move {
+            let (semaphore, mut gave_way) = (Semaphore::new(1), Vec::new());
+            for _ in 0..8 {
+                let before = others.get();
+                use_units(&semaphore, 200).await;
+                gave_way.push(others.get() > before);
+                clock.advance(Duration::from_micros(2));
+                yield_now().await;
+            }
+            done.set(true);
+            gave_way
+        }
+    });
+    // With eight others the budget is renewed just before the greedy task's poll every other time, and else when it was cut short.
+    for _ in 0..8 {
+        let (others, done, clock) = (Rc::clone(&others), Rc::clone(&done), clock.clone());
+        ex.spawn(async move {
+            let semaphore = Semaphore::new(1);
+            while !done.get() {
+                others.set(others.get() + 1);
+                use_units(&semaphore, 1).await;
+                clock.advance(Duration::from_micros(2));
+                yield_now().await;
+            }
+        });
+    }
+    let gave_way = current_thread().block_on(ex.run_until(greedy)).unwrap();
+    // The first has all of it, and the second is cut short, and then spends another.
+    assert_eq!(gave_way, [true, true, false, true, false, true, false, true]);
 }
 
 /// The same between queues: the budget that one queue uses up is not another's.

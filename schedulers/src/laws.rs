@@ -237,6 +237,9 @@ pub enum Law {
     Order,
     /// [`push_pop`](Scheduler::push_pop) gives what `push` and `pop` would have given.
     Swap,
+    /// `pop` gives what it would have given, had the woken tasks been pushed that the policy did not
+    /// [want](Scheduler::wants_woken) yet.
+    Late,
 }
 
 impl fmt::Display for Law {
@@ -250,6 +253,9 @@ impl fmt::Display for Law {
             Self::BoundedWait => "a ready task waited for longer than the bound",
             Self::Order => "a task was popped out of order",
             Self::Swap => "push_pop gave another task than push and pop would have",
+            Self::Late => {
+                "pop gave another task than if woken tasks had been pushed that the policy did not want yet"
+            }
         })
     }
 }

@@ -57,6 +57,11 @@ impl Scheduler for RunnableFifo {
         Some(first)
     }
 
+    #[inline]
+    fn wants_woken(&self) -> bool {
+        self.ready.is_empty()
+    }
+
     fn drained(&mut self) {
         if self.ready.capacity() > KEPT {
             self.ready.shrink_to(KEPT);

@@ -96,6 +96,12 @@ impl Scheduler for WokenFirst {
         Some(first)
     }
 
+    /// Another woken task waits, and is to come first.
+    #[inline]
+    fn wants_woken(&self) -> bool {
+        self.woken.is_empty()
+    }
+
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         let first = if self.woken.is_empty() { &self.yielded } else { &self.woken };

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::{Core, Current};
+use super::{Account, Core, Current};
 use crate::inbox::Batch;
 use crate::lane::{Lane, NO_GROUP};
 use crate::task::{Arrival, Arrivals, BATCH, Cause, LiveTask, Place, Refused};
@@ -84,6 +84,7 @@ impl Core {
 
     /// Admits what arrived, until half of the turn is over. Whether that was all.
     pub(crate) fn admit_between_slices(&self) -> bool {
+        self.meter.begin(Account::Own);
         loop {
             let all = self.admit_arrivals();
             if all || self.meter.now() >= self.admission_deadline.get() {

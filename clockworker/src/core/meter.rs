@@ -10,6 +10,19 @@ use std::cell::Cell;
 use crate::clock::Clock;
 use crate::stats::Counter;
 
+/// Where nobody needs the time after each poll, clock readings are about this far apart. Nanoseconds.
+pub(crate) const SAMPLE_NS: u64 = 2_000;
+
+/// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
+const MAX_STRIDE: u32 = 32;
+
+/// How many polls to do until the next reading, where so many took so long. At most twice as many: one short poll among long
+/// ones says nothing of the next.
+pub(crate) fn stride(polls: u32, elapsed_ns: u64) -> u32 {
+    let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
+    stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
+}
+
 /// To whom time is billed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Account {
@@ -34,6 +47,10 @@ pub(crate) struct Meter {
     /// User code ran since the last reading.
     is_stale: Cell<bool>,
     open: Cell<Account>,
+    /// Polls of the future given to `run_until` since the last reading,
+    main_unread: Cell<u32>,
+    /// and how many there may be, if nothing else comes between them.
+    main_stride: Cell<u32>,
     pub(super) main_ns: Counter,
     pub(super) own_ns: Counter,
     pub(super) host_ns: Counter,
@@ -49,6 +66,8 @@ impl Meter {
             billed_until: Cell::new(now),
             is_stale: Cell::new(false),
             open: Cell::new(Account::Host),
+            main_unread: Cell::new(0),
+            main_stride: Cell::new(1),
             main_ns: Counter::default(),
             own_ns: Counter::default(),
             host_ns: Counter::default(),
@@ -88,13 +107,22 @@ impl Meter {
         now - self.billed_until.replace(now)
     }
 
-    /// Opens the next account. If user code ran since the last reading, that was on the executor's own.
+    /// Opens the next account. If user code ran since the last reading, that was on the executor's own, or the future given to
+    /// `run_until`.
     #[inline]
     pub(crate) fn begin(&self, next: Account) {
-        if self.is_stale.get() {
-            self.bill_own();
+        if self.is_stale.get() && next != self.open.get() {
+            self.bill_stale();
         }
         self.open.set(next);
+    }
+
+    #[cold]
+    fn bill_stale(&self) {
+        match self.open.get() {
+            Account::Main => self.bill_main(),
+            _ => self.bill_own(),
+        }
     }
 
     /// Bills the time up to now to the executor.
@@ -113,10 +141,24 @@ impl Meter {
         (now, took_ns)
     }
 
+    /// A poll of the future given to `run_until` is over. Its account stays open if it goes on at once, unless it is time for a
+    /// reading.
+    pub(crate) fn end_main(&self, goes_on: bool) {
+        let polls = self.main_unread.get() + 1;
+        self.main_unread.set(polls);
+        if goes_on && polls < self.main_stride.get() {
+            self.mark_stale();
+        } else {
+            self.bill_main();
+        }
+    }
+
     /// The future given to `run_until` has had the time up to now.
-    pub(crate) fn end_main(&self) {
+    fn bill_main(&self) {
         self.read();
-        self.main_ns.add(self.take());
+        let took_ns = self.take();
+        self.main_ns.add(took_ns);
+        self.main_stride.set(stride(self.main_unread.take(), took_ns));
         self.open.set(Account::Own);
     }
 

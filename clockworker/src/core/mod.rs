@@ -12,7 +12,7 @@ mod spawning;
 mod visits;
 mod watching;
 
-pub(crate) use meter::{Account, Meter};
+pub(crate) use meter::{Account, Meter, SAMPLE_NS, stride};
 pub(crate) use queues::QueuePlace;
 pub use visits::HOST_BUDGETS;
 use visits::Visits;

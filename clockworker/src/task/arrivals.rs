@@ -1,7 +1,8 @@
 //! The arrivals list: tasks woken on the owner thread, on their way to their scheduler.
 //!
 //! A wake must not run a user's scheduler (it may panic, or be in the middle of something), so it leaves the task here:
-//! one push, no lock, no atomic read-modify-write. The run loop hands the tasks on between polls, in order.
+//! one push, no lock, no atomic read-modify-write. The run loop hands the tasks on between polls, in order: after each, or
+//! several at a time, if that is the same to their scheduler.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

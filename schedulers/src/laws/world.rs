@@ -125,7 +125,7 @@ impl<'a, S: Scheduler> World<'a, S> {
     fn poll_next(&mut self) -> Result<(), Broken> {
         let popped = match self.yielded.take() {
             Some(slot) => self.push_pop(slot)?,
-            None => self.policy.pop(),
+            None => self.pop()?,
         };
         let Some(slot) = self.judge(popped)? else { return Ok(()) };
         let task = self.slots[slot].task;
@@ -155,11 +155,15 @@ impl<'a, S: Scheduler> World<'a, S> {
         if let Some(slot) = self.yielded.take() {
             self.push(slot, Ready::Yielded);
         }
+        // The first is woken again, and nothing comes after it for which it would be pushed too.
+        let mut wakes = 1;
         loop {
-            let popped = self.policy.pop();
-            match self.judge(popped)? {
-                Some(slot) => self.slots[slot].state = State::Asleep,
-                None => return Ok(()),
+            let popped = self.pop()?;
+            let Some(slot) = self.judge(popped)? else { return Ok(()) };
+            self.slots[slot].state = State::Asleep;
+            if wakes > 0 {
+                wakes -= 1;
+                self.push(slot, Ready::Woken);
             }
         }
     }
@@ -239,12 +243,12 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// Whether the policy still has `id`: pops until it comes, for the last time on this policy.
     fn comes_out(&mut self, id: TaskId) -> bool {
-        (0..=self.slots.len()).any(|_| self.policy.pop() == Some(id))
+        (0..=self.slots.len()).any(|_| self.policy.pop().0 == Some(id))
     }
 
     /// `pop` gave `None` though tasks are ready: a lie where they come out later, else they are lost.
     fn none_too_early(&mut self) -> Broken {
-        let more = (0..=self.slots.len()).any(|_| self.policy.pop().is_some());
+        let more = (0..=self.slots.len()).any(|_| self.policy.pop().0.is_some());
         let law = if more { Law::NoneIfEmpty } else { Law::NothingLost };
         let id = self.longest_waiting().unwrap_or(TaskId::new(0, 0));
         self.broken(law, id)
@@ -310,6 +314,12 @@ impl<'a, S: Scheduler> World<'a, S> {
     fn push(&mut self, slot: usize, why: Ready) {
         self.make_ready(slot, why);
         self.policy.push(self.slots[slot].task, why);
+    }
+
+    fn pop(&mut self) -> Result<Option<TaskId>, Broken> {
+        let (popped, expected) = self.policy.pop();
+        let id = || popped.or(expected).unwrap_or(TaskId::new(0, 0));
+        if popped == expected { Ok(popped) } else { Err(self.broken(Law::Late, id())) }
     }
 
     /// Hands a task back that yielded, and pops.
