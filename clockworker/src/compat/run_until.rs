@@ -90,6 +90,7 @@ impl Run {
         let woken = Arc::new(RunWaker {
             woken: AtomicBool::new(true),
             host: AtomicWaker::new(),
+            waits: AtomicBool::new(false),
             main: Arc::clone(&core.main),
         });
         core.runs.borrow_mut().push(Arc::clone(&woken));
@@ -109,7 +110,7 @@ impl Run {
         core.process.assert_current();
         // It is awake: no need to wake it for what comes during the poll.
         if std::mem::take(&mut self.registered) {
-            drop(self.woken.host.take());
+            self.woken.wait_no_more();
         }
         let _entered = context::enter(core);
         let wheel = Wheel::take(core);
@@ -190,6 +191,8 @@ pub(crate) struct RunWaker {
     woken: AtomicBool,
     /// The waker of the task that the run is polled in, while it is not.
     host: AtomicWaker,
+    /// Whether that is there. Looked at where a look at `host` costs two atomic read-modify-writes.
+    waits: AtomicBool,
     /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
     main: Arc<MainWaker>,
 }
@@ -203,11 +206,20 @@ impl RunWaker {
     /// Has the host woken when the future is, or was already.
     fn wait(&self, host: &HostWaker) {
         self.host.register(host);
-        // Ordering: Relaxed. A wake that does not find this registration was at `host` before it, and so this happens after
-        // the flag was set: that is `AtomicWaker`'s promise.
-        if self.woken.load(Ordering::Relaxed) {
+        // Ordering: Relaxed, what follows publishes it.
+        self.waits.store(true, Ordering::Relaxed);
+        // Ordering: Release pairs with the Acquire in `signal`. A wake comes before this read-modify-write, which sees it, or
+        // after it, and then sees that the run waits.
+        if self.woken.fetch_or(false, Ordering::Release) {
             self.host.wake();
         }
+    }
+
+    /// The run is polled.
+    fn wait_no_more(&self) {
+        // Ordering: Relaxed. A wake that still sees that it waits finds nothing at `host`, or wakes a host that is awake.
+        self.waits.store(false, Ordering::Relaxed);
+        drop(self.host.take());
     }
 
     /// Has the run polled, its future not.
@@ -224,10 +236,12 @@ impl_wake!(RunWaker);
 
 impl Signal for RunWaker {
     fn signal(&self) {
-        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`.
-        if !self.woken.swap(true, Ordering::Release) {
+        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`. Acquire pairs with the Release in
+        // `wait`.
+        if !self.woken.swap(true, Ordering::AcqRel) {
             self.main.signal();
-            if self.main.host_is_here() {
+            // Ordering: Relaxed, the swap orders it.
+            if self.waits.load(Ordering::Relaxed) && self.main.host_is_here() {
                 self.host.wake();
             }
         }

@@ -2,12 +2,13 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::task::{Poll, Waker};
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{block_on, executor, explore};
 use crate::compat::LocalSet;
-use crate::sync::{Arc, AtomicUsize, thread};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Signal, impl_wake, thread, waker_of};
 
 /// Ready once the mark is left. Gives its waker away in its first poll.
 fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output = ()> {
@@ -37,6 +38,49 @@ fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
             done[0] = done[0] || first.as_mut().poll(cx).is_ready();
             done[1] = done[1] || second.as_mut().poll(cx).is_ready();
             if done == [true, true] { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    });
+}
+
+/// One of several tasks of a host, which polls only those that were woken.
+struct Hosted {
+    woken: AtomicBool,
+    host: Waker,
+}
+
+impl Signal for Hosted {
+    fn signal(&self) {
+        self.woken.swap(true, Ordering::AcqRel);
+        self.host.wake_by_ref();
+    }
+}
+
+impl_wake!(Hosted);
+
+/// Two runs in a host task each, which drive in turn. The future of the one that did not drive last is woken by a thread.
+#[test]
+fn a_wake_reaches_the_one_that_did_not_drive_last() {
+    explore("runs/two_hosts", || {
+        let set = LocalSet::from(executor());
+        let mark = mark();
+        let leaves = Arc::clone(&mark);
+        let wake = move |waker| drop(thread::spawn(move || mark_and_wake(&leaves, waker)));
+        let mut woken = pin!(set.run_until(waits(mark, wake)));
+        let mut last = pin!(set.run_until(std::future::pending::<()>()));
+        let mut hosts = None;
+        block_on(poll_fn(|cx| {
+            let hosted = || Arc::new(Hosted { woken: AtomicBool::new(true), host: cx.waker().clone() });
+            let [first, second] = hosts.get_or_insert_with(|| [hosted(), hosted()]);
+            let mut polled = Poll::Pending;
+            if first.woken.swap(false, Ordering::AcqRel) {
+                let waker = waker_of(Arc::clone(first));
+                polled = woken.as_mut().poll(&mut Context::from_waker(&waker));
+            }
+            if second.woken.swap(false, Ordering::AcqRel) {
+                let waker = waker_of(Arc::clone(second));
+                assert!(last.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            }
+            polled
         }));
     });
 }
