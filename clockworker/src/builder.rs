@@ -86,10 +86,13 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// take longer than that, I/O waits for the poll under way only. With each visit after another that finds nothing they are
     /// made rarer, down to a sixty-fourth. It stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so where going back takes longer
     /// than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the mean), all tasks that a visit woke are
-    /// polled before the next, for up to 200 µs: one visit for many requests costs less than one for every few.
+    /// polled before the next, for up to 200 µs: one visit for many requests costs less than one for every few. And when a queue
+    /// has drained that a visit woke, while others have work left, the host is visited at once, so that what its tasks wrote is
+    /// sent; not twice in a row, and not where more than half of such visits find nothing.
     ///
     /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no
-    /// time, the clock is read at least every 32 polls, so when polls suddenly take long it may be 32 of them, once.)
+    /// time, or the future being run wakes itself, the clock is read at least every 32 polls, so when polls suddenly take long it
+    /// may be 32 of them, once.)
     /// Zero means after every such look at the clock.
     ///
     /// A longer one gives background work more of the thread, a shorter one lets I/O wait less: OVERHEAD.md has the curve.

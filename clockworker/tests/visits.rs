@@ -36,6 +36,10 @@ impl Scheduler for Noting {
     fn pop(&mut self) -> Option<TaskId> {
         self.fifo.pop()
     }
+
+    fn wants_woken(&self) -> bool {
+        self.fifo.wants_woken()
+    }
 }
 
 /// An executor whose host is visited after every poll, and the reasons why its tasks became ready.
@@ -243,6 +247,56 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
     assert!(least.abs_diff(*HOST_BUDGETS.start()) <= us(3), "{least:?}");
     let most = turn(us(50), true);
     assert!(most.abs_diff(*HOST_BUDGETS.end()) <= us(3), "{most:?}");
+}
+
+/// Beside a queue that always has work, a queue whose task the visits of these turns wake: the polls of both in each turn.
+fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Vec<(u64, u64)> {
+    let sim = Sim::new();
+    let ex = Executor::builder().clock(sim.clock()).build().unwrap();
+    let foreground = ex.queue("foreground").share(9).create().unwrap();
+    let background = ex.queue("background").create().unwrap();
+    let signal = Signal::new();
+    foreground.spawn({
+        let (signal, sim) = (signal.clone(), sim.clone());
+        async move {
+            loop {
+                signal.wait().await;
+                sim.work(us(1));
+            }
+        }
+    });
+    background.spawn({
+        let sim = sim.clone();
+        async move {
+            loop {
+                sim.work(us(60));
+                yield_now().await;
+            }
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    let polls = || (foreground.stats().polls, background.stats().polls);
+    // Until a slice of the foreground is as long as it likes.
+    (0..10).for_each(|_| assert!(poll_once(&mut run).is_pending()));
+    (0..turns)
+        .map(|turn| {
+            if is_woken(turn) {
+                signal.set();
+            }
+            let before = polls();
+            assert!(poll_once(&mut run).is_pending());
+            (polls().0 - before.0, polls().1 - before.1)
+        })
+        .collect()
+}
+
+#[test]
+fn the_host_is_visited_when_what_it_woke_is_done_and_then_the_others_have_a_turn() {
+    assert_eq!(polls_beside_background(|turn| turn == 0, 4), [(1, 0), (0, 1), (0, 1), (0, 1)]);
+    let always = polls_beside_background(|_| true, 100);
+    // By virtual deadline the background was first, once.
+    assert_eq!(always[..2], [(1, 0), (0, 1)]);
+    assert_eq!(always[2..], [(1, 1), (1, 0)].repeat(49));
 }
 
 /// How many polls the turn has after a visit that woke so many tasks, whose polls take so long, beside one that yields.

@@ -112,6 +112,9 @@ impl Core {
             lane.runnable.set(false);
             eevdf.sleep(lane.id);
             self.contended.set(eevdf.runnable() > 1);
+            if eevdf.runnable() > 0 {
+                self.visits.queue_drained();
+            }
         }
         drop(eevdf);
         self.after_finish(lane);

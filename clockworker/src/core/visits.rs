@@ -9,6 +9,11 @@
 //! that does not take long: a turn has a poll for each task that the visit woke, while a poll takes [`SHORT_NS`] at most in the
 //! mean, and up to 200 µs. (Tasks that compute and await the host's own `yield_now` are among them.)
 //!
+//! A task that has answered wants its answer sent, and the next question is often near. So the host is visited at once when a
+//! queue has drained whose tasks the last visit woke, while others have work left: an [early](Early) visit. There is none right
+//! after another, so that the others have a slice between two; and where more than half of them are in vain they stop for a
+//! while. They are not in the twentieth.
+//!
 //! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
 //! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and of
 //! those the cheap ones count: one in eight costs less than what is taken for the cost. The others may have sent what tasks had
@@ -36,6 +41,11 @@ const FIRST_GUESS_NS: u64 = 1_000;
 const STEP: u64 = 128;
 const STEPS_DOWN: u64 = 7;
 
+/// After so many early visits in vain, or more where others were not, there are none
+const EARLY_IN_VAIN: i32 = 16;
+/// on so many occasions.
+const WITHOUT_EARLY: i32 = 1_000;
+
 /// Where polls take no longer than this, in the mean, all that a visit woke is polled before the next.
 const SHORT_NS: u64 = 16_000;
 
@@ -50,7 +60,17 @@ pub(super) struct Visits {
     cost_ns: Cell<u64>,
     /// Visits in vain since one was not.
     in_vain: Cell<u32>,
+    early: Early,
     turn: Turn,
+}
+
+/// Whether visits pay that come as soon as a queue has drained. monoio sends inside of its visits what tasks have written, and
+/// under load the next requests have come meanwhile, on every host.
+#[derive(Debug)]
+struct Early {
+    /// Above 0: of the last ones, at least half found something. Else so many occasions less one go by without.
+    score: Cell<i32>,
+    under_way: Cell<bool>,
 }
 
 /// How long the turn under way may take. Times are clock readings, in nanoseconds.
@@ -65,6 +85,8 @@ struct Turn {
     woken: Cell<u32>,
     /// Polls in slices that are over.
     polls: Cell<u32>,
+    /// The visit before it was an early one.
+    is_early: Cell<bool>,
 }
 
 impl Visits {
@@ -75,12 +97,14 @@ impl Visits {
             under_way: Cell::new(false),
             cost_ns: Cell::new(FIRST_GUESS_NS),
             in_vain: Cell::new(0),
+            early: Early { score: Cell::new(EARLY_IN_VAIN), under_way: Cell::new(false) },
             turn: Turn {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
                 last: Cell::new(u64::MAX),
                 woken: Cell::new(0),
                 polls: Cell::new(0),
+                is_early: Cell::new(false),
             },
         }
     }
@@ -115,6 +139,15 @@ impl Visits {
         self.turn.woken.set(0);
     }
 
+    /// A queue has drained, and others have work left.
+    pub(super) fn queue_drained(&self) {
+        let turn = &self.turn;
+        if self.fixed_ns.is_none() && turn.woken.get() > 0 && !turn.is_early.get() && self.early.pays() {
+            self.early.under_way.set(true);
+            self.call_off();
+        }
+    }
+
     /// The host is due, whatever time it is.
     pub(super) fn call_off(&self) {
         self.turn.due.set(0);
@@ -142,7 +175,14 @@ impl Visits {
     #[inline]
     pub(super) fn end(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
         if self.under_way.replace(false) && self.fixed_ns.is_none() {
-            self.book(took_ns, in_vain());
+            let in_vain = in_vain();
+            let early = self.early.under_way.replace(false);
+            self.turn.is_early.set(early);
+            if early {
+                self.early.book(in_vain);
+            } else {
+                self.book(took_ns, in_vain);
+            }
         }
     }
 
@@ -166,6 +206,23 @@ impl Visits {
             let worth = (TURNS_WORTH + u64::from(self.in_vain.get())).min(TURNS_WORTH_RARE);
             self.cost_ns.get().saturating_mul(worth).clamp(LEAST_NS, MOST_NS)
         })
+    }
+}
+
+impl Early {
+    /// Whether one pays, on this occasion.
+    fn pays(&self) -> bool {
+        let score = self.score.get();
+        if score <= 0 {
+            self.score.set(score + 1);
+        }
+        score > 0
+    }
+
+    fn book(&self, in_vain: bool) {
+        let score = self.score.get();
+        let next = if in_vain { score - 1 } else { (score + 1).min(EARLY_IN_VAIN) };
+        self.score.set(if next > 0 { next } else { 1 - WITHOUT_EARLY });
     }
 }
 
@@ -291,6 +348,59 @@ mod tests {
         assert!(visits.is_due(60_000, 0) && !visits.is_due(19_999, 0));
         visits.call_off();
         assert!(visits.is_due(0, 0));
+    }
+
+    /// A turn whose visit woke a task of a queue that drains at once, and the visit after it. Whether that was early.
+    fn early(visits: &Visits, in_vain: bool) -> bool {
+        visits.begin_turn(1_000_000);
+        visits.woke(1);
+        visits.queue_drained();
+        let is_early = visits.is_due(1_000_000, 1);
+        visit(visits, 1_000, in_vain);
+        is_early
+    }
+
+    #[test]
+    fn a_queue_that_drains_brings_on_a_visit_if_the_last_one_woke_something_and_was_not_early() {
+        let visits = Visits::new(None);
+        assert!(early(&visits, false) && !early(&visits, false) && early(&visits, false));
+        let visits = Visits::new(None);
+        visits.begin_turn(1_000_000);
+        visits.queue_drained();
+        assert!(!visits.is_due(1_000_000, 1), "the visit woke nothing");
+        assert!(
+            !early(&Visits::new(Some(Duration::from_micros(9))), false),
+            "a budget that does not tune itself"
+        );
+    }
+
+    #[test]
+    fn early_visits_stop_where_more_than_half_are_in_vain_and_are_tried_again() {
+        let visits = Visits::new(None);
+        // Each second turn comes after an early visit, and has none.
+        let early_ones = |turns: u32, in_vain: fn(u32) -> bool| {
+            (0..turns).filter(|&turn| early(&visits, in_vain(turn / 2))).count()
+        };
+        assert_eq!(early_ones(2_000, |round| round % 2 == 0), 1_000);
+        assert_eq!(early_ones(1_000, |_| true), 16);
+        let rest = 1_000 - (1_000 - 2 * 16);
+        assert_eq!(early_ones(rest, |_| true), 0);
+        assert_eq!(early_ones(3, |_| true), 1, "it is tried again");
+        assert_eq!(early_ones(999, |_| true), 0);
+    }
+
+    #[test]
+    fn early_visits_tell_nothing_of_what_visits_cost() {
+        let visits = Visits::new(None);
+        for _ in 0..10 {
+            visits.begin_turn(0);
+            visits.woke(1);
+            visits.queue_drained();
+            visit(&visits, 9_000, true);
+            visits.begin_turn(0);
+            visit(&visits, 5_000, false);
+        }
+        assert_eq!(visits.budget_ns(), 20_000);
     }
 
     #[test]
