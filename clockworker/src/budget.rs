@@ -38,6 +38,7 @@ pub(crate) struct TurnBudget {
     #[cfg(feature = "tokio")]
     renewed_at: Cell<u64>,
     /// A task was cut short because of what others had spent.
+    #[cfg(feature = "tokio")]
     has_run_short: Cell<bool>,
 }
 
