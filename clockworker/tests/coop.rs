@@ -39,6 +39,11 @@ fn patient() -> Rc<Executor> {
     Rc::new(Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX).build().unwrap())
 }
 
+fn patient_on(clock: &ManualClock) -> Executor {
+    let builder = Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX);
+    builder.clock(clock.clone()).build().unwrap()
+}
+
 /// What the tasks of a test had to wait for.
 #[derive(Clone, Default)]
 struct Watch {
@@ -276,21 +281,19 @@ async fn use_units(semaphore: &Semaphore, units: usize) {
 #[test]
 fn only_one_task_is_cut_short_where_each_uses_little() {
     const ROUNDS: usize = 1_000;
-    let builder = Executor::builder().clock(ManualClock::new()).host_budget(Duration::MAX).poll_cap(u32::MAX);
-    let ex = builder.build().unwrap();
+    let ex = patient_on(&ManualClock::new());
     let polls = Rc::new(Cell::new(0));
     let tasks: Vec<_> = (0..10)
         .map(|_| {
             let polls = Rc::clone(&polls);
             ex.spawn(async move {
                 let semaphore = Semaphore::new(1);
-                let rounds = async {
+                let mut rounds = pin!(async {
                     for _ in 0..ROUNDS {
                         use_units(&semaphore, 3).await;
                         yield_now().await;
                     }
-                };
-                let mut rounds = pin!(rounds);
+                });
                 poll_fn(|cx| {
                     polls.set(polls.get() + 1);
                     rounds.as_mut().poll(cx)
@@ -312,8 +315,7 @@ fn only_one_task_is_cut_short_where_each_uses_little() {
 #[test]
 fn a_task_that_spends_a_whole_budget_gives_way_also_after_it_was_renewed_in_time() {
     let clock = ManualClock::new();
-    let builder = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).poll_cap(u32::MAX);
-    let ex = builder.build().unwrap();
+    let ex = patient_on(&clock);
     let (others, done) = (Rc::new(Cell::new(0_usize)), Rc::new(Cell::new(false)));
     let greedy = ex.spawn({
         let (others, done, clock) = (Rc::clone(&others), Rc::clone(&done), clock.clone());
@@ -330,7 +332,7 @@ fn a_task_that_spends_a_whole_budget_gives_way_also_after_it_was_renewed_in_time
             gave_way
         }
     });
-    // With eight others the budget is renewed just before the greedy task's poll every other time, and else when it was cut short.
+    // With eight others the budget is renewed just before every other poll of the greedy task, which the others cut short else.
     for _ in 0..8 {
         let (others, done, clock) = (Rc::clone(&others), Rc::clone(&done), clock.clone());
         ex.spawn(async move {

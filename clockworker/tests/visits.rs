@@ -299,6 +299,47 @@ fn the_host_is_visited_when_what_it_woke_is_done_and_then_the_others_have_a_turn
     assert_eq!(always[2..], [(1, 1), (1, 0)].repeat(49));
 }
 
+/// Each visit takes 300 µs and wakes a foreground whose polls take longer together than a turn: then the host is due when it
+/// has drained, early visits or not, and the shares alone are left to see to the background.
+#[test]
+fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the_foreground() {
+    for (tasks, poll) in [(1, us(1)), (1, us(30)), (5, us(3)), (30, us(3)), (200, us(3))] {
+        let sim = Sim::new();
+        let ex = Executor::builder().clock(sim.clock()).build().unwrap();
+        let foreground = ex.queue("foreground").share(9).create().unwrap();
+        let background = ex.queue("background").create().unwrap();
+        let signals: Vec<_> = (0..tasks).map(|_| Signal::new()).collect();
+        for signal in signals.clone() {
+            let sim = sim.clone();
+            foreground.spawn(async move {
+                loop {
+                    signal.wait().await;
+                    sim.work(poll);
+                }
+            });
+        }
+        let work = sim.clone();
+        background.spawn(async move {
+            loop {
+                work.work(us(60));
+                yield_now().await;
+            }
+        });
+        let mut run = pin!(ex.run_until(pending::<()>()));
+        for _ in 0..10_000 {
+            assert!(poll_once(&mut run).is_pending());
+            sim.clock().advance(us(300));
+            signals.iter().for_each(Signal::set);
+        }
+        let (foreground, background) = (foreground.stats().busy, background.stats().busy);
+        // Two turns of it may be owed.
+        assert!(
+            background * 9 + 2 * 9 * us(1_000) >= foreground,
+            "{tasks} of {poll:?}: {foreground:?}, {background:?}"
+        );
+    }
+}
+
 /// How many polls the turn has after a visit that woke so many tasks, whose polls take so long, beside one that yields.
 fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
     let sim = Sim::new();

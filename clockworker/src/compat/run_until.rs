@@ -79,8 +79,6 @@ pub(super) struct Run {
     waker: Waker,
     /// None until the first poll.
     host: Option<HostWaker>,
-    /// Whether `woken` may have it.
-    registered: bool,
     /// Polls of tasks that its future waits for, because it woke itself.
     waits_for: u32,
 }
@@ -97,7 +95,7 @@ impl Run {
         // If there was one run only, it relies on being the one that drove last.
         core.shared.inbox.wake_parked_host();
         let waker = waker_of(Arc::clone(&woken));
-        Self { core: Rc::clone(core), waker, woken, host: None, registered: false, waits_for: 0 }
+        Self { core: Rc::clone(core), waker, woken, host: None, waits_for: 0 }
     }
 
     /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
@@ -109,9 +107,7 @@ impl Run {
     ) -> Poll<T> {
         core.process.assert_current();
         // It is awake: no need to wake it for what comes during the poll.
-        if std::mem::take(&mut self.registered) {
-            self.woken.wait_no_more();
-        }
+        self.woken.wait_no_more();
         let _entered = context::enter(core);
         let wheel = Wheel::take(core);
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
@@ -144,7 +140,6 @@ impl Run {
         // If it drove, its host is woken already, or will be for whatever comes, unless another run drives next.
         if polled.is_pending() && !(drives && (core.is_visiting() || core.runs.borrow().len() == 1)) {
             self.woken.wait(host);
-            self.registered = true;
         }
         polled
     }
@@ -217,9 +212,12 @@ impl RunWaker {
 
     /// The run is polled.
     fn wait_no_more(&self) {
-        // Ordering: Relaxed. A wake that still sees that it waits finds nothing at `host`, or wakes a host that is awake.
-        self.waits.store(false, Ordering::Relaxed);
-        drop(self.host.take());
+        // Ordering: Relaxed, only this thread writes it. A wake that still sees that the run waits finds nothing at `host`, or
+        // wakes a host that is awake.
+        if self.waits.load(Ordering::Relaxed) {
+            self.waits.store(false, Ordering::Relaxed);
+            drop(self.host.take());
+        }
     }
 
     /// Has the run polled, its future not.

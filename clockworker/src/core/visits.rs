@@ -11,7 +11,7 @@
 //!
 //! A task that has answered wants its answer sent, and the next question is often near. So the host is visited at once when a
 //! queue has drained whose tasks the last visit woke, while others have work left: an [early](Early) visit. There is none right
-//! after another, so that the others have a slice between two; and where more than half of them are in vain they stop for a
+//! after another: the others have a slice between two, unless the host is due by then; and where more than half of them are in vain they stop for a
 //! while. They are not in the twentieth.
 //!
 //! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case

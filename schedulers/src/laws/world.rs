@@ -156,13 +156,12 @@ impl<'a, S: Scheduler> World<'a, S> {
             self.push(slot, Ready::Yielded);
         }
         // The first is woken again, and nothing comes after it for which it would be pushed too.
-        let mut wakes = 1;
+        let mut is_first = true;
         loop {
             let popped = self.pop()?;
             let Some(slot) = self.judge(popped)? else { return Ok(()) };
             self.slots[slot].state = State::Asleep;
-            if wakes > 0 {
-                wakes -= 1;
+            if std::mem::take(&mut is_first) {
                 self.push(slot, Ready::Woken);
             }
         }
