@@ -364,6 +364,38 @@ fn wakes_between_a_queues_own_tasks_do_not_hold_up_what_comes_through_the_inbox(
     assert_eq!(done.load(Ordering::Relaxed), 1_000);
 }
 
+/// A spawn admits what was woken here before it. What came through the inbox in the same slice, and was not admitted at once,
+/// is not forgotten over that, nor does it wait for more than the next poll: another queue may be served first.
+#[test]
+fn spawns_do_not_hold_up_the_rest_of_what_comes_through_the_inbox() {
+    let (clock, ex) = on_manual_clock();
+    ex.queue("urgent").share(100).request(us(1)).create().unwrap();
+    let (handle, done) = (ex.handle(), Arc::new(AtomicUsize::new(0)));
+    let (sent, before_urgent) = (Arc::clone(&done), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&before_urgent);
+    let send = move || {
+        for _ in 0..1_000 {
+            let done = Arc::clone(&sent);
+            drop(handle.spawn(move || async move {
+                drop(clockworker::spawn_local(async {}));
+                done.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        let urgent = move || async move { seen.store(sent.load(Ordering::Relaxed), Ordering::Relaxed) };
+        drop(handle.spawn_on("urgent", urgent));
+    };
+    let now = clock.clone();
+    ex.spawn(async move {
+        // More than half of the turn: no more than a batch is admitted in each gap.
+        now.advance(us(11));
+        std::thread::spawn(send).join().unwrap();
+    });
+    turn(&ex, &clock);
+    assert_eq!(done.load(Ordering::Relaxed), 1_000);
+    let polls = before_urgent.load(Ordering::Relaxed);
+    assert!(polls <= 1_000 / 64, "{polls}, where 64 tasks are admitted after each");
+}
+
 #[test]
 fn an_aborted_task_is_not_polled_after_a_poll_that_woke_another_task_too() {
     let (clock, ex) = on_manual_clock();

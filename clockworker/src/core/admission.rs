@@ -34,7 +34,7 @@ impl Core {
     /// Whether there is anything to admit.
     #[inline]
     pub(crate) fn has_arrivals(&self) -> bool {
-        self.has_woken() || self.shared.inbox.has_mail()
+        self.has_woken() || self.has_mail()
     }
 
     /// Admits a batch of what arrived. Whether that was all.
@@ -70,8 +70,7 @@ impl Core {
         self.is_flooded.set(!all);
         if !all {
             self.preempted.set(true);
-            // Has the run loop come here again after the next poll.
-            self.shared.arrivals().into_iter().filter(|arrivals| !arrivals.any()).for_each(Arrivals::look);
+            self.come_again();
         }
         // In the middle of a slice the queue has paid up to the last reading, which came after its last poll, and its grant
         // goes on where it was.
@@ -80,6 +79,19 @@ impl Core {
         self.meter.bill_own();
         let took = self.meter.now() - before;
         self.slice_deadline.set(self.slice_deadline.get().saturating_add(took));
+    }
+
+    /// Has the run loop admit more after the next poll.
+    fn come_again(&self) {
+        self.shared.arrivals().into_iter().filter(|arrivals| !arrivals.any()).for_each(Arrivals::look);
+    }
+
+    /// Admits what was woken on this thread. What came through the inbox, and was too much for one batch, is still to come.
+    pub(super) fn admit_woken_before_spawn(&self) {
+        self.admit_woken(usize::MAX);
+        if self.is_flooded.get() {
+            self.come_again();
+        }
     }
 
     /// Admits what arrived, until half of the turn is over. Whether that was all.
@@ -99,7 +111,7 @@ impl Core {
     }
 
     /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
-    pub(super) fn admit_woken(&self, most: usize) -> usize {
+    fn admit_woken(&self, most: usize) -> usize {
         let admitted = self.hand_over(most);
         if self.visited.get().is_some() {
             self.visits.woke(admitted);

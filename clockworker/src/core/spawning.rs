@@ -20,7 +20,7 @@ impl Core {
         // Tasks woken before this one was spawned come first. (Unless a scheduler spawns while it is asked for a task: its
         // queue can take none in meanwhile, and a task that is off the list of those woken would be lost.)
         if self.has_woken() && !self.is_choosing() {
-            self.admit_woken(usize::MAX);
+            self.admit_woken_before_spawn();
         }
         let mut handle = None;
         self.make_runnable(lane);
