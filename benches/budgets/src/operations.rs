@@ -58,7 +58,7 @@ impl Operation {
     }
 
     /// Every operation, in the order of the table.
-    pub const ALL: [Operation; 33] = [
+    pub const ALL: [Operation; 35] = [
         Operation::ours("poll_one_queue", "poll, one queue", polls::one_queue),
         Operation::ours("poll_two_queues", "poll, two queues", polls::two_queues),
         Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", polls::arrival_fifo),
@@ -85,6 +85,11 @@ impl Operation {
         Operation::ours("pick_1024", "pick and charge, 1,024 queues", queues::pick::<1_024>),
         Operation::ours("sleep_and_wake_64", "a queue of 64 sleeps and wakes", queues::sleep_and_wake),
         Operation::ours("idle_turn", "turn with nothing to do", turns::idle),
+        Operation::ours(
+            "turn_of_one_task",
+            "the only task's wake, and a turn with its poll",
+            turns::of_one_task,
+        ),
         Operation::ours("yield_if_due", "yield_if_due, not due", turns::not_due),
         Operation::ours(
             "should_yield_beside_arrivals",
@@ -96,6 +101,11 @@ impl Operation {
         Operation::theirs("local_set_hop", "LocalSet: hop", wakes::local_set_hop),
         Operation::theirs("local_set_spawn_and_join", "LocalSet: spawn, poll, join", spawns::local_set),
         Operation::theirs("local_set_idle_turn", "LocalSet: turn with nothing to do", turns::local_set_idle),
+        Operation::theirs(
+            "local_set_turn_of_one_task",
+            "LocalSet: the only task's wake, and a turn with its poll",
+            turns::local_set_of_one_task,
+        ),
     ];
 
     /// The operation of that key.

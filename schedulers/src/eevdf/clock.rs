@@ -30,6 +30,12 @@ pub(super) fn is_near(v: i128) -> bool {
     (-NEAR..NEAR).contains(&v)
 }
 
+/// Whether V may stay there: all that is placed relative to it is near, too.
+#[inline]
+pub(super) fn is_near_zero(v: i128) -> bool {
+    v.abs() < NEAR / 2
+}
+
 impl VirtualClock {
     /// A clock at `v`, with no queue runnable.
     pub(super) fn at(v: i128) -> Self {
@@ -50,6 +56,12 @@ impl VirtualClock {
     #[cfg(test)]
     pub(super) fn sum(&self) -> i128 {
         self.sum
+    }
+
+    /// A point that V has reached: V itself, while nothing is runnable.
+    #[inline]
+    pub(super) fn reached(&self) -> i128 {
+        self.reached
     }
 
     /// V, rounded down.

@@ -11,7 +11,7 @@ mod tests;
 use core::fmt;
 
 use crate::vtime::{Lag, Share, VirtualTime};
-use clock::{NEAR, REACH, VirtualClock};
+use clock::{NEAR, REACH, VirtualClock, is_near_zero};
 use entry::{Entry, MAX_NS, State, most_credit};
 use order::Order;
 
@@ -160,6 +160,9 @@ pub struct Eevdf {
     busy_period: u64,
     /// The longest service that was charged at a time while queues contended, in this busy period.
     longest_turn_ns: u64,
+    /// The queue that fell asleep last, if nothing was runnable then and nothing has changed since. It keeps its seat and its
+    /// part of the sums, as it is often the next to wake up.
+    resting: Option<QueueId>,
 }
 
 impl Eevdf {
@@ -203,6 +206,7 @@ impl Eevdf {
         match self.state(id) {
             State::Vacant => return,
             State::Asleep => {
+                self.end_rest();
                 self.take_credit(id);
             }
             State::Runnable => self.leave(id),
@@ -217,6 +221,10 @@ impl Eevdf {
         if self.state(id) != State::Asleep {
             return;
         }
+        if self.resting == Some(id) && is_near_zero(self.clock.reached()) {
+            return self.resume(id);
+        }
+        self.end_rest();
         let now = self.note_v();
         let credit = self.take_credit(id);
         let entry = &mut self.entries[id.index()];
@@ -231,13 +239,14 @@ impl Eevdf {
             return;
         }
         // Where nobody stays awake, nothing is kept.
-        if self.order.runnable() > 1 {
-            let now = self.clock.note();
-            let entry = &mut self.entries[id.index()];
-            let most = most_credit(entry.request_ns, self.longest_turn_ns) - self.clock.reserved();
-            let credit = entry.keep_credit(now, most.max(0), self.busy_period);
-            self.clock.reserve(credit);
+        if self.order.runnable() == 1 {
+            return self.rest(id);
         }
+        let now = self.clock.note();
+        let entry = &mut self.entries[id.index()];
+        let most = most_credit(entry.request_ns, self.longest_turn_ns) - self.clock.reserved();
+        let credit = entry.keep_credit(now, most.max(0), self.busy_period);
+        self.clock.reserve(credit);
         self.leave(id);
     }
 
@@ -277,6 +286,7 @@ impl Eevdf {
 
     #[cold]
     fn charge_asleep(&mut self, id: QueueId, service_ns: u64) {
+        self.end_rest();
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         if entry.state == State::Asleep {
@@ -292,7 +302,11 @@ impl Eevdf {
     /// It takes nothing out: asked again with nothing changed, it gives the same answer.
     #[inline]
     pub fn pick(&mut self) -> Option<QueueId> {
-        if self.runnable() > 1 { self.pick_contended() } else { self.order.only() }
+        match self.runnable() {
+            0 => None,
+            1 => self.order.only(),
+            _ => self.pick_contended(),
+        }
     }
 
     /// Whether `woken` should cut the slice of `running` short: it is eligible and its virtual deadline is earlier. O(1).
@@ -315,6 +329,7 @@ impl Eevdf {
         if state == State::Vacant || self.share(id) == Some(share) {
             return;
         }
+        self.end_rest();
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         if state == State::Asleep {
@@ -384,7 +399,7 @@ impl Eevdf {
     /// The number of runnable queues.
     #[inline]
     pub fn runnable(&self) -> usize {
-        self.order.runnable()
+        self.order.runnable() - usize::from(self.resting.is_some())
     }
 
     /// The queue's share; `None` if unknown.
@@ -427,7 +442,7 @@ impl Eevdf {
     /// V. Zero is near it afterwards.
     fn note_v(&mut self) -> i128 {
         let now = self.clock.note();
-        if now.abs() < NEAR / 2 {
+        if is_near_zero(now) {
             return now;
         }
         self.rebase(now);
@@ -484,9 +499,50 @@ impl Eevdf {
         self.furthest = self.furthest.max(entry.v);
         self.order.leave(id, &mut self.entries);
         if self.order.runnable() == 0 {
-            self.clock.rest(self.furthest);
-            self.busy_period += 1;
-            self.longest_turn_ns = 0;
+            self.end_busy_period();
+        }
+    }
+
+    /// Nothing is runnable any more: all is forgiven.
+    fn end_busy_period(&mut self) {
+        self.clock.rest(self.furthest);
+        self.busy_period += 1;
+        self.longest_turn_ns = 0;
+    }
+
+    /// Makes the only runnable queue sleep. As [`leave`](Self::leave), but for what [`end_rest`](Self::end_rest) does: V goes on
+    /// to v at least, so the queue's part of the sums does not show.
+    fn rest(&mut self, id: QueueId) {
+        let entry = &mut self.entries[id.index()];
+        entry.state = State::Asleep;
+        self.furthest = self.furthest.max(entry.v);
+        self.end_busy_period();
+        self.resting = Some(id);
+    }
+
+    /// Wakes the queue that rests: at V, as nothing is owed to it and it is not ahead.
+    fn resume(&mut self, id: QueueId) {
+        self.resting = None;
+        let entry = &mut self.entries[id.index()];
+        let now = self.clock.reached();
+        if now > entry.v {
+            self.clock.advance(entry.w(), now - entry.v);
+            entry.v = now;
+        }
+        entry.state = State::Runnable;
+        entry.start_request();
+        if !self.order.eligible.is_taken(entry.seat()) {
+            self.order.lift(entry);
+        }
+        self.order.put(id, entry, true);
+    }
+
+    /// Counts out the queue that rests, if one does.
+    fn end_rest(&mut self) {
+        if let Some(id) = self.resting.take() {
+            let entry = &self.entries[id.index()];
+            self.clock.leave(entry.share.get(), entry.v);
+            self.order.leave(id, &mut self.entries);
         }
     }
 
@@ -502,13 +558,14 @@ impl Eevdf {
     fn draw_near_far(&mut self, id: QueueId) {
         let now = self.clock.note();
         let entry = &self.entries[id.index()];
-        if now.abs() >= NEAR / 2 || entry.confine(entry.v) != entry.v {
+        if !is_near_zero(now) || entry.confine(entry.v) != entry.v {
             self.rebase(now);
         }
     }
 
     /// Moves zero to `zero`, for all queues: order and lags stay.
     fn rebase(&mut self, zero: i128) {
+        self.end_rest();
         self.clock.rebase(zero);
         self.furthest -= zero;
         for entry in &mut self.entries {

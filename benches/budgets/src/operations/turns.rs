@@ -29,6 +29,50 @@ pub(super) fn local_set_idle() -> Workload {
     })
 }
 
+/// The only task is woken between turns, as by what the host's visit brings.
+pub(super) fn of_one_task() -> Workload {
+    let executor = executor(&ManualClock::new(), RunnableFifo::new());
+    let woken = Woken::default();
+    executor.spawn(woken.task());
+    Box::new(move |n, region| {
+        let mut run = pin!(executor.run_until(pending::<()>()));
+        region.count(n, &mut || woken.poll_often(run.as_mut(), n));
+    })
+}
+
+pub(super) fn local_set_of_one_task() -> Workload {
+    let local = LocalSet::new();
+    let woken = Woken::default();
+    local.spawn_local(woken.task());
+    Box::new(move |n, region| {
+        let mut run = pin!(local.run_until(pending::<()>()));
+        region.count(n, &mut || woken.poll_often(run.as_mut(), n));
+    })
+}
+
+/// A task that only waits, and its waker.
+#[derive(Clone, Default)]
+struct Woken(Rc<RefCell<Option<Waker>>>);
+
+impl Woken {
+    fn task(&self) -> impl Future<Output = ()> + use<> {
+        let Woken(waker) = self.clone();
+        poll_fn(move |cx| {
+            waker.borrow_mut().get_or_insert_with(|| cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    fn poll_often(&self, mut run: std::pin::Pin<&mut impl Future>, n: u64) {
+        let host = Waker::from(Arc::new(Nobody));
+        let mut cx = Context::from_waker(&host);
+        for _ in 0..n {
+            self.0.borrow().iter().for_each(Waker::wake_by_ref);
+            assert!(run.as_mut().poll(&mut cx).is_pending());
+        }
+    }
+}
+
 /// A host that is not to be woken.
 struct Nobody;
 
