@@ -90,7 +90,7 @@ impl fmt::Debug for QueueId {
 /// - Only a charge makes a queue ineligible, as V never falls.
 /// - A runnable queue is in exactly one of two tournaments: `waiting` (by v) or `eligible` (by deadline).
 ///   [`pick`](Eevdf::pick) moves what has become eligible from the one to the other, and moves the first back if it was
-///   charged past V.
+///   charged past V. A queue that falls asleep leaves them; the last one does so when another queue wakes up, or is changed.
 /// - In a steady interval, one that begins with no queue owed anything and in which none comes, goes or changes its share,
 ///   with s_i the longest poll of queue i,
 ///   −(1 − w_i/W)·(r_i + s_i) ≤ lag_i ≤ (w_i/W)·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + s_j).

@@ -84,3 +84,25 @@ fn no_sequence_of_charges_leaves_the_reach() {
         }
     }
 }
+
+#[test]
+fn zero_is_moved_where_a_queue_that_is_alone_wakes_far_from_it() {
+    let mut eevdf = Eevdf::starting_at(NEAR / 2 - 1);
+    let (alone, other) = (eevdf.add(share(1), 1), eevdf.add(share(1), 1));
+    eevdf.wake(alone);
+    eevdf.charge(alone, 1);
+    eevdf.sleep(alone);
+    assert!(!is_near_zero(eevdf.clock.now()), "or else this tests nothing");
+    eevdf.wake(alone);
+    assert_eq!(eevdf.clock.now(), 0);
+    // The same by a call that wakes nobody.
+    let mut eevdf = Eevdf::starting_at(NEAR / 2 - 1);
+    eevdf.add(share(1), 1);
+    eevdf.add(share(1), 1);
+    eevdf.wake(alone);
+    eevdf.charge(alone, 1);
+    eevdf.remove(other);
+    eevdf.sleep(alone);
+    eevdf.add(share(1), 1);
+    assert_eq!((eevdf.clock.now(), eevdf.clock.sum(), eevdf.clock.shares()), (0, 0, 0));
+}
