@@ -12,7 +12,8 @@
 //! own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)
 //!
 //! A poll that is cut short is a poll in vain, and costs more than ten renewals: what it awaits is registered anew, and its
-//! wake changes the order of the tasks. So an executor that has seen one renews the budget in time, every [`IN_TIME`] polls.
+//! wake changes the order of the tasks. So an executor that has seen one renews the budget in time: every [`IN_TIME`] polls, or
+//! after as few as were too many the last time.
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 
@@ -28,6 +29,10 @@ use tokio::task::coop::{RestoreOnPending, has_budget_remaining, poll_proceed};
 #[cfg(feature = "tokio")]
 const IN_TIME: u64 = 8;
 
+/// After so many renewals in time it is taken to last twice as long.
+#[cfg(feature = "tokio")]
+const TRIED_AGAIN: u32 = 64;
+
 /// The budget of a turn. Dropping it puts back what the host has given.
 #[derive(Default)]
 pub(crate) struct TurnBudget {
@@ -37,9 +42,12 @@ pub(crate) struct TurnBudget {
     /// How many polls the queue had had when it was renewed for the next.
     #[cfg(feature = "tokio")]
     renewed_at: Cell<u64>,
-    /// A task was cut short because of what others had spent.
+    /// For how many polls it is taken to last. None while no task was cut short because of what others had spent.
     #[cfg(feature = "tokio")]
-    has_run_short: Cell<bool>,
+    lasts: Cell<Option<u64>>,
+    /// How often it was renewed in time since that was last changed.
+    #[cfg(feature = "tokio")]
+    renewals: Cell<u32>,
 }
 
 #[cfg(feature = "tokio")]
@@ -75,17 +83,31 @@ impl TurnBudget {
     #[inline]
     pub(crate) fn renew_in_time(&self, polls: u64) {
         // The last renewal may have been for another queue's poll, and then this one comes too early or too late.
-        if self.has_run_short.get() && polls.wrapping_sub(self.renewed_at.get()) >= IN_TIME {
+        if let Some(lasts) = self.lasts.get()
+            && polls.wrapping_sub(self.renewed_at.get()) >= lasts
+        {
             self.renew(polls);
+            self.renewals.set(self.renewals.get() + 1);
+            if self.renewals.get() == TRIED_AGAIN {
+                self.expect(2 * lasts);
+            }
         }
+    }
+
+    /// From now on it is taken to last for so many polls.
+    fn expect(&self, polls: u64) {
+        self.lasts.set(Some(polls.clamp(1, IN_TIME)));
+        self.renewals.set(0);
     }
 
     /// Whether the poll of the queue that came after so many began with all of it. (Another queue may have had as many when it
     /// was renewed. Then a task that was cut short gives way, and no harm is done.)
     pub(crate) fn was_whole(&self, polls: u64) -> bool {
-        let whole = self.renewed_at.get() == polls;
-        self.has_run_short.set(self.has_run_short.get() || !whole);
-        whole
+        let lasted = polls.wrapping_sub(self.renewed_at.get());
+        if lasted > 0 {
+            self.expect(lasted.min(self.lasts.get().unwrap_or(IN_TIME)));
+        }
+        lasted == 0
     }
 }
 

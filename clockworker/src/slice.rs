@@ -314,7 +314,7 @@ fn settle<S: Scheduler>(
     lane.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            live.polled_in(core.turn());
+            live.polled_in(core.turn(), service_ns);
             let task = records.put_back(id, live, false)?;
             asked.ask(|| served(policy, task, service_ns));
             None

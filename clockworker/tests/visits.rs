@@ -44,9 +44,13 @@ impl Scheduler for Noting {
 
 /// An executor whose host is visited after every poll, and the reasons why its tasks became ready.
 fn noted() -> (Executor, Seen) {
+    noted_on(&ManualClock::new())
+}
+
+fn noted_on(clock: &ManualClock) -> (Executor, Seen) {
     let policy = Noting::default();
     let seen = Rc::clone(&policy.seen);
-    let builder = Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(1);
+    let builder = Executor::builder().scheduler(policy).clock(clock.clone()).poll_cap(1);
     (builder.build().unwrap(), seen)
 }
 
@@ -61,25 +65,52 @@ async fn wait_for_ever(signal: Signal) {
     }
 }
 
-#[test]
-fn the_fourth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
-    let (ex, seen) = noted();
+/// A task that waits for `signal` again and again, and whose polls take so long.
+async fn wait_and_work(signal: Signal, clock: ManualClock, poll: Duration) {
+    loop {
+        signal.wait().await;
+        clock.advance(poll);
+    }
+}
+
+/// Why a task became ready that each of so many visits woke, the first after its poll.
+fn reasons_of_one_that_each_visit_wakes(poll: Duration, visits: usize) -> Vec<Ready> {
+    let clock = ManualClock::new();
+    let (ex, seen) = noted_on(&clock);
     let signal = Signal::new();
-    ex.spawn(wait_for_ever(signal.clone()));
+    ex.spawn(wait_and_work(signal.clone(), clock, poll));
     let mut run = pin!(ex.run_until(pending::<()>()));
-    for _ in 0..7 {
+    for _ in 0..visits {
         assert!(poll_once(&mut run).is_pending());
         signal.set();
     }
     assert!(poll_once(&mut run).is_pending());
-    let mut expected = vec![Ready::Spawned, Ready::Woken, Ready::Woken, Ready::Woken];
-    expected.extend([Ready::Deferred; 4]);
-    assert_eq!(reasons_of(0, &seen), expected);
+    let reasons = reasons_of(0, &seen);
     // One that comes a visit later.
     assert!(poll_once(&mut run).is_pending());
     signal.set();
     assert!(poll_once(&mut run).is_pending());
     assert_eq!(reasons_of(0, &seen).last(), Some(&Ready::Woken));
+    reasons
+}
+
+#[test]
+fn the_eighth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
+    let mut expected = vec![Ready::Woken; 1 + 40];
+    expected[0] = Ready::Spawned;
+    expected[1 + 7..].fill(Ready::Deferred);
+    for poll in [16, 500] {
+        assert_eq!(reasons_of_one_that_each_visit_wakes(Duration::from_micros(poll), 40), expected);
+    }
+}
+
+/// As a connection under load is, whose next request is always there by the next visit. (Of shorter ones few are measured.)
+#[test]
+fn a_task_whose_polls_are_short_does_not_yield_however_often_the_first_visit_wakes_it() {
+    for poll in [3, 5, 15] {
+        let reasons = reasons_of_one_that_each_visit_wakes(Duration::from_micros(poll), 200);
+        assert!(reasons[1..].iter().all(|why| *why == Ready::Woken), "{reasons:?}");
+    }
 }
 
 #[test]

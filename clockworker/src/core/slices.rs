@@ -35,8 +35,8 @@ impl Core {
     pub(crate) fn renew_budget(&self, lane: &Lane) -> bool {
         let polls = lane.counters.polls.get();
         let by_others = !self.budget.was_whole(polls);
-        // The next poll is the one after that.
-        self.budget.renew(polls + 1);
+        // For the same task once more, or for the one after it.
+        self.budget.renew(if by_others { polls } else { polls + 1 });
         let renewed = !self.budget.is_spent();
         if !renewed {
             self.visits.call_off();

@@ -4,23 +4,28 @@
 /// byte.
 ///
 /// tokio's own `yield_now` has the task woken by the host, once the host has seen to its I/O. Nothing tells such a wake from
-/// that of a socket, except that it always comes with the very first visit after the poll. A request seldom does, if visits
-/// are frequent; a few in a row do by chance only.
+/// that of a socket, except that it always comes with the very first visit after the poll. Under load that of a socket does so
+/// half of the time, and a connection among those that yield would wait for many polls of the others. So it takes
+/// [many](MANY) in a row, and polls that are not [short](SHORT_NS): a task whose polls are short holds nobody up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Deferrals(u8);
 
-/// So many in a row, and the next wakes of that kind count as yields.
-const MANY: u8 = 3;
-
 const TURN_BITS: u32 = 5;
 const TURN: u8 = (1 << TURN_BITS) - 1;
-const MOST: u8 = u8::MAX >> TURN_BITS;
+
+/// So many in a row, and the next wakes of that kind count as yields. As many as are counted.
+const MANY: u8 = u8::MAX >> TURN_BITS;
+
+/// A poll that takes less is short. Nanoseconds.
+const SHORT_NS: u64 = 16_000;
 
 impl Deferrals {
-    /// The task was polled in this turn, and waits.
+    /// The task was polled in this turn, which took so long, or 0 if nobody knows; and it waits.
     #[inline]
-    pub(super) fn polled(self, turn: u8) -> Self {
-        Self(self.0 & !TURN | turn & TURN)
+    pub(super) fn polled(self, turn: u8, took_ns: u64) -> Self {
+        let is_short = (1..SHORT_NS).contains(&took_ns);
+        let in_a_row = if is_short { 0 } else { self.0 & !TURN };
+        Self(in_a_row | turn & TURN)
     }
 
     /// The task was woken by the host's visit before this turn; whether that is a yield.
@@ -32,7 +37,7 @@ impl Deferrals {
         if self.0 & TURN != turn.wrapping_sub(1) & TURN {
             return (self.woken(), false);
         }
-        let next = (in_a_row + 1).min(MOST);
+        let next = (in_a_row + 1).min(MANY);
         (Self(self.0 & TURN | next << TURN_BITS), in_a_row >= MANY)
     }
 
@@ -47,28 +52,41 @@ impl Deferrals {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_task_that_each_next_visit_wakes_yields_from_the_fourth_time_on() {
+    /// Of a task whose polls take so long, and that each next visit wakes: which of the wakes are yields.
+    fn yields(took_ns: u64) -> Vec<bool> {
         let mut deferrals = Deferrals::default();
         let mut seen = Vec::new();
         for turn in 30..=u8::MAX {
-            deferrals = deferrals.polled(turn);
-            let (next, yields) = deferrals.woken_by_visit(turn.wrapping_add(1));
+            let (next, yields) = deferrals.polled(turn, took_ns).woken_by_visit(turn.wrapping_add(1));
             deferrals = next;
             seen.push(yields);
         }
-        assert_eq!(seen[..5], [false, false, false, true, true]);
-        assert!(seen[3..].iter().all(|&yields| yields));
+        seen
     }
 
     #[test]
-    fn one_other_wake_begins_the_count_anew() {
-        let yielder = (0..8)
-            .fold(Deferrals::default(), |deferrals, turn| deferrals.polled(turn).woken_by_visit(turn + 1).0);
-        assert!(yielder.polled(8).woken_by_visit(9).1);
-        assert!(!yielder.polled(8).woken_by_visit(10).1, "it waited for longer than a visit");
-        let after = yielder.polled(8).woken_by_visit(10).0;
-        assert!(!after.polled(10).woken_by_visit(11).1);
-        assert!(!yielder.woken().polled(8).woken_by_visit(9).1, "something else woke it before");
+    fn a_task_that_each_next_visit_wakes_yields_from_the_eighth_time_on() {
+        for took_ns in [0, SHORT_NS, 1_000_000] {
+            let seen = yields(took_ns);
+            assert!(seen[..7].iter().all(|&yields| !yields) && seen[7..].iter().all(|&yields| yields));
+        }
+    }
+
+    #[test]
+    fn a_task_whose_polls_are_short_does_not_yield() {
+        assert!(yields(1).into_iter().chain(yields(SHORT_NS - 1)).all(|yields| !yields));
+    }
+
+    #[test]
+    fn one_other_wake_or_a_short_poll_begins_the_count_anew() {
+        let yielder = (0..40).fold(Deferrals::default(), |deferrals, turn| {
+            deferrals.polled(turn, 0).woken_by_visit(turn + 1).0
+        });
+        assert!(yielder.polled(8, 0).woken_by_visit(9).1);
+        assert!(!yielder.polled(8, 0).woken_by_visit(10).1, "it waited for longer than a visit");
+        let after = yielder.polled(8, 0).woken_by_visit(10).0;
+        assert!(!after.polled(10, 0).woken_by_visit(11).1);
+        assert!(!yielder.woken().polled(8, 0).woken_by_visit(9).1, "something else woke it before");
+        assert!(!yielder.polled(8, 15_999).woken_by_visit(9).1, "it had little to do");
     }
 }

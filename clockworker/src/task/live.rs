@@ -88,11 +88,11 @@ impl LiveTask {
         Ran::Yielded(self)
     }
 
-    /// It was polled in this turn, and waits.
+    /// It was polled in this turn, which took so long, or 0 if nobody knows; and it waits.
     #[inline]
-    pub(crate) fn polled_in(&self, turn: u8) {
+    pub(crate) fn polled_in(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;
-        deferrals.set(deferrals.get().polled(turn));
+        deferrals.set(deferrals.get().polled(turn, took_ns));
     }
 
     /// It was woken: by the host's visit before the turn `visited`, or in some other way. What its scheduler is to be told.
