@@ -12,8 +12,8 @@
 //! own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)
 //!
 //! A poll that is cut short is a poll in vain, and costs more than ten renewals: what it awaits is registered anew, and its
-//! wake changes the order of the tasks. So an executor that has seen one renews the budget in time: every [`IN_TIME`] polls, or
-//! after as few as were too many the last time.
+//! wake changes the order of the tasks. So an executor that has seen one renews the budget in time: every [`IN_TIME`] polls, or if
+//! one did not last for so many, after as many as that one lasted for.
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 

@@ -22,7 +22,7 @@ fn request() -> impl Strategy<Value = u64> {
     prop_oneof![3 => (1..4u64).prop_map(|n| n * 2_000), 1 => 1..1_000_000u64]
 }
 
-/// Of so many queues, the busier the fewer fall asleep.
+/// A call for one of so many queues. Of 27 + `sleeps` calls that many make it sleep.
 fn call(queues: usize, sleeps: u32) -> impl Strategy<Value = Call> {
     let index = 0..queues;
     prop_oneof![

@@ -6,7 +6,8 @@
 /// tokio's own `yield_now` has the task woken by the host, once the host has seen to its I/O. Nothing tells such a wake from
 /// that of a socket, except that it always comes with the very first visit after the poll. Under load that of a socket does so
 /// half of the time, and a connection among those that yield would wait for many polls of the others. So it takes
-/// [many](MANY) in a row, and polls that are not [short](SHORT_NS): a task whose polls are short holds nobody up.
+/// [many](MANY) in a row, and polls that are not [short](SHORT_NS): a task whose polls are short does not
+/// hold the others up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Deferrals(u8);
 
@@ -20,7 +21,7 @@ const MANY: u8 = u8::MAX >> TURN_BITS;
 const SHORT_NS: u64 = 16_000;
 
 impl Deferrals {
-    /// The task was polled in this turn, which took so long, or 0 if nobody knows; and it waits.
+    /// The task was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
     #[inline]
     pub(super) fn polled(self, turn: u8, took_ns: u64) -> Self {
         let is_short = (1..SHORT_NS).contains(&took_ns);

@@ -88,7 +88,7 @@ impl LiveTask {
         Ran::Yielded(self)
     }
 
-    /// It was polled in this turn, which took so long, or 0 if nobody knows; and it waits.
+    /// It was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
     #[inline]
     pub(crate) fn polled_in(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;

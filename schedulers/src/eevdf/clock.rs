@@ -15,9 +15,9 @@ pub(super) const NEAR: i128 = 1 << 80;
 /// when one of them falls asleep or wakes up.
 #[derive(Clone, Default)]
 pub(super) struct VirtualClock {
-    /// W: the shares of the runnable queues.
+    /// W: the shares of the runnable queues, and of the one that rests.
     shares: u64,
-    /// S: Σ w·v over the runnable queues.
+    /// S: Σ w·v over the same.
     sum: i128,
     /// Λ: the credits of the sleeping queues, in service.
     reserved: i128,

@@ -7,7 +7,7 @@ use crate::tournament::Tournament;
 /// [`Order::compact`] runs when fewer than one seat in so many is occupied, and there are more than a few.
 pub(super) const SPARSE: usize = 4;
 
-/// The runnable queues, each on a seat of its own in one of two tournaments.
+/// The runnable queues, and the one that rests, each on a seat of its own in one of two tournaments.
 #[derive(Clone, Default)]
 pub(super) struct Order {
     /// By virtual deadline: queues that were eligible when they were put here. One that was charged since may not be.

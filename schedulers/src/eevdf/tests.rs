@@ -95,7 +95,7 @@ fn zero_is_moved_where_a_queue_that_is_alone_wakes_far_from_it() {
     assert!(!is_near_zero(eevdf.clock.now()), "or else this tests nothing");
     eevdf.wake(alone);
     assert_eq!(eevdf.clock.now(), 0);
-    // The same by a call that wakes nobody.
+    // The same by a call that wakes no queue.
     let mut eevdf = Eevdf::starting_at(NEAR / 2 - 1);
     eevdf.add(share(1), 1);
     eevdf.add(share(1), 1);
