@@ -67,7 +67,7 @@ impl Core {
     /// Ends the run after the poll under way: a task panicked in it where that ends everything, or the process was forked in
     /// it and this is the child's copy.
     ///
-    /// May be called where little is allowed (see [`fork`](crate::fork)), so it only leaves word. What the run loop looks
+    /// May be called where little is allowed (see `base/fork.rs`), so it only leaves word. What the run loop looks
     /// at seldom it looks at after an arrival, so it is made to look for those.
     pub(crate) fn interrupt(&self) {
         self.ending.failed.set(true);
@@ -75,10 +75,10 @@ impl Core {
         self.shared.arrivals().into_iter().for_each(Arrivals::look);
     }
 
-    /// Whether no task is to be polled any more: one panicked where that ends everything, and then there are none left and
-    /// no new ones; or the process was forked.
+    /// Whether the executor has failed, so that no task is to be polled any more. It fails where the process was forked, and where
+    /// a task panicked and that ends everything: then this call cancels the tasks there are and refuses new ones.
     #[inline]
-    pub(crate) fn has_failed(&self) -> bool {
+    pub(crate) fn end_if_failed(&self) -> bool {
         if self.ending.failed.get() && self.ending.refused.get().is_none() {
             self.fail();
         }
@@ -94,7 +94,7 @@ impl Core {
         }
     }
 
-    /// Tells whoever runs the executor if it [has failed](Self::has_failed): panics, where a task did with that message.
+    /// Tells whoever runs the executor if it has failed: panics, where a task did with that message.
     /// A future that forked and was done with it has nothing to hear: it is done in both processes.
     #[inline]
     pub(crate) fn assert_not_failed(&self, done: bool, after_a_panic: &str) {
@@ -107,7 +107,7 @@ impl Core {
     fn report_failure(&self, done: bool, after_a_panic: &str) {
         let forked = !self.process.is_current();
         assert!(done || !forked, "{FORKED}");
-        assert!(forked || !self.has_failed(), "{after_a_panic}");
+        assert!(forked || !self.end_if_failed(), "{after_a_panic}");
     }
 
     /// Takes no more tasks.

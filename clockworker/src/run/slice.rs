@@ -52,13 +52,7 @@ pub(crate) fn run<S: Scheduler>(
         return Ok(end);
     }
     let mut timing = Timing::start(core);
-    let mut next = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, asked, None)?,
-        None => None,
-    };
-    if core.is_flooded() {
-        next = unless_aborted(next, queue)?;
-    }
+    let mut next = first(seat, queue, core, asked)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
         let mut ran = live.run();
@@ -115,6 +109,21 @@ pub(crate) fn run<S: Scheduler>(
         asked.ask(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
+}
+
+/// The task that the slice begins with.
+#[inline(always)] // as `choose`
+fn first<S: Scheduler>(
+    seat: &Seat<S>,
+    queue: &RunQueue,
+    core: &Core,
+    asked: &Asked,
+) -> Result<Option<Chosen>, Halt> {
+    let first = match &mut *seat.borrow_mut() {
+        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, asked, None)?,
+        None => None,
+    };
+    if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
 }
 
 /// Renews the budget after a poll that has spent it. A task that waits then was cut short: if those before it had spent some, it

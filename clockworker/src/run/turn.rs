@@ -61,55 +61,72 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             core.watch();
             return Poll::Ready(output);
         }
-        if core.has_arrivals() && !std::mem::take(&mut slice_first) {
-            let all = core.admit_between_slices();
-            if core.has_failed() {
-                return Poll::Pending;
-            }
-            if !all && core.is_host_due() {
-                core.turn.owes_slice.set(true);
+        match core.step(std::mem::take(&mut slice_first)) {
+            Next::Step => {}
+            Next::Visit => {
                 core.yield_to_host(host);
                 return Poll::Pending;
             }
+            Next::Park if !park(core, host) => {}
+            Next::Park | Next::Fail => return Poll::Pending,
         }
-        let end = core.run_slice();
-        if end.is_none() {
-            if core.has_arrivals() {
-                // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
-                // it.
-                core.meter.read();
-                if core.is_host_due() {
-                    core.yield_to_host(host);
-                    return Poll::Pending;
-                }
-                continue;
+    }
+}
+
+/// What comes after a step of a turn.
+enum Next {
+    /// Another step.
+    Step,
+    /// There is work left, but the host must run.
+    Visit,
+    /// There is nothing to do.
+    Park,
+    /// Tasks are not polled any more: what runs the executor looks at [`Ending`](super::ending::Ending), and panics.
+    Fail,
+}
+
+impl Core {
+    /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
+    fn step(&self, slice_first: bool) -> Next {
+        if self.has_arrivals() && !slice_first {
+            let all = self.admit_between_slices();
+            if self.end_if_failed() {
+                return Next::Fail;
             }
-            // There is no task to wait for.
-            core.main.wait_for(0);
+            if !all && self.is_host_due() {
+                self.turn.owes_slice.set(true);
+                return Next::Visit;
+            }
         }
-        match end {
-            // The future being run woke itself, and no task is ready.
-            None if core.main.is_woken() => {
-                if core.is_host_due() {
-                    core.yield_to_host(host);
-                    return Poll::Pending;
-                }
-                // Where a clock stands still.
-                core.pace.count_one();
-            }
-            None if park(core, host) => return Poll::Pending,
-            // Whoever asked for this turn looks, and panics.
-            Some(_) if core.has_failed() => return Poll::Pending,
-            Some(SliceEnd::HostBudget | SliceEnd::PollCap) => {
-                core.yield_to_host(host);
-                return Poll::Pending;
-            }
-            Some(_) if core.is_host_due() => {
-                core.yield_to_host(host);
-                return Poll::Pending;
-            }
-            None | Some(_) => {}
+        match self.run_slice() {
+            Some(_) if self.end_if_failed() => Next::Fail,
+            Some(SliceEnd::HostBudget | SliceEnd::PollCap) => Next::Visit,
+            Some(_) => self.unless_host_is_due(Next::Step),
+            None => self.after_no_slice(),
         }
+    }
+
+    /// No queue is runnable.
+    fn after_no_slice(&self) -> Next {
+        if self.has_arrivals() {
+            // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
+            // it.
+            self.meter.read();
+            return self.unless_host_is_due(Next::Step);
+        }
+        // There is no task to wait for.
+        self.main.wait_for(0);
+        if !self.main.is_woken() {
+            return Next::Park;
+        }
+        // The future being run woke itself. Where a clock stands still, only the count of polls ends the turn.
+        let next = self.unless_host_is_due(Next::Step);
+        self.pace.count_one();
+        next
+    }
+
+    fn unless_host_is_due(&self, next: Next) -> Next {
+        if self.is_host_due() { Next::Visit } else { next }
     }
 }
 
