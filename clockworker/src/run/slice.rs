@@ -10,7 +10,7 @@ use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timing};
 use crate::queue::{Asked, GroupIndex, NO_GROUP, PolicyFault, Popped, Records, Seat, admit_woken_in_slice};
-use crate::task::{Cause, Finish, LiveTask, Ran};
+use crate::task::{Arrivals, Cause, Finish, LiveTask, Ran};
 
 /// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
 /// be over, at 10 to 30 ns a poll.
@@ -55,14 +55,7 @@ pub(crate) fn run<S: Scheduler>(
     let mut next = first(seat, queue, core, asked)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
-        let mut ran = live.run();
-        if core.budget.is_spent() {
-            ran = after_cut(ran, queue, core);
-        }
-        let service_ns = timing.after_poll(S::NEEDS_SERVICE);
-        if timing.looking {
-            core.budget.renew_in_time(queue.counters.polls.get() + 1);
-        }
+        let (ran, service_ns) = poll(live, queue, core, &mut timing, S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
@@ -94,13 +87,7 @@ pub(crate) fn run<S: Scheduler>(
             }
         }
         if let Some(end) = timing.end() {
-            if arrivals.only_queue() == Some(queue.key.index) {
-                // Those that were kept back: what comes after the slice is of another turn.
-                admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, arrivals));
-            }
-            if let Some(task) = yielded {
-                push(policy, asked, task);
-            }
+            hand_back(policy, &mut records, (queue, asked, arrivals), yielded);
             return Ok(end);
         }
         next = choose(policy, &mut records, queue, asked, Some(Last { id, yielded }))?;
@@ -109,6 +96,44 @@ pub(crate) fn run<S: Scheduler>(
         asked.ask(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
+}
+
+/// Polls a task, with its own part of the host's cooperative budget. What became of it, and the time since the last clock
+/// reading, if the clock was read.
+#[inline(always)] // part of the hot loop
+fn poll(
+    live: LiveTask,
+    queue: &RunQueue,
+    core: &Core,
+    timing: &mut Timing<'_>,
+    needs_service: bool,
+) -> (Ran, u64) {
+    let mut ran = live.run();
+    if core.budget.is_spent() {
+        ran = after_cut(ran, queue, core);
+    }
+    let service_ns = timing.after_poll(needs_service);
+    if timing.looking {
+        core.budget.renew_in_time(queue.counters.polls.get() + 1);
+    }
+    (ran, service_ns)
+}
+
+/// The slice ends: gives the scheduler the woken tasks that were kept back, as what comes after the slice is of another turn, then
+/// the last task, if it yielded.
+#[inline(always)] // part of the hot loop
+fn hand_back<S: Scheduler>(
+    policy: &mut S,
+    records: &mut Records,
+    (queue, asked, arrivals): (&RunQueue, &Asked, &Arrivals),
+    yielded: Option<Task>,
+) {
+    if arrivals.only_queue() == Some(queue.key.index) {
+        admit_woken_in_slice(policy, records, (&queue.ready, asked, arrivals));
+    }
+    if let Some(task) = yielded {
+        push(policy, asked, task);
+    }
 }
 
 /// The task that the slice begins with.
