@@ -63,8 +63,8 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         // Not in the condition, whose borrow would last for the whole slice.
         let in_service = self.chosen.borrow().is_some();
         guarded_slice(|asked| match in_service {
-            true => slice::run(&self.chosen, queue, core, asked),
-            false => slice::run(&self.successor, queue, core, asked),
+            true => slice::run(&self.chosen, (queue, core, asked)),
+            false => slice::run(&self.successor, (queue, core, asked)),
         })
     }
 

@@ -41,9 +41,7 @@ impl From<PolicyFault> for Halt {
 /// First the futures of aborted tasks are dropped; then tasks are polled, until one is aborted.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
-    queue: &RunQueue,
-    core: &Core,
-    asked: &Asked,
+    (queue, core, asked): (&RunQueue, &Core, &Asked),
 ) -> Result<SliceEnd, Halt> {
     let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
     if queue.has_aborted()
@@ -55,7 +53,11 @@ pub(crate) fn run<S: Scheduler>(
     let mut next = first(seat, queue, core, asked)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
-        let (ran, service_ns) = poll(live, queue, core, &mut timing, S::NEEDS_SERVICE);
+        let mut ran = live.run();
+        if core.budget.is_spent() {
+            ran = after_cut(ran, queue, core);
+        }
+        let service_ns = timing.after_poll(S::NEEDS_SERVICE, queue);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
@@ -96,27 +98,6 @@ pub(crate) fn run<S: Scheduler>(
         asked.ask(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
-}
-
-/// Polls a task, with its own part of the host's cooperative budget. What became of it, and the time since the last clock
-/// reading, if the clock was read.
-#[inline(always)] // part of the hot loop
-fn poll(
-    live: LiveTask,
-    queue: &RunQueue,
-    core: &Core,
-    timing: &mut Timing<'_>,
-    needs_service: bool,
-) -> (Ran, u64) {
-    let mut ran = live.run();
-    if core.budget.is_spent() {
-        ran = after_cut(ran, queue, core);
-    }
-    let service_ns = timing.after_poll(needs_service);
-    if timing.looking {
-        core.budget.renew_in_time(queue.counters.polls.get() + 1);
-    }
-    (ran, service_ns)
 }
 
 /// The slice ends: gives the scheduler the woken tasks that were kept back, as what comes after the slice is of another turn, then

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::Core;
 use super::meter::{SAMPLE_NS, stride};
+use super::queue::RunQueue;
 
 /// Why a slice ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ pub(super) struct Timing<'a> {
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
     stride: u32,
     /// Whether there is more to ask than after any poll: the clock was read, or tasks were admitted.
-    pub(super) looking: bool,
+    looking: bool,
 }
 
 impl<'a> Timing<'a> {
@@ -119,9 +120,9 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// Counts a poll, and reads the clock if somebody needs it; the time since the last reading.
+    /// Counts a poll of the queue, and reads the clock if somebody needs it; the time since the last reading.
     #[inline(always)] // a call would keep the whole of it in memory
-    pub(super) fn after_poll(&mut self, needed: bool) -> u64 {
+    pub(super) fn after_poll(&mut self, needed: bool, queue: &RunQueue) -> u64 {
         self.polls += 1;
         self.countdown -= 1;
         let exact = needed || self.core.queues.are_contended();
@@ -137,6 +138,7 @@ impl<'a> Timing<'a> {
             self.core.pace.stride.set(self.stride);
         }
         self.countdown = self.stride;
+        self.core.budget.renew_in_time(queue.counters.polls.get() + 1);
         elapsed
     }
 

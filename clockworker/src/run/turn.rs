@@ -87,6 +87,7 @@ enum Next {
 
 impl Core {
     /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
+    #[inline(always)] // the loop of `turn`
     fn step(&self, slice_first: bool) -> Next {
         if self.has_arrivals() && !slice_first {
             let all = self.admit_between_slices();
@@ -107,6 +108,7 @@ impl Core {
     }
 
     /// No queue is runnable.
+    #[inline(always)] // as `step`
     fn after_no_slice(&self) -> Next {
         if self.has_arrivals() {
             // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
@@ -125,6 +127,7 @@ impl Core {
         next
     }
 
+    #[inline(always)] // as `step`
     fn unless_host_is_due(&self, next: Next) -> Next {
         if self.is_host_due() { Next::Visit } else { next }
     }
