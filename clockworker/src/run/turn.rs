@@ -61,14 +61,18 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             core.watch();
             return Poll::Ready(output);
         }
-        match core.step(std::mem::take(&mut slice_first)) {
+        match core.step(&mut slice_first) {
             Next::Step => {}
             Next::Visit => {
                 core.yield_to_host(host);
                 return Poll::Pending;
             }
-            Next::Park if !park(core, host) => {}
-            Next::Park | Next::Fail => return Poll::Pending,
+            Next::Park => {
+                if park(core, host) {
+                    return Poll::Pending;
+                }
+            }
+            Next::Fail => return Poll::Pending,
         }
     }
 }
@@ -88,8 +92,8 @@ enum Next {
 impl Core {
     /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
     #[inline(always)] // the loop of `turn`
-    fn step(&self, slice_first: bool) -> Next {
-        if self.has_arrivals() && !slice_first {
+    fn step(&self, slice_first: &mut bool) -> Next {
+        if self.has_arrivals() && !std::mem::take(slice_first) {
             let all = self.admit_between_slices();
             if self.end_if_failed() {
                 return Next::Fail;
