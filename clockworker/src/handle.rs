@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
-use crate::task::{JoinHandle, Place, QueueKey, Refusal, Refused, SharedRef, refuse, spawn_remote};
+use crate::task::{JoinHandle, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote};
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
 ///
@@ -64,13 +64,13 @@ impl Handle {
     {
         let why = match self.shared.find(queue) {
             Ok(Some(QueueKey { index, generation })) => {
-                let place = Place { queue: index, slot: Place::NO_SLOT, generation };
-                return spawn_remote(&self.shared, place, make);
+                let key = RecordKey { queue: index, slot: RecordKey::NO_SLOT, generation };
+                return spawn_remote(&self.shared, key, make);
             }
             Ok(None) => Refused::NoSuchQueue,
-            Err(Refusal::ShutDown) => Refused::ShutDown,
-            Err(Refusal::Dropped) => Refused::ExecutorDropped,
-            Err(Refusal::Forked) => Refused::Forked,
+            Err(Stopped::ShutDown) => Refused::ShutDown,
+            Err(Stopped::Dropped) => Refused::ExecutorDropped,
+            Err(Stopped::Forked) => Refused::Forked,
         };
         refuse(&self.shared, why, make)
     }

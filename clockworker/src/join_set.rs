@@ -90,12 +90,12 @@ impl<T> Drop for Next<'_, T> {
 
 /// Dropped where a waker panicked when it was cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which is
 /// locked then for good, so the members move to another.
-struct Harmed<'a, T>(&'a mut JoinSet<T>);
+struct RebuildOnPanic<'a, T>(&'a mut JoinSet<T>);
 
-impl<T> Drop for Harmed<'_, T> {
+impl<T> Drop for RebuildOnPanic<'_, T> {
     #[cold]
     fn drop(&mut self) {
-        let Harmed(set) = self;
+        let RebuildOnPanic(set) = self;
         let mut members = take(&mut set.members).into_iter();
         set.members.extend(&mut members);
         set.any_new = true;
@@ -187,12 +187,12 @@ impl<T> JoinSet<T> {
         let abort = task.abort_handle();
         self.members.push(Member { task });
         self.any_new = true;
-        self.have_waiter_look();
+        self.wake_waiting();
         abort
     }
 
     /// Whoever waits for the set has not seen what became of it, and must look at it once more.
-    fn have_waiter_look(&mut self) {
+    fn wake_waiting(&mut self) {
         if take(&mut self.is_awaited) {
             self.waiting.wake_by_ref();
         }
@@ -206,7 +206,7 @@ impl<T> JoinSet<T> {
     /// Takes all tasks out of the set and lets them go on.
     pub fn detach_all(&mut self) {
         self.members = FuturesUnordered::new();
-        self.have_waiter_look();
+        self.wake_waiting();
     }
 
     /// Waits for a task to finish, and takes it out of the set. None if the set is empty.
@@ -313,7 +313,7 @@ impl<T> JoinSet<T> {
 
     #[inline]
     fn poll_members(&mut self, waker: &Waker) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        let harmed = Harmed(self);
+        let harmed = RebuildOnPanic(self);
         let next = harmed.0.members.poll_next_unpin(&mut Context::from_waker(waker));
         // It was not.
         forget(harmed);

@@ -94,8 +94,10 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
         let checked = Share::new(self.share).map_err(QueueError::share);
         let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
-        match checked.and_then(|(share, request_ns)| core.place_queue(name, share, request_ns)) {
-            Ok(place) => Ok(Queue::new(Rc::clone(core), core.create_queue(name, place, self.scheduler))),
+        match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
+            Ok(reserved) => {
+                Ok(Queue::new(Rc::clone(core), core.create_queue(name, reserved, self.scheduler)))
+            }
             Err(error) => {
                 // A scheduler whose drop panics must not hide the error.
                 crate::base::drop_quietly(self.scheduler);

@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use crate::host::RunUntil;
 use crate::run::{Core, Drained, ExecutorStats, context};
-use crate::task::{Cause, Refusal};
+use crate::task::{Cause, Stopped};
 
 /// What became of the tasks that an executor had when it was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let mut none_left = Drained::new(core);
     let drained = poll_fn(|cx| {
         // What other threads spawned before the refusal is there and has to be told.
-        core.admit_arrivals();
+        core.admit_incoming();
         match none_left.poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
@@ -58,7 +58,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let mut run = RunUntil::new(core, drained);
     // Before anything is refused: a shutdown that cannot be must leave the executor as it is.
     run.claim();
-    core.refuse(Refusal::ShutDown);
+    core.refuse_tasks(Stopped::ShutDown);
     let drained = run.await;
     let _entered = context::enter(core);
     core.cancel_all(Cause::ShutDown);

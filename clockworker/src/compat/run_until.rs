@@ -98,11 +98,11 @@ impl Run {
     ) -> Poll<T> {
         core.process.assert_current();
         // It is awake: no need to wake it for what comes during the poll.
-        self.woken.wait_no_more();
+        self.woken.unregister();
         let _entered = context::enter(core);
-        let wheel = Wheel::take(core);
+        let claim = TurnClaim::try_take(core);
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
-        let drives = wheel.is_some();
+        let drives = claim.is_some();
         let polled = if drives {
             // Takes a turn of the executor.
             core.main.wait_for(self.waits_for);
@@ -126,11 +126,11 @@ impl Run {
         } else {
             Poll::Pending
         };
-        drop(wheel);
+        drop(claim);
         core.assert_not_failed(polled.is_ready(), FAILED);
         // If it drove, its host is woken already, or will be for whatever comes, unless another run drives next.
         if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
-            self.woken.wait(host);
+            self.woken.register(host);
         }
         polled
     }
@@ -153,19 +153,19 @@ impl Drop for Run {
 const FAILED: &str = "a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic";
 
 /// The right to drive, for one poll.
-struct Wheel<'a>(&'a Core);
+struct TurnClaim<'a>(&'a Core);
 
-impl<'a> Wheel<'a> {
-    fn take(core: &'a Core) -> Option<Self> {
+impl<'a> TurnClaim<'a> {
+    fn try_take(core: &'a Core) -> Option<Self> {
         if !core.drivers.begin() {
             return None;
         }
         core.shared.inbox.unpark();
-        Some(Wheel(core))
+        Some(TurnClaim(core))
     }
 }
 
-impl Drop for Wheel<'_> {
+impl Drop for TurnClaim<'_> {
     fn drop(&mut self) {
         self.0.drivers.end();
     }

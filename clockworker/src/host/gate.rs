@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use crate::base::drop_quietly;
-use crate::sync::{Arc, AtomicU8, AtomicWaker, Signal, impl_wake};
+use crate::sync::{Arc, AtomicU8, AtomicWaker, WakeTarget, impl_wake};
 use crate::task::HostWaker;
 
 /// What became of a turn.
-pub(crate) enum Turn<T> {
+pub(crate) enum GatePoll<T> {
     Done(T),
     /// The future was woken while it was polled.
     WorkLeft,
@@ -36,28 +36,28 @@ impl Gate {
     }
 
     /// Polls the future if it was woken.
-    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>, waker: &Waker) -> Poll<Turn<F::Output>> {
-        // Ordering: Acquire pairs with the Release in `signal`, what was written before a wake is seen by the poll
+    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>, waker: &Waker) -> Poll<GatePoll<F::Output>> {
+        // Ordering: Acquire pairs with the Release in `wake`, what was written before a wake is seen by the poll
         // that follows. That it is a read-modify-write makes this hold for wakes that met an earlier one too.
         if self.state.compare_exchange(WOKEN, POLLING, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Poll::Pending;
         }
         if let Poll::Ready(output) = future.poll(&mut Context::from_waker(waker)) {
-            return Poll::Ready(Turn::Done(output));
+            return Poll::Ready(GatePoll::Done(output));
         }
         // Ordering: Relaxed. A wake that finds IDLE finds the host registered too: see `Inbox::park`. A wake that came before
         // makes this fail, and is paired with when the future is polled for it.
         match self.state.compare_exchange(POLLING, IDLE, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Poll::Pending,
-            Err(_) => Poll::Ready(Turn::WorkLeft),
+            Err(_) => Poll::Ready(GatePoll::WorkLeft),
         }
     }
 }
 
 impl_wake!(Gate);
 
-impl Signal for Gate {
-    fn signal(&self) {
+impl WakeTarget for Gate {
+    fn wake(&self) {
         // Ordering: Release pairs with the Acquire in `poll`; that it is a read-modify-write continues the release
         // sequences of earlier wakes.
         if self.state.swap(WOKEN, Ordering::Release) == IDLE {
@@ -67,15 +67,15 @@ impl Signal for Gate {
 }
 
 /// Whoever polls the future. Lets go of monoio's task when dropped: wakers that outlive the run must not keep its memory.
-pub(crate) struct Shut {
+pub(crate) struct GatePoller {
     pub(crate) gate: Arc<Gate>,
     /// None until the first poll.
     host: Option<HostWaker>,
 }
 
-impl Shut {
+impl GatePoller {
     pub(crate) fn new() -> Self {
-        Shut { gate: Arc::new(Gate::new()), host: None }
+        GatePoller { gate: Arc::new(Gate::new()), host: None }
     }
 
     /// Has `host` woken for the next wake that comes while the future is neither polled nor about to be. It is to be polled
@@ -86,7 +86,7 @@ impl Shut {
     }
 }
 
-impl Drop for Shut {
+impl Drop for GatePoller {
     fn drop(&mut self) {
         if let Some(host) = self.host.take() {
             drop(host.take_back(&self.gate.host));

@@ -21,7 +21,7 @@ use futures_util::future;
 use monoio::io::{AsyncReadRent, AsyncWriteRent};
 use monoio::net::UnixStream;
 
-use crate::host::gate::{Shut, Turn};
+use crate::host::gate::{GatePoll, GatePoller};
 use crate::sync::{Arc, waker_of};
 
 /// Runs `future`, an executor's [`run_until`](crate::Executor::run_until) or
@@ -88,16 +88,16 @@ use crate::sync::{Arc, waker_of};
 pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
     let mut detour = Detour::new()?;
     let mut future = pin!(future);
-    let mut shut = Shut::new();
-    let waker = waker_of(Arc::clone(&shut.gate));
+    let mut poller = GatePoller::new();
+    let waker = waker_of(Arc::clone(&poller.gate));
     loop {
         let turn = poll_fn(|cx| {
-            shut.register(cx.waker());
-            shut.gate.poll(future.as_mut(), &waker)
+            poller.register(cx.waker());
+            poller.gate.poll(future.as_mut(), &waker)
         });
         match turn.await {
-            Turn::Done(output) => return Ok(output),
-            Turn::WorkLeft => detour.pass().await?,
+            GatePoll::Done(output) => return Ok(output),
+            GatePoll::WorkLeft => detour.pass().await?,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{executor, explore};
-use crate::sync::{Arc, Signal, impl_wake, thread, waker_of};
+use crate::sync::{Arc, WakeTarget, impl_wake, thread, waker_of};
 
 /// The future being run is woken by another thread while the host parks.
 #[test]
@@ -44,8 +44,8 @@ fn coalesced_wakes_of_the_main_future_are_all_seen() {
 #[test]
 fn a_host_is_let_go_while_it_is_woken() {
     struct Host;
-    impl Signal for Host {
-        fn signal(&self) {}
+    impl WakeTarget for Host {
+        fn wake(&self) {}
     }
     impl_wake!(Host);
     explore("parking/given_up", || {

@@ -6,7 +6,7 @@ use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
 use super::records::{Popped, Records};
-use crate::task::{Arrival, Arrivals, BATCH};
+use crate::task::{BATCH, Incoming, WokenList};
 
 /// Where a scheduler sits while it is in service.
 ///
@@ -38,12 +38,12 @@ impl<S: Scheduler> Policy<S> {
     pub(crate) fn admit_woken(
         &self,
         (records, ready): (&RefCell<Records>, &Cell<usize>),
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> usize {
         let mut records = records.borrow_mut();
-        let told = (ready, &Asked::default(), arrivals);
+        let told = (ready, &Asked::default(), woken);
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             return admit_woken(scheduler, &mut records, told, visited, most);
         }
@@ -62,7 +62,7 @@ impl<S: Scheduler> Policy<S> {
         while let Some(id) = scheduler.pop() {
             match records.take_ready(id) {
                 Popped::Task { live, .. } => kept.extend(records.put_back(id, live, true)),
-                Popped::Aborted(left) => left.tell(scheduler),
+                Popped::Aborted(removed) => removed.tell(scheduler),
                 Popped::Fault(fault) => return Err(fault),
             }
         }
@@ -102,17 +102,17 @@ impl<S: Scheduler> Policy<S> {
 fn admit_woken<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (ready, asked, arrivals): (&Cell<usize>, &Asked, &Arrivals),
+    (ready, asked, woken): (&Cell<usize>, &Asked, &WokenList),
     visited: Option<u8>,
     most: usize,
 ) -> usize {
     let mut admitted = 0;
     while admitted < most
-        && let Some(arrival) = arrivals.next()
+        && let Some(arrival) = woken.next()
     {
         admitted += 1;
-        if let Arrival::Ready(place) = arrival
-            && let Some((task, why)) = records.make_ready(place, visited)
+        if let Incoming::Ready(key) = arrival
+            && let Some((task, why)) = records.make_ready(key, visited)
         {
             ready.set(ready.get() + 1);
             asked.ask(|| policy.push(task, why));
@@ -126,7 +126,7 @@ fn admit_woken<S: Scheduler>(
 pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    told: (&Cell<usize>, &Asked, &Arrivals),
+    told: (&Cell<usize>, &Asked, &WokenList),
 ) {
     admit_woken(policy, records, told, None, BATCH);
 }

@@ -9,7 +9,7 @@ use slab::Slab;
 use super::PolicyFault;
 use super::groups::{GroupIndex, Groups, NO_GROUP, group_of};
 use super::standing::Standing;
-use crate::task::{LiveTask, Place};
+use crate::task::{LiveTask, RecordKey};
 
 /// So many tasks, with cells of 100 bytes and futures as large again, fill a second-level cache of some 100 KiB.
 const MANY: usize = 1_024;
@@ -35,12 +35,12 @@ struct Record {
 
 /// A task that left its record, and what its scheduler has to hear of it.
 #[must_use]
-pub(crate) struct Left {
+pub(crate) struct Removed {
     pub(crate) task: Task,
     pub(crate) group_closed: bool,
 }
 
-impl Left {
+impl Removed {
     /// Tells a scheduler.
     #[inline]
     pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
@@ -57,16 +57,16 @@ impl Records {
         &mut self,
         queue: u32,
         group: GroupIndex,
-        make: impl FnOnce(Place) -> LiveTask,
+        make: impl FnOnce(RecordKey) -> LiveTask,
     ) -> Task {
         // Zero is passed over, or one would come twice.
         let generation = NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
-        let place = Place { queue, slot, generation: generation.get() };
+        let key = RecordKey { queue, slot, generation: generation.get() };
         self.groups.retain(group);
-        self.insert_task(make(place), generation, group);
-        Task { id: TaskId::new(slot, place.generation), group: group_of(slot, group) }
+        self.insert_task(make(key), generation, group);
+        Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
     }
 
     /// Not generic, and of parts: the record is then written into the slab directly. Made elsewhere, in parts, and
@@ -81,13 +81,12 @@ impl Records {
 
     /// Marks a woken task as ready, and says why it is. None if it is not there any more, or ready already, or being
     /// dropped: its record goes after that.
-    pub(crate) fn make_ready(&mut self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
-        let record = self
-            .get_mut(place.slot as usize, place.generation)
-            .filter(|record| !record.standing.is_ready())?;
-        let why = record.task.as_ref()?.why_woken(visited);
+    pub(crate) fn make_ready(&mut self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
+        let record =
+            self.get_mut(key.slot as usize, key.generation).filter(|record| !record.standing.is_ready())?;
+        let why = record.task.as_ref()?.note_wake(visited);
         record.standing.set_ready(true);
-        Some((record.as_task(place.slot), why))
+        Some((record.as_task(key.slot), why))
     }
 
     /// Takes the task that a scheduler gave out, to poll it.
@@ -131,21 +130,21 @@ impl Records {
     }
 
     /// Frees the record of a finished task.
-    pub(crate) fn remove(&mut self, id: TaskId) -> Left {
+    pub(crate) fn remove(&mut self, id: TaskId) -> Removed {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
         let group = record.standing.group();
         let group_closed = group == NO_GROUP || self.groups.release(group);
-        Left { task, group_closed }
+        Removed { task, group_closed }
     }
 
     /// Takes an aborted task out of its record.
-    pub(crate) fn take_aborted(&mut self, place: Place) -> Option<Aborted> {
-        let record = self.get_mut(place.slot as usize, place.generation)?;
+    pub(crate) fn take_aborted(&mut self, key: RecordKey) -> Option<Aborted> {
+        let record = self.get_mut(key.slot as usize, key.generation)?;
         let live = record.task.take()?;
         Some(Aborted {
             live,
-            task: record.as_task(place.slot),
+            task: record.as_task(key.slot),
             group: record.standing.group(),
             ready: record.standing.is_ready(),
         })
@@ -248,7 +247,7 @@ pub(crate) enum Popped {
         group: GroupIndex,
     },
     /// It was aborted while it was ready, and its record has just gone.
-    Aborted(Left),
+    Aborted(Removed),
     Fault(PolicyFault),
 }
 

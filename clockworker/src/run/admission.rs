@@ -11,7 +11,7 @@ use super::meter::Account;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::NO_GROUP;
-use crate::task::{Arrival, Arrivals, BATCH, Batch, Cause, LiveTask, Place, Refused};
+use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, RecordKey, Refused, WokenList};
 
 /// The most links of the inbox's stack that are turned round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
@@ -50,7 +50,7 @@ impl Core {
     /// Whether tasks were woken on this thread, or are left over from the last batch.
     #[inline]
     pub(super) fn has_woken(&self) -> bool {
-        self.shared.arrivals().is_some_and(Arrivals::any)
+        self.shared.woken_list().is_some_and(WokenList::any)
     }
 
     /// Whether there is anything from other threads.
@@ -66,14 +66,14 @@ impl Core {
 
     /// Whether there is anything to admit.
     #[inline]
-    pub(crate) fn has_arrivals(&self) -> bool {
+    pub(crate) fn has_incoming(&self) -> bool {
         self.has_woken() || self.has_mail()
     }
 
     /// Admits a batch of what arrived. Whether that was all.
-    pub(crate) fn admit_arrivals(&self) -> bool {
-        let Some(arrivals) = self.shared.arrivals() else { return true };
-        if self.admission.is_flooded.get() || arrivals.are_many() || self.has_mail() {
+    pub(crate) fn admit_incoming(&self) -> bool {
+        let Some(woken) = self.shared.woken_list() else { return true };
+        if self.admission.is_flooded.get() || woken.are_many() || self.has_mail() {
             return self.admit_batch();
         }
         self.admit_woken(usize::MAX);
@@ -116,7 +116,7 @@ impl Core {
 
     /// Has the run loop admit more after the next poll.
     fn come_again(&self) {
-        self.shared.arrivals().into_iter().filter(|arrivals| !arrivals.any()).for_each(Arrivals::look);
+        self.shared.woken_list().into_iter().filter(|woken| !woken.any()).for_each(WokenList::request_look);
     }
 
     /// Admits what was woken on this thread. What came through the inbox, and was too much for one batch, is still to come.
@@ -131,7 +131,7 @@ impl Core {
     pub(crate) fn admit_between_slices(&self) -> bool {
         self.meter.begin(Account::Own);
         loop {
-            let all = self.admit_arrivals();
+            let all = self.admit_incoming();
             if all || self.meter.now() >= self.admission.deadline.get() {
                 return all;
             }
@@ -140,7 +140,7 @@ impl Core {
 
     /// Admits all there is, however long it takes.
     pub(super) fn admit_all(&self) {
-        while !self.admit_arrivals() {}
+        while !self.admit_incoming() {}
     }
 
     /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
@@ -153,23 +153,23 @@ impl Core {
     }
 
     fn hand_over(&self, most: usize) -> usize {
-        let Some(arrivals) = self.shared.arrivals() else { return 0 };
+        let Some(woken) = self.shared.woken_list() else { return 0 };
         // As a rule all are of one queue.
-        if let Some(queue) = arrivals.only_queue().and_then(|queue| self.queue_at(queue)) {
-            let admitted = queue.admit_woken(arrivals, self.turn.visited(), most);
+        if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
+            let admitted = queue.admit_woken(woken, self.turn.visited(), most);
             self.after_policy_call(&queue);
             return admitted;
         }
         let mut queue: Option<Rc<RunQueue>> = None;
         for admitted in 0..most {
-            let Some(arrival) = arrivals.next() else { return admitted };
+            let Some(arrival) = woken.next() else { return admitted };
             match (arrival, &queue) {
-                (Arrival::Ready(place), Some(queue)) if queue.key.index == place.queue => {
-                    self.admit_ready(queue, place, self.turn.visited());
+                (Incoming::Ready(key), Some(queue)) if queue.key.index == key.queue => {
+                    self.admit_ready(queue, key, self.turn.visited());
                 }
-                (Arrival::Ready(place), _) => {
-                    queue = self.queue_at(place.queue);
-                    queue.iter().for_each(|queue| self.admit_ready(queue, place, self.turn.visited()));
+                (Incoming::Ready(key), _) => {
+                    queue = self.queue_at(key.queue);
+                    queue.iter().for_each(|queue| self.admit_ready(queue, key, self.turn.visited()));
                 }
                 (arrival, _) => self.admit(arrival),
             }
@@ -177,8 +177,8 @@ impl Core {
         most
     }
 
-    fn admit_ready(&self, queue: &RunQueue, place: Place, visited: Option<u8>) {
-        if let Some((task, why)) = queue.make_ready(place, visited) {
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, visited: Option<u8>) {
+        if let Some((task, why)) = queue.make_ready(key, visited) {
             self.make_runnable(queue);
             queue.push(task, why);
         }
@@ -186,10 +186,10 @@ impl Core {
 
     /// Admits a batch of what other threads sent. Whether that was all.
     fn admit_mail(&self) -> bool {
-        let Some(arrivals) = self.shared.arrivals() else { return true };
+        let Some(woken) = self.shared.woken_list() else { return true };
         let mut mail = self.admission.mail.take();
         if mail.is_empty() {
-            mail = self.shared.inbox.take_all(arrivals);
+            mail = self.shared.inbox.take_all(woken);
         }
         let is_turned = mail.turn_round(TURNED);
         self.put_back(mail);
@@ -216,29 +216,29 @@ impl Core {
         self.admission.mail.set(mail);
     }
 
-    pub(super) fn admit(&self, arrival: Arrival) {
+    pub(super) fn admit(&self, arrival: Incoming) {
         match arrival {
-            Arrival::Nothing => {}
-            Arrival::Ready(place) => {
-                if let Some(queue) = self.queue_at(place.queue) {
-                    self.admit_ready(&queue, place, None);
+            Incoming::Nothing => {}
+            Incoming::Ready(key) => {
+                if let Some(queue) = self.queue_at(key.queue) {
+                    self.admit_ready(&queue, key, None);
                 }
             }
-            Arrival::Aborted(place) => {
-                if let Some(queue) = self.queue_at(place.queue)
-                    && queue.take_aborted(place)
+            Incoming::Aborted(key) => {
+                if let Some(queue) = self.queue_at(key.queue)
+                    && queue.take_aborted(key)
                 {
                     self.make_runnable(&queue);
                     self.hasten(&queue);
                 }
             }
-            Arrival::New(task, place) => self.admit_new(task, place),
+            Incoming::New(task, key) => self.admit_new(task, key),
         }
     }
 
     /// A task that another thread spawned.
-    pub(super) fn admit_new(&self, task: LiveTask, place: Place) {
-        let queue = self.queue_at(place.queue).filter(|queue| queue.key.generation == place.generation);
+    pub(super) fn admit_new(&self, task: LiveTask, key: RecordKey) {
+        let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
             None => Some(Cause::Refused(Refused::QueueClosed)),
             Some(queue) if self.takes(queue) => None,
@@ -252,15 +252,15 @@ impl Core {
             self.slice.current.set(outer);
             self.meter.mark_stale();
             // Booked afterwards: what the cancelling drops may close the queue.
-            let counters = queue.as_ref().filter(|queue| !queue.retired.get()).map(|queue| &queue.counters);
-            let counters = counters.unwrap_or(&self.queues.gone);
+            let counters = queue.as_ref().filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);
+            let counters = counters.unwrap_or(&self.queues.removed_counters);
             counters.spawned.add(1);
             counters.finished(finish);
             return;
         };
         self.make_runnable(queue);
-        queue.spawn(NO_GROUP, |place| {
-            task.settle_in(place);
+        queue.spawn(NO_GROUP, |key| {
+            task.assign_record(key);
             task
         });
     }

@@ -11,7 +11,7 @@ use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
 use crate::queue::{Asked, Policy, PolicyFault};
-use crate::task::Arrivals;
+use crate::task::WokenList;
 
 /// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
 pub(super) trait AnyPolicy {
@@ -20,7 +20,7 @@ pub(super) trait AnyPolicy {
     fn admit_woken(
         &self,
         queue: &RunQueue,
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
@@ -44,11 +44,11 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn admit_woken(
         &self,
         queue: &RunQueue,
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault> {
-        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), arrivals, visited, most))
+        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {

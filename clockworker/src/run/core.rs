@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::admission::Admission;
-use super::budget::TurnBudget;
+use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
 use super::main_future::MainFuture;
@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::timing::Pace;
-use super::turn::Turns;
+use super::turn::TurnState;
 use super::visits::Visits;
 use super::watching::Round;
 use crate::base::{Clock, Process};
@@ -36,7 +36,7 @@ pub(crate) struct Core {
     /// When the host is visited.
     pub(super) visits: Visits,
     /// The turn on the host's thread.
-    pub(super) turn: Turns,
+    pub(super) turn: TurnState,
     /// The slice of a queue.
     pub(super) slice: Slice,
     /// Polls between clock readings, and until the host must run.
@@ -48,7 +48,7 @@ pub(crate) struct Core {
     /// What arrived and is still to be admitted.
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
-    pub(super) budget: TurnBudget,
+    pub(super) coop_budget: CoopBudget,
     /// The future being run.
     pub(crate) main: MainFuture,
     /// Who runs the executor.
@@ -66,13 +66,13 @@ impl Core {
             process: shared.process,
             meter: Meter::new(clock),
             visits: Visits::new(limits.budget),
-            turn: Turns::new(limits.poll_cap),
+            turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
             round: Round::default(),
             admission: Admission::default(),
-            budget: TurnBudget::default(),
+            coop_budget: CoopBudget::default(),
             main: MainFuture::new(&shared),
             drivers: Drivers::default(),
             ending: Ending::default(),

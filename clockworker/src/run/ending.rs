@@ -6,7 +6,7 @@ use std::task::Waker;
 use super::Core;
 use super::drained::Waiting;
 use crate::base::{FORKED, UnhandledPanic, wake_quietly};
-use crate::task::{Arrivals, Cause, Refusal};
+use crate::task::{Cause, Stopped, WokenList};
 
 /// Whether and how an executor ends.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(crate) struct Ending {
     /// A task panicked where that ends everything; or this is a copy, made while it was run, in a child process.
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
-    refused: Cell<Option<Refusal>>,
+    stopped: Cell<Option<Stopped>>,
     /// Woken when no task is left.
     pub(super) waiting: RefCell<Waiting>,
     /// Some of them wait for what is in the inbox only, which may turn out to be no task.
@@ -25,8 +25,8 @@ pub(crate) struct Ending {
 
 impl Ending {
     /// Why no queue takes tasks any more, if none does.
-    pub(super) fn refused(&self) -> Option<Refusal> {
-        self.refused.get()
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        self.stopped.get()
     }
 
     /// Somebody waits until what is in the inbox was admitted.
@@ -72,14 +72,14 @@ impl Core {
     pub(crate) fn interrupt(&self) {
         self.ending.failed.set(true);
         self.slice.preempt();
-        self.shared.arrivals().into_iter().for_each(Arrivals::look);
+        self.shared.woken_list().into_iter().for_each(WokenList::request_look);
     }
 
     /// Whether the executor has failed, so that no task is to be polled any more. It fails where the process was forked, and where
     /// a task panicked and that ends everything: then this call cancels the tasks there are and refuses new ones.
     #[inline]
     pub(crate) fn end_if_failed(&self) -> bool {
-        if self.ending.failed.get() && self.ending.refused.get().is_none() {
+        if self.ending.failed.get() && self.ending.stopped.get().is_none() {
             self.fail();
         }
         self.ending.failed.get()
@@ -89,7 +89,7 @@ impl Core {
     fn fail(&self) {
         // In a child nothing of the parent's is done, and nothing undone.
         if self.process.is_current() {
-            self.refuse(Refusal::ShutDown);
+            self.refuse_tasks(Stopped::ShutDown);
             self.cancel_all(Cause::ShutDown);
         }
     }
@@ -111,10 +111,10 @@ impl Core {
     }
 
     /// Takes no more tasks.
-    pub(crate) fn refuse(&self, refusal: Refusal) {
-        self.ending.refused.set(Some(refusal));
-        self.queues.fill_all();
-        self.shared.refuse(refusal);
+    pub(crate) fn refuse_tasks(&self, why: Stopped) {
+        self.ending.stopped.set(Some(why));
+        self.queues.refuse_all();
+        self.shared.refuse_tasks(why);
     }
 
     /// Cancels every task there is.
@@ -134,11 +134,11 @@ impl Core {
     /// Drops every future, then closes the inbox. Nothing can bring a future back afterwards: wakers can only notify,
     /// and a notification of a complete task does nothing.
     pub(crate) fn tear_down(&self) {
-        self.refuse(Refusal::Dropped);
+        self.refuse_tasks(Stopped::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
-        let Some(arrivals) = self.shared.arrivals() else { return };
-        let mut left = self.shared.inbox.close(arrivals);
+        let Some(woken) = self.shared.woken_list() else { return };
+        let mut left = self.shared.inbox.close(woken);
         left.turn_round(usize::MAX);
         for arrival in left {
             self.admit(arrival);

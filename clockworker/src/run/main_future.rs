@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use super::timing::MAIN_PATIENCE;
-use crate::sync::{Arc, AtomicBool, Signal, impl_wake, waker_of};
+use crate::sync::{Arc, AtomicBool, WakeTarget, impl_wake, waker_of};
 use crate::task::SharedRef;
 
 /// What the executor keeps of it.
@@ -88,13 +88,13 @@ impl MainWaker {
 
     /// Whether it was woken; if not, whoever wakes it from now on finds the inbox as it is now, or later.
     pub(super) fn is_woken_by_now(&self) -> bool {
-        // Ordering: Release pairs with the Acquire in `signal`, for `Inbox::wake_parked_host`. A load would not do, since
+        // Ordering: Release pairs with the Acquire in `wake`, for `Inbox::wake_parked_host`. A load would not do, since
         // it may miss a wake that has missed the parking.
         self.woken.fetch_or(false, Ordering::Release)
     }
 
     pub(crate) fn take_woken(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `signal`: what was written before the wake is seen by the poll that
+        // Ordering: Acquire pairs with the Release in `wake`: what was written before the wake is seen by the poll that
         // follows. The read-modify-write is what makes that hold for coalesced wakes too.
         self.is_woken() && self.woken.swap(false, Ordering::Acquire)
     }
@@ -102,8 +102,8 @@ impl MainWaker {
 
 impl_wake!(MainWaker);
 
-impl Signal for MainWaker {
-    fn signal(&self) {
+impl WakeTarget for MainWaker {
+    fn wake(&self) {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take_woken`. Acquire pairs with the
         // Release in `is_woken_by_now`: if that did not see this wake, then this one sees that the host is parked.
         if !self.woken.swap(true, Ordering::AcqRel) {

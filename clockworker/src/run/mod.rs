@@ -5,8 +5,8 @@
 
 mod admission;
 mod any_policy;
-mod budget;
 pub(crate) mod context;
+mod coop_budget;
 mod core;
 mod drained;
 mod drivers;

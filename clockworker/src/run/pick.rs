@@ -63,7 +63,7 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let Some(queue) = self.pick() else {
-            self.visits.has_drained();
+            self.visits.all_drained();
             return None;
         };
         self.end_visit();
@@ -168,7 +168,7 @@ impl Core {
     pub(super) fn after_finish(&self, queue: &RunQueue) {
         if queue.live.get() == 0 {
             queue.shrink();
-            self.retire_if_done(queue);
+            self.remove_if_done(queue);
             self.after_last_finish();
         }
     }
@@ -182,7 +182,7 @@ impl Core {
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
         if self.visits.is_due(now, polls) {
-            return Some(SliceEnd::HostBudget);
+            return Some(SliceEnd::HostDue);
         }
         (self.queues.are_contended() && now >= self.slice.deadline.get()).then_some(SliceEnd::Spent)
     }
@@ -217,7 +217,7 @@ impl Core {
     #[inline]
     pub(super) fn make_runnable(&self, queue: &RunQueue) {
         if !queue.runnable.replace(true) {
-            self.join(queue);
+            self.add_runnable(queue);
         }
     }
 
@@ -235,7 +235,7 @@ impl Core {
     }
 
     /// A queue became runnable: places it between the others, and decides whether it is to be served first.
-    pub(super) fn join(&self, queue: &RunQueue) {
+    pub(super) fn add_runnable(&self, queue: &RunQueue) {
         self.charge_up_to_now();
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.wake(queue.id);

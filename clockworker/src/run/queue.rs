@@ -9,13 +9,13 @@ use clockworker_schedulers::{QueueId, Ready, RunnableFifo, Scheduler, Share, Tas
 
 use super::Core;
 use super::any_policy::AnyPolicy;
-use super::queues::QueuePlace;
+use super::queues::ReservedQueue;
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Left, Policy, PolicyFault, Records, Tombstones, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
 };
-use crate::task::{Arrivals, Cause, Finish, LiveTask, Place, QueueKey};
+use crate::task::{Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
@@ -35,10 +35,10 @@ pub(crate) struct RunQueue {
     /// Whether EEVDF counts it as runnable.
     pub(crate) runnable: Cell<bool>,
     /// How many unfinished tasks it may have: [`MAX_TASKS`], or none once it or its executor takes no more.
-    pub(crate) room: Cell<usize>,
+    pub(crate) max_live: Cell<usize>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and forgotten: its id may be another queue's.
-    pub(crate) retired: Cell<bool>,
+    pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
     /// Aborted tasks whose futures are still to be dropped, first aborted first.
@@ -53,8 +53,12 @@ pub(crate) struct RunQueue {
 }
 
 impl RunQueue {
-    pub(crate) fn new<S: Scheduler + 'static>(name: Box<str>, place: QueuePlace, scheduler: S) -> Rc<Self> {
-        let QueuePlace { id, key, share, request_ns } = place;
+    pub(crate) fn new<S: Scheduler + 'static>(
+        name: Box<str>,
+        reserved: ReservedQueue,
+        scheduler: S,
+    ) -> Rc<Self> {
+        let ReservedQueue { id, key, share, request_ns } = reserved;
         Rc::new(Self {
             name,
             key,
@@ -64,9 +68,9 @@ impl RunQueue {
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
-            room: Cell::new(MAX_TASKS),
+            max_live: Cell::new(MAX_TASKS),
             closed: Cell::new(false),
-            retired: Cell::new(false),
+            removed: Cell::new(false),
             share: Cell::new(share),
             request_ns: Cell::new(request_ns),
             aborted: RefCell::default(),
@@ -79,7 +83,7 @@ impl RunQueue {
     }
 
     /// Adds a task, which `make` makes, and hands it to the scheduler.
-    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) {
+    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) {
         let task = self.records.borrow_mut().insert(self.key.index, group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
@@ -88,14 +92,14 @@ impl RunQueue {
 
     /// A task of this queue was woken, by the host's visit before the turn `visited` or in some other way: what its scheduler
     /// is to be told. None if it was ready already, or is gone.
-    pub(crate) fn make_ready(&self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
-        self.records.borrow_mut().make_ready(place, visited)
+    pub(crate) fn make_ready(&self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
+        self.records.borrow_mut().make_ready(key, visited)
     }
 
     /// Hands the scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must
     /// be of this queue.
-    pub(crate) fn admit_woken(&self, arrivals: &Arrivals, visited: Option<u8>, most: usize) -> usize {
-        let admitted = self.policy.admit_woken(self, arrivals, visited, most);
+    pub(crate) fn admit_woken(&self, woken: &WokenList, visited: Option<u8>, most: usize) -> usize {
+        let admitted = self.policy.admit_woken(self, woken, visited, most);
         let count = admitted.unwrap_or(most);
         self.check(admitted.map(drop));
         count
@@ -114,8 +118,8 @@ impl RunQueue {
 
     /// Takes an aborted task out of its record, for its future to be dropped in the queue's next slice, before any other task
     /// is polled. False if it is there already, or gone.
-    pub(crate) fn take_aborted(&self, place: Place) -> bool {
-        let Some(aborted) = self.records.borrow_mut().take_aborted(place) else { return false };
+    pub(crate) fn take_aborted(&self, key: RecordKey) -> bool {
+        let Some(aborted) = self.records.borrow_mut().take_aborted(key) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
@@ -154,7 +158,7 @@ impl RunQueue {
 
     /// Drops the future of an aborted task, with no borrow held, and closes its books. What its scheduler has to hear, if it
     /// does not have the task.
-    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Left> {
+    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
         let Aborted { live, task, ready, group: _ } = aborted;
         self.count(live.cancel(cause));
         if ready {

@@ -9,7 +9,7 @@ use super::Core;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
-use crate::task::{QueueKey, Refusal};
+use crate::task::{QueueKey, Stopped};
 
 /// The queues there are.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Queues {
     /// More than one queue is runnable.
     contended: Cell<bool>,
     /// The sums over queues that are gone.
-    pub(super) gone: Counters,
+    pub(super) removed_counters: Counters,
 }
 
 impl Queues {
@@ -34,7 +34,7 @@ impl Queues {
     }
 
     /// How many places there are, taken or not.
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn slots(&self) -> usize {
         self.list.borrow().len()
     }
 
@@ -66,14 +66,14 @@ impl Queues {
     }
 
     /// No queue takes tasks any more.
-    pub(super) fn fill_all(&self) {
-        self.list.borrow().iter().flatten().for_each(|queue| queue.room.set(0));
+    pub(super) fn refuse_all(&self) {
+        self.list.borrow().iter().flatten().for_each(|queue| queue.max_live.set(0));
     }
 }
 
 /// Where a new queue goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueuePlace {
+pub(crate) struct ReservedQueue {
     pub(crate) id: QueueId,
     pub(crate) key: QueueKey,
     pub(crate) share: Share,
@@ -82,16 +82,16 @@ pub(crate) struct QueuePlace {
 
 impl Core {
     /// Finds a place for a new queue, and takes its name.
-    pub(crate) fn place_queue(
+    pub(crate) fn reserve_queue(
         &self,
         name: &str,
         share: Share,
         request_ns: u64,
-    ) -> Result<QueuePlace, QueueError> {
+    ) -> Result<ReservedQueue, QueueError> {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }
-        if self.ending.refused().is_some() {
+        if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
         let id = self.queues.eevdf.borrow_mut().add(share, request_ns);
@@ -101,17 +101,17 @@ impl Core {
             self.queues.eevdf.borrow_mut().remove(id);
             return Err(QueueError::name_taken(name));
         }
-        Ok(QueuePlace { id, key, share, request_ns })
+        Ok(ReservedQueue { id, key, share, request_ns })
     }
 
     pub(crate) fn create_queue<S: Scheduler + 'static>(
         &self,
         name: &str,
-        place: QueuePlace,
+        reserved: ReservedQueue,
         scheduler: S,
     ) -> Rc<RunQueue> {
-        let index = place.id.index();
-        let queue = RunQueue::new(name.into(), place, scheduler);
+        let index = reserved.id.index();
+        let queue = RunQueue::new(name.into(), reserved, scheduler);
         let mut queues = self.queues.list.borrow_mut();
         if queues.len() <= index {
             queues.resize(index + 1, None);
@@ -154,12 +154,12 @@ impl Core {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }
-        if queue.retired.get() {
+        if queue.removed.get() {
             return Err(QueueError::closed());
         }
-        match self.ending.refused() {
-            Some(Refusal::Dropped) => Err(QueueError::dropped()),
-            Some(Refusal::ShutDown | Refusal::Forked) if queue.live.get() == 0 => Err(QueueError::stopped()),
+        match self.ending.stopped() {
+            Some(Stopped::Dropped) => Err(QueueError::dropped()),
+            Some(Stopped::ShutDown | Stopped::Forked) if queue.live.get() == 0 => Err(QueueError::stopped()),
             _ => Ok(()),
         }
     }
@@ -167,22 +167,22 @@ impl Core {
     /// Stops a queue from taking tasks. It is gone once its last task has finished.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
-            queue.room.set(0);
+            queue.max_live.set(0);
             self.shared.remove_name(&queue.name);
-            self.retire_if_done(queue);
+            self.remove_if_done(queue);
         }
     }
 
     /// Forgets a closed queue whose tasks have all finished, unless its slice is under way.
-    pub(super) fn retire_if_done(&self, queue: &RunQueue) {
+    pub(super) fn remove_if_done(&self, queue: &RunQueue) {
         if !queue.closed.get() || queue.live.get() > 0 || self.slice.running.get() == Some(queue.id) {
             return;
         }
-        if queue.retired.replace(true) {
+        if queue.removed.replace(true) {
             return;
         }
         let gone = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
-        self.queues.gone.absorb(&queue.counters);
+        self.queues.removed_counters.absorb(&queue.counters);
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.remove(queue.id);
         self.queues.note_runnable(&eevdf);

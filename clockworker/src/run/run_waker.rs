@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::MainWaker;
 use crate::base::wake_quietly;
-use crate::sync::{Arc, AtomicBool, AtomicWaker, Signal, impl_wake};
+use crate::sync::{Arc, AtomicBool, AtomicWaker, WakeTarget, impl_wake};
 use crate::task::HostWaker;
 
 /// The waker of a run's future.
@@ -36,16 +36,16 @@ impl RunWaker {
     }
 
     pub(crate) fn take(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `signal`, as in `MainWaker::take_woken`.
+        // Ordering: Acquire pairs with the Release in `wake`, as in `MainWaker::take_woken`.
         self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
     }
 
     /// Has the host woken when the future is, or was already.
-    pub(crate) fn wait(&self, host: &HostWaker) {
+    pub(crate) fn register(&self, host: &HostWaker) {
         self.host.register(host);
         // Ordering: Relaxed, what follows publishes it.
         self.waits.store(true, Ordering::Relaxed);
-        // Ordering: Release pairs with the Acquire in `signal`. A wake comes before this read-modify-write, which sees it, or
+        // Ordering: Release pairs with the Acquire in `wake`. A wake comes before this read-modify-write, which sees it, or
         // after it, and then sees that the run waits.
         if self.woken.fetch_or(false, Ordering::Release) {
             self.host.wake();
@@ -53,7 +53,7 @@ impl RunWaker {
     }
 
     /// The run is polled.
-    pub(crate) fn wait_no_more(&self) {
+    pub(crate) fn unregister(&self) {
         // Ordering: Relaxed, only this thread writes it. A wake that still sees that the run waits finds nothing at `host`, or
         // wakes a host that is awake.
         if self.waits.load(Ordering::Relaxed) {
@@ -74,12 +74,12 @@ impl RunWaker {
 
 impl_wake!(RunWaker);
 
-impl Signal for RunWaker {
-    fn signal(&self) {
+impl WakeTarget for RunWaker {
+    fn wake(&self) {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`. Acquire pairs with the Release in
         // `wait`.
         if !self.woken.swap(true, Ordering::AcqRel) {
-            self.main.signal();
+            self.main.wake();
             // Ordering: Relaxed, the swap orders it.
             if self.waits.load(Ordering::Relaxed) && self.main.host_is_here() {
                 self.host.wake();

@@ -10,7 +10,7 @@ use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timing};
 use crate::queue::{Asked, GroupIndex, NO_GROUP, PolicyFault, Popped, Records, Seat, admit_woken_in_slice};
-use crate::task::{Arrivals, Cause, Finish, LiveTask, Ran};
+use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
 
 /// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
 /// be over, at 10 to 30 ns a poll.
@@ -43,7 +43,7 @@ pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, asked): (&RunQueue, &Core, &Asked),
 ) -> Result<SliceEnd, Halt> {
-    let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
+    let Some(woken) = core.shared.woken_list() else { unreachable!("slices are run on the owner thread") };
     if queue.has_aborted()
         && let Some(end) = drop_aborted(seat, (queue, core, asked))
     {
@@ -54,7 +54,7 @@ pub(crate) fn run<S: Scheduler>(
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
         let mut ran = live.run();
-        if core.budget.is_spent() {
+        if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE, queue);
@@ -68,17 +68,17 @@ pub(crate) fn run<S: Scheduler>(
         if S::WANTS_TIME && service_ns > 0 {
             asked.ask(|| policy.time_passed(service_ns));
         }
-        if arrivals.any() || core.shared.inbox.has_mail() {
-            let only_own = arrivals.only_queue() == Some(queue.key.index);
+        if woken.any() || core.shared.inbox.has_mail() {
+            let only_own = woken.only_queue() == Some(queue.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
                 // No queue joins the others by that, so nothing is preempted. And where the policy does not want them yet,
                 // several together cost less.
-                if yielded.is_some() || arrivals.are_many() || asked.ask(|| policy.wants_woken()) {
-                    admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, arrivals));
+                if yielded.is_some() || woken.are_many() || asked.ask(|| policy.wants_woken()) {
+                    admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, woken));
                 }
             } else {
                 drop((seated, records));
-                core.admit_arrivals();
+                core.admit_incoming();
                 timing.look_again();
                 (seated, records) = (seat.borrow_mut(), queue.records.borrow_mut());
                 policy = match seated.as_mut() {
@@ -89,7 +89,7 @@ pub(crate) fn run<S: Scheduler>(
             }
         }
         if let Some(end) = timing.end() {
-            hand_back(policy, &mut records, (queue, asked, arrivals), yielded);
+            hand_back(policy, &mut records, (queue, asked, woken), yielded);
             return Ok(end);
         }
         next = choose(policy, &mut records, queue, asked, Some(Last { id, yielded }))?;
@@ -106,11 +106,11 @@ pub(crate) fn run<S: Scheduler>(
 fn hand_back<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (queue, asked, arrivals): (&RunQueue, &Asked, &Arrivals),
+    (queue, asked, woken): (&RunQueue, &Asked, &WokenList),
     yielded: Option<Task>,
 ) {
-    if arrivals.only_queue() == Some(queue.key.index) {
-        admit_woken_in_slice(policy, records, (&queue.ready, asked, arrivals));
+    if woken.only_queue() == Some(queue.key.index) {
+        admit_woken_in_slice(policy, records, (&queue.ready, asked, woken));
     }
     if let Some(task) = yielded {
         push(policy, asked, task);
@@ -138,15 +138,15 @@ fn first<S: Scheduler>(
 #[cold]
 #[inline(never)]
 fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
-    let by_others = core.renew_budget(queue);
+    let by_others = core.renew_coop_budget(queue);
     let Ran::Pending(live) = ran else { return ran };
     if !by_others {
-        return live.give_way();
+        return live.make_yielded();
     }
     match live.run() {
-        Ran::Pending(live) if core.budget.is_spent() => {
-            core.renew_budget(queue);
-            live.give_way()
+        Ran::Pending(live) if core.coop_budget.is_spent() => {
+            core.renew_coop_budget(queue);
+            live.make_yielded()
         }
         ran => ran,
     }
@@ -177,7 +177,7 @@ fn drop_aborted<S: Scheduler>(
         core.enter_task(queue, aborted.group);
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
-        let left = queue.cancel_aborted(aborted, Cause::Aborted);
+        let removed = queue.cancel_aborted(aborted, Cause::Aborted);
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {
@@ -185,13 +185,13 @@ fn drop_aborted<S: Scheduler>(
             if group != NO_GROUP {
                 asked.ask(|| served(policy, task, service_ns));
             }
-            if let Some(left) = left {
-                asked.ask(|| left.tell(policy));
+            if let Some(removed) = removed {
+                asked.ask(|| removed.tell(policy));
             }
         }
         queue.sweep_tombstones();
-        if core.has_arrivals() {
-            core.admit_arrivals();
+        if core.has_incoming() {
+            core.admit_incoming();
             timing.look_again();
         }
         if let Some(end) = timing.end() {
@@ -243,8 +243,8 @@ fn choose<S: Scheduler>(
                 queue.ready.set(queue.ready.get() - 1);
                 return Ok(Some(Chosen { live, id, group }));
             }
-            Popped::Aborted(left) => {
-                asked.ask(|| left.tell(policy));
+            Popped::Aborted(removed) => {
+                asked.ask(|| removed.tell(policy));
                 if queue.tombstone_popped() {
                     return Err(Halt::Tombstones);
                 }
@@ -292,7 +292,7 @@ fn settle<S: Scheduler>(
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            live.polled_in(core.turn(), service_ns);
+            live.note_poll(core.turn_number(), service_ns);
             let task = records.put_back(id, live, false)?;
             asked.ask(|| served(policy, task, service_ns));
             None
@@ -304,7 +304,7 @@ fn settle<S: Scheduler>(
             Some(task)
         }
         Ran::Finished(finish) => {
-            let left = records.remove(id);
+            let removed = records.remove(id);
             // Its group may be gone with it.
             core.leave_task();
             queue.count(finish);
@@ -312,8 +312,8 @@ fn settle<S: Scheduler>(
                 core.task_panicked();
             }
             asked.ask(|| {
-                served(policy, left.task, service_ns);
-                left.tell(policy);
+                served(policy, removed.task, service_ns);
+                removed.tell(policy);
             });
             None
         }

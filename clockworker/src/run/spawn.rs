@@ -6,7 +6,7 @@ use super::Core;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{JoinHandle, Refusal, Refused, refuse, spawn_here};
+use crate::task::{JoinHandle, Refused, Stopped, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
@@ -25,8 +25,8 @@ impl Core {
         }
         let mut handle = None;
         self.make_runnable(queue);
-        queue.spawn(group, |place| {
-            let (task, join) = spawn_here(self.shared.clone(), place, future);
+        queue.spawn(group, |key| {
+            let (task, join) = spawn_here(self.shared.clone(), key, future);
             handle = Some(join);
             task
         });
@@ -43,16 +43,16 @@ impl Core {
     /// Whether a queue takes one more task.
     #[inline]
     pub(super) fn takes(&self, queue: &RunQueue) -> bool {
-        queue.live.get() < queue.room.get() && self.process.is_current()
+        queue.live.get() < queue.max_live.get() && self.process.is_current()
     }
 
     /// Why it does not.
     #[cold]
     pub(super) fn refusal(&self, queue: &RunQueue) -> Refused {
-        match self.ending.refused() {
+        match self.ending.stopped() {
             _ if !self.process.is_current() => Refused::Forked,
-            Some(Refusal::ShutDown) => Refused::ShutDown,
-            Some(Refusal::Dropped | Refusal::Forked) => Refused::ExecutorDropped,
+            Some(Stopped::ShutDown) => Refused::ShutDown,
+            Some(Stopped::Dropped | Stopped::Forked) => Refused::ExecutorDropped,
             None if queue.closed.get() => Refused::QueueClosed,
             None => Refused::QueueFull,
         }

@@ -118,7 +118,7 @@ impl Core {
         let mut queues = self.all_queues();
         queues.sort_by_key(|queue| queue.key.generation);
         let sum = Counters::default();
-        sum.absorb(&self.queues.gone);
+        sum.absorb(&self.queues.removed_counters);
         queues.iter().for_each(|queue| sum.absorb(&queue.counters));
         let (open, owed) = self.meter.pending();
         let pending = |account| if open == account { owed } else { 0 };

@@ -16,7 +16,7 @@ pub(crate) enum SliceEnd {
     /// No task of the queue is ready.
     Drained,
     /// The host must run: its time is due, or there is no cooperative budget to renew.
-    HostBudget,
+    HostDue,
     /// The host must run: there were as many polls as may be without it.
     PollCap,
     /// The future given to `run_until` was woken.
@@ -138,7 +138,7 @@ impl<'a> Timing<'a> {
             self.core.pace.stride.set(self.stride);
         }
         self.countdown = self.stride;
-        self.core.budget.renew_in_time(queue.counters.polls.get() + 1);
+        self.core.coop_budget.renew_in_time(queue.counters.polls.get() + 1);
         elapsed
     }
 

@@ -9,10 +9,10 @@ use super::pick::Current;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::queue::Counter;
-use crate::task::{Arrivals, HostWaker, Id};
+use crate::task::{HostWaker, Id, WokenList};
 
 /// The turn on the host's thread.
-pub(super) struct Turns {
+pub(super) struct TurnState {
     /// Polls that there may be in one.
     poll_cap: u32,
     /// A turn went by without a slice: the next begins with one.
@@ -27,7 +27,7 @@ pub(super) struct Turns {
     pub(super) host_yields: Counter,
 }
 
-impl Turns {
+impl TurnState {
     pub(super) fn new(poll_cap: u32) -> Self {
         Self {
             poll_cap,
@@ -51,7 +51,7 @@ impl Turns {
 ///
 /// `poll_main` polls the future being run, if it was woken. It is asked often.
 pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
-    let _turn = Turn::begin(core);
+    let _turn = TurnGuard::begin(core);
     // The last turn went by in admission: now it is the tasks' turn.
     let mut slice_first = core.turn.owes_slice.take();
     loop {
@@ -93,7 +93,7 @@ impl Core {
     /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
     #[inline(always)] // the loop of `turn`
     fn step(&self, slice_first: &mut bool) -> Next {
-        if self.has_arrivals() && !std::mem::take(slice_first) {
+        if self.has_incoming() && !std::mem::take(slice_first) {
             let all = self.admit_between_slices();
             if self.end_if_failed() {
                 return Next::Fail;
@@ -105,7 +105,7 @@ impl Core {
         }
         match self.run_slice() {
             Some(_) if self.end_if_failed() => Next::Fail,
-            Some(SliceEnd::HostBudget | SliceEnd::PollCap) => Next::Visit,
+            Some(SliceEnd::HostDue | SliceEnd::PollCap) => Next::Visit,
             Some(_) => self.unless_host_is_due(Next::Step),
             None => self.after_no_slice(),
         }
@@ -114,7 +114,7 @@ impl Core {
     /// No queue is runnable.
     #[inline(always)] // as `step`
     fn after_no_slice(&self) -> Next {
-        if self.has_arrivals() {
+        if self.has_incoming() {
             // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
             // it.
             self.meter.read();
@@ -151,31 +151,31 @@ pub(crate) fn poll_in_turn<T>(
     let yielded = core.main.is_woken();
     core.main.polled(yielded);
     core.meter.end_main(yielded);
-    if core.budget.is_spent() {
+    if core.coop_budget.is_spent() {
         // It was cut short, and takes turns with the tasks.
-        core.budget.renew(0);
+        core.coop_budget.renew(0);
         waker.wake_by_ref();
     }
     polled
 }
 
 /// A turn under way.
-struct Turn<'a>(&'a Core);
+struct TurnGuard<'a>(&'a Core);
 
-impl<'a> Turn<'a> {
+impl<'a> TurnGuard<'a> {
     fn begin(core: &'a Core) -> Self {
         core.begin_turn();
-        core.budget.keep();
+        core.coop_budget.keep();
         // The executor may be run inside a task of another one.
         core.turn.outer_task.set(Id::current());
-        Turn(core)
+        TurnGuard(core)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
         Id::make_current(self.0.turn.outer_task.get());
-        self.0.budget.give_back();
+        self.0.coop_budget.give_back();
         self.0.end_turn();
     }
 }
@@ -199,7 +199,7 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
-        self.visits.end(took_ns, || !self.has_arrivals() && !self.main.is_woken());
+        self.visits.end(took_ns, || !self.has_incoming() && !self.main.is_woken());
         let budget_ns = self.visits.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
@@ -215,22 +215,22 @@ impl Core {
 
     /// Renews the host's cooperative budget, which a poll of the queue has spent. If that cannot be, it was the last before the
     /// host runs. True if others had spent some of it before that poll, and now there is all of it.
-    pub(crate) fn renew_budget(&self, queue: &RunQueue) -> bool {
+    pub(crate) fn renew_coop_budget(&self, queue: &RunQueue) -> bool {
         let polls = queue.counters.polls.get();
-        let by_others = !self.budget.was_whole(polls);
+        let by_others = !self.coop_budget.note_cut(polls);
         // For the same task once more, or for the one after it.
-        self.budget.renew(if by_others { polls } else { polls + 1 });
-        let renewed = !self.budget.is_spent();
+        self.coop_budget.renew(if by_others { polls } else { polls + 1 });
+        let renewed = !self.coop_budget.is_spent();
         if !renewed {
             self.visits.call_off();
-            self.shared.arrivals().into_iter().for_each(Arrivals::look);
+            self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
         by_others && renewed
     }
 
     /// The number of the turn, modulo 256.
     #[inline]
-    pub(crate) fn turn(&self) -> u8 {
+    pub(crate) fn turn_number(&self) -> u8 {
         self.turn.number.get()
     }
 
@@ -254,8 +254,8 @@ impl Core {
         if self.is_preempted() || self.main.is_woken() || self.has_mail() {
             return true;
         }
-        let other_queue = |arrivals: &Arrivals| arrivals.any_of_other_queue(current.queue);
-        self.shared.arrivals().is_some_and(other_queue)
+        let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);
+        self.shared.woken_list().is_some_and(other_queue)
             || self.time_is_up(self.meter.read(), u32::MAX).is_some()
     }
 

@@ -61,7 +61,7 @@ pub(super) struct Visits {
     /// Visits in vain since one was not.
     in_vain: Cell<u32>,
     early: Early,
-    turn: Turn,
+    turn: TurnLimit,
 }
 
 /// Whether visits pay that come as soon as a queue has drained. monoio sends inside of its visits what tasks have written, and
@@ -75,7 +75,7 @@ struct Early {
 
 /// How long the turn under way may take. Times are clock readings, in nanoseconds.
 #[derive(Debug)]
-struct Turn {
+struct TurnLimit {
     began: Cell<u64>,
     /// When another visit is worth it.
     due: Cell<u64>,
@@ -98,7 +98,7 @@ impl Visits {
             cost_ns: Cell::new(FIRST_GUESS_NS),
             in_vain: Cell::new(0),
             early: Early { score: Cell::new(EARLY_IN_VAIN), under_way: Cell::new(false) },
-            turn: Turn {
+            turn: TurnLimit {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
                 last: Cell::new(u64::MAX),
@@ -135,7 +135,7 @@ impl Visits {
     }
 
     /// No task is ready any more, whatever woke them.
-    pub(super) fn has_drained(&self) {
+    pub(super) fn all_drained(&self) {
         self.turn.woken.set(0);
     }
 
@@ -226,7 +226,7 @@ impl Early {
     }
 }
 
-impl Turn {
+impl TurnLimit {
     /// Whether what the visit woke is polled first, as that takes little.
     #[cold]
     fn goes_on(&self, now: u64, polls: u32) -> bool {
@@ -344,7 +344,7 @@ mod tests {
         visits.polled(20);
         assert!(!visits.is_due(60_000, 9));
         assert!(visits.is_due(60_000, 10));
-        visits.has_drained();
+        visits.all_drained();
         assert!(visits.is_due(60_000, 0) && !visits.is_due(19_999, 0));
         visits.call_off();
         assert!(visits.is_due(0, 0));

@@ -21,7 +21,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn watch(&self) {
-        let queues = self.queues.places();
+        let queues = self.queues.slots();
         for _ in 0..queues.min(QUEUES_PER_TURN) {
             let next = self.round.next.get();
             self.round.next.set(if next + 1 < queues { next + 1 } else { 0 });

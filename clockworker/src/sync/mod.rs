@@ -25,6 +25,6 @@ pub(crate) use native::*;
 pub(crate) use shuffled::*;
 
 /// What a waker made by [`waker_of`] does.
-pub(crate) trait Signal {
-    fn signal(&self);
+pub(crate) trait WakeTarget {
+    fn wake(&self);
 }

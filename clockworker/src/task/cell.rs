@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use super::header::{Header, Link, Phase, Place, VTable};
+use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
@@ -33,14 +33,14 @@ enum Stage<F: Future> {
 }
 
 /// Makes a task on the owner thread.
-pub(crate) fn spawn_here<F>(shared: SharedRef, place: Place, future: F) -> (LiveTask, JoinHandle<F::Output>)
+pub(crate) fn spawn_here<F>(shared: SharedRef, key: RecordKey, future: F) -> (LiveTask, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     F::Output: 'static,
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
     // The caller hands it to its scheduler.
-    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, place, Stage::Future(future));
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
@@ -50,16 +50,16 @@ where
 /// Makes a task on any thread and pushes it into the inbox; its future is made of `make` on the owner thread.
 ///
 /// The task is refused with the error its handle will give if the executor is gone. Then `make` is dropped here.
-pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, place: Place, make: M) -> JoinHandle<F::Output>
+pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, key: RecordKey, make: M) -> JoinHandle<F::Output>
 where
     M: FnOnce() -> F + Send + 'static,
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    debug_assert_eq!(place.slot, Place::NO_SLOT);
+    debug_assert_eq!(key.slot, RecordKey::NO_SLOT);
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
-    let header = Cell::allocate(state, shared.clone(), Phase::Parked, place, Stage::Future(future));
+    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
     // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
@@ -109,9 +109,9 @@ where
 #[cold]
 pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused, unmade: impl Sized) -> JoinHandle<T> {
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(unmade)));
-    let place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
+    let key = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
     let nothing = Stage::<std::future::Pending<T>>::Empty;
-    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, place, nothing);
+    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, nothing);
     match dropped {
         // SAFETY: nobody else has the cell.
         Ok(()) => unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) },
@@ -139,12 +139,12 @@ where
         state: State,
         shared: SharedRef,
         phase: Phase,
-        place: Place,
+        key: RecordKey,
         stage: Stage<F>,
     ) -> NonNull<Header> {
         // The room before what goes into it, so that a large future is not put on the stack in between.
         let room = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, place);
+        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, key);
         let cell = Box::write(room, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }

@@ -31,7 +31,7 @@ impl Deferrals {
 
     /// The task was woken by the host's visit before this turn; whether that is a yield.
     ///
-    /// Turns are told apart modulo 32: one wake in 32 of others is counted, which ends nothing and begins little.
+    /// TurnState are told apart modulo 32: one wake in 32 of others is counted, which ends nothing and begins little.
     #[inline]
     pub(super) fn woken_by_visit(self, turn: u8) -> (Self, bool) {
         let in_a_row = self.0 >> TURN_BITS;

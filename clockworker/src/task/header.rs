@@ -4,7 +4,7 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use super::deferrals::Deferrals;
-use super::state::{Notify, State};
+use super::state::{State, Wake};
 use super::{Cause, Finish, Id, SharedRef};
 use crate::sync::{Cell, UnsafeCell};
 
@@ -24,7 +24,7 @@ pub(crate) struct Header {
 /// The fields of the owner thread, and one more byte that fits beside them: 16 bytes together.
 pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
-    pub(super) place: Cell<Place>,
+    pub(super) record: Cell<RecordKey>,
     pub(super) deferrals: Cell<Deferrals>,
     /// After completion: how many lists still point here.
     pub(super) links: Cell<u8>,
@@ -38,7 +38,7 @@ pub(super) enum Phase {
     /// Waiting for a wake.
     Parked,
     /// Woken on the owner thread; in the arrivals list.
-    Arriving,
+    Woken,
     /// In its queue's scheduler.
     Ready,
     /// Being polled.
@@ -51,15 +51,15 @@ pub(super) enum Phase {
 
 /// Where the record of a task is: queue, slot and generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordKey {
     pub(crate) queue: u32,
-    /// [`Place::NO_SLOT`] in a task from another thread that the owner has not seen yet.
+    /// [`RecordKey::NO_SLOT`] in a task from another thread that the owner has not seen yet.
     pub(crate) slot: u32,
     /// Of the slot; where there is none yet, of the queue.
     pub(crate) generation: u32,
 }
 
-impl Place {
+impl RecordKey {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
 }
 
@@ -87,11 +87,11 @@ impl Header {
         shared: SharedRef,
         id: Id,
         phase: Phase,
-        place: Place,
+        key: RecordKey,
     ) -> Self {
         let owned = Owned {
             phase: Cell::new(phase),
-            place: Cell::new(place),
+            record: Cell::new(key),
             deferrals: Cell::new(Deferrals::default()),
             links: Cell::new(0),
             output_taken: Cell::new(false),
@@ -165,12 +165,12 @@ impl Link {
 ///
 /// The caller holds a reference to the cell, or the cell is being polled by the caller's caller.
 #[inline]
-pub(super) unsafe fn notify(header: NonNull<Header>) {
+pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
     let task = unsafe { header.as_ref() };
     let shared = &*task.shared;
     let Some(local) = shared.local() else {
-        if task.state.notify() == Notify::Submit {
+        if task.state.wake() == Wake::Submit {
             // SAFETY: the cell is alive, and this call set `NOTIFIED`.
             unsafe { submit(header) };
         }
@@ -178,12 +178,12 @@ pub(super) unsafe fn notify(header: NonNull<Header>) {
     };
     match task.owned.phase.get() {
         Phase::Parked => {
-            task.owned.phase.set(Phase::Arriving);
-            local.arrivals.push(Link(header), task.owned.place.get().queue);
+            task.owned.phase.set(Phase::Woken);
+            local.woken.push(Link(header), task.owned.record.get().queue);
             shared.inbox.wake_parked_host();
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
-        Phase::Arriving | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
+        Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
     }
 }
 
@@ -194,7 +194,7 @@ pub(super) unsafe fn notify(header: NonNull<Header>) {
 /// The caller holds a reference to the cell.
 pub(super) unsafe fn abort(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
-    if unsafe { header.as_ref() }.state.abort() == Notify::Submit {
+    if unsafe { header.as_ref() }.state.abort() == Wake::Submit {
         // SAFETY: the cell is alive, and this call set `NOTIFIED`.
         unsafe { submit(header) };
     }

@@ -12,7 +12,7 @@
 use std::ops::Deref;
 use std::task::Waker;
 
-use crate::sync::{Arc, AtomicWaker, Signal, impl_wake, waker_of};
+use crate::sync::{Arc, AtomicWaker, WakeTarget, impl_wake, waker_of};
 
 /// See the [module docs](self). Derefs to the waker to be left.
 pub(crate) struct HostWaker {
@@ -86,8 +86,8 @@ impl Deref for HostWaker {
 
 impl_wake!(Hosted);
 
-impl Signal for Hosted {
-    fn signal(&self) {
+impl WakeTarget for Hosted {
+    fn wake(&self) {
         self.0.wake_by_ref();
     }
 }

@@ -33,8 +33,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use super::header::Link;
-use super::live::{Arrival, received};
-use super::{Arrivals, HostWaker};
+use super::live::{Incoming, take_out_of_inbox};
+use super::{HostWaker, WokenList};
 use crate::base::{Process, drop_quietly, wake_quietly};
 use crate::sync::{AtomicUsize, AtomicWaker, fence};
 
@@ -95,13 +95,13 @@ impl Inbox {
     }
 
     /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
-    pub(crate) fn take_all(&self, _owner: &Arrivals) -> Batch {
+    pub(crate) fn take_all(&self, _owner: &WokenList) -> Batch {
         if self.has_mail() { self.swap_out(AWAKE) } else { Batch::default() }
     }
 
     /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now, so that a push
     /// that is refused knows it. `_owner` proves that this is the owner thread.
-    pub(crate) fn close(&self, _owner: &Arrivals) -> Batch {
+    pub(crate) fn close(&self, _owner: &WokenList) -> Batch {
         let left = self.swap_out(CLOSED);
         // The links in hand are not to be lost to its panic.
         drop_quietly(self.host.take());
@@ -209,7 +209,7 @@ impl Batch {
         self.stack.is_none() && self.turned.is_none()
     }
 
-    /// Turns round at most `links` more. Whether all are.
+    /// TurnState round at most `links` more. Whether all are.
     pub(crate) fn turn_round(&mut self, links: usize) -> bool {
         for _ in 0..links {
             let Some(link) = self.stack else { return true };
@@ -226,14 +226,14 @@ impl Batch {
 
 /// Ends where the rest is still to be turned round.
 impl Iterator for Batch {
-    type Item = Arrival;
+    type Item = Incoming;
 
-    fn next(&mut self) -> Option<Arrival> {
+    fn next(&mut self) -> Option<Incoming> {
         let link = self.turned.filter(|_| self.stack.is_none())?;
         // SAFETY: as in `turn_round`.
         self.turned = Link::from_exposed(unsafe { link.next() });
         // SAFETY: the link came out of the inbox, which its executor's owner emptied, and `next` has been read.
-        Some(unsafe { received(link) })
+        Some(unsafe { take_out_of_inbox(link) })
     }
 }
 

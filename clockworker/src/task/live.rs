@@ -7,7 +7,7 @@ use std::task::Context;
 
 use clockworker_schedulers::Ready;
 
-use super::header::{Header, Link, Phase, Place, release};
+use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
 use super::{Cause, waker};
 use crate::base::wake_quietly;
@@ -39,13 +39,13 @@ pub(crate) enum Ran {
 }
 
 /// What a task that stood in a list turns out to need.
-pub(crate) enum Arrival {
+pub(crate) enum Incoming {
     /// Its record's scheduler is to be told.
-    Ready(Place),
+    Ready(RecordKey),
     /// It was aborted: drop its future now.
-    Aborted(Place),
+    Aborted(RecordKey),
     /// It came from another thread and needs a record.
-    New(LiveTask, Place),
+    New(LiveTask, RecordKey),
     /// Nothing: it is ready already, or complete.
     Nothing,
 }
@@ -65,8 +65,8 @@ impl LiveTask {
     }
 
     /// Tells the task where its record is, and that it is in its queue's scheduler.
-    pub(crate) fn settle_in(&self, place: Place) {
-        self.header().owned.place.set(place);
+    pub(crate) fn assign_record(&self, key: RecordKey) {
+        self.header().owned.record.set(key);
         self.header().owned.phase.set(Phase::Ready);
     }
 
@@ -83,21 +83,21 @@ impl LiveTask {
     }
 
     /// After a poll at whose end it waits: has it yield instead.
-    pub(crate) fn give_way(self) -> Ran {
+    pub(crate) fn make_yielded(self) -> Ran {
         self.header().owned.phase.set(Phase::Ready);
         Ran::Yielded(self)
     }
 
     /// It was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
     #[inline]
-    pub(crate) fn polled_in(&self, turn: u8, took_ns: u64) {
+    pub(crate) fn note_poll(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;
         deferrals.set(deferrals.get().polled(turn, took_ns));
     }
 
     /// It was woken: by the host's visit before the turn `visited`, or in some other way. What its scheduler is to be told.
     #[inline]
-    pub(crate) fn why_woken(&self, visited: Option<u8>) -> Ready {
+    pub(crate) fn note_wake(&self, visited: Option<u8>) -> Ready {
         let deferrals = &self.header().owned.deferrals;
         let (next, yields) = match visited {
             Some(turn) => deferrals.get().woken_by_visit(turn),
@@ -162,7 +162,7 @@ impl LiveTask {
         forget(self);
         // SAFETY: the reference just forgotten is still counted.
         let header = unsafe { pointer.as_ref() };
-        let listed = header.owned.phase.replace(Phase::Done) == Phase::Arriving;
+        let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
         let completed = header.state.complete(listed);
         if completed.released {
             return;
@@ -206,16 +206,16 @@ impl std::fmt::Debug for LiveTask {
 ///
 /// The link was put there by a wake of one of this executor's tasks, and this is its owner thread.
 #[inline]
-pub(super) unsafe fn arrived(link: Link) -> Arrival {
+pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
     // SAFETY: the record's reference keeps the cell alive while the arrivals list points at it.
     let task = unsafe { link.header().as_ref() };
     if task.owned.phase.get() == Phase::Done {
         // SAFETY: the link just taken off is one of those that `complete` counted.
         unsafe { unlink(link) };
-        return Arrival::Nothing;
+        return Incoming::Nothing;
     }
     task.owned.phase.set(Phase::Ready);
-    Arrival::Ready(task.owned.place.get())
+    Incoming::Ready(task.owned.record.get())
 }
 
 /// Takes a link out of the inbox.
@@ -223,28 +223,28 @@ pub(super) unsafe fn arrived(link: Link) -> Arrival {
 /// # Safety
 ///
 /// The link was pushed into this executor's inbox, its `next` was read, and this is the owner thread.
-pub(crate) unsafe fn received(link: Link) -> Arrival {
+pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
     // SAFETY: the record's reference keeps the cell alive while the inbox points at it.
     let task = unsafe { link.header().as_ref() };
-    let place = task.owned.place.get();
+    let key = task.owned.record.get();
     let taken = task.state.take();
     if taken == Taken::Complete {
         // SAFETY: the link just taken off is one of those that `complete` counted.
         unsafe { unlink(link) };
-        return Arrival::Nothing;
+        return Incoming::Nothing;
     }
-    if place.slot == Place::NO_SLOT {
+    if key.slot == RecordKey::NO_SLOT {
         // SAFETY: the record's reference of a task from another thread comes with its first push. This is the owner
         // thread, and the task is not complete.
-        return Arrival::New(unsafe { LiveTask::from_raw(link.header()) }, place);
+        return Incoming::New(unsafe { LiveTask::from_raw(link.header()) }, key);
     }
     match (taken, task.owned.phase.get()) {
-        (Taken::Aborted, _) => Arrival::Aborted(place),
+        (Taken::Aborted, _) => Incoming::Aborted(key),
         (_, Phase::Parked) => {
             task.owned.phase.set(Phase::Ready);
-            Arrival::Ready(place)
+            Incoming::Ready(key)
         }
-        _ => Arrival::Nothing,
+        _ => Incoming::Nothing,
     }
 }
 

@@ -46,7 +46,6 @@
 //! closed, a notifier that comes too late to push takes that part.
 
 mod abort;
-mod arrivals;
 mod cell;
 mod deferrals;
 mod error;
@@ -61,19 +60,20 @@ mod shared;
 mod shared_ref;
 mod state;
 mod waker;
+mod woken_list;
 
 pub use abort::AbortHandle;
 pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-pub(crate) use arrivals::{Arrivals, BATCH};
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
-pub(crate) use header::Place;
+pub(crate) use header::RecordKey;
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
-pub(crate) use live::{Arrival, Finish, LiveTask, Ran};
+pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
-pub(crate) use shared::{QueueKey, Refusal, Shared};
+pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
+pub(crate) use woken_list::{BATCH, WokenList};

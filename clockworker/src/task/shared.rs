@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::inbox::Inbox;
-use super::{Arrivals, Credits, OwnerCell};
+use super::{Credits, OwnerCell, WokenList};
 use crate::base::Process;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -22,7 +22,7 @@ pub(crate) struct Shared {
 /// What only the owner thread reaches.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
-    pub(crate) arrivals: Arrivals,
+    pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Local {
 struct Names {
     /// Ordered, since comparing a few short names takes less than hashing one.
     queues: BTreeMap<Box<str>, QueueKey>,
-    refused: Option<Refusal>,
+    stopped: Option<Stopped>,
 }
 
 /// A queue, told apart from earlier ones with the same index.
@@ -43,7 +43,7 @@ pub(crate) struct QueueKey {
 
 /// Why no queue takes any more tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Stopped {
     ShutDown,
     Dropped,
     /// This is the copy that a child process got.
@@ -70,8 +70,8 @@ impl Shared {
 
     /// The arrivals list, if this is the owner thread.
     #[inline]
-    pub(crate) fn arrivals(&self) -> Option<&Arrivals> {
-        self.local().map(|local| &local.arrivals)
+    pub(crate) fn woken_list(&self) -> Option<&WokenList> {
+        self.local().map(|local| &local.woken)
     }
 
     /// None in a child process: if another thread held the lock at the fork, nobody releases it there.
@@ -98,19 +98,19 @@ impl Shared {
     }
 
     /// The queue of that name.
-    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Refusal> {
-        let Some(names) = self.names() else { return Err(Refusal::Forked) };
-        match (names.queues.get(name), names.refused) {
+    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Stopped> {
+        let Some(names) = self.names() else { return Err(Stopped::Forked) };
+        match (names.queues.get(name), names.stopped) {
             (Some(&key), _) => Ok(Some(key)),
-            (None, Some(refusal)) => Err(refusal),
+            (None, Some(why)) => Err(why),
             (None, None) => Ok(None),
         }
     }
 
     /// Says that no queue takes any more tasks.
-    pub(crate) fn refuse(&self, refusal: Refusal) {
+    pub(crate) fn refuse_tasks(&self, why: Stopped) {
         if let Some(mut names) = self.names() {
-            names.refused = Some(refusal);
+            names.stopped = Some(why);
             names.queues.clear();
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct State(AtomicUsize);
 /// What a notifier has to do.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Notify {
+pub(super) enum Wake {
     /// Push the task into the inbox: the caller is the one who set `NOTIFIED`.
     Submit,
     /// Nothing: it is on its way to a poll already, or complete.
@@ -93,18 +93,18 @@ impl State {
     /// Ordering: Release makes what the caller wrote visible to the poll that this wake causes, also when it is
     /// coalesced into an earlier one: the partner is the Acquire in [`take`](State::take), which clears the flag before
     /// that poll. Acquire orders the caller's use of `next` after the owner's last use of it.
-    pub(super) fn notify(&self) -> Notify {
+    pub(super) fn wake(&self) -> Wake {
         let prev = self.0.fetch_or(NOTIFIED, Ordering::AcqRel);
-        if prev & (NOTIFIED | COMPLETE) == 0 { Notify::Submit } else { Notify::Nothing }
+        if prev & (NOTIFIED | COMPLETE) == 0 { Wake::Submit } else { Wake::Nothing }
     }
 
     /// An abort from any thread. It takes the inbox's way, also on the owner thread, so that the future is dropped in
     /// a slice of its queue and never inside the caller's stack.
     ///
-    /// Ordering: as for [`notify`](State::notify).
-    pub(super) fn abort(&self) -> Notify {
+    /// Ordering: as for [`notify`](State::wake).
+    pub(super) fn abort(&self) -> Wake {
         let prev = self.0.fetch_or(ABORTED | NOTIFIED, Ordering::AcqRel);
-        if prev & (NOTIFIED | COMPLETE) == 0 { Notify::Submit } else { Notify::Nothing }
+        if prev & (NOTIFIED | COMPLETE) == 0 { Wake::Submit } else { Wake::Nothing }
     }
 
     /// The owner takes the task out of the inbox; wakes from now on push it again.
@@ -243,17 +243,17 @@ mod tests {
     #[test]
     fn only_the_first_notifier_submits_until_the_owner_takes() {
         let state = State::spawned();
-        assert_eq!(state.notify(), Notify::Submit);
-        assert_eq!(state.notify(), Notify::Nothing);
+        assert_eq!(state.wake(), Wake::Submit);
+        assert_eq!(state.wake(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Live);
-        assert_eq!(state.notify(), Notify::Submit);
+        assert_eq!(state.wake(), Wake::Submit);
     }
 
     #[test]
     fn an_abort_is_delivered_once_and_survives_the_take() {
         let state = State::spawned();
-        assert_eq!(state.abort(), Notify::Submit);
-        assert_eq!(state.abort(), Notify::Nothing);
+        assert_eq!(state.abort(), Wake::Submit);
+        assert_eq!(state.abort(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Aborted);
         assert!(state.is_aborted());
     }
@@ -262,8 +262,8 @@ mod tests {
     fn a_complete_task_is_never_submitted() {
         let state = State::spawned();
         assert!(state.complete(false).released);
-        assert_eq!(state.notify(), Notify::Nothing);
-        assert_eq!(state.abort(), Notify::Nothing);
+        assert_eq!(state.wake(), Wake::Nothing);
+        assert_eq!(state.abort(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Complete);
         assert!(state.release(), "the join handle's reference is the last");
     }
@@ -283,7 +283,7 @@ mod tests {
         assert!(detached.release());
 
         let notified = State::spawned();
-        assert_eq!(notified.notify(), Notify::Submit);
+        assert_eq!(notified.wake(), Wake::Submit);
         assert!(notified.complete(false).in_inbox);
     }
 

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use super::header::{Header, notify, release};
+use super::header::{Header, release, wake_task};
 
 /// One table for all tasks, in a `static`: `Waker::will_wake` compares its address, and promoted constants may be
 /// duplicated between codegen units (rust-lang/rust#121622).
@@ -51,12 +51,12 @@ unsafe fn wake(data: *const ()) {
     // `wake` consumes the waker, and with it the reference.
     let _reference = Reference(header(data));
     // SAFETY: the waker owns a reference, until the end of this function.
-    unsafe { notify(header(data)) };
+    unsafe { wake_task(header(data)) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the waker owns a reference or was lent by a poll under way.
-    unsafe { notify(header(data)) };
+    unsafe { wake_task(header(data)) };
 }
 
 unsafe fn drop_waker(data: *const ()) {

@@ -23,8 +23,8 @@ fn refusal<T>(executor: &Executor, task: JoinHandle<T>) -> String {
 #[test]
 fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
     let (executor, queue) = world();
-    assert_eq!(queue.room.get(), MAX_TASKS);
-    queue.room.set(2);
+    assert_eq!(queue.max_live.get(), MAX_TASKS);
+    queue.max_live.set(2);
     let first = executor.spawn(pending::<()>());
     let second = executor.spawn(async {});
     assert!(refusal(&executor, executor.spawn(async {})).ends_with("its queue is full"));

@@ -5,7 +5,7 @@
 //! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
 //! that drains a channel would stall all others until the host polls the executor again.
 //!
-//! So a turn of the executor **keeps the budget** it began with ([`TurnBudget`]), and renews it whenever it is found spent. A
+//! So a turn of the executor **keeps the budget** it began with ([`CoopBudget`]), and renews it whenever it is found spent. A
 //! task that waits then was cut short. If others had spent some of the budget before its poll, it is polled again at once,
 //! with all of it: so each task has a budget of its own, as in a `LocalSet`, and tasks that use no tokio resource pay nothing
 //! for that. If it has spent all of it itself, it gives way: it is ready again behind the others, as if it had awaited tokio's
@@ -35,7 +35,7 @@ const TRIED_AGAIN: u32 = 64;
 
 /// The budget of a turn. Dropping it puts back what the host has given.
 #[derive(Default)]
-pub(crate) struct TurnBudget {
+pub(crate) struct CoopBudget {
     /// None if there was none to begin with.
     #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
@@ -51,7 +51,7 @@ pub(crate) struct TurnBudget {
 }
 
 #[cfg(feature = "tokio")]
-impl TurnBudget {
+impl CoopBudget {
     /// Keeps the budget that the host has given for this turn.
     pub(crate) fn keep(&self) {
         // Without budget tokio has the waker woken. That is for whoever is polled in vain.
@@ -102,7 +102,7 @@ impl TurnBudget {
 
     /// Whether the poll of the queue that came after so many began with all of it. (Another queue may have had as many when it
     /// was renewed. Then a task that was cut short gives way, and no harm is done.)
-    pub(crate) fn was_whole(&self, polls: u64) -> bool {
+    pub(crate) fn note_cut(&self, polls: u64) -> bool {
         let lasted = polls.wrapping_sub(self.renewed_at.get());
         if lasted > 0 {
             self.expect(lasted.min(self.lasts.get().unwrap_or(IN_TIME)));
@@ -112,7 +112,7 @@ impl TurnBudget {
 }
 
 #[cfg(not(feature = "tokio"))]
-impl TurnBudget {
+impl CoopBudget {
     pub(crate) fn keep(&self) {}
 
     pub(crate) fn give_back(&self) {}
@@ -127,7 +127,7 @@ impl TurnBudget {
     #[inline]
     pub(crate) fn renew_in_time(&self, _polls: u64) {}
 
-    pub(crate) fn was_whole(&self, _polls: u64) -> bool {
+    pub(crate) fn note_cut(&self, _polls: u64) -> bool {
         true
     }
 }

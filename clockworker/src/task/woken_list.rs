@@ -8,11 +8,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::header::Link;
-use super::live::{Arrival, arrived};
+use super::live::{Incoming, take_off_woken_list};
 
 /// See the [module docs](self). Not `Sync`, so whoever has a reference is on the owner thread.
 #[derive(Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct WokenList {
     list: RefCell<VecDeque<Link>>,
     /// Of which queue those are that came since the list was empty: of one, of [`SEVERAL`], or [`NOBODY`] came. Looked at
     /// after each poll, and inside of polls, where a look into the list costs more.
@@ -30,14 +30,14 @@ const KEPT: usize = 65_536;
 const NOBODY: u32 = u32::MAX;
 const SEVERAL: u32 = u32::MAX - 1;
 
-impl Default for Arrivals {
+impl Default for WokenList {
     fn default() -> Self {
         Self { list: RefCell::default(), queue: Cell::new(NOBODY) }
     }
 }
 
-impl Arrivals {
-    /// Adds a task of that queue, whose phase the caller has set to `Arriving`.
+impl WokenList {
+    /// Adds a task of that queue, whose phase the caller has set to `Woken`.
     #[inline]
     pub(super) fn push(&self, link: Link, queue: u32) {
         let before = self.queue.get();
@@ -55,7 +55,7 @@ impl Arrivals {
 
     /// Takes out the first.
     #[inline(always)]
-    pub(crate) fn next(&self) -> Option<Arrival> {
+    pub(crate) fn next(&self) -> Option<Incoming> {
         if !self.any() {
             return None;
         }
@@ -68,12 +68,12 @@ impl Arrivals {
             }
         }
         drop(list);
-        // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Arriving`. Whoever
+        // SAFETY: the list is private, and filled by `push` only, with tasks whose phase was set to `Woken`. Whoever
         // has `&self` is on the owner thread.
-        link.map(|link| unsafe { arrived(link) })
+        link.map(|link| unsafe { take_off_woken_list(link) })
     }
 
-    /// Whether a task waits here, or the run loop is to [look](Arrivals::look).
+    /// Whether a task waits here, or the run loop is to [look](WokenList::request_look).
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.queue.get() != NOBODY
@@ -86,7 +86,7 @@ impl Arrivals {
     }
 
     /// Has the run loop look here, and at what else it looks at then, although nobody came.
-    pub(crate) fn look(&self) {
+    pub(crate) fn request_look(&self) {
         self.queue.set(SEVERAL);
     }
 
