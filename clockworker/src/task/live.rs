@@ -14,7 +14,7 @@ use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
-/// Dropping it cancels the task, so that no path through the executor can leave a join handle waiting for ever.
+/// Dropping it cancels the task, so that every path through the executor answers the join handle.
 pub(crate) struct LiveTask {
     header: NonNull<Header>,
     /// Not `Send`: its methods run user code and touch the owner's fields.
@@ -29,24 +29,24 @@ pub(crate) enum Finish {
     Panicked,
 }
 
-/// What became of a task in a poll.
+/// What a poll made of a task.
 pub(crate) enum Ran {
     /// It waits for a wake.
     Pending(LiveTask),
-    /// It was woken while it ran, on this thread: it is ready again.
+    /// It was woken on this thread while it ran: it is ready again.
     Yielded(LiveTask),
     Finished(Finish),
 }
 
-/// What a task that stood in a list turns out to need.
+/// What a task needs that was taken off the woken list or out of the inbox.
 pub(crate) enum Incoming {
-    /// Its record's scheduler is to be told.
+    /// Its scheduler is to be told.
     Ready(RecordKey),
-    /// It was aborted: drop its future now.
+    /// It was aborted: its future is to be dropped.
     Aborted(RecordKey),
     /// It came from another thread and needs a record.
     New(LiveTask, RecordKey),
-    /// Nothing: it is ready already, or complete.
+    /// Nothing: the task is ready already, or complete.
     Nothing,
 }
 
@@ -64,7 +64,7 @@ impl LiveTask {
         unsafe { self.header.as_ref() }
     }
 
-    /// Tells the task where its record is, and that it is in its queue's scheduler.
+    /// Tells the task the key of its record, and that its scheduler has it.
     pub(crate) fn assign_record(&self, key: RecordKey) {
         self.header().owned.record.set(key);
         self.header().owned.phase.set(Phase::Ready);
@@ -82,20 +82,21 @@ impl LiveTask {
         }
     }
 
-    /// After a poll at whose end it waits: has it yield instead.
+    /// Makes a task ready whose poll returned `Pending`, as if it had yielded.
     pub(crate) fn make_yielded(self) -> Ran {
         self.header().owned.phase.set(Phase::Ready);
         Ran::Yielded(self)
     }
 
-    /// It was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
+    /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
     #[inline]
     pub(crate) fn note_poll(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;
         deferrals.set(deferrals.get().polled(turn, took_ns));
     }
 
-    /// It was woken: by the host's visit before the turn `visited`, or in some other way. What its scheduler is to be told.
+    /// Notes a wake: by the host's visit before the turn `visited`, or, if that is `None`, of any other kind. Returns why the
+    /// task is ready, for its scheduler.
     #[inline]
     pub(crate) fn note_wake(&self, visited: Option<u8>) -> Ready {
         let deferrals = &self.header().owned.deferrals;
@@ -107,20 +108,20 @@ impl LiveTask {
         if yields { Ready::Deferred } else { Ready::Woken }
     }
 
-    /// Whether it was woken, and taken off its list for its scheduler.
+    /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
         self.header().owned.phase.get() == Phase::Ready
     }
 
-    /// Whether the task was aborted, by anybody who may have known of it for a while.
+    /// Whether the task was aborted. An abort on another thread may be seen late.
     pub(crate) fn is_aborted(&self) -> bool {
         self.header().state.is_aborted()
     }
 
     /// Polls the task. User code runs here; nothing unwinds out of it.
     ///
-    /// Whether it was aborted is not asked: an abort comes through the inbox, which was emptied after the last poll. One
-    /// that has come since is delivered after this one.
+    /// Does not ask whether the task was aborted: an abort comes through the inbox, which was emptied after the last poll.
+    /// One that has come since is delivered after this poll.
     #[inline(always)] // a call of its own cost 3 % of a hop
     pub(crate) fn run(self) -> Ran {
         let header = self.header();
@@ -128,7 +129,7 @@ impl LiveTask {
         // SAFETY: this reference outlives the poll.
         let waker = unsafe { waker::lend(self.header) };
         let mut cx = Context::from_waker(&waker);
-        // SAFETY: this is the owner thread and the task is not complete. Nobody else can be polling it: that takes its
+        // SAFETY: this is the owner thread and the task is not complete. Nothing else can be polling it: that takes its
         // `LiveTask`, which is here.
         match unsafe { (header.vtable.poll)(self.header, &mut cx) } {
             Some(finish) => {
@@ -156,7 +157,8 @@ impl LiveTask {
         finish
     }
 
-    /// The output is stored: hand it over, and give up the record's reference or leave that to the lists.
+    /// Completes a task whose output is stored: hands the output over, and gives up the record's reference or leaves it to
+    /// the lists.
     fn complete(self) {
         let pointer = self.header;
         forget(self);
@@ -200,14 +202,14 @@ impl std::fmt::Debug for LiveTask {
     }
 }
 
-/// Takes a link off the arrivals list.
+/// Says what a task needs whose link was taken off the woken list.
 ///
 /// # Safety
 ///
-/// The link was put there by a wake of one of this executor's tasks, and this is its owner thread.
+/// A wake of one of this executor's tasks put the link there, and this is its owner thread.
 #[inline]
 pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
-    // SAFETY: the record's reference keeps the cell alive while the arrivals list points at it.
+    // SAFETY: the record's reference keeps the cell alive while the woken list points at it.
     let task = unsafe { link.header().as_ref() };
     if task.owned.phase.get() == Phase::Done {
         // SAFETY: the link just taken off is one of those that `complete` counted.
@@ -218,7 +220,7 @@ pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
     Incoming::Ready(task.owned.record.get())
 }
 
-/// Takes a link out of the inbox.
+/// Says what a task needs whose link was taken out of the inbox.
 ///
 /// # Safety
 ///
@@ -248,7 +250,7 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
     }
 }
 
-/// One list less points at a complete task.
+/// Counts one list less that points at a complete task. With the last one, releases the record's reference.
 ///
 /// # Safety
 ///

@@ -12,9 +12,9 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct Shared {
     /// The owner thread's way in.
     local: OwnerCell<Local>,
-    /// Everybody else's.
+    /// The other threads' way in.
     pub(crate) inbox: Inbox,
-    /// The process it was made in.
+    /// The process that made it.
     pub(crate) process: Process,
     names: Mutex<Names>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Local {
     pub(crate) credits: Credits,
 }
 
-/// Names of queues, for spawns from other threads. The lock is never taken by a wake.
+/// Names of queues, for spawns from other threads. A wake never takes the lock.
 #[derive(Debug, Default)]
 struct Names {
     /// Ordered, since comparing a few short names takes less than hashing one.
@@ -46,7 +46,7 @@ pub(crate) struct QueueKey {
 pub(crate) enum Stopped {
     ShutDown,
     Dropped,
-    /// This is the copy that a child process got.
+    /// This is a child process's copy.
     Forked,
 }
 
@@ -68,13 +68,13 @@ impl Shared {
         self.local.get()
     }
 
-    /// The arrivals list, if this is the owner thread.
+    /// The woken list, if this is the owner thread.
     #[inline]
     pub(crate) fn woken_list(&self) -> Option<&WokenList> {
         self.local().map(|local| &local.woken)
     }
 
-    /// None in a child process: if another thread held the lock at the fork, nobody releases it there.
+    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
     fn names(&self) -> Option<MutexGuard<'_, Names>> {
         // Nothing that could panic runs under this lock, and its data are whole at every step.
         let lock = || self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -107,7 +107,7 @@ impl Shared {
         }
     }
 
-    /// Says that no queue takes any more tasks.
+    /// Takes all names away: spawns from other threads are refused for this reason.
     pub(crate) fn refuse_tasks(&self, why: Stopped) {
         if let Some(mut names) = self.names() {
             names.stopped = Some(why);

@@ -1,4 +1,4 @@
-//! The waker: a counted reference to a cell whose only power is to notify.
+//! The waker: a counted reference to a cell, which can only wake the task.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -36,13 +36,13 @@ unsafe fn clone(data: *const ()) -> RawWaker {
     RawWaker::new(data, &VTABLE)
 }
 
-/// A reference that ends with it, also if the host's waker panics.
+/// Releases a reference when it is dropped, also if the host's waker panics.
 struct Reference(NonNull<Header>);
 
 impl Drop for Reference {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: whoever made it gave a reference up to it.
+        // SAFETY: `wake`, which made it, gave up the waker's reference.
         unsafe { release(self.0) };
     }
 }

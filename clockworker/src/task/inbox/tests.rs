@@ -1,16 +1,16 @@
-//! What the inbox says of itself, where no executor asks.
+//! The inbox without an executor.
 
 use std::task::Waker;
 
 use crate::task::{HostWaker, RecordKey, Shared, SharedRef, spawn_remote};
 
-const SOMEWHERE: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
+const NO_RECORD: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
 
 fn host() -> HostWaker {
     HostWaker::of(Waker::noop())
 }
 
-/// Made on this thread, so that it may be emptied here.
+/// This thread is the owner, so it may empty the inbox.
 fn shared() -> SharedRef {
     SharedRef::new(Shared::new())
 }
@@ -34,7 +34,7 @@ fn once_it_is_closed_a_task_is_refused() {
     let shared = shared();
     let owner = shared.woken_list().expect("this is the owner thread");
     assert_eq!(shared.inbox.close(owner).count(), 0);
-    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    let task = spawn_remote(&shared, NO_RECORD, || async {});
     assert!(task.is_finished());
     assert!(!shared.inbox.has_mail());
     drop(task);
@@ -45,7 +45,7 @@ fn once_it_is_closed_a_task_is_refused() {
 fn mail_that_came_before_parking_keeps_the_host_awake() {
     let shared = shared();
     let owner = shared.woken_list().expect("this is the owner thread");
-    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    let task = spawn_remote(&shared, NO_RECORD, || async {});
     assert!(shared.inbox.has_mail());
     assert!(!shared.inbox.park(&host()));
     let mut mail = shared.inbox.take_all(owner);
