@@ -1,4 +1,4 @@
-//! Stopping: take no more tasks, let those there are finish, cancel the rest, say how many.
+//! Shutting an executor down: refuses new tasks, lets those there are finish, cancels the rest, reports how many.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -10,13 +10,13 @@ use crate::host::RunUntil;
 use crate::run::{Core, Drained, ExecutorStats, context};
 use crate::task::{Cause, Stopped};
 
-/// What became of the tasks that an executor had when it was shut down.
+/// How the tasks ended that an executor had when it was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// Tasks that gave an output before the deadline.
     pub completed: u64,
-    /// Tasks that were aborted meanwhile, or left at the deadline and cancelled.
+    /// Tasks that were aborted before the deadline, or cancelled at it.
     pub cancelled: u64,
     /// Tasks that panicked, in a poll or when they were cancelled.
     pub panicked: u64,
@@ -48,7 +48,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let mut deadline = pin!(deadline);
     let mut none_left = Drained::new(core);
     let drained = poll_fn(|cx| {
-        // What other threads spawned before the refusal is there and has to be told.
+        // Admission refuses what other threads spawned before the refusal and sent to the inbox.
         core.admit_incoming();
         match none_left.poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
@@ -56,7 +56,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
         }
     });
     let mut run = RunUntil::new(core, drained);
-    // Before anything is refused: a shutdown that cannot be must leave the executor as it is.
+    // Claims before it refuses anything: a shutdown that cannot be must leave the executor as it is.
     run.claim();
     core.refuse_tasks(Stopped::ShutDown);
     let drained = run.await;

@@ -1,4 +1,4 @@
-//! No host: the thread sleeps until there is something to do.
+//! `block_on` without a host: the thread sleeps until it is woken.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use crate::sync::{Arc, AtomicBool, Thread, WakeTarget, impl_wake, thread, waker_of};
 
-/// Panics where this thread drives a tokio runtime. Tokio is asked to block on nothing, which it refuses there, with the reason.
+/// Panics if this thread drives a tokio runtime. Asks tokio to block on nothing, which it refuses then, with the reason.
 #[cfg(feature = "tokio")]
 #[track_caller]
 pub(crate) fn assert_may_block() {
@@ -18,7 +18,7 @@ pub(crate) fn assert_may_block() {
 #[cfg(not(feature = "tokio"))]
 pub(crate) fn assert_may_block() {}
 
-/// Polls a future to the end on this thread, which sleeps in between.
+/// Polls a future to the end on this thread, which sleeps between polls.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let parker = Arc::new(Parker { woken: AtomicBool::new(false), thread: thread::current() });
     let waker = waker_of(Arc::clone(&parker));

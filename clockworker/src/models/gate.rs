@@ -28,14 +28,14 @@ fn a_wake_is_let_through_or_is_seen() {
         let mut future = pin!(future);
         block_on(poll_fn(|cx| {
             poller.register(cx.waker());
-            turns(&mut poller, future.as_mut(), cx, &waker)
+            poll_on(&mut poller, future.as_mut(), cx, &waker)
         }));
         drop(threads);
     });
 }
 
-/// TurnState until there is no work left: what the detour through monoio's driver comes to.
-fn turns<F: Future>(
+/// Polls until there is no work left, as `with_timers` does after each detour through monoio's driver.
+fn poll_on<F: Future>(
     poller: &mut GatePoller,
     mut future: Pin<&mut F>,
     cx: &mut Context<'_>,

@@ -42,7 +42,7 @@ fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
     });
 }
 
-/// One of several tasks of a host, which polls only those that were woken.
+/// One of several tasks of a host that polls only woken ones.
 struct Hosted {
     woken: AtomicBool,
     host: Waker,

@@ -1,4 +1,4 @@
-//! What a queue is made of: the records of its tasks, its groups, its scheduler's seat, its counters.
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters.
 
 mod counters;
 mod error;

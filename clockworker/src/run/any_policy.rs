@@ -1,4 +1,4 @@
-//! A scheduler of unknown type, and what keeps its panics from the executor.
+//! [`AnyPolicy`]: a scheduler of unknown type, whose panics become faults.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,7 +13,7 @@ use crate::base::drop_quietly;
 use crate::queue::{Asked, Policy, PolicyFault};
 use crate::task::WokenList;
 
-/// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
+/// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
 pub(super) trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
     /// See [`RunQueue::admit_woken`].
@@ -25,14 +25,14 @@ pub(super) trait AnyPolicy {
         most: usize,
     ) -> Result<usize, PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
-    /// Whether this is inside one of the scheduler's methods.
+    /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
-    /// Takes everything out of the scheduler, frees the records of aborted tasks, and puts the others back, in the order in
+    /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
     /// which they came.
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault>;
-    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
+    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`. Returns the scheduler.
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
 
@@ -81,7 +81,7 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     }
 }
 
-/// Calls a user's scheduler. All its state is behind a `RefCell`, whose borrow a panic releases.
+/// Calls a user's scheduler, and makes a panic a fault. All its state is behind a `RefCell`, whose borrow a panic releases.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         drop_quietly(payload);
@@ -89,8 +89,8 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     })
 }
 
-/// Calls what runs a slice, which asks the scheduler by way of [`Asked`]. A panic that does not come from there is the
-/// executor's own fault, and goes on.
+/// Runs a slice, which calls the scheduler through [`Asked`]. A panic that does not come from there is the executor's own,
+/// and goes on.
 fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
     let asked = Asked::default();
     match catch_unwind(AssertUnwindSafe(|| run(&asked))) {

@@ -1,19 +1,19 @@
-//! The host's cooperative budget.
+//! tokio's cooperative budget, renewed so that no task spends it for the others.
 //!
-//! tokio gives each poll of one of its own tasks 128 units for the use of its resources. Once they are gone, every tokio
-//! resource says that it is not ready, and has the task woken later, so that a task whose channel is always full lets
-//! others run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task
-//! that drains a channel would stall all others until the host polls the executor again.
+//! tokio gives each poll of one of its own tasks 128 units for the use of its resources. Once they are spent, every tokio
+//! resource says that it is not ready, and has the task woken later, so that a task whose channel is always full lets others
+//! run. To tokio an executor is one task, with one such budget for all that it runs: without care, the first task that drains
+//! a channel would stall all others until the host polls the executor again.
 //!
-//! So a turn of the executor **keeps the budget** it began with ([`CoopBudget`]), and renews it whenever it is found spent. A
-//! task that waits then was cut short. If others had spent some of the budget before its poll, it is polled again at once,
-//! with all of it: so each task has a budget of its own, as in a `LocalSet`, and tasks that use no tokio resource pay nothing
-//! for that. If it has spent all of it itself, it gives way: it is ready again behind the others, as if it had awaited tokio's
-//! own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)
+//! So [`CoopBudget`] **keeps the budget** that a turn of the executor began with, and renews it whenever a poll has spent it.
+//! A task that returns `Pending` then was cut short. If others had spent some of the budget before its poll, it is polled
+//! again at once, with all of it: so each task has a budget of its own, as in a `LocalSet`, and tasks that use no tokio
+//! resource pay nothing for that. If the task has spent all of it itself, it is ready again behind the others, as if it had
+//! awaited tokio's own `yield_now`. (Its wake may be long in coming: tokio delivers it when its scheduler comes round.)
 //!
-//! A poll that is cut short is a poll in vain, and costs more than ten renewals: what it awaits is registered anew, and its
-//! wake changes the order of the tasks. So an executor that has seen one renews the budget in time: every [`IN_TIME`] polls, or if
-//! one did not last for so many, after as many as that one lasted for.
+//! A poll that is cut short is in vain, and costs more than ten renewals: what it awaits is registered anew, and its wake
+//! changes the order of the tasks. So an executor that has seen one renews the budget in time: every [`IN_TIME`] polls, or if
+//! the budget once lasted for fewer, after as many as it lasted for.
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 
@@ -25,27 +25,27 @@ use std::task::{Context, Poll, Waker};
 #[cfg(feature = "tokio")]
 use tokio::task::coop::{RestoreOnPending, has_budget_remaining, poll_proceed};
 
-/// So many polls spend tokio's 128 units, where each uses sixteen.
+/// So many polls spend tokio's 128 units if each uses sixteen.
 #[cfg(feature = "tokio")]
 const IN_TIME: u64 = 8;
 
-/// After so many renewals in time it is taken to last twice as long.
+/// After so many renewals in time, the budget is expected to last twice as long.
 #[cfg(feature = "tokio")]
 const TRIED_AGAIN: u32 = 64;
 
-/// The budget of a turn. Dropping it puts back what the host has given.
+/// The host's cooperative budget during a turn. Dropping it gives the host back what it had.
 #[derive(Default)]
 pub(crate) struct CoopBudget {
-    /// None if there was none to begin with.
+    /// None if the host had none left.
     #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
-    /// How many polls the queue had had when it was renewed for the next.
+    /// The running queue's number of polls when the budget was last renewed.
     #[cfg(feature = "tokio")]
     renewed_at: Cell<u64>,
-    /// For how many polls it is taken to last. None while no task was cut short because of what others had spent.
+    /// For how many polls the budget is expected to last. None until a task was cut short because of what others had spent.
     #[cfg(feature = "tokio")]
     lasts: Cell<Option<u64>>,
-    /// How often it was renewed in time since that was last changed.
+    /// Renewals in time since `lasts` was last set.
     #[cfg(feature = "tokio")]
     renewals: Cell<u32>,
 }
@@ -54,14 +54,14 @@ pub(crate) struct CoopBudget {
 impl CoopBudget {
     /// Keeps the budget that the host has given for this turn.
     pub(crate) fn keep(&self) {
-        // Without budget tokio has the waker woken. That is for whoever is polled in vain.
+        // Without budget tokio has the waker woken: only a task that is polled in vain needs that.
         self.kept.set(match poll_proceed(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(kept) => Some(kept),
             Poll::Pending => None,
         });
     }
 
-    /// Ends the turn: the host has what it had.
+    /// Gives the host its budget back, as it was.
     pub(crate) fn give_back(&self) {
         drop(self.kept.take());
     }
@@ -72,17 +72,17 @@ impl CoopBudget {
         !has_budget_remaining()
     }
 
-    /// Renews it, for the poll of a queue that comes after so many.
+    /// Renews the budget for the queue's poll number `polls`, from 0.
     pub(crate) fn renew(&self, polls: u64) {
         self.give_back();
         self.keep();
         self.renewed_at.set(polls);
     }
 
-    /// Renews it before it is spent, where it has run short before. For the poll of a queue that comes after so many.
+    /// Renews the budget before it is spent, if it has run short before. For the queue's poll number `polls`, from 0.
     #[inline]
     pub(crate) fn renew_in_time(&self, polls: u64) {
-        // The last renewal may have been for another queue's poll, and then this one comes too early or too late.
+        // The last renewal may have been for another queue's poll: then this one comes too early or too late.
         if let Some(lasts) = self.lasts.get()
             && polls.wrapping_sub(self.renewed_at.get()) >= lasts
         {
@@ -94,14 +94,14 @@ impl CoopBudget {
         }
     }
 
-    /// From now on it is taken to last for so many polls.
+    /// Expects the budget to last for so many polls.
     fn expect(&self, polls: u64) {
         self.lasts.set(Some(polls.clamp(1, IN_TIME)));
         self.renewals.set(0);
     }
 
-    /// Whether the poll of the queue that came after so many began with all of it. (Another queue may have had as many when it
-    /// was renewed. Then a task that was cut short gives way, and no harm is done.)
+    /// Notes that the queue's poll number `polls` was cut short. True if it began with the whole budget. (Also true if
+    /// another queue had as many polls when the budget was renewed. Then the task gives way, and no harm is done.)
     pub(crate) fn note_cut(&self, polls: u64) -> bool {
         let lasted = polls.wrapping_sub(self.renewed_at.get());
         if lasted > 0 {

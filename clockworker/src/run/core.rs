@@ -1,4 +1,4 @@
-//! The state of an executor. Owner thread only.
+//! [`Core`]: the state of an executor. Owner thread only.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::task::{Shared, SharedRef};
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostLimits {
-    /// None for one that tunes itself.
+    /// None for a budget that tunes itself.
     pub(crate) budget: Option<Duration>,
     pub(crate) poll_cap: u32,
 }
@@ -29,9 +29,9 @@ pub(crate) struct HostLimits {
 /// See the [module docs](self). Each part is changed by the file that it comes from.
 pub(crate) struct Core {
     pub(crate) shared: SharedRef,
-    /// The process it was made in.
+    /// The process that made it.
     pub(crate) process: Process,
-    /// Time, and who pays for it.
+    /// Time, and the accounts it is billed to.
     pub(super) meter: Meter,
     /// When the host is visited.
     pub(super) visits: Visits,
@@ -43,15 +43,15 @@ pub(crate) struct Core {
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
-    /// Where the watchdog is.
+    /// The queue that the watchdog looks at next.
     pub(super) round: Round,
-    /// What arrived and is still to be admitted.
+    /// What came from other threads and is still to be admitted.
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
     pub(super) coop_budget: CoopBudget,
-    /// The future being run.
+    /// The future given to `run_until`.
     pub(crate) main: MainFuture,
-    /// Who runs the executor.
+    /// Whether the executor is driven, and by which runs.
     pub(crate) drivers: Drivers,
     /// Whether and how it ends.
     pub(crate) ending: Ending,

@@ -1,4 +1,4 @@
-//! The waker of one of several futures that an executor is run for at once.
+//! [`RunWaker`]: the waker of one of several futures that run an executor at once.
 
 use std::sync::atomic::Ordering;
 
@@ -11,16 +11,16 @@ use crate::task::HostWaker;
 #[derive(Debug)]
 pub(crate) struct RunWaker {
     woken: AtomicBool,
-    /// The waker of the task that the run is polled in, while it is not.
+    /// The waker of the task that polls the run, while the run waits.
     host: AtomicWaker,
-    /// Whether that is there. Looked at where a look at `host` costs two atomic read-modify-writes.
+    /// Whether the run waits. Read where a look at `host` costs two atomic read-modify-writes.
     waits: AtomicBool,
     /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
     main: Arc<MainWaker>,
 }
 
 impl RunWaker {
-    /// Of a future that is to be polled.
+    /// A waker whose future is to be polled.
     pub(crate) fn new(main: &Arc<MainWaker>) -> Arc<Self> {
         Arc::new(Self {
             woken: AtomicBool::new(true),
@@ -30,7 +30,7 @@ impl RunWaker {
         })
     }
 
-    /// Takes a host's waker back, before its keeper lets go of it.
+    /// Takes a host's waker back, before its keeper drops it.
     pub(crate) fn take_back(&self, host: &HostWaker) {
         drop(host.take_back(&self.host));
     }
@@ -40,10 +40,10 @@ impl RunWaker {
         self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
     }
 
-    /// Has the host woken when the future is, or was already.
+    /// Has a wake of the future wake the host too. Wakes it now if the future was woken already.
     pub(crate) fn register(&self, host: &HostWaker) {
         self.host.register(host);
-        // Ordering: Relaxed, what follows publishes it.
+        // Ordering: Relaxed, the read-modify-write below publishes it.
         self.waits.store(true, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `wake`. A wake comes before this read-modify-write, which sees it, or
         // after it, and then sees that the run waits.
@@ -52,7 +52,7 @@ impl RunWaker {
         }
     }
 
-    /// The run is polled.
+    /// Has wakes of the future wake the host no more, as the run is being polled.
     pub(crate) fn unregister(&self) {
         // Ordering: Relaxed, only this thread writes it. A wake that still sees that the run waits finds nothing at `host`, or
         // wakes a host that is awake.
@@ -62,7 +62,7 @@ impl RunWaker {
         }
     }
 
-    /// Has the run polled, its future not.
+    /// Has the run polled, but not its future.
     pub(crate) fn wake_host(&self) {
         if let Some(host) = self.host.take()
             && self.main.host_is_here()

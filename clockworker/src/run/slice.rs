@@ -1,8 +1,8 @@
-//! One slice: poll tasks of one queue until its time is up, or something better has come.
+//! One slice: polls tasks of one queue until its time is up, or another queue or the host comes first.
 //!
-//! This is the hot loop. It is compiled once per scheduler type, so that no call in it is dynamic but the one into the
-//! task. No borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task
-//! and choose the next.
+//! This is the hot loop. It is compiled once per scheduler type, so that its only dynamic call is the one into the task. No
+//! borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task and choose the
+//! next.
 
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
@@ -12,11 +12,11 @@ use super::timing::{SliceEnd, Timing};
 use crate::queue::{Asked, GroupIndex, NO_GROUP, PolicyFault, Popped, Records, Seat, admit_woken_in_slice};
 use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
 
-/// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
-/// be over, at 10 to 30 ns a poll.
+/// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
+/// over, at 10 to 30 ns a poll.
 const PREFETCH_AHEAD: usize = 4;
 
-/// A task that the scheduler chose.
+/// A task that the scheduler chose, taken out of its record.
 struct Chosen {
     live: LiveTask,
     id: TaskId,
@@ -26,7 +26,7 @@ struct Chosen {
 /// Why there is no next task to poll.
 pub(crate) enum Halt {
     Fault(PolicyFault),
-    /// The scheduler gave out many tasks that had been aborted: the time is to be looked at.
+    /// The scheduler gave out many aborted tasks: the clock is to be read.
     Tombstones,
 }
 
@@ -38,7 +38,7 @@ impl From<PolicyFault> for Halt {
 
 /// Runs one slice of `queue`, whose scheduler has this seat, within the grant that `core` holds.
 ///
-/// First the futures of aborted tasks are dropped; then tasks are polled, until one is aborted.
+/// First it drops the futures of aborted tasks; then it polls tasks.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, asked): (&RunQueue, &Core, &Asked),
@@ -71,8 +71,8 @@ pub(crate) fn run<S: Scheduler>(
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
-                // No queue joins the others by that, so nothing is preempted. And where the policy does not want them yet,
-                // several together cost less.
+                // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
+                // woken tasks yet, several together cost less.
                 if yielded.is_some() || woken.are_many() || asked.ask(|| policy.wants_woken()) {
                     admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, woken));
                 }
@@ -83,7 +83,7 @@ pub(crate) fn run<S: Scheduler>(
                 (seated, records) = (seat.borrow_mut(), queue.records.borrow_mut());
                 policy = match seated.as_mut() {
                     Some(policy) => policy,
-                    // Its successor has every ready task, this one included.
+                    // FIFO in its place has every ready task, this one included.
                     None => return Ok(SliceEnd::PolicyFault),
                 };
             }
@@ -100,8 +100,8 @@ pub(crate) fn run<S: Scheduler>(
     Ok(SliceEnd::Drained)
 }
 
-/// The slice ends: gives the scheduler the woken tasks that were kept back, as what comes after the slice is of another turn, then
-/// the last task, if it yielded.
+/// Gives the scheduler the woken tasks that were kept back, as those that come after the slice are of another turn, then the
+/// last task, if it yielded. For the end of the slice.
 #[inline(always)] // a call would keep more of the hot loop in memory: 15 instructions a poll
 fn hand_back<S: Scheduler>(
     policy: &mut S,
@@ -117,7 +117,7 @@ fn hand_back<S: Scheduler>(
     }
 }
 
-/// The task that the slice begins with.
+/// Chooses the task that the slice begins with.
 #[inline(always)] // as `choose`
 fn first<S: Scheduler>(
     seat: &Seat<S>,
@@ -132,9 +132,9 @@ fn first<S: Scheduler>(
     if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
 }
 
-/// Renews the budget after a poll that has spent it. A task that waits then was cut short: if those before it had spent some, it
-/// is polled again, and if it had all of it, it gives way. (Outside of tokio's schedulers it is woken at once, and has given
-/// way already.)
+/// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
+/// again if those before it had spent some of the budget, and gives way if it had all of it. (Outside of tokio's schedulers
+/// it is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
 fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
@@ -152,8 +152,8 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
     }
 }
 
-/// While what other threads sent waits for admission, aborts may be among it. A slice has one poll then, and if its task was
-/// aborted, none.
+/// Keeps `next` from being polled if it was aborted. While tasks from other threads wait for admission, aborts may be among
+/// them; a slice has one poll then.
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chosen>, Halt> {
     match next {
@@ -181,7 +181,7 @@ fn drop_aborted<S: Scheduler>(
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {
-            // To a task that is alone in its group nothing matters any more.
+            // Its service matters to the rest of its group only.
             if group != NO_GROUP {
                 asked.ask(|| served(policy, task, service_ns));
             }
@@ -204,14 +204,14 @@ fn drop_aborted<S: Scheduler>(
 /// The task that was polled last.
 struct Last {
     id: TaskId,
-    /// If it is ready again, it is still to be pushed.
+    /// The task, if it is ready again: it is still to be pushed.
     yielded: Option<Task>,
 }
 
-/// Hands back the last task if it yielded, asks the scheduler for the next, and checks what it gives.
+/// Pushes the last task if it yielded, asks the scheduler for the next, and checks what it gives.
 ///
-/// Fetches the memory of one of the next early, where tasks are many and their order is not that of their slots, which
-/// is roughly that of their memory and is foreseen by the processor.
+/// Prefetches a task some polls ahead, if tasks are many and their order is not that of their slots, which is roughly that of
+/// their memory and which the processor foresees.
 #[inline(always)] // the result is then in registers: handing it over in memory cost a third of a poll
 fn choose<S: Scheduler>(
     policy: &mut S,
@@ -230,7 +230,7 @@ fn choose<S: Scheduler>(
         let Some(id) = popped else {
             return if queue.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
         };
-        // Before anything is taken out: a scheduler that panics loses nothing.
+        // Before anything is taken out, so that a scheduler that panics loses nothing.
         if id.slot().wrapping_sub(slot) > 1
             && records.are_many()
             && let Some(soon) = asked.ask(|| policy.peek(PREFETCH_AHEAD))
@@ -254,7 +254,7 @@ fn choose<S: Scheduler>(
     }
 }
 
-/// The scheduler's work, in functions of their own where a profile is to show them (see profiling/README.md).
+/// The scheduler's `pop`, in a function of its own where a profile is to show it (see profiling/README.md).
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
 fn pop<S: Scheduler>(policy: &mut S, asked: &Asked) -> Option<TaskId> {
@@ -275,11 +275,11 @@ fn push_pop<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) -> Option<T
     asked.ask(|| policy.push_pop(task))
 }
 
-/// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the
-/// caller to push, after the tasks that arrived meanwhile.
+/// Settles a polled task: first its record and the counters, then the scheduler. Returns the task if it is ready again, for
+/// the caller to push after the tasks that were woken meanwhile.
 ///
-/// The books come first, so that neither a scheduler that panics loses anything nor an arrival meets a task that is in
-/// nobody's books.
+/// The record and the counters come first, so that a scheduler that panics loses nothing, and no admission meets a task that
+/// is counted nowhere.
 #[inline(always)]
 fn settle<S: Scheduler>(
     policy: &mut S,
@@ -305,7 +305,7 @@ fn settle<S: Scheduler>(
         }
         Ran::Finished(finish) => {
             let removed = records.remove(id);
-            // Its group may be gone with it.
+            // Its group may have gone with it.
             core.leave_task();
             queue.count(finish);
             if finish == Finish::Panicked {
@@ -327,13 +327,13 @@ fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
     }
 }
 
-/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that it did not bear.
+/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that made it panic.
 #[cold]
 fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
-    // FIFO hears nothing of what was served and who left, so any other will do.
-    let mut nobody = RunnableFifo::new();
+    // FIFO ignores what was served and which tasks finished, so any other will do.
+    let mut unused = RunnableFifo::new();
     let asked = Asked::default();
-    let yielded = settle(&mut nobody, &mut queue.records.borrow_mut(), (queue, core, &asked), id, ran, 0);
+    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &asked), id, ran, 0);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

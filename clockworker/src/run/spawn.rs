@@ -18,8 +18,8 @@ impl Core {
         if !self.takes(queue) {
             return refuse(&self.shared, self.refusal(queue), future);
         }
-        // Tasks woken before this one was spawned come first. (Unless a scheduler spawns while it is asked for a task: its
-        // queue can take none in meanwhile, and a task that is off the list of those woken would be lost.)
+        // Tasks woken before this one was spawned come first. (Not if a scheduler spawns while it is asked for a task: its
+        // queue can admit none meanwhile, and a task that is off the woken list would be lost.)
         if self.has_woken() && !self.is_choosing() {
             self.admit_woken_before_spawn();
         }
@@ -34,7 +34,7 @@ impl Core {
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
     }
 
-    /// Whether the scheduler of the running queue is being asked, and this is called by it.
+    /// Whether the scheduler of the running queue is being called, so that it is the caller.
     fn is_choosing(&self) -> bool {
         let running = self.slice.running.get().and_then(|id| self.queue_at(id.index() as u32));
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
@@ -46,7 +46,7 @@ impl Core {
         queue.live.get() < queue.max_live.get() && self.process.is_current()
     }
 
-    /// Why it does not.
+    /// Why a queue takes no more tasks.
     #[cold]
     pub(super) fn refusal(&self, queue: &RunQueue) -> Refused {
         match self.ending.stopped() {
@@ -58,7 +58,7 @@ impl Core {
         }
     }
 
-    /// Spawns where the task that is being polled belongs; in the default queue if none is.
+    /// Spawns into the queue and group of the task that is being polled; into the default queue if none is.
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

@@ -1,4 +1,4 @@
-//! One turn on the host's thread: admission, the future being run, slices, until the host must run.
+//! One turn on the host's thread: admission, the future given to `run_until`, slices, until the host must run.
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
@@ -11,17 +11,17 @@ use super::timing::SliceEnd;
 use crate::queue::Counter;
 use crate::task::{HostWaker, Id, WokenList};
 
-/// The turn on the host's thread.
+/// The state of turns on the host's thread.
 pub(super) struct TurnState {
-    /// Polls that there may be in one.
+    /// The most polls in a turn.
     poll_cap: u32,
-    /// A turn went by without a slice: the next begins with one.
+    /// Whether the last turn had no slice: the next begins with one.
     owes_slice: Cell<bool>,
     /// The number of the turn, modulo 256.
     number: Cell<u8>,
-    /// The same, while all that arrives comes from the host's visit before it: nothing has been polled yet.
+    /// The same until something is polled in the turn: until then the host's visit before it woke all that was woken.
     visited: Cell<Option<u8>>,
-    /// The task of another executor that this turn is taken in.
+    /// The task of another executor, inside which this executor is run.
     outer_task: Cell<Option<Id>>,
     pub(super) host_polls: Counter,
     pub(super) host_yields: Counter,
@@ -40,19 +40,19 @@ impl TurnState {
         }
     }
 
-    /// The number of the turn, while all that arrives comes from the host's visit before it.
+    /// The number of the turn, while all that was woken was woken by the host's visit before it.
     #[inline]
     pub(super) fn visited(&self) -> Option<u8> {
         self.visited.get()
     }
 }
 
-/// One turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
+/// Takes a turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
 ///
-/// `poll_main` polls the future being run, if it was woken. It is asked often.
+/// `poll_main` polls the future given to `run_until`, if it was woken. It is called often.
 pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
     let _turn = TurnGuard::begin(core);
-    // The last turn went by in admission: now it is the tasks' turn.
+    // The last turn went by in admission: now tasks are polled first.
     let mut slice_first = core.turn.owes_slice.take();
     loop {
         if core.main.waits_for() == 0
@@ -85,12 +85,12 @@ enum Next {
     Visit,
     /// There is nothing to do.
     Park,
-    /// Tasks are not polled any more: what runs the executor looks at [`Ending`](super::ending::Ending), and panics.
+    /// Tasks are not polled any more: the run checks [`Ending`](super::ending::Ending), and panics.
     Fail,
 }
 
 impl Core {
-    /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
+    /// Admits tasks, unless a slice comes first, then gives one queue a slice.
     #[inline(always)] // the loop of `turn`
     fn step(&self, slice_first: &mut bool) -> Next {
         if self.has_incoming() && !std::mem::take(slice_first) {
@@ -111,12 +111,11 @@ impl Core {
         }
     }
 
-    /// No queue is runnable.
+    /// Says what comes next when no queue is runnable.
     #[inline(always)] // as `step`
     fn after_no_slice(&self) -> Next {
         if self.has_incoming() {
-            // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
-            // it.
+            // A future dropped at admission woke a task, or other threads have sent more, of which there may be no end.
             self.meter.read();
             return self.unless_host_is_due(Next::Step);
         }
@@ -125,7 +124,7 @@ impl Core {
         if !self.main.is_woken() {
             return Next::Park;
         }
-        // The future being run woke itself. Where a clock stands still, only the count of polls ends the turn.
+        // The future given to `run_until` woke itself. Where a clock stands still, only the count of polls ends the turn.
         let next = self.unless_host_is_due(Next::Step);
         self.pace.count_one();
         next
@@ -137,7 +136,7 @@ impl Core {
     }
 }
 
-/// Polls the future being run, in a turn and between slices.
+/// Polls the future given to `run_until`, in a turn and between slices.
 pub(crate) fn poll_in_turn<T>(
     core: &Core,
     waker: &Waker,
@@ -147,19 +146,19 @@ pub(crate) fn poll_in_turn<T>(
     core.end_visit();
     core.meter.begin(Account::Main);
     let polled = poll(&mut Context::from_waker(waker));
-    // It woke itself, to let others run: it is to be their turn, then.
+    // It woke itself, to let others run.
     let yielded = core.main.is_woken();
     core.main.polled(yielded);
     core.meter.end_main(yielded);
     if core.coop_budget.is_spent() {
-        // It was cut short, and takes turns with the tasks.
+        // tokio cut it short: it yields to the tasks.
         core.coop_budget.renew(0);
         waker.wake_by_ref();
     }
     polled
 }
 
-/// A turn under way.
+/// The guard of a turn under way.
 struct TurnGuard<'a>(&'a Core);
 
 impl<'a> TurnGuard<'a> {
@@ -180,7 +179,7 @@ impl Drop for TurnGuard<'_> {
     }
 }
 
-/// Arranges for the host to be woken. False if something has come meanwhile.
+/// Parks the inbox, so that the next wake wakes the host. False if something came meanwhile.
 #[inline]
 fn park(core: &Core, host: &HostWaker) -> bool {
     let inbox = &core.shared.inbox;
@@ -213,16 +212,16 @@ impl Core {
         self.visits.are_under_way()
     }
 
-    /// Renews the host's cooperative budget, which a poll of the queue has spent. If that cannot be, it was the last before the
-    /// host runs. True if others had spent some of it before that poll, and now there is all of it.
+    /// Renews tokio's budget, which a poll of the queue has spent. If that fails, the host must run after this poll. True if
+    /// others had spent some of the budget before that poll, and it is whole now.
     pub(crate) fn renew_coop_budget(&self, queue: &RunQueue) -> bool {
         let polls = queue.counters.polls.get();
         let by_others = !self.coop_budget.note_cut(polls);
-        // For the same task once more, or for the one after it.
+        // For the same task once more, or for the task after it.
         self.coop_budget.renew(if by_others { polls } else { polls + 1 });
         let renewed = !self.coop_budget.is_spent();
         if !renewed {
-            self.visits.call_off();
+            self.visits.make_due();
             self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
         by_others && renewed
@@ -234,18 +233,18 @@ impl Core {
         self.turn.number.get()
     }
 
-    /// Something is about to be polled: what arrives from now on does not come from the host's visit.
+    /// Notes that something is about to be polled: what is woken from now on, the host's visit did not wake.
     pub(crate) fn end_visit(&self) {
         self.turn.visited.set(None);
     }
 
-    /// Ends it: from now on the host pays.
+    /// Ends the turn: time is the host's from now on.
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
     }
 
-    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or something came
-    /// that may be to be served first. Looks, but does not admit: no other task's future is dropped inside a poll.
+    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may
+    /// be to be served first. Does not admit: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
         let current = self.slice.current.get();
         if current == Current::NONE {
@@ -259,7 +258,7 @@ impl Core {
             || self.time_is_up(self.meter.read(), u32::MAX).is_some()
     }
 
-    /// Goes back to the host although there is work left.
+    /// Ends the turn with work left: wakes the host, for it to poll the executor again.
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.turn.host_yields.add(1);

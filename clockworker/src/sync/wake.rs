@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// Makes `Arc<$target>` something that wakes by [`WakeTarget`](super::WakeTarget).
+/// Makes a waker of `Arc<$target>`, which calls its [`WakeTarget`](super::WakeTarget).
 macro_rules! impl_wake {
     ($target:ty) => {
         impl std::task::Wake for $target {
@@ -24,7 +24,7 @@ pub(crate) fn waker_of<S: Wake + Send + Sync + 'static>(target: Arc<S>) -> Waker
     Waker::from(target)
 }
 
-/// Frees what nobody refers to any more.
+/// Frees a value whose last reference is gone.
 #[inline]
 pub(crate) fn reclaim<T: 'static>(last: Box<T>) {
     drop(last);

@@ -1,4 +1,4 @@
-//! Wakers, and where one is left for somebody else to wake.
+//! Wakers, and [`AtomicWaker`], where one is left for another thread to wake.
 
 use std::mem::ManuallyDrop;
 use std::task::{RawWaker, RawWakerVTable, Waker};
