@@ -3,11 +3,11 @@
 //! Two levels decide what runs next:
 //!
 //! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. Of the queues that are owed service, the one
-//! with the earliest virtual deadline gets the next slice.
+//!    with the earliest virtual deadline gets the next slice.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
-//! the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
-//! ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
-//! ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), or your own.
+//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
+//!    ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
+//!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), or your own.
 //!
 //! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host that has them
 //! (tokio, monoio, smol or any other), or alone.
