@@ -99,7 +99,7 @@ impl<T> Drop for RebuildOnPanic<'_, T> {
         let mut members = take(&mut set.members).into_iter();
         set.members.extend(&mut members);
         set.any_new = true;
-        // With the waker that was left in it.
+        // Dropped with the waker that was left in them.
         drop_quietly(members);
         if take(&mut set.is_awaited) {
             // The waiting caller's waker went with it, so that caller has to poll again.

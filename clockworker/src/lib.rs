@@ -58,11 +58,11 @@
 
 #![deny(unsafe_code)]
 
-// What all else uses.
+// Used by everything else.
 mod base;
 mod sync;
 
-// The way of a task. Each folder imports only from those before it.
+// What a task goes through. Each folder imports only from those before it: task, queue, run, host.
 mod host;
 mod queue;
 mod run;
@@ -82,11 +82,11 @@ mod queue_handle;
 mod shutdown;
 mod yield_now;
 
-// The same by tokio's names.
+// The same under tokio's names.
 #[cfg(feature = "tokio")]
 pub mod compat;
 
-// What several threads do, in all orders.
+// Tests of what several threads do, in all orders.
 #[cfg(all(test, clockworker_loom))]
 mod models;
 #[cfg(all(test, clockworker_shuttle))]

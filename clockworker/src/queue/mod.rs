@@ -15,7 +15,7 @@ pub use fault::PolicyFault;
 
 pub(crate) use counters::{Counter, Counters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
-pub(crate) use policy::{Asked, Policy, Seat, admit_woken_in_slice};
+pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use tombstones::Tombstones;
 pub(crate) use watchdog::Watchdog;

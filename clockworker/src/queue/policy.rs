@@ -42,7 +42,7 @@ impl<S: Scheduler> Policy<S> {
         most: usize,
     ) -> usize {
         let mut records = records.borrow_mut();
-        let told = (ready, &Asked::default(), woken);
+        let told = (ready, &PolicyCalls::default(), woken);
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             return admit_woken(scheduler, &mut records, told, visited, most);
         }
@@ -102,7 +102,7 @@ impl<S: Scheduler> Policy<S> {
 fn admit_woken<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (ready, asked, woken): (&Cell<usize>, &Asked, &WokenList),
+    (ready, calls, woken): (&Cell<usize>, &PolicyCalls, &WokenList),
     visited: Option<u8>,
     most: usize,
 ) -> usize {
@@ -115,7 +115,7 @@ fn admit_woken<S: Scheduler>(
             && let Some((task, why)) = records.make_ready(key, visited)
         {
             ready.set(ready.get() + 1);
-            asked.ask(|| policy.push(task, why));
+            calls.guard(|| policy.push(task, why));
         }
     }
     admitted
@@ -126,28 +126,29 @@ fn admit_woken<S: Scheduler>(
 pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    told: (&Cell<usize>, &Asked, &WokenList),
+    told: (&Cell<usize>, &PolicyCalls, &WokenList),
 ) {
     admit_woken(policy, records, told, None, BATCH);
 }
 
-/// Tells a panic of the scheduler from a panic of the executor, in a slice, where one `catch_unwind` catches both.
+/// Guards the calls of a scheduler in a slice, where one `catch_unwind` catches its panics and the executor's: tells them
+/// apart.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PolicyCalls {
     panicked: Cell<bool>,
 }
 
-impl Asked {
-    /// Calls the scheduler by `call`. Costs nothing unless it panics.
+impl PolicyCalls {
+    /// Makes one call of the scheduler. Costs nothing unless it panics.
     #[inline(always)]
-    pub(crate) fn ask<T>(&self, call: impl FnOnce() -> T) -> T {
+    pub(crate) fn guard<T>(&self, call: impl FnOnce() -> T) -> T {
         let unless_done = Panicked(&self.panicked);
         let answer = call();
         std::mem::forget(unless_done);
         answer
     }
 
-    /// Whether a call has panicked.
+    /// Whether a guarded call has panicked.
     pub(crate) fn has_panicked(&self) -> bool {
         self.panicked.get()
     }

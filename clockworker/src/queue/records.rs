@@ -11,10 +11,10 @@ use super::groups::{GroupIndex, Groups, NO_GROUP, group_of};
 use super::standing::Standing;
 use crate::task::{LiveTask, RecordKey};
 
-/// So many tasks, with cells of 100 bytes and futures as large again, fill a second-level cache of some 100 KiB.
+/// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
 
-/// A queue without tasks keeps memory for so many records: 1 MiB.
+/// Records whose memory a queue without tasks keeps: 1 MiB.
 const KEPT: usize = 65_536;
 
 /// The records of a queue's tasks, by slot, and its groups.

@@ -7,7 +7,7 @@
 
 use std::cell::Cell;
 
-/// Fewer are no matter.
+/// Tombstones from which on a queue sweeps.
 const FEW: usize = 1_024;
 
 /// The tombstones of a queue, and when it sweeps.

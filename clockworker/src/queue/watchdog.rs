@@ -12,7 +12,7 @@ use super::Records;
 /// The most slots to look through at a time: some 15 µs. A queue with more is watched part by part.
 const SLOTS: usize = 16_384;
 
-/// A scheduler with endless patience is asked again after so many polls.
+/// Polls after which a scheduler with endless patience is asked again.
 const ASK_AGAIN: u64 = 65_536;
 
 /// When to look next, and what the last look marked. Counts the polls of one queue.

@@ -16,9 +16,9 @@ use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, RecordKey, Refused, W
 /// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
 
-/// What was taken out of the inbox and is still to be admitted.
+/// What admission has taken out of the inbox and not admitted yet, and when it pauses.
 pub(super) struct Admission {
-    /// What was taken out of the inbox.
+    /// The tasks taken out of the inbox.
     mail: Cell<Batch>,
     /// Whether `mail` holds a task.
     has_mail_left: Cell<bool>,
@@ -204,7 +204,7 @@ impl Core {
             let Some(arrival) = next else { return true };
             self.admit(arrival);
             if self.meter.is_stale() {
-                // It dropped a future, which may have taken long.
+                // A future was dropped, which may have taken long.
                 return false;
             }
         }
@@ -246,7 +246,7 @@ impl Core {
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
-            // It is dropped here, as part of no task.
+            // Drops the future here, as part of no task.
             let outer = self.slice.current.replace(Current::NONE);
             let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
             self.slice.current.set(outer);

@@ -10,7 +10,7 @@ use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Asked, Policy, PolicyFault};
+use crate::queue::{Policy, PolicyCalls, PolicyFault};
 use crate::task::WokenList;
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
@@ -62,9 +62,9 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {
         // Not in the condition, whose borrow would last for the whole slice.
         let in_service = self.chosen.borrow().is_some();
-        guarded_slice(|asked| match in_service {
-            true => slice::run(&self.chosen, (queue, core, asked)),
-            false => slice::run(&self.successor, (queue, core, asked)),
+        guarded_slice(|calls| match in_service {
+            true => slice::run(&self.chosen, (queue, core, calls)),
+            false => slice::run(&self.successor, (queue, core, calls)),
         })
     }
 
@@ -89,15 +89,15 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     })
 }
 
-/// Runs a slice, which calls the scheduler through [`Asked`]. A panic that does not come from there is the executor's own,
-/// and goes on.
-fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
-    let asked = Asked::default();
-    match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
+/// Runs a slice, which guards its calls of the scheduler by [`PolicyCalls`]. A panic that does not come from those is the
+/// executor's own, and goes on.
+fn guarded_slice(run: impl FnOnce(&PolicyCalls) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
+    let calls = PolicyCalls::default();
+    match catch_unwind(AssertUnwindSafe(|| run(&calls))) {
         Ok(Ok(end)) => Ok(end),
         Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Tombstones),
         Ok(Err(Halt::Fault(fault))) => Err(fault),
-        Err(payload) if asked.has_panicked() => {
+        Err(payload) if calls.has_panicked() => {
             drop_quietly(payload);
             Err(PolicyFault::Panicked)
         }
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_scheduler_is_a_fault_and_one_of_the_executor_goes_on() {
-        let of_scheduler = guarded_slice(|asked| asked.ask(|| panic!("the scheduler's")));
+        let of_scheduler = guarded_slice(|calls| calls.guard(|| panic!("the scheduler's")));
         assert_eq!(of_scheduler, Err(PolicyFault::Panicked));
         let of_executor = catch_unwind(|| {
-            guarded_slice(|asked| {
-                asked.ask(|| {});
+            guarded_slice(|calls| {
+                calls.guard(|| {});
                 panic!("the executor's")
             })
         });

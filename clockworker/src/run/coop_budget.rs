@@ -25,11 +25,11 @@ use std::task::{Context, Poll, Waker};
 #[cfg(feature = "tokio")]
 use tokio::task::coop::{RestoreOnPending, has_budget_remaining, poll_proceed};
 
-/// So many polls spend tokio's 128 units if each uses sixteen.
+/// Polls of sixteen units each that spend tokio's 128.
 #[cfg(feature = "tokio")]
 const IN_TIME: u64 = 8;
 
-/// After so many renewals in time, the budget is expected to last twice as long.
+/// Renewals in time after which the budget is expected to last twice as long.
 #[cfg(feature = "tokio")]
 const TRIED_AGAIN: u32 = 64;
 
@@ -101,7 +101,7 @@ impl CoopBudget {
     }
 
     /// Notes that the queue's poll number `polls` was cut short. True if it began with the whole budget. (Also true if
-    /// another queue had as many polls when the budget was renewed. Then the task gives way, and no harm is done.)
+    /// another queue had as many polls when the budget was renewed. Then the task yields, and no harm is done.)
     pub(crate) fn note_cut(&self, polls: u64) -> bool {
         let lasted = polls.wrapping_sub(self.renewed_at.get());
         if lasted > 0 {

@@ -45,7 +45,7 @@ pub(crate) struct Core {
     pub(super) queues: Queues,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,
-    /// What came from other threads and is still to be admitted.
+    /// Tasks from other threads that are still to be admitted.
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
     pub(super) coop_budget: CoopBudget,

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use crate::base::Clock;
 use crate::queue::Counter;
 
-/// Where the time is not needed after each poll, clock readings are about this far apart. Nanoseconds.
+/// Clock readings are about this far apart where the time is not needed after each poll. Nanoseconds.
 pub(crate) const SAMPLE_NS: u64 = 2_000;
 
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.

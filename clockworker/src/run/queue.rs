@@ -159,7 +159,7 @@ impl RunQueue {
     /// the scheduler has the task; then the record is a tombstone.
     pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
         let Aborted { live, task, ready, group: _ } = aborted;
-        self.count(live.cancel(cause));
+        self.count_finished(live.cancel(cause));
         if ready {
             self.tombstones.add(self.counters.polls.get(), self.ready.get());
             return None;
@@ -189,7 +189,7 @@ impl RunQueue {
     }
 
     /// Counts a task as finished.
-    pub(crate) fn count(&self, finish: Finish) {
+    pub(crate) fn count_finished(&self, finish: Finish) {
         self.live.set(self.live.get() - 1);
         self.counters.finished(finish);
     }
@@ -280,11 +280,11 @@ impl RunQueue {
         self.ready.set(0);
         // Aborted tasks first, whose errors say so.
         while let Some(aborted) = self.next_aborted() {
-            self.count(aborted.live.cancel(Cause::Aborted));
+            self.count_finished(aborted.live.cancel(Cause::Aborted));
         }
         for task in tasks {
             let finish = task.cancel(cause);
-            self.count(finish);
+            self.count_finished(finish);
         }
     }
 }

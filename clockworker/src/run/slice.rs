@@ -9,7 +9,9 @@ use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timing};
-use crate::queue::{Asked, GroupIndex, NO_GROUP, PolicyFault, Popped, Records, Seat, admit_woken_in_slice};
+use crate::queue::{
+    GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice,
+};
 use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
 
 /// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
@@ -41,16 +43,16 @@ impl From<PolicyFault> for Halt {
 /// First it drops the futures of aborted tasks; then it polls tasks.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
     let Some(woken) = core.shared.woken_list() else { unreachable!("slices are run on the owner thread") };
     if queue.has_aborted()
-        && let Some(end) = drop_aborted(seat, (queue, core, asked))
+        && let Some(end) = drop_aborted(seat, (queue, core, calls))
     {
         return Ok(end);
     }
     let mut timing = Timing::start(core);
-    let mut next = first(seat, queue, core, asked)?;
+    let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
         let mut ran = live.run();
@@ -64,17 +66,17 @@ pub(crate) fn run<S: Scheduler>(
             settle_with_successor(queue, core, id, ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (queue, core, asked), id, ran, service_ns);
+        let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, service_ns);
         if S::WANTS_TIME && service_ns > 0 {
-            asked.ask(|| policy.time_passed(service_ns));
+            calls.guard(|| policy.time_passed(service_ns));
         }
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
                 // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
                 // woken tasks yet, several together cost less.
-                if yielded.is_some() || woken.are_many() || asked.ask(|| policy.wants_woken()) {
-                    admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, woken));
+                if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
+                    admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
                 }
             } else {
                 drop((seated, records));
@@ -89,31 +91,31 @@ pub(crate) fn run<S: Scheduler>(
             }
         }
         if let Some(end) = timing.end() {
-            hand_back(policy, &mut records, (queue, asked, woken), yielded);
+            hand_back(policy, &mut records, (queue, calls, woken), yielded);
             return Ok(end);
         }
-        next = choose(policy, &mut records, queue, asked, Some(Last { id, yielded }))?;
+        next = choose(policy, &mut records, queue, calls, Some(Last { id, yielded }))?;
     }
     if let Some(policy) = &mut *seat.borrow_mut() {
-        asked.ask(|| policy.drained());
+        calls.guard(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
 }
 
-/// Gives the scheduler the woken tasks that were kept back, as those that come after the slice are of another turn, then the
-/// last task, if it yielded. For the end of the slice.
+/// Ends the slice: gives the scheduler the woken tasks that were kept back, as tasks woken after the slice are of another
+/// turn; then the last task, if it yielded.
 #[inline(always)] // a call would keep more of the hot loop in memory: 15 instructions a poll
 fn hand_back<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (queue, asked, woken): (&RunQueue, &Asked, &WokenList),
+    (queue, calls, woken): (&RunQueue, &PolicyCalls, &WokenList),
     yielded: Option<Task>,
 ) {
     if woken.only_queue() == Some(queue.key.index) {
-        admit_woken_in_slice(policy, records, (&queue.ready, asked, woken));
+        admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
     }
     if let Some(task) = yielded {
-        push(policy, asked, task);
+        push(policy, calls, task);
     }
 }
 
@@ -123,18 +125,18 @@ fn first<S: Scheduler>(
     seat: &Seat<S>,
     queue: &RunQueue,
     core: &Core,
-    asked: &Asked,
+    calls: &PolicyCalls,
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, asked, None)?,
+        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?,
         None => None,
     };
     if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
 }
 
 /// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
-/// again if those before it had spent some of the budget, and gives way if it had all of it. (Outside of tokio's schedulers
-/// it is woken at once, and has yielded already.)
+/// again if those before it had spent some of the budget, and yields if it had all of it. (Outside of tokio's schedulers it
+/// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
 fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
@@ -170,7 +172,7 @@ fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chose
 #[inline(never)]
 fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Option<SliceEnd> {
     let mut timing = Timing::start(core);
     while let Some(aborted) = queue.next_aborted() {
@@ -181,12 +183,12 @@ fn drop_aborted<S: Scheduler>(
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {
-            // Its service matters to the rest of its group only.
+            // Only the rest of its group has use for its service.
             if group != NO_GROUP {
-                asked.ask(|| served(policy, task, service_ns));
+                calls.guard(|| served(policy, task, service_ns));
             }
             if let Some(removed) = removed {
-                asked.ask(|| removed.tell(policy));
+                calls.guard(|| removed.tell(policy));
             }
         }
         queue.sweep_tombstones();
@@ -217,15 +219,15 @@ fn choose<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     queue: &RunQueue,
-    asked: &Asked,
+    calls: &PolicyCalls,
     last: Option<Last>,
 ) -> Result<Option<Chosen>, Halt> {
     let mut slot = last.as_ref().map_or(0, |last| last.id.slot());
     let mut yielded = last.and_then(|last| last.yielded);
     loop {
         let popped = match yielded.take() {
-            Some(task) => push_pop(policy, asked, task),
-            None => pop(policy, asked),
+            Some(task) => push_pop(policy, calls, task),
+            None => pop(policy, calls),
         };
         let Some(id) = popped else {
             return if queue.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
@@ -233,7 +235,7 @@ fn choose<S: Scheduler>(
         // Before anything is taken out, so that a scheduler that panics loses nothing.
         if id.slot().wrapping_sub(slot) > 1
             && records.are_many()
-            && let Some(soon) = asked.ask(|| policy.peek(PREFETCH_AHEAD))
+            && let Some(soon) = calls.guard(|| policy.peek(PREFETCH_AHEAD))
         {
             records.prefetch(soon);
         }
@@ -244,7 +246,7 @@ fn choose<S: Scheduler>(
                 return Ok(Some(Chosen { live, id, group }));
             }
             Popped::Aborted(removed) => {
-                asked.ask(|| removed.tell(policy));
+                calls.guard(|| removed.tell(policy));
                 if queue.tombstone_popped() {
                     return Err(Halt::Tombstones);
                 }
@@ -257,22 +259,22 @@ fn choose<S: Scheduler>(
 /// The scheduler's `pop`, in a function of its own where a profile is to show it (see profiling/README.md).
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn pop<S: Scheduler>(policy: &mut S, asked: &Asked) -> Option<TaskId> {
-    asked.ask(|| policy.pop())
+fn pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls) -> Option<TaskId> {
+    calls.guard(|| policy.pop())
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) {
-    asked.ask(|| policy.push(task, Ready::Yielded));
+fn push<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) {
+    calls.guard(|| policy.push(task, Ready::Yielded));
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push_pop<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) -> Option<TaskId> {
-    asked.ask(|| policy.push_pop(task))
+fn push_pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) -> Option<TaskId> {
+    calls.guard(|| policy.push_pop(task))
 }
 
 /// Settles a polled task: first its record and the counters, then the scheduler. Returns the task if it is ready again, for
@@ -284,7 +286,7 @@ fn push_pop<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) -> Option<T
 fn settle<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
     id: TaskId,
     ran: Ran,
     service_ns: u64,
@@ -294,24 +296,24 @@ fn settle<S: Scheduler>(
         Ran::Pending(live) => {
             live.note_poll(core.turn_number(), service_ns);
             let task = records.put_back(id, live, false)?;
-            asked.ask(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
-            asked.ask(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
             let removed = records.remove(id);
             // Its group may have gone with it.
             core.leave_task();
-            queue.count(finish);
+            queue.count_finished(finish);
             if finish == Finish::Panicked {
                 core.task_panicked();
             }
-            asked.ask(|| {
+            calls.guard(|| {
                 served(policy, removed.task, service_ns);
                 removed.tell(policy);
             });
@@ -332,8 +334,8 @@ fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
 fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
     // FIFO ignores what was served and which tasks finished, so any other will do.
     let mut unused = RunnableFifo::new();
-    let asked = Asked::default();
-    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &asked), id, ran, 0);
+    let calls = PolicyCalls::default();
+    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, 0);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

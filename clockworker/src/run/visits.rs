@@ -29,7 +29,7 @@ pub const HOST_BUDGETS: RangeInclusive<Duration> = Duration::from_micros(10)..=D
 const LEAST_NS: u64 = HOST_BUDGETS.start().as_nanos() as u64;
 const MOST_NS: u64 = HOST_BUDGETS.end().as_nanos() as u64;
 
-/// A turn takes so many times as long as a visit in vain, and once more for each visit in vain after another,
+/// How many times as long as a visit in vain a turn takes; once more for each visit in vain after another,
 const TURNS_WORTH: u64 = 20;
 /// up to so many times.
 const TURNS_WORTH_RARE: u64 = 64;
@@ -41,7 +41,7 @@ const FIRST_GUESS_NS: u64 = 1_000;
 const STEP: u64 = 128;
 const STEPS_DOWN: u64 = 7;
 
-/// Early visits stop after so many in vain, or more if others were not,
+/// Early visits in vain, or more if others were not, after which they stop
 const EARLY_IN_VAIN: i32 = 16;
 /// for so many occasions.
 const WITHOUT_EARLY: i32 = 1_000;

@@ -13,7 +13,7 @@ pub(super) struct Deferrals(u8);
 const TURN_BITS: u32 = 5;
 const TURN: u8 = (1 << TURN_BITS) - 1;
 
-/// After so many wakes of this kind in a row the next ones are yields. The most that the count holds.
+/// Wakes of this kind in a row after which the next ones are yields. The most that the count holds.
 const MANY: u8 = u8::MAX >> TURN_BITS;
 
 /// A poll that takes less is short. Nanoseconds.

@@ -112,7 +112,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Registers the waker to be woken at completion. True if the task completed meanwhile.
+    /// Registers the waker to be woken at completion. True if the task has completed.
     fn register(task: &Header, waker: &Waker) -> bool {
         if task.state.has_join_waker() && !task.state.unset_join_waker() {
             return true;

@@ -22,7 +22,7 @@ pub(crate) struct WokenList {
 /// The most tasks admitted between two polls: so many from the woken list, and so many from the inbox. Some 5 µs.
 pub(crate) const BATCH: usize = 64;
 
-/// An empty list keeps memory for so many links: 512 KiB. What a larger burst took is given back.
+/// Links whose memory an empty list keeps: 512 KiB. What a larger burst took is given back.
 const KEPT: usize = 65_536;
 
 /// No queue has these indices: no memory holds so many queues.
