@@ -22,7 +22,7 @@ pub(super) struct Admission {
     mail: Cell<Batch>,
     /// Whether `mail` holds a task.
     has_mail_left: Cell<bool>,
-    /// The last batch was not all there was.
+    /// Whether the last batch was not all there was.
     is_flooded: Cell<bool>,
     /// When admission between slices ends, to leave the rest of the turn to slices. A clock reading.
     deadline: Cell<u64>,

@@ -40,7 +40,7 @@ impl From<PolicyFault> for Halt {
 
 /// Runs one slice of `queue`, whose scheduler has this seat, within the grant that `core` holds.
 ///
-/// First it drops the futures of aborted tasks; then it polls tasks.
+/// First it drops the futures of aborted tasks; then it polls tasks, until one is aborted.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),

@@ -68,7 +68,7 @@ impl Id {
     }
 }
 
-/// Makes the task current again that was so before.
+/// Makes the task current again that was current before.
 pub(super) struct EnteredId {
     outer: Option<Id>,
 }

@@ -202,7 +202,8 @@ impl std::fmt::Debug for LiveTask {
     }
 }
 
-/// Says what a task needs whose link was taken off the woken list.
+/// Marks a task as ready whose link was taken off the woken list, or counts the link of a complete one. Returns what the task
+/// needs.
 ///
 /// # Safety
 ///
@@ -220,7 +221,8 @@ pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
     Incoming::Ready(task.owned.record.get())
 }
 
-/// Says what a task needs whose link was taken out of the inbox.
+/// Lets later wakes push a task again whose link was taken out of the inbox, and marks it as ready if it is parked; or counts
+/// the link of a complete one. Returns what the task needs.
 ///
 /// # Safety
 ///
