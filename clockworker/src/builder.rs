@@ -12,7 +12,7 @@ use crate::queue::QueueError;
 use crate::queue_builder::QueueOptions;
 use crate::run::{Core, HostLimits};
 
-/// How many polls the executor does before its host may do its I/O, unless told otherwise.
+/// How many polls the executor does at most before it goes back to its host, unless told otherwise.
 ///
 /// Time is what counts ([`Builder::host_budget`]); this is the bound where a clock stands still.
 pub const DEFAULT_POLL_CAP: u32 = 8_192;
@@ -39,7 +39,7 @@ pub const DEFAULT_QUEUE: &str = "default";
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder<S = WokenFirst> {
     options: QueueOptions<S>,
-    /// None for one that tunes itself.
+    /// None for a budget that tunes itself.
     host_budget: Option<Duration>,
     poll_cap: u32,
     unhandled_panic: UnhandledPanic,
@@ -81,21 +81,21 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// Fixes how long tasks may run before the executor goes back to its host, so that I/O and timers of the host are
     /// served.
     ///
-    /// Unless told otherwise the executor measures what going back costs where there is nothing to do, and runs for twenty times
-    /// as long: on tokio some 10 to 30 µs. So no more than a twentieth of the thread goes to visits of that kind, and where polls
-    /// take longer than that, I/O waits for the poll under way only. With each visit after another that finds nothing they are
-    /// made rarer, down to a sixty-fourth. It stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so where going back takes longer
-    /// than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the mean), all tasks that a visit woke are
-    /// polled before the next, for up to 200 µs: one visit for many requests costs less than one for every few. And when a queue
-    /// has drained that a visit woke, while others have work left, the host is visited at once, so that what its tasks wrote is
-    /// sent; not twice in a row, and not where more than half of such visits find nothing.
+    /// Unless told otherwise the executor measures what going back costs when the host finds nothing to do, and runs for
+    /// twenty times as long: on tokio some 10 to 30 µs. So no more than a twentieth of the thread goes to such visits, and
+    /// where polls take longer than that, I/O waits for the poll under way only. With each visit after another that finds
+    /// nothing they become rarer, down to a sixty-fourth. The budget stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so
+    /// where going back takes longer than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the
+    /// mean), all tasks that a visit woke are polled before the next, for up to 200 µs: one visit for many requests costs
+    /// less than one for every few. And when a queue has drained that a visit woke, while others have work left, the host is
+    /// visited at once, so that what its tasks wrote is sent; not twice in a row, and not where more than half of such visits
+    /// find nothing.
     ///
-    /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no
-    /// time, or the future being run wakes itself, the clock is read at least every 32 polls, so when polls suddenly take long it
-    /// may be 32 of them, once.)
-    /// Zero means after every such look at the clock.
+    /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no time,
+    /// or the future given to `run_until` wakes itself, the clock is read at least every 32 polls, so when polls suddenly
+    /// take long it may be 32 of them, once.) Zero means after every such reading.
     ///
-    /// A longer one gives background work more of the thread, a shorter one lets I/O wait less: OVERHEAD.md has the curve.
+    /// A longer budget gives background work more of the thread, a shorter one lets I/O wait less: OVERHEAD.md has the curve.
     pub fn host_budget(mut self, budget: Duration) -> Self {
         self.host_budget = Some(budget);
         self
@@ -107,7 +107,7 @@ impl<S: Scheduler + 'static> Builder<S> {
         self
     }
 
-    /// What to do when a task panics. [`UnhandledPanic::Ignore`] unless told otherwise.
+    /// What the executor does when a task panics. [`UnhandledPanic::Ignore`] unless told otherwise.
     ///
     /// # Example
     ///
@@ -180,7 +180,7 @@ impl BuildError {
         self.kind == Kind::PollCap
     }
 
-    /// What was wrong with the options of the default queue, if that was it.
+    /// The error of the default queue's options, if that was the reason.
     pub fn queue_error(&self) -> Option<&QueueError> {
         match &self.kind {
             Kind::Queue(error) => Some(error),

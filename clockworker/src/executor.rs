@@ -1,4 +1,4 @@
-//! The executor: a thin handle over its core.
+//! [`Executor`]: what a user makes first, a thin handle over its core.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -19,13 +19,12 @@ use crate::task::JoinHandle;
 /// is a future for tokio, monoio, smol or any other) which does I/O and timers, or alone
 /// ([`block_on`](Executor::block_on)).
 ///
-/// **Dropping it** drops every task's future, on this thread, before it returns; join handles that are still awaited
-/// somewhere give a [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it
-/// and do nothing then.
+/// **Dropping it** drops every task's future, on this thread, before it returns; join handles that are still awaited give a
+/// [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it and do nothing then.
 ///
-/// **After a `fork`** it belongs to the parent. In the child, running the copy is a panic that says so, spawning and
-/// creating queues give errors that do, and dropping it drops the copies of its futures and wakes nobody's host. A task
-/// that forks ends the child's copy of the run with its poll: no other task is polled there.
+/// **After a `fork`** it belongs to the parent. In the child, running the copy panics, spawning and creating queues give
+/// errors, all saying why, and dropping it drops the copies of its futures and wakes no host. If a task forks, the child's
+/// copy of the run ends with the poll of that task: no other task is polled there.
 ///
 /// # Example
 ///
@@ -49,7 +48,8 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor with one queue, named [`DEFAULT_QUEUE`](crate::DEFAULT_QUEUE), in order of becoming runnable.
+    /// An executor with one queue, named [`DEFAULT_QUEUE`](crate::DEFAULT_QUEUE), with the scheduler
+    /// [`WokenFirst`](crate::schedulers::WokenFirst).
     pub fn new() -> Self {
         match Self::builder().build() {
             Ok(executor) => executor,
@@ -57,7 +57,7 @@ impl Executor {
         }
     }
 
-    /// Options, for an executor that is not the default one.
+    /// Builds an executor with other options than the default ones.
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -66,7 +66,7 @@ impl Executor {
         Self { core, default }
     }
 
-    /// Begins a new queue of that name: [`create`](QueueBuilder::create) makes it, at any time, also from inside a task.
+    /// Builds a new queue of that name: [`create`](QueueBuilder::create) makes it, at any time, also from inside a task.
     pub fn queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
         QueueBuilder::new(&self.core, name)
     }
@@ -87,22 +87,22 @@ impl Executor {
 
     /// Runs tasks until `future` is done, inside any host that polls the result.
     ///
-    /// `future` itself belongs to no queue: it is polled first, and whenever it was woken: after the poll under way if
-    /// polls are long, after at most 64 polls or 2 µs of them if they are short. If it woke itself, as
+    /// `future` itself belongs to no queue. It is polled first, and whenever it was woken: after the poll under way if polls
+    /// are long, after at most 64 polls or 2 µs of them if they are short. If it woke itself, as
     /// [`yield_now`](crate::yield_now) does, it waits until no task is ready, or for 64 polls. It need not be `Send` nor
     /// `'static`. What it spawns with [`spawn_local`](crate::spawn_local) goes to the default queue. Tasks that are not
     /// finished when it is done stay, and go on in the next run.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the run midway drops `future` and what the run keeps of its host, but no task: the next run goes on.
+    /// Dropping the run midway drops `future` and the host's waker, but no task: the next run goes on.
     ///
     /// # Panics
     ///
     /// When polled while the executor is being run already: inside one of its own tasks, or beside another run that was
-    /// polled before and is neither done nor dropped. In a child process of the one that made the executor. When polled
-    /// again once it is done. A panic of `future` is passed on; a panic of a task is not, it goes to the task's
-    /// [`JoinHandle`].
+    /// polled before and is neither done nor dropped. In a child process of the one that made the executor. When polled again
+    /// once it is done. A panic of `future` is passed on; a panic of a task goes to the task's [`JoinHandle`], and is passed
+    /// on only with [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
         RunUntil::new(&self.core, future)
     }
@@ -114,9 +114,9 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until). And, with the feature `tokio`, where tokio's own `block_on` does: inside a task
-    /// or a `block_on` of a tokio runtime, whose timers and sockets this would keep from being served, for ever if `future`
-    /// waits for one. (There `run_until(…).await` is the way. Without the feature nobody knows of tokio here.)
+    /// As [`run_until`](Executor::run_until). And, with the feature `tokio`, where tokio's own `block_on` panics: inside a
+    /// task or a `block_on` of a tokio runtime, whose timers and sockets this would keep from being served, for ever if
+    /// `future` waits for one. (There `run_until(…).await` is the way. Without the feature the executor cannot tell.)
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         host::assert_may_block();
@@ -124,7 +124,7 @@ impl Executor {
     }
 
     /// Makes this executor the one that [`spawn_local`](crate::spawn_local) spawns on, on this thread, until the guard is
-    /// dropped. Inside [`run_until`](Executor::run_until) it is that anyway.
+    /// dropped. Inside [`run_until`](Executor::run_until) it is so anyway.
     ///
     /// # Example
     ///
@@ -142,7 +142,7 @@ impl Executor {
     /// Waits until no task is left. New ones may be spawned meanwhile and are waited for too;
     /// [`shutdown`](Executor::shutdown) refuses them.
     ///
-    /// Something must run the executor, usually `ex.run_until(ex.drained())`. A task that waits for it inside the same
+    /// A run must drive the executor meanwhile, usually `ex.run_until(ex.drained())`. A task that awaits this inside the same
     /// executor waits for itself, for ever.
     ///
     /// # Cancel safety
@@ -172,8 +172,8 @@ impl Executor {
         Handle::new(self.core.shared.clone())
     }
 
-    /// Stops the executor: it takes no more tasks, runs those it has until they are finished or `deadline` is, then
-    /// cancels what is left, and says how many there were of each.
+    /// Stops the executor: it refuses new tasks, runs those it has until they are finished or `deadline` is, cancels what is
+    /// left, and reports how many tasks ended in which way.
     ///
     /// `deadline` is any future, usually a timer of the host, made inside it: `rt.block_on(async { ex.shutdown(
     /// tokio::time::sleep(limit)).await })`. `std::future::pending::<()>()` waits for all tasks, `std::future::ready(())`
@@ -181,7 +181,7 @@ impl Executor {
     ///
     /// # Cancel safety
     ///
-    /// Dropped midway, the executor takes no more tasks, and those it has go on in the next run or shutdown.
+    /// Dropped midway, the executor goes on refusing tasks, and those it has go on in the next run or shutdown.
     ///
     /// # Panics
     ///
@@ -220,8 +220,8 @@ impl Executor {
 
 /// Makes an executor the current one until it is dropped. From [`Executor::enter`].
 ///
-/// Guards may be dropped in any order: what is current is that of the latest guard still held. Whoever runs an executor holds
-/// one for as long as each poll of the run lasts.
+/// Guards may be dropped in any order: the current executor is that of the latest guard still held. A run holds one during
+/// each of its polls.
 #[must_use = "dropping the guard at once leaves the executor again"]
 pub struct EnterGuard {
     _held: context::Held,
@@ -233,8 +233,8 @@ impl fmt::Debug for EnterGuard {
     }
 }
 
-/// Spawns a task beside the calling one: on the same queue, in the same group. Called inside
-/// [`run_until`](Executor::run_until) but outside a task, on the default queue.
+/// Spawns a task into the queue and group of the calling task. Called inside [`run_until`](Executor::run_until) but outside a
+/// task, into the default queue.
 ///
 /// # Panics
 ///
@@ -270,7 +270,7 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        // What the futures drop may try to spawn, and is to be told why it cannot.
+        // What the futures drop may spawn, and is refused with the reason.
         let _entered = context::enter(&self.core);
         self.core.tear_down();
     }

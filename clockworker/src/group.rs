@@ -1,4 +1,4 @@
-//! The handle to a group of tasks in a queue.
+//! [`Group`]: the handle to a group of tasks in a queue.
 
 use std::fmt;
 use std::future::Future;
@@ -36,8 +36,8 @@ impl Group {
         Self { queue, index, key }
     }
 
-    /// Spawns a task on the group's queue, in this group. See [`Queue::spawn`]. Tasks that the task spawns with
-    /// [`spawn_local`](crate::spawn_local) belong to the group too.
+    /// Spawns a task on the group's queue, in this group. See [`Queue::spawn`]. What that task spawns with
+    /// [`spawn_local`](crate::spawn_local) belongs to the group too.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -46,12 +46,12 @@ impl Group {
         self.queue.core.spawn(&self.queue.inner, self.index, future)
     }
 
-    /// The key it was opened with.
+    /// The key that the group was opened with.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// The queue it belongs to.
+    /// The queue that the group belongs to.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }

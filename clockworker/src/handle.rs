@@ -1,15 +1,15 @@
-//! Spawning from other threads.
+//! [`Handle`]: spawns from other threads.
 
 use std::fmt;
 use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
-use crate::task::{JoinHandle, Place, QueueKey, Refusal, Refused, SharedRef, refuse, spawn_remote};
+use crate::task::{JoinHandle, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote};
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
 ///
-/// What is sent is a `Send` closure; the future it makes need not be `Send`, since it is made, polled and dropped on the
+/// It sends a `Send` closure; the future that this makes need not be `Send`, since it is made, polled and dropped on the
 /// executor's thread. **Dropping a handle does nothing**, and a handle does not keep the executor alive.
 ///
 /// # Example
@@ -41,9 +41,9 @@ impl Handle {
 
     /// Spawns a task on the default queue.
     ///
-    /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped
-    /// here, and the join handle gives an error that says so. (A spawn that races with the end of a shutdown may be
-    /// answered only when the executor is run once more or dropped.)
+    /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped here,
+    /// and the join handle gives an error that says so. (The join handle of a spawn that races with the end of a shutdown may
+    /// resolve only when the executor is run once more or dropped.)
     pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -64,13 +64,13 @@ impl Handle {
     {
         let why = match self.shared.find(queue) {
             Ok(Some(QueueKey { index, generation })) => {
-                let place = Place { queue: index, slot: Place::NO_SLOT, generation };
-                return spawn_remote(&self.shared, place, make);
+                let key = RecordKey { queue: index, slot: RecordKey::NO_SLOT, generation };
+                return spawn_remote(&self.shared, key, make);
             }
             Ok(None) => Refused::NoSuchQueue,
-            Err(Refusal::ShutDown) => Refused::ShutDown,
-            Err(Refusal::Dropped) => Refused::ExecutorDropped,
-            Err(Refusal::Forked) => Refused::Forked,
+            Err(Stopped::ShutDown) => Refused::ShutDown,
+            Err(Stopped::Dropped) => Refused::ExecutorDropped,
+            Err(Stopped::Forked) => Refused::Forked,
         };
         refuse(&self.shared, why, make)
     }
@@ -86,7 +86,7 @@ impl Handle {
     }
 }
 
-// What a panic could leave half done is behind locks and atomics, each whole at every step.
+// A panic leaves nothing half done: all is behind locks and atomics, each whole at every step.
 impl UnwindSafe for Handle {}
 impl RefUnwindSafe for Handle {}
 

@@ -1,8 +1,8 @@
 //! Queues as hyper's executors.
 //!
-//! hyper spawns nothing of HTTP/1: a connection is a future, and runs in the queue that it is spawned on. A connection of
-//! HTTP/2 spawns a task per request, on the [executor](hyper::rt::Executor) that its builder is given. A [`Queue`] and a
-//! [`Group`] are such executors, and what they take need not be `Send`: `http2::Builder::new(requests.clone())` serves in
+//! For HTTP/1 hyper spawns nothing: a connection is a future, and runs in the queue that it is spawned on. For HTTP/2 a
+//! connection spawns a task per request, on the [executor](hyper::rt::Executor) that its builder is given. A [`Queue`] and a
+//! [`Group`] are such executors, for futures that need not be `Send`: `http2::Builder::new(requests.clone())` serves in
 //! `requests`. The examples `hyper_http1` and `hyper_http2` are whole servers.
 //!
 //! Clients with a pool of connections (hyper-util's `legacy::Client`, tonic's `Endpoint::executor`) want an executor that is
@@ -88,8 +88,8 @@ pub struct QueueExecutor {
 }
 
 impl QueueExecutor {
-    /// Spawns on the queue of that name, which may be created later. While there is no open queue of the name, and after
-    /// the executor was shut down, futures are dropped, which ends the connection; [`Handle::has_queue`] tells.
+    /// Spawns on the queue of that name, which may be created later. While there is no open queue of the name, and after the
+    /// executor was shut down, futures are dropped, which ends the connection; [`Handle::has_queue`] tells.
     pub fn new(handle: Handle, queue: &str) -> Self {
         Self { handle, queue: queue.into() }
     }

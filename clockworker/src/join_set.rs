@@ -1,4 +1,4 @@
-//! A set of tasks to await together.
+//! [`JoinSet`]: a set of tasks to await together.
 
 use std::fmt;
 use std::future::Future;
@@ -50,10 +50,10 @@ pub struct JoinSet<T> {
     members: FuturesUnordered<Member<T>>,
     /// Whether there may be members that were not polled yet.
     any_new: bool,
-    /// Who asked last and was told to wait. Kept so that [`try_join_next`](JoinSet::try_join_next), which awaits nothing, does
-    /// not take their place.
+    /// The waker of the last call that returned `Pending`. Kept so that [`try_join_next`](JoinSet::try_join_next), which
+    /// awaits nothing, does not replace it.
     waiting: Waker,
-    /// Whether they still wait: they have neither asked again nor been woken for a new member. Then there is none.
+    /// Whether that caller still waits: it has neither polled again nor been woken for a new member. If so, no member is new.
     is_awaited: bool,
 }
 
@@ -71,7 +71,7 @@ impl<T> Future for Member<T> {
     }
 }
 
-/// Waits for the next task. Whoever drops it does not wait any more.
+/// Waits for the next task, until it is dropped.
 struct Next<'a, T>(&'a mut JoinSet<T>);
 
 impl<T> Future for Next<'_, T> {
@@ -88,21 +88,21 @@ impl<T> Drop for Next<'_, T> {
     }
 }
 
-/// Dropped where a waker panicked when it was cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which is
-/// locked then for good, so the members move to another.
-struct Harmed<'a, T>(&'a mut JoinSet<T>);
+/// Rebuilds the set if a waker panics when it is cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which
+/// is locked then for good, so the members move to another.
+struct RebuildOnPanic<'a, T>(&'a mut JoinSet<T>);
 
-impl<T> Drop for Harmed<'_, T> {
+impl<T> Drop for RebuildOnPanic<'_, T> {
     #[cold]
     fn drop(&mut self) {
-        let Harmed(set) = self;
+        let RebuildOnPanic(set) = self;
         let mut members = take(&mut set.members).into_iter();
         set.members.extend(&mut members);
         set.any_new = true;
-        // With the waker that it had.
+        // Dropped with the waker that was left in them.
         drop_quietly(members);
         if take(&mut set.is_awaited) {
-            // It was theirs, and they have to ask again.
+            // The waiting caller's waker went with it, so that caller has to poll again.
             wake_quietly(replace(&mut set.waiting, Waker::noop().clone()));
         }
     }
@@ -159,7 +159,7 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// How many tasks are in the set: those that have not finished, and those whose outputs were not taken yet.
+    /// How many tasks are in the set: unfinished ones, and finished ones whose outputs were not taken yet.
     pub fn len(&self) -> usize {
         self.members.len()
     }
@@ -187,12 +187,12 @@ impl<T> JoinSet<T> {
         let abort = task.abort_handle();
         self.members.push(Member { task });
         self.any_new = true;
-        self.have_waiter_look();
+        self.wake_waiting();
         abort
     }
 
-    /// Whoever waits for the set has not seen what became of it, and must look at it once more.
-    fn have_waiter_look(&mut self) {
+    /// Wakes the waiting caller, if there is one, to poll the set that has changed.
+    fn wake_waiting(&mut self) {
         if take(&mut self.is_awaited) {
             self.waiting.wake_by_ref();
         }
@@ -206,7 +206,7 @@ impl<T> JoinSet<T> {
     /// Takes all tasks out of the set and lets them go on.
     pub fn detach_all(&mut self) {
         self.members = FuturesUnordered::new();
-        self.have_waiter_look();
+        self.wake_waiting();
     }
 
     /// Waits for a task to finish, and takes it out of the set. None if the set is empty.
@@ -218,7 +218,7 @@ impl<T> JoinSet<T> {
         Next(self).await.map(|(_, output)| output)
     }
 
-    /// As [`join_next`](JoinSet::join_next), with the task's id. (An error has its own: [`JoinError::id`].)
+    /// As [`join_next`](JoinSet::join_next), with the task's id. (An error has it anyway: [`JoinError::id`].)
     ///
     /// # Cancel safety
     ///
@@ -286,9 +286,9 @@ impl<T> JoinSet<T> {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        // `FuturesUnordered` wakes whoever polls it once it has polled as many members as it has, since they might be ready
-        // for ever. Tasks are not, and to be woken by oneself is to yield. So new members have their first polls with nobody
-        // to be woken.
+        // `FuturesUnordered` wakes its caller once it has polled as many members as it has, since they might be ready for
+        // ever. Tasks are not, and the wake would make the caller yield. So new members have their first polls with a waker
+        // that wakes nothing.
         let next = loop {
             let next = self.poll_members(if self.any_new { Waker::noop() } else { cx.waker() });
             if next.is_ready() || !take(&mut self.any_new) {
@@ -303,7 +303,7 @@ impl<T> JoinSet<T> {
     }
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
-        // Whoever waits stays registered.
+        // The waiting caller stays registered.
         let waiting = if self.is_awaited { self.waiting.clone() } else { Waker::noop().clone() };
         match self.poll_members(&waiting) {
             Poll::Ready(next) => next,
@@ -313,16 +313,16 @@ impl<T> JoinSet<T> {
 
     #[inline]
     fn poll_members(&mut self, waker: &Waker) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        let harmed = Harmed(self);
+        let harmed = RebuildOnPanic(self);
         let next = harmed.0.members.poll_next_unpin(&mut Context::from_waker(waker));
-        // It was not.
+        // It did not panic.
         forget(harmed);
         next
     }
 }
 
 impl<T: 'static> JoinSet<T> {
-    /// Spawns a task beside the calling one, see [`spawn_local`](crate::spawn_local), into the set.
+    /// Spawns a task into the set, and into the queue and group of the calling task: see [`spawn_local`](crate::spawn_local).
     ///
     /// # Panics
     ///
@@ -335,7 +335,7 @@ impl<T: 'static> JoinSet<T> {
         self.insert(crate::spawn_local(task))
     }
 
-    /// Spawns a task on an executor, a queue, a group or a `LocalSet`, into the set.
+    /// Spawns a task into the set, on an executor, a queue, a group or a `LocalSet`.
     pub fn spawn_local_on<F>(&mut self, task: F, on: &impl SpawnLocal) -> AbortHandle
     where
         F: Future<Output = T> + 'static,

@@ -2,15 +2,15 @@
 //!
 //! Two levels decide what runs next:
 //!
-//! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. The queue that is owed service and has
-//!    the earliest virtual deadline gets the next slice.
+//! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. Of the queues that are owed service, the one
+//!    with the earliest virtual deadline gets the next slice.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
-//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival ([`ArrivalFifo`](schedulers::ArrivalFifo)), least
-//!    attained service ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), shortest expected
-//!    remaining time ([`Serpt`](schedulers::Serpt)), or your own.
+//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
+//!    ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
+//!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), or your own.
 //!
-//! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host (tokio,
-//! monoio, smol or any other), which keeps doing those, or alone.
+//! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host that has them
+//! (tokio, monoio, smol or any other), or alone.
 //!
 //! ```
 //! use clockworker::{Executor, schedulers::Qlas};
@@ -46,23 +46,23 @@
 //!
 //! # Cooperation
 //!
-//! A poll cannot be cut short. Slices, shares and the host's turns are exact to one poll, so keep polls short: split
-//! long computations with [`yield_if_due`], which costs a clock reading (some ten nanoseconds) when nothing is due.
+//! A poll cannot be cut short. Slices, shares and the host's share of the thread are exact to one poll, so keep polls short:
+//! split long computations with [`yield_if_due`], which costs a clock reading (some ten nanoseconds) when nothing is due.
 //!
 //! # Features
 //!
-//! * `tokio`: for executors that run inside tokio. Watches tokio's cooperative budget, so that no task's use of tokio
+//! * `tokio`: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
 //!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
 
-// What everything else stands on.
+// Used by everything else.
 mod base;
 mod sync;
 
-// The way of a task. Each folder imports only from those before it.
+// What a task goes through. Each folder imports only from those before it: task, queue, run, host.
 mod host;
 mod queue;
 mod run;
@@ -82,11 +82,11 @@ mod queue_handle;
 mod shutdown;
 mod yield_now;
 
-// The same by tokio's names.
+// The same under tokio's names.
 #[cfg(feature = "tokio")]
 pub mod compat;
 
-// What several threads do, in all orders.
+// Tests of what several threads do, in all orders.
 #[cfg(all(test, clockworker_loom))]
 mod models;
 #[cfg(all(test, clockworker_shuttle))]

@@ -1,4 +1,4 @@
-//! Creates queues.
+//! [`QueueBuilder`]: creates queues.
 
 use std::fmt;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::queue::QueueError;
 use crate::queue_handle::Queue;
 use crate::run::Core;
 
-/// The service a queue asks for per turn, unless told otherwise: 500 µs.
+/// The service a queue asks for at a time, unless told otherwise: 500 µs.
 pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
 
 /// Creates a [`Queue`]. From [`Executor::queue`](crate::Executor::queue).
@@ -35,10 +35,10 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
-    /// The service it asks for per turn, more than zero. [`DEFAULT_REQUEST`] unless told otherwise.
+    /// The service the queue asks for at a time, more than zero. [`DEFAULT_REQUEST`] unless told otherwise.
     ///
-    /// A small request gets a queue served earlier at the same long-run share, for more frequent turns: this is how to
-    /// say that latency matters. Polls are never cut short, so a turn may overrun its request by one poll.
+    /// A small request gets a queue served earlier at the same long-run share, in shorter and more frequent slices: this is
+    /// how to say that latency matters. Polls are never cut short, so a slice may overrun its request by one poll.
     pub fn request(mut self, request: Duration) -> Self {
         self.options.request = request;
         self
@@ -66,7 +66,7 @@ impl<S> fmt::Debug for QueueBuilder<'_, S> {
     }
 }
 
-/// What a queue is made of.
+/// The options of a queue, not checked yet.
 pub(crate) struct QueueOptions<S> {
     pub(crate) share: u32,
     pub(crate) request: Duration,
@@ -94,8 +94,10 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
         let checked = Share::new(self.share).map_err(QueueError::share);
         let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
-        match checked.and_then(|(share, request_ns)| core.place_queue(name, share, request_ns)) {
-            Ok(place) => Ok(Queue::new(Rc::clone(core), core.create_queue(name, place, self.scheduler))),
+        match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
+            Ok(reserved) => {
+                Ok(Queue::new(Rc::clone(core), core.create_queue(name, reserved, self.scheduler)))
+            }
             Err(error) => {
                 // A scheduler whose drop panics must not hide the error.
                 crate::base::drop_quietly(self.scheduler);

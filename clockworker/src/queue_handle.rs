@@ -1,4 +1,4 @@
-//! The handle to a queue: where spawn starts.
+//! [`Queue`]: the handle to a queue, where spawn starts.
 
 use std::fmt;
 use std::future::Future;
@@ -49,10 +49,10 @@ impl Queue {
 
     /// Spawns a task on this queue.
     ///
-    /// May be called at any time: before, during and between runs, inside a task, and from a destructor. Tasks that the
-    /// task spawns with [`spawn_local`](crate::spawn_local) go to this queue too. If the queue is closed or its
-    /// executor has stopped, the future is dropped at once and the handle gives an error that says so (or its panic, if it
-    /// panics when dropped).
+    /// May be called at any time: before, during and between runs, inside a task, and from a destructor. What that task
+    /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. If the queue is closed or its executor has
+    /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
+    /// when dropped).
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -63,8 +63,8 @@ impl Queue {
 
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.
     ///
-    /// Schedulers such as [`Las`](crate::schedulers::Las) treat a group as one. A group is known by its key as long as a
-    /// handle to it or a task in it exists; what it has attained is forgotten afterwards.
+    /// Schedulers such as [`Las`](crate::schedulers::Las) treat a group as one. A group lives as long as a handle to it or a
+    /// task in it; what it has attained is forgotten afterwards.
     pub fn group(&self, key: u64) -> Group {
         Group::open(self.clone(), key)
     }
@@ -79,23 +79,24 @@ impl Queue {
         self.inner.share.get().get()
     }
 
-    /// The service it asks for per turn.
+    /// The service the queue asks for at a time.
     pub fn request(&self) -> Duration {
         Duration::from_nanos(self.inner.request_ns.get())
     }
 
-    /// Changes the queue's share, also while it runs. It keeps what it is owed and what it owes.
+    /// Changes the queue's share, also while it runs. The queue keeps what it is owed or owes.
     ///
     /// # Errors
     ///
     /// If the share is out of range, or the queue is gone: it was closed and its last task has finished, the executor was
-    /// shut down and its last task has finished, or the executor was dropped; or in a child process of the one that has it.
+    /// shut down and its last task has finished, the executor was dropped, or this is a child process of the one that has it.
     pub fn set_share(&self, share: u32) -> Result<(), QueueError> {
         let share = Share::new(share).map_err(QueueError::share)?;
         self.core.set_share(&self.inner, share, self.inner.request_ns.get())
     }
 
-    /// Changes the service the queue asks for per turn: to a shorter one at once, to a longer one from the next turn on.
+    /// Changes the service the queue asks for at a time: a shorter request counts at once, a longer one from the next request
+    /// on.
     ///
     /// # Errors
     ///
@@ -104,8 +105,8 @@ impl Queue {
         self.core.set_share(&self.inner, self.inner.share.get(), request_ns(request)?)
     }
 
-    /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone.
-    /// Its name is free at once.
+    /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name
+    /// is free at once.
     pub fn close(&self) {
         self.core.close_queue(&self.inner);
     }

@@ -1,11 +1,11 @@
-//! Larger scenes than the models have, of which shuttle tries random orders:
+//! Scenes larger than the models, of which shuttle tries random orders:
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg clockworker_shuttle" cargo test -p clockworker --lib --profile hardened scenes
 //! ```
 //!
-//! Every atomic counts as SeqCst there, so what orderings do is for the models. A failure prints the schedule, which
-//! `shuttle::replay` takes. `SCENE_ITERATIONS` says how many orders of each kind are tried: 20,000, if it is not set.
+//! Every atomic counts as SeqCst there; orderings are for the models. A failure prints the schedule, which `shuttle::replay`
+//! takes. `SCENE_ITERATIONS` says how many orders of each kind are tried: 20,000, if it is not set.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -25,7 +25,7 @@ const TASKS: usize = 3;
 /// Of these, the first is awaited on another thread, the second is aborted, and the third is woken until it ends.
 const WANTED: usize = WAKERS * WAKES;
 
-/// What a scene counts. Not shuttle's: counting is no step of it.
+/// What a scene counts. Not shuttle's atomics: counting is no step of it.
 #[derive(Default)]
 struct Counts {
     made: AtomicUsize,

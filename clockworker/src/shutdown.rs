@@ -1,4 +1,4 @@
-//! Stopping: take no more tasks, let those there are finish, cancel the rest, say how many.
+//! Shutting an executor down: refuses new tasks, lets those there are finish, cancels the rest, reports how many.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -8,15 +8,15 @@ use std::task::Poll;
 
 use crate::host::RunUntil;
 use crate::run::{Core, Drained, ExecutorStats, context};
-use crate::task::{Cause, Refusal};
+use crate::task::{Cause, Stopped};
 
-/// What became of the tasks that an executor had when it was shut down.
+/// How the tasks ended that an executor had when it was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// Tasks that gave an output before the deadline.
     pub completed: u64,
-    /// Tasks that were aborted meanwhile, or left at the deadline and cancelled.
+    /// Tasks that were aborted before the deadline, or cancelled at it.
     pub cancelled: u64,
     /// Tasks that panicked, in a poll or when they were cancelled.
     pub panicked: u64,
@@ -48,17 +48,17 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let mut deadline = pin!(deadline);
     let mut none_left = Drained::new(core);
     let drained = poll_fn(|cx| {
-        // What other threads spawned before the refusal is there and has to be told.
-        core.admit_arrivals();
+        // Admission refuses what other threads spawned before the refusal and sent to the inbox.
+        core.admit_incoming();
         match none_left.poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }
     });
     let mut run = RunUntil::new(core, drained);
-    // Before anything is refused: a shutdown that cannot be must leave the executor as it is.
+    // Claims before it refuses anything: a shutdown that cannot be must leave the executor as it is.
     run.claim();
-    core.refuse(Refusal::ShutDown);
+    core.refuse_tasks(Stopped::ShutDown);
     let drained = run.await;
     let _entered = context::enter(core);
     core.cancel_all(Cause::ShutDown);

@@ -1,4 +1,4 @@
-//! Giving way inside a task.
+//! Yielding inside a task.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,13 +8,13 @@ use crate::run::context;
 
 /// Lets other tasks run: returns `Pending` once, and is ready to be polled again at once.
 ///
-/// Where the task stands afterwards is its scheduler's decision ([`Ready::Yielded`](crate::schedulers::Ready)); with
-/// [`WokenFirst`](crate::schedulers::WokenFirst), the default, it is behind all tasks that are ready now, and behind those that
-/// are woken later, within a bound. Works under any executor.
+/// Its scheduler decides when the task is polled again ([`Ready::Yielded`](crate::schedulers::Ready)):
+/// [`WokenFirst`](crate::schedulers::WokenFirst), the default, polls it after all tasks that are ready now, and after those
+/// that are woken later, within a bound. Works under any executor.
 ///
 /// # Cancel safety
 ///
-/// Dropping it before it is done only means that the task has yielded or has not.
+/// Dropping it loses nothing.
 ///
 /// # Example
 ///
@@ -47,11 +47,11 @@ pub fn yield_if_due() -> YieldIfDue {
     YieldIfDue { yielded: false }
 }
 
-/// Whether the task that is being polled should yield: its slice is over, its host is due, or something has arrived
-/// that may be to be served first.
+/// Whether the task that is being polled should yield: its slice is over, its host is due, or a task was woken or sent that
+/// may be to be served first.
 ///
-/// Costs a clock reading and some loads, however many tasks were woken, so a long computation can ask every microsecond or so. False outside the
-/// tasks of an executor.
+/// Costs a clock reading and some loads, however many tasks were woken, so a long computation can ask every microsecond or
+/// so. False outside the tasks of an executor.
 pub fn should_yield() -> bool {
     context::with_current(|core| core.should_yield()).unwrap_or(false)
 }

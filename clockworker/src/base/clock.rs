@@ -1,7 +1,7 @@
 //! Time: the only module that reads a clock.
 //!
-//! Times are nanoseconds of CPU-thread wall time since the executor was made, as `u64` (584 years). A reading that went
-//! backwards is clamped where it is made (`Meter::read`), so no clock can make service negative.
+//! Times are nanoseconds of wall time since the executor was made, as `u64` (584 years). `Meter::read` clamps a reading that
+//! went backwards, so no clock can make service negative.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,10 +33,10 @@ pub struct ManualClock(Arc<Times>);
 /// Nanoseconds.
 #[derive(Default)]
 struct Times {
-    /// What executors read. It never goes back: if it did, nobody would be charged until it had caught up, and the queue that
-    /// runs would keep the others waiting.
+    /// What executors read. Never goes back: else no queue would be charged until it had caught up, and the running queue
+    /// would keep the others waiting.
     passed: AtomicU64,
-    /// How far what the clock shows is behind that, for having been set back.
+    /// By how much the shown time is behind `passed`, because it was set back.
     behind: AtomicU64,
 }
 
@@ -51,8 +51,8 @@ impl ManualClock {
         move_on(&self.0.passed, nanos(by));
     }
 
-    /// Sets the clock, also backwards. To an executor no time passes then, and what is [advanced](ManualClock::advance)
-    /// afterwards passes as ever.
+    /// Sets the clock, also backwards. To an executor no time passes when the clock goes back; what is
+    /// [advanced](ManualClock::advance) afterwards passes as ever.
     pub fn set(&self, now: Duration) {
         let now = nanos(now);
         move_on(&self.0.passed, now.saturating_sub(self.shown()));
@@ -60,7 +60,7 @@ impl ManualClock {
         self.0.behind.store(self.0.passed.load(Ordering::Relaxed).wrapping_sub(now), Ordering::Relaxed);
     }
 
-    /// The time since zero, or as it was set.
+    /// The time that the clock shows.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.shown())
     }

@@ -1,16 +1,16 @@
 //! Forks: a child process gets a copy of every executor, and must not use it.
 //!
-//! What a copy runs, the parent runs too: tasks would send their messages twice, on sockets that both processes have. So
-//! an executor remembers the process it was made in. The C library calls [`forked`] in each child; comparing two numbers
-//! is then all that it takes to know, without a system call.
+//! What a copy runs, the parent runs too: tasks would send their messages twice, on sockets that both processes have. So an
+//! executor remembers the process that made it. The C library calls [`forked`] in each child; comparing two numbers then
+//! tells, without a system call.
 //!
-//! A child that is not made by `fork`, but by `vfork`, `_Fork` or a system call of its own, is not noticed.
+//! A child made by `vfork`, `_Fork` or a system call of its own instead of `fork` is not noticed.
 
 /// A process, told apart from those it was forked from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(#[cfg(unix)] u32);
 
-/// What is said to whoever runs an executor in a child process.
+/// The message of the panic where an executor is run in a child process.
 pub(crate) const FORKED: &str = "this executor belongs to the process that this one was forked from: here it can only be dropped \
      (make another one)";
 
@@ -45,10 +45,10 @@ mod unix {
 
     use super::Process;
 
-    /// How many forks lie between the process that the first executor was made in and this one.
+    /// How many forks lie between the process of the first executor and this one.
     static FORKS: AtomicU32 = AtomicU32::new(0);
 
-    /// What ends the runs that a child process has copied.
+    /// Ends the runs that a child process has copied.
     static INTERRUPT: OnceLock<fn()> = OnceLock::new();
 
     /// Has `interrupt` called in each child, by the thread that forked. The first one given stays.
@@ -61,7 +61,7 @@ mod unix {
         pub(crate) fn current() -> Self {
             static WATCHED: Once = Once::new();
             WATCHED.call_once(|| {
-                // It fails only where there is no memory left. Then forks are not noticed, as without it.
+                // It fails only if there is no memory left. Then forks are not noticed.
                 let _ = pthread_atfork(None, None, Some(forked));
             });
             Process(FORKS.load(Ordering::Relaxed))
@@ -74,8 +74,8 @@ mod unix {
         }
     }
 
-    /// Called in the child by the thread that forked, the only one there. No locks and no allocation: what other threads
-    /// held at that moment, nobody gives back.
+    /// Called in the child by the thread that forked, the only one there. No locks and no allocation: no thread releases what
+    /// others held at the fork.
     extern "C" fn forked() {
         FORKS.store(FORKS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         INTERRUPT.get().into_iter().for_each(|interrupt| interrupt());

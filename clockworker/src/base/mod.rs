@@ -1,4 +1,4 @@
-//! What stands on nothing else of the executor: the clock, forks, panics in foreign code.
+//! What uses nothing else of the executor: the clock, forks, panics in foreign code.
 
 mod clock;
 #[allow(unsafe_code, reason = "one function of the C library is declared")]

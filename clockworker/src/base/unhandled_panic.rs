@@ -1,4 +1,4 @@
-//! What to do when a task panics.
+//! What an executor does when a task panics.
 
 /// What an executor does when one of its tasks panics.
 ///
@@ -7,10 +7,10 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnhandledPanic {
-    /// Nothing: the others go on, and whoever awaits the join handle hears of it.
+    /// Nothing: the other tasks go on, and the panic goes to the join handle only.
     #[default]
     Ignore,
-    /// Cancels every task, refuses new ones, and panics in whoever runs the executor. So the panic of a task that nobody
-    /// awaits is not missed. No other task is polled in between.
+    /// Cancels every task, refuses new ones, and panics in `run_until` or `block_on`, so that the panic of a task that is not
+    /// awaited is not missed. No other task is polled in between.
     ShutdownRuntime,
 }

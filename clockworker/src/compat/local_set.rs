@@ -1,4 +1,4 @@
-//! `LocalSet`: tokio's names for an executor's functions.
+//! [`LocalSet`]: tokio's names for an executor's methods.
 
 use std::fmt;
 use std::future::Future;
@@ -12,10 +12,10 @@ use crate::join_set::SpawnLocal;
 use crate::run::Drained;
 use crate::task::JoinHandle;
 
-/// Tasks that need not be `Send`, run on one thread of a tokio runtime. For `tokio::task::LocalSet`.
+/// Tasks that need not be `Send`, run on one thread of a tokio runtime. Replaces `tokio::task::LocalSet`.
 ///
-/// Awaiting the set itself runs its tasks until none is left. Several [`run_until`](LocalSet::run_until) at once are
-/// allowed, also inside tasks of the set; whichever is polled runs the tasks.
+/// Awaiting the set itself runs its tasks until none is left. Several [`run_until`](LocalSet::run_until) at once are allowed,
+/// also inside tasks of the set; any of them that is polled runs the tasks.
 ///
 /// **Dropping it** drops every task's future, on this thread, before it returns; join handles give a
 /// [cancelled](crate::JoinError::is_cancelled) error.
@@ -40,7 +40,7 @@ use crate::task::JoinHandle;
 /// ```
 pub struct LocalSet {
     executor: Executor,
-    /// For somebody who awaits the set.
+    /// The run of a future that awaits the set itself.
     awaited: Option<(Run, Drained)>,
 }
 
@@ -50,7 +50,7 @@ impl LocalSet {
         Self::from(Executor::new())
     }
 
-    /// The executor beneath: for queues, groups, schedulers, statistics, shutdown and spawning from other threads.
+    /// The set's executor: for queues, groups, schedulers, statistics, shutdown and spawning from other threads.
     pub fn executor(&self) -> &Executor {
         &self.executor
     }
@@ -61,10 +61,10 @@ impl LocalSet {
         self.executor.enter()
     }
 
-    /// Spawns a task on the set. At any time: before, during and between runs, and inside a task.
+    /// Spawns a task on the set, at any time: before, during and between runs, and inside a task.
     ///
-    /// It goes to the executor's default queue; a task spawned by the free [`spawn_local`](crate::spawn_local) goes where
-    /// the task that spawns it is.
+    /// The task goes to the executor's default queue; a task spawned by the free [`spawn_local`](crate::spawn_local) goes to
+    /// the queue of the task that spawns it.
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -101,7 +101,7 @@ impl LocalSet {
         RunUntil::new(self.executor.core(), future)
     }
 
-    /// What to do when a task panics. [`UnhandledPanic::Ignore`] unless told otherwise.
+    /// What the set does when a task panics. [`UnhandledPanic::Ignore`] unless told otherwise.
     ///
     /// # Example
     ///
@@ -125,7 +125,7 @@ impl LocalSet {
     }
 }
 
-/// With an executor that is not the default one: its host budget, its queues.
+/// A set over an executor with options of its own: its host budget, its queues.
 impl From<Executor> for LocalSet {
     fn from(executor: Executor) -> Self {
         Self { executor, awaited: None }

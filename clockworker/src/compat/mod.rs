@@ -22,8 +22,8 @@
 //! assert_eq!(answer, 42);
 //! ```
 //!
-//! From here the way on is short: [`LocalSet::executor`] gives the executor, whose queues divide the thread between
-//! foreground and background. What differs from tokio's types, and why, is in the guide `docs/MIGRATION.md`.
+//! [`LocalSet::executor`] gives the executor, whose queues divide the thread between foreground and background. What differs
+//! from tokio's types, and why, is in the guide `docs/MIGRATION.md`.
 
 mod local_set;
 mod run_until;

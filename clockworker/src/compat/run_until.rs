@@ -1,12 +1,12 @@
 //! Several runs of one executor at once.
 //!
-//! An [`Executor`](crate::Executor) has one driver at a time, and says so if there is a second. A `LocalSet` may have
-//! several `run_until` under way, beside each other or one inside a task of another, so here it is decided anew at each
-//! poll: whoever is polled while nobody else is at it **drives**, that is, takes a turn of the executor; otherwise it
-//! **rides**: its future is polled, and that is all. Three things keep every wake:
+//! An [`Executor`](crate::Executor) has one driver at a time, and panics if there is a second. A `LocalSet` may have several
+//! `run_until` under way, beside each other or one inside a task of another, so each poll decides anew. [`Run::poll`]
+//! **drives** if no other run does: it takes a turn of the executor. Otherwise it **rides**: it polls its own future, and
+//! that is all. Three things keep every wake:
 //!
-//! * Each run's future has a waker of its own, which reaches the host of that run, whoever drives.
-//! * What arrives for the executor wakes the host of the run that drove last.
+//! * Each run's future has a waker of its own, which reaches the host of that run, whichever run drives.
+//! * A task that is woken or sent wakes the host of the run that drove last.
 //! * A run that ends wakes the hosts of all others, so one of them drives on.
 
 use std::fmt;
@@ -48,7 +48,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
 }
 
 impl<F> RunUntil<'_, F> {
-    /// Drops the future where what it drops may spawn, and hands over to the other runs.
+    /// Drops the future inside the executor's context, as its drop may spawn, and hands over to the other runs.
     fn end(&mut self) {
         let Some((_run, future)) = self.under_way.take() else { return };
         let _entered = context::enter(self.core);
@@ -68,7 +68,7 @@ impl<F> fmt::Debug for RunUntil<'_, F> {
     }
 }
 
-/// One run: a future's place among those that the executor is run for.
+/// One of the runs of an executor.
 pub(super) struct Run {
     core: Rc<Core>,
     woken: Arc<RunWaker>,
@@ -83,13 +83,13 @@ impl Run {
     pub(super) fn new(core: &Rc<Core>) -> Self {
         let woken = RunWaker::new(&core.main.flag);
         core.drivers.add_run(&woken);
-        // If there was one run only, it relies on being the one that drove last.
+        // If there was only one run, it relies on being the one that drove last.
         core.shared.inbox.wake_parked_host();
         let waker = waker_of(Arc::clone(&woken));
         Self { core: Rc::clone(core), waker, woken, host: None, waits_for: 0 }
     }
 
-    /// Polls the run's future by `poll` if it was woken, and drives the executor unless somebody does.
+    /// Polls the run's future by `poll` if it was woken, and drives the executor unless another run does.
     pub(super) fn poll<T>(
         &mut self,
         core: &Rc<Core>,
@@ -97,12 +97,12 @@ impl Run {
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         core.process.assert_current();
-        // It is awake: no need to wake it for what comes during the poll.
-        self.woken.wait_no_more();
+        // The run is awake: it need not be woken for what comes during the poll.
+        self.woken.unregister();
         let _entered = context::enter(core);
-        let wheel = Wheel::take(core);
+        let claim = TurnClaim::try_take(core);
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
-        let drives = wheel.is_some();
+        let drives = claim.is_some();
         let polled = if drives {
             // Takes a turn of the executor.
             core.main.wait_for(self.waits_for);
@@ -126,11 +126,11 @@ impl Run {
         } else {
             Poll::Pending
         };
-        drop(wheel);
+        drop(claim);
         core.assert_not_failed(polled.is_ready(), FAILED);
-        // If it drove, its host is woken already, or will be for whatever comes, unless another run drives next.
+        // If this run drove, its host is woken already, or will be for whatever comes, unless another run drives next.
         if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
-            self.woken.wait(host);
+            self.woken.register(host);
         }
         polled
     }
@@ -145,27 +145,27 @@ impl Drop for Run {
             inbox.let_go(host);
         }
         self.core.drivers.wake_runs();
-        // If it was this run's host that would be woken for what comes, it is another's from now on.
+        // If this run's host was the one to be woken, it is another's from now on.
         inbox.wake_parked_host();
     }
 }
 
 const FAILED: &str = "a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic";
 
-/// The right to drive, for one poll.
-struct Wheel<'a>(&'a Core);
+/// The right to drive, for one poll. None is given while another run drives.
+struct TurnClaim<'a>(&'a Core);
 
-impl<'a> Wheel<'a> {
-    fn take(core: &'a Core) -> Option<Self> {
+impl<'a> TurnClaim<'a> {
+    fn try_take(core: &'a Core) -> Option<Self> {
         if !core.drivers.begin() {
             return None;
         }
         core.shared.inbox.unpark();
-        Some(Wheel(core))
+        Some(TurnClaim(core))
     }
 }
 
-impl Drop for Wheel<'_> {
+impl Drop for TurnClaim<'_> {
     fn drop(&mut self) {
         self.0.drivers.end();
     }

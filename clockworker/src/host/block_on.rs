@@ -1,12 +1,12 @@
-//! No host: the thread sleeps until there is something to do.
+//! `block_on` without a host: the thread sleeps until it is woken.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-use crate::sync::{Arc, AtomicBool, Signal, Thread, impl_wake, thread, waker_of};
+use crate::sync::{Arc, AtomicBool, Thread, WakeTarget, impl_wake, thread, waker_of};
 
-/// Panics where this thread drives a tokio runtime. Tokio is asked to block on nothing, which it refuses there, with the reason.
+/// Panics if this thread drives a tokio runtime. Asks tokio to block on nothing, which it refuses then, with the reason.
 #[cfg(feature = "tokio")]
 #[track_caller]
 pub(crate) fn assert_may_block() {
@@ -18,7 +18,7 @@ pub(crate) fn assert_may_block() {
 #[cfg(not(feature = "tokio"))]
 pub(crate) fn assert_may_block() {}
 
-/// Polls a future to the end on this thread, which sleeps in between.
+/// Polls a future to the end on this thread, which sleeps between polls.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let parker = Arc::new(Parker { woken: AtomicBool::new(false), thread: thread::current() });
     let waker = waker_of(Arc::clone(&parker));
@@ -40,7 +40,7 @@ struct Parker {
 
 impl Parker {
     fn wait(&self) {
-        // Ordering: Acquire pairs with the Release in `signal`.
+        // Ordering: Acquire pairs with the Release in `wake`.
         while !self.woken.swap(false, Ordering::Acquire) {
             // May return for no reason, hence the loop.
             thread::park();
@@ -50,8 +50,8 @@ impl Parker {
 
 impl_wake!(Parker);
 
-impl Signal for Parker {
-    fn signal(&self) {
+impl WakeTarget for Parker {
+    fn wake(&self) {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `wait`. `unpark` gives its token
         // after the flag, so a wait that misses the flag finds the token.
         if !self.woken.swap(true, Ordering::Release) {

@@ -1,4 +1,4 @@
-//! A future between an executor and its host: which of its wakes the host is told of.
+//! The gate between an executor's future and monoio: which wakes monoio is told of.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,21 +6,21 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use crate::base::drop_quietly;
-use crate::sync::{Arc, AtomicU8, AtomicWaker, Signal, impl_wake};
+use crate::sync::{Arc, AtomicU8, AtomicWaker, WakeTarget, impl_wake};
 use crate::task::HostWaker;
 
-/// What became of a turn.
-pub(crate) enum Turn<T> {
+/// What a poll through the gate came to.
+pub(crate) enum GatePoll<T> {
     Done(T),
-    /// The future was woken while it was polled.
+    /// The future returned `Pending`, and was woken while it was polled.
     WorkLeft,
 }
 
-/// Nobody has woken the future: monoio must be told of the next wake.
+/// The future was polled and not woken since: monoio must be told of the next wake.
 const IDLE: u8 = 0;
-/// The future is being polled: whoever polls it will look.
+/// The future is being polled: `Gate::poll` will see the wake.
 const POLLING: u8 = 1;
-/// The future is to be polled, and will be.
+/// The future was woken, and will be polled.
 const WOKEN: u8 = 2;
 
 /// Lets wakes through to monoio, but for those that come while the future is polled or about to be.
@@ -30,63 +30,64 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// With a future that is to be polled.
+    /// A gate whose future is to be polled.
     pub(crate) fn new() -> Self {
         Gate { state: AtomicU8::new(WOKEN), host: AtomicWaker::new() }
     }
 
     /// Polls the future if it was woken.
-    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>, waker: &Waker) -> Poll<Turn<F::Output>> {
-        // Ordering: Acquire pairs with the Release in `signal`, what was written before a wake is seen by the poll
-        // that follows. That it is a read-modify-write makes this hold for wakes that met an earlier one too.
+    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>, waker: &Waker) -> Poll<GatePoll<F::Output>> {
+        // Ordering: Acquire pairs with the Release in `wake`: what was written before a wake is seen by the poll that
+        // follows. As a read-modify-write it does so for wakes that met an earlier one too.
         if self.state.compare_exchange(WOKEN, POLLING, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Poll::Pending;
         }
         if let Poll::Ready(output) = future.poll(&mut Context::from_waker(waker)) {
-            return Poll::Ready(Turn::Done(output));
+            return Poll::Ready(GatePoll::Done(output));
         }
         // Ordering: Relaxed. A wake that finds IDLE finds the host registered too: see `Inbox::park`. A wake that came before
-        // makes this fail, and is paired with when the future is polled for it.
+        // makes this fail, and pairs with the next poll.
         match self.state.compare_exchange(POLLING, IDLE, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Poll::Pending,
-            Err(_) => Poll::Ready(Turn::WorkLeft),
+            Err(_) => Poll::Ready(GatePoll::WorkLeft),
         }
     }
 }
 
 impl_wake!(Gate);
 
-impl Signal for Gate {
-    fn signal(&self) {
-        // Ordering: Release pairs with the Acquire in `poll`; that it is a read-modify-write continues the release
-        // sequences of earlier wakes.
+impl WakeTarget for Gate {
+    fn wake(&self) {
+        // Ordering: Release pairs with the Acquire in `poll`. As a read-modify-write it continues the release sequences of
+        // earlier wakes.
         if self.state.swap(WOKEN, Ordering::Release) == IDLE {
             self.host.wake();
         }
     }
 }
 
-/// Whoever polls the future. Lets go of monoio's task when dropped: wakers that outlive the run must not keep its memory.
-pub(crate) struct Shut {
+/// The side of the gate that polls the future. Takes monoio's waker back when dropped: wakers that outlive the run must not
+/// keep the memory of monoio's task.
+pub(crate) struct GatePoller {
     pub(crate) gate: Arc<Gate>,
     /// None until the first poll.
     host: Option<HostWaker>,
 }
 
-impl Shut {
+impl GatePoller {
     pub(crate) fn new() -> Self {
-        Shut { gate: Arc::new(Gate::new()), host: None }
+        GatePoller { gate: Arc::new(Gate::new()), host: None }
     }
 
-    /// Has `host` woken for the next wake that comes while the future is neither polled nor about to be. It is to be polled
-    /// afterwards, as what `host` does when it is cloned may wake it.
+    /// Has the gate wake `host` for the next wake that comes while the future is neither polled nor about to be. Call it
+    /// before the poll: cloning `host` is foreign code that may wake the future.
     pub(crate) fn register(&mut self, host: &Waker) {
         let left = &self.gate.host;
         left.register(HostWaker::keep(&mut self.host, host, |old| drop(old.take_back(left))));
     }
 }
 
-impl Drop for Shut {
+impl Drop for GatePoller {
     fn drop(&mut self) {
         if let Some(host) = self.host.take() {
             drop(host.take_back(&self.gate.host));

@@ -2,10 +2,10 @@
 //!
 //! The executor runs inside the host's poll of [`RunUntil`]. It goes back to the host
 //!
-//! * when nothing is runnable: it parks the [inbox](crate::task) and returns `Pending`; the next wake, from wherever it
-//!   comes, wakes the host once;
-//! * when the host must run (its time budget is up, or there were as many polls as may be): it wakes the host itself and
-//!   returns `Pending`, so the host does its I/O and polls again.
+//! * when nothing is runnable: it parks the [inbox](crate::task) and returns `Pending`; the next wake, from any thread, wakes
+//!   the host once;
+//! * when the host must run (its time budget is up, or the poll cap is reached): it wakes the host itself and returns
+//!   `Pending`, so the host does its I/O and polls again.
 
 mod block_on;
 #[cfg(any(all(feature = "monoio", target_os = "linux"), all(test, clockworker_loom)))]

@@ -1,4 +1,4 @@
-//! monoio as a host: giving its thread back so that it does all of its work, not only its sockets.
+//! monoio as a host: lets monoio do all of its work beside a busy executor, not only serve its sockets.
 //!
 //! # What monoio 0.2.4 does
 //!
@@ -7,9 +7,9 @@
 //! timers that are due, and, on io_uring, take the wakes from other threads. If it is not empty it only `submit`s, which
 //! serves the sockets, and goes on. And a task that wakes itself while it is polled goes to the *front* of the queue.
 //!
-//! So beside a task that wakes itself at every poll, as an executor with work left does, no timer fires (monoio issue
-//! 370) and no other task of that runtime is polled at all. (Without monoio's feature `sync` the main future is no task,
-//! and is polled on and on while it wakes itself: then sockets are not served either.)
+//! So beside a task that wakes itself at every poll, as an executor with work left does, no timer fires (monoio issue 370)
+//! and monoio polls no other task of that runtime. (Without monoio's feature `sync` the main future is no task, and is polled
+//! on and on while it wakes itself: then sockets are not served either.)
 //!
 //! [`with_timers`] empties the queue after each of the executor's turns.
 
@@ -21,7 +21,7 @@ use futures_util::future;
 use monoio::io::{AsyncReadRent, AsyncWriteRent};
 use monoio::net::UnixStream;
 
-use crate::host::gate::{Shut, Turn};
+use crate::host::gate::{GatePoll, GatePoller};
 use crate::sync::{Arc, waker_of};
 
 /// Runs `future`, an executor's [`run_until`](crate::Executor::run_until) or
@@ -44,15 +44,14 @@ use crate::sync::{Arc, waker_of};
 ///
 /// # Errors
 ///
-/// If the sockets cannot be made, which happens before `future` is polled for the first time: as a rule because the
-/// process may not open more files. There is no way on without them, as then timers would be late without end, and
-/// nobody told. (An error while they are used, which would take a broken driver, is passed on too; `future` is then
-/// dropped as below.)
+/// If the sockets cannot be made, before `future` is polled for the first time: as a rule because the process may not open
+/// more files. Without them timers would be late without end, and silently. (An error while they are used, which would take a
+/// broken driver, is passed on too; `future` is then dropped as below.)
 ///
 /// # Cancel safety
 ///
 /// Dropping it drops `future` (a dropped run drops no task, see [`run_until`](crate::Executor::run_until)) and closes the
-/// sockets. As anything of monoio's, drop it inside the runtime.
+/// sockets. Drop it inside the runtime, as all that is monoio's.
 ///
 /// # Panics
 ///
@@ -60,8 +59,8 @@ use crate::sync::{Arc, waker_of};
 ///
 /// # Limits
 ///
-/// Where other tasks of the same monoio runtime are always ready, monoio fires no timers, whatever this one does. And one
-/// that wakes itself at every poll keeps monoio from all others, this one included.
+/// Where other tasks of the same monoio runtime are always ready, monoio fires no timers, whatever `with_timers` does. And a
+/// task that wakes itself at every poll keeps monoio from all others, this one included.
 ///
 /// # Example
 ///
@@ -88,24 +87,24 @@ use crate::sync::{Arc, waker_of};
 pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
     let mut detour = Detour::new()?;
     let mut future = pin!(future);
-    let mut shut = Shut::new();
-    let waker = waker_of(Arc::clone(&shut.gate));
+    let mut poller = GatePoller::new();
+    let waker = waker_of(Arc::clone(&poller.gate));
     loop {
         let turn = poll_fn(|cx| {
-            shut.register(cx.waker());
-            shut.gate.poll(future.as_mut(), &waker)
+            poller.register(cx.waker());
+            poller.gate.poll(future.as_mut(), &waker)
         });
         match turn.await {
-            Turn::Done(output) => return Ok(output),
-            Turn::WorkLeft => detour.pass().await?,
+            GatePoll::Done(output) => return Ok(output),
+            GatePoll::WorkLeft => detour.pass().await?,
         }
     }
 }
 
-/// A way through monoio's driver: something to wait for that happens at once, a byte through a pair of sockets.
+/// A way through monoio's driver: waits for something that happens at once, a byte through a pair of sockets.
 ///
-/// The executor's wakes of itself do not go to monoio, whose queue is therefore empty meanwhile: so it parks, and does
-/// everything that it does then. What speaks against other ways:
+/// The gate keeps the executor's wakes of itself from monoio, whose queue is therefore empty meanwhile: so monoio parks, and
+/// does all its work. What speaks against other ways:
 ///
 /// * A wake from another thread wakes a parked monoio too, but takes a second thread.
 /// * A timer that is due already (`sleep_until` a moment ago) needs no sockets, and makes monoio park without waiting.
@@ -119,7 +118,7 @@ pub async fn with_timers<F: Future>(future: F) -> io::Result<F::Output> {
 struct Detour {
     here: UnixStream,
     there: UnixStream,
-    /// monoio takes buffers by value: the same one goes round. None on the way only.
+    /// monoio takes buffers by value: the same one goes round. None only on the way.
     buffer: Option<Box<[u8]>>,
 }
 
@@ -129,15 +128,15 @@ impl Detour {
         Ok(Self { here, there, buffer: Some(Box::new([0])) })
     }
 
-    /// Is done when the driver has been at work.
+    /// Resolves once the driver has been at work.
     async fn pass(&mut self) -> io::Result<()> {
         let buffer = self.buffer.take().unwrap_or_else(|| Box::new([0]));
-        // io_uring does them in the order in which they are made: the byte is there when it is to be read, which saves
+        // io_uring does operations in the order in which they are made: the byte is there when it is to be read, which saves
         // waiting for it.
         let write = self.here.write(&[0_u8]);
         let read = self.there.read(buffer);
-        // The legacy driver does them when they are polled. The read must find nothing, as only then is there an event to
-        // wait for.
+        // The legacy driver does operations when they are polled. The read must find nothing, as only then is there an event
+        // to wait for.
         let ((read, buffer), (written, _)) = future::join(read, write).await;
         self.buffer = Some(buffer);
         match (read?, written?) {

@@ -1,4 +1,4 @@
-//! `run_until` as a future.
+//! [`RunUntil`]: an executor's run as a future.
 
 use std::fmt;
 use std::future::Future;
@@ -24,7 +24,7 @@ impl<'a, F: Future> RunUntil<'a, F> {
         Self { core, future: Some(Box::pin(future)), claim: None }
     }
 
-    /// Claims the executor before the first poll does.
+    /// Claims the executor now, before the first poll would.
     #[track_caller]
     pub(crate) fn claim(&mut self) {
         Claim::take(self.core, &mut self.claim);
@@ -63,7 +63,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
 }
 
 impl<F> RunUntil<'_, F> {
-    /// Drops the future where what it drops may spawn, and lets another driver in.
+    /// Drops the future inside the executor's context, as its drop may spawn, and lets another driver in.
     fn end(&mut self) {
         let _claim = self.claim.take();
         let _entered = context::enter(self.core);
@@ -77,8 +77,8 @@ impl<F> Drop for RunUntil<'_, F> {
     }
 }
 
-/// The right to drive the executor, and the host it is driven in. Dropping it lets another driver in and lets go of the host,
-/// also where the future's drop panics.
+/// The right to drive the executor, and the host inside which it runs. Dropping it lets another driver in and drops the
+/// host's waker, also if the future's drop panics.
 struct Claim<'a> {
     core: &'a Core,
     /// None until the first poll.
@@ -86,8 +86,8 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Takes it, unless it was taken already. Only one future may drive the executor at a time, in the process that it was made
-    /// in.
+    /// Takes the claim, unless it was taken already. One future at a time may drive the executor, and only in the process
+    /// that made it.
     #[track_caller]
     fn take<'c>(core: &'a Core, claim: &'c mut Option<Self>) -> &'c mut Self {
         core.process.assert_current();

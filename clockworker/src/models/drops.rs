@@ -22,7 +22,7 @@ fn a_wake_in_flight_outlives_the_executor() {
     });
 }
 
-/// The same with two threads and no join handle: whoever comes last frees the task, once.
+/// The same with two threads and no join handle: the last of the three frees the task, once.
 #[test]
 fn of_two_wakes_in_flight_one_frees_the_task() {
     explore("drops/two_wakes", || {

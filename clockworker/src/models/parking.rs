@@ -1,4 +1,4 @@
-//! Parking, against whatever is to end it.
+//! Parking, against the wakes that are to end it.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{executor, explore};
-use crate::sync::{Arc, Signal, impl_wake, thread, waker_of};
+use crate::sync::{Arc, WakeTarget, impl_wake, thread, waker_of};
 
-/// The future being run is woken by another thread while the host parks.
+/// The future given to `run_until` is woken by another thread while the host parks.
 #[test]
 fn a_wake_of_the_main_future_reaches_a_host_that_parks() {
     explore("parking/main", || {
@@ -40,12 +40,12 @@ fn coalesced_wakes_of_the_main_future_are_all_seen() {
     });
 }
 
-/// A run is given up, which lets go of its host, while another thread wakes that host. The next run hears of it.
+/// A run is dropped, which drops its host's waker, while another thread wakes that host. The next run sees the wake.
 #[test]
 fn a_host_is_let_go_while_it_is_woken() {
     struct Host;
-    impl Signal for Host {
-        fn signal(&self) {}
+    impl WakeTarget for Host {
+        fn wake(&self) {}
     }
     impl_wake!(Host);
     explore("parking/given_up", || {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{block_on, executor, explore};
 use crate::compat::LocalSet;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Signal, impl_wake, thread, waker_of};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, WakeTarget, impl_wake, thread, waker_of};
 
 /// Ready once the mark is left. Gives its waker away in its first poll.
 fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output = ()> {
@@ -42,14 +42,14 @@ fn wakes_reach_the_one_who_drives_and_the_one_who_rides() {
     });
 }
 
-/// One of several tasks of a host, which polls only those that were woken.
+/// One of several tasks of a host that polls only woken ones.
 struct Hosted {
     woken: AtomicBool,
     host: Waker,
 }
 
-impl Signal for Hosted {
-    fn signal(&self) {
+impl WakeTarget for Hosted {
+    fn wake(&self) {
         self.woken.swap(true, Ordering::AcqRel);
         self.host.wake_by_ref();
     }

@@ -1,4 +1,4 @@
-//! The counting of what tasks share.
+//! [`SharedRef`]'s counting.
 
 use super::{executor, explore};
 use crate::sync::thread;

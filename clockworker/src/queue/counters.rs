@@ -1,4 +1,4 @@
-//! Counters of a queue. Each has one writer, the owner thread.
+//! Counters of a queue. Only the owner thread writes them.
 
 use std::cell::Cell;
 

@@ -66,7 +66,7 @@ impl QueueError {
         self.kind == Kind::Request
     }
 
-    /// Whether the queue was closed and is gone.
+    /// Whether the queue was closed and its last task has finished.
     pub fn is_closed(&self) -> bool {
         self.kind == Kind::Closed
     }

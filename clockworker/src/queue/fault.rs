@@ -11,10 +11,10 @@ pub enum PolicyFault {
     Panicked,
     /// It claimed to be empty while a task was ready.
     Lost,
-    /// It has not given out a task that is ready, while it gave out others for longer than its
-    /// [patience](Scheduler::patience): it has lost the task, or starves it.
+    /// It gave out other tasks than a ready one for longer than its [patience](crate::schedulers::Scheduler::patience):
+    /// it has lost that task, or starves it.
     Starved,
-    /// It gave out a task that is not ready: it had given it out already, or nobody pushed it.
+    /// It gave out a task that is not ready: one that it had given out already, or that was never pushed.
     Repeated,
     /// It gave out an id that is no task's.
     Invented,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clockworker_schedulers::GroupId;
 use slab::Slab;
 
-/// A group's index among the groups of its queue; [`NO_GROUP`] for none. Of 29 bits.
+/// A group's index among the groups of its queue, of 29 bits; [`NO_GROUP`] for none.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
@@ -20,7 +20,7 @@ pub(super) struct Groups {
 
 struct GroupSlot {
     key: u64,
-    /// Handles and unfinished tasks.
+    /// [`Group`](crate::Group) handles and unfinished tasks.
     holders: usize,
 }
 
@@ -50,7 +50,8 @@ impl Groups {
         }
     }
 
-    /// True if that was the last holder. (After an executor was torn down there are handles to groups that are gone.)
+    /// Counts one holder less. True if it was the last. (After its executor was torn down, a handle's group may be gone
+    /// already.)
     pub(super) fn release(&mut self, index: GroupIndex) -> bool {
         let Some(slot) = self.slots.get_mut(index as usize) else { return false };
         slot.holders -= 1;

@@ -1,4 +1,4 @@
-//! What a queue is made of: the records of its tasks, its groups, its scheduler's seat, its counters.
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters.
 
 mod counters;
 mod error;
@@ -15,7 +15,7 @@ pub use fault::PolicyFault;
 
 pub(crate) use counters::{Counter, Counters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
-pub(crate) use policy::{Asked, Policy, Seat, admit_woken_in_slice};
-pub(crate) use records::{Aborted, Left, Popped, Records};
+pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
+pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use tombstones::Tombstones;
 pub(crate) use watchdog::Watchdog;

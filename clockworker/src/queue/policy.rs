@@ -1,4 +1,4 @@
-//! A user's scheduler, and what replaces it when it breaks its contract.
+//! A queue's scheduler, and FIFO in its place once it breaks its contract.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,15 +6,14 @@ use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
 use super::records::{Popped, Records};
-use crate::task::{Arrival, Arrivals, BATCH};
+use crate::task::{BATCH, Incoming, WokenList};
 
-/// Where a scheduler sits while it is in service.
+/// The seat of a scheduler; empty once the scheduler was taken out of service, which may happen during a poll.
 ///
-/// The hot loop borrows one between polls. It is empty once the scheduler was taken out of service, which may happen
-/// during a poll.
+/// The hot loop borrows a seat between polls.
 pub(crate) type Seat<S> = RefCell<Option<S>>;
 
-/// A scheduler in service, or FIFO in its place. One of the two seats is taken.
+/// A scheduler in service, or FIFO in its place: one of the two seats is taken.
 #[derive(Debug)]
 pub(crate) struct Policy<S> {
     pub(crate) chosen: Seat<S>,
@@ -38,12 +37,12 @@ impl<S: Scheduler> Policy<S> {
     pub(crate) fn admit_woken(
         &self,
         (records, ready): (&RefCell<Records>, &Cell<usize>),
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> usize {
         let mut records = records.borrow_mut();
-        let told = (ready, &Asked::default(), arrivals);
+        let told = (ready, &PolicyCalls::default(), woken);
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             return admit_woken(scheduler, &mut records, told, visited, most);
         }
@@ -53,7 +52,8 @@ impl<S: Scheduler> Policy<S> {
         }
     }
 
-    /// Takes everything out of a scheduler, and puts back what is not aborted. (FIFO gives out its tombstones in turn.)
+    /// Pops every task of the scheduler, and pushes back those that are not aborted. (Does nothing to FIFO, which gives out
+    /// tombstones in turn.)
     pub(crate) fn sweep(&self, records: &RefCell<Records>, ready: usize) -> Result<(), PolicyFault> {
         let mut chosen = self.chosen.borrow_mut();
         let Some(scheduler) = &mut *chosen else { return Ok(()) };
@@ -62,7 +62,7 @@ impl<S: Scheduler> Policy<S> {
         while let Some(id) = scheduler.pop() {
             match records.take_ready(id) {
                 Popped::Task { live, .. } => kept.extend(records.put_back(id, live, true)),
-                Popped::Aborted(left) => left.tell(scheduler),
+                Popped::Aborted(removed) => removed.tell(scheduler),
                 Popped::Fault(fault) => return Err(fault),
             }
         }
@@ -79,13 +79,13 @@ impl<S: Scheduler> Policy<S> {
         }
     }
 
-    /// FIFO is above suspicion.
+    /// The scheduler's patience. FIFO has no limit: it loses no task and starves none.
     pub(crate) fn patience(&self, tasks: usize) -> Option<u64> {
         self.chosen.borrow().as_ref().and_then(|scheduler| scheduler.patience(tasks))
     }
 
-    /// Puts FIFO in the scheduler's place, with the tasks that are ready. The old scheduler, if it was in service, is
-    /// for the caller to drop.
+    /// Puts FIFO in the scheduler's place, and pushes `ready` to it. Returns the old scheduler, if it was in service, for the
+    /// caller to drop.
     pub(crate) fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<S> {
         let mut fifo = RunnableFifo::new();
         for task in ready {
@@ -96,64 +96,65 @@ impl<S: Scheduler> Policy<S> {
     }
 }
 
-/// Hands a scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must be of
-/// its queue. They were woken by the host's visit before the turn `visited`, or in some other way.
+/// Hands a scheduler up to `most` tasks from the woken list, all of which must be of its queue; how many it took off. The
+/// host's visit before the turn `visited` woke them, or, if that is `None`, anything else.
 #[inline(always)]
 fn admit_woken<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (ready, asked, arrivals): (&Cell<usize>, &Asked, &Arrivals),
+    (ready, calls, woken): (&Cell<usize>, &PolicyCalls, &WokenList),
     visited: Option<u8>,
     most: usize,
 ) -> usize {
     let mut admitted = 0;
     while admitted < most
-        && let Some(arrival) = arrivals.next()
+        && let Some(arrival) = woken.next()
     {
         admitted += 1;
-        if let Arrival::Ready(place) = arrival
-            && let Some((task, why)) = records.make_ready(place, visited)
+        if let Incoming::Ready(key) = arrival
+            && let Some((task, why)) = records.make_ready(key, visited)
         {
             ready.set(ready.get() + 1);
-            asked.ask(|| policy.push(task, why));
+            calls.guard(|| policy.push(task, why));
         }
     }
     admitted
 }
 
-/// The same in a slice of their queue: a batch of them.
+/// [`admit_woken`] in a slice of the queue: one batch.
 #[inline(never)] // the hot loop has no registers to spare
 pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    told: (&Cell<usize>, &Asked, &Arrivals),
+    told: (&Cell<usize>, &PolicyCalls, &WokenList),
 ) {
     admit_woken(policy, records, told, None, BATCH);
 }
 
-/// Tells a panic of the scheduler from one of the executor, in a slice, where both are caught at one place.
+/// Guards the calls of a scheduler in a slice, where one `catch_unwind` catches its panics and the executor's: tells them
+/// apart.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PolicyCalls {
     panicked: Cell<bool>,
 }
 
-impl Asked {
-    /// Calls the scheduler. Costs nothing unless it panics.
+impl PolicyCalls {
+    /// Makes one call of the scheduler. Costs nothing unless it panics.
     #[inline(always)]
-    pub(crate) fn ask<T>(&self, call: impl FnOnce() -> T) -> T {
+    pub(crate) fn guard<T>(&self, call: impl FnOnce() -> T) -> T {
         let unless_done = Panicked(&self.panicked);
         let answer = call();
         std::mem::forget(unless_done);
         answer
     }
 
-    /// Whether a call has panicked.
+    /// Whether a guarded call has panicked.
     pub(crate) fn has_panicked(&self) -> bool {
         self.panicked.get()
     }
 }
 
-/// Dropped by unwinding only.
+/// Sets the flag when it is dropped, which only unwinding does.
 struct Panicked<'a>(&'a Cell<bool>);
 
 impl Drop for Panicked<'_> {

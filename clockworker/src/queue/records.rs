@@ -1,4 +1,4 @@
-//! The records of a queue's tasks: what scheduling needs of each.
+//! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use slab::Slab;
 use super::PolicyFault;
 use super::groups::{GroupIndex, Groups, NO_GROUP, group_of};
 use super::standing::Standing;
-use crate::task::{LiveTask, Place};
+use crate::task::{LiveTask, RecordKey};
 
-/// So many tasks, with cells of 100 bytes and futures as large again, fill a second-level cache of some 100 KiB.
+/// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
 
-/// Memory for so many records stays when a queue has no task any more: 1 MiB.
+/// Records whose memory a queue without tasks keeps: 1 MiB.
 const KEPT: usize = 65_536;
 
 /// The records of a queue's tasks, by slot, and its groups.
@@ -26,22 +26,22 @@ pub(crate) struct Records {
 }
 
 struct Record {
-    /// None while the task is being polled, and once it was aborted in the scheduler.
+    /// None while the task is being polled, and once it was aborted while its scheduler had it.
     task: Option<LiveTask>,
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
     standing: Standing,
 }
 
-/// A task that left its record, and what its scheduler has to hear of it.
+/// A task whose record was removed, for its scheduler to hear of.
 #[must_use]
-pub(crate) struct Left {
+pub(crate) struct Removed {
     pub(crate) task: Task,
     pub(crate) group_closed: bool,
 }
 
-impl Left {
-    /// Tells a scheduler.
+impl Removed {
+    /// Tells the scheduler that the task is finished, and its group closed if it was the last holder.
     #[inline]
     pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
         scheduler.finished(self.task);
@@ -52,25 +52,25 @@ impl Left {
 }
 
 impl Records {
-    /// Adds the record of a task that is ready; `make` makes the task. The group counts a holder more.
+    /// Adds the record of a ready task, which `make` makes, and counts one more holder of its group.
     pub(crate) fn insert(
         &mut self,
         queue: u32,
         group: GroupIndex,
-        make: impl FnOnce(Place) -> LiveTask,
+        make: impl FnOnce(RecordKey) -> LiveTask,
     ) -> Task {
         // Zero is passed over, or one would come twice.
         let generation = NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
-        let place = Place { queue, slot, generation: generation.get() };
+        let key = RecordKey { queue, slot, generation: generation.get() };
         self.groups.retain(group);
-        self.insert_task(make(place), generation, group);
-        Task { id: TaskId::new(slot, place.generation), group: group_of(slot, group) }
+        self.insert_task(make(key), generation, group);
+        Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
     }
 
-    /// Not generic, and of parts: the record is then written into the slab directly. Made elsewhere, in parts, and
-    /// copied in as a whole, it cost 3 ns, waiting for its parts to be written.
+    /// Not generic, and given the parts, so that the record is written into the slab directly. Made elsewhere and copied in
+    /// as a whole, it took 3 ns more, waiting for its parts to be written.
     fn insert_task(&mut self, task: LiveTask, generation: NonZeroU32, group: GroupIndex) {
         self.tasks.insert(Record { task: Some(task), generation, standing: Standing::ready(group) });
     }
@@ -79,18 +79,17 @@ impl Records {
         self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
     }
 
-    /// Marks a woken task as ready, and says why it is. None if it is not there any more, or ready already, or being
-    /// dropped: its record goes after that.
-    pub(crate) fn make_ready(&mut self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
-        let record = self
-            .get_mut(place.slot as usize, place.generation)
-            .filter(|record| !record.standing.is_ready())?;
-        let why = record.task.as_ref()?.why_woken(visited);
+    /// Marks a woken task as ready. None if the task has no record any more, is ready already, or is being dropped: its
+    /// record goes after that.
+    pub(crate) fn make_ready(&mut self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
+        let record =
+            self.get_mut(key.slot as usize, key.generation).filter(|record| !record.standing.is_ready())?;
+        let why = record.task.as_ref()?.note_wake(visited);
         record.standing.set_ready(true);
-        Some((record.as_task(place.slot), why))
+        Some((record.as_task(key.slot), why))
     }
 
-    /// Takes the task that a scheduler gave out, to poll it.
+    /// Takes the task that a scheduler popped out of its record, to poll it.
     #[inline]
     pub(crate) fn take_ready(&mut self, id: TaskId) -> Popped {
         match self.get_mut(id.slot(), id.generation()) {
@@ -106,13 +105,13 @@ impl Records {
         }
     }
 
-    /// Whether the tasks may be too many for the nearest caches.
+    /// Whether there may be too many tasks for the nearest caches.
     #[inline]
     pub(crate) fn are_many(&self) -> bool {
         self.tasks.len() >= MANY
     }
 
-    /// Fetches the memory of a task that will be polled soon.
+    /// Prefetches the cell of a task that will be polled soon.
     #[inline]
     pub(crate) fn prefetch(&self, id: TaskId) {
         if let Some(live) = self.tasks.get(id.slot()).and_then(|record| record.task.as_ref()) {
@@ -120,8 +119,8 @@ impl Records {
         }
     }
 
-    /// Puts a polled task back: the task as its scheduler knows it. (None never happens: nobody removes the record of a
-    /// task that is being polled.)
+    /// Puts a polled task back into its record; returns it as its scheduler knows it. (Never `None`: nothing removes the
+    /// record of a task that is being polled.)
     #[inline]
     pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) -> Option<Task> {
         let record = self.get_mut(id.slot(), id.generation())?;
@@ -130,35 +129,35 @@ impl Records {
         Some(record.as_task(id.slot() as u32))
     }
 
-    /// Frees the record of a finished task.
-    pub(crate) fn remove(&mut self, id: TaskId) -> Left {
+    /// Removes the record of a finished task.
+    pub(crate) fn remove(&mut self, id: TaskId) -> Removed {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
         let group = record.standing.group();
         let group_closed = group == NO_GROUP || self.groups.release(group);
-        Left { task, group_closed }
+        Removed { task, group_closed }
     }
 
-    /// Takes an aborted task out of its record.
-    pub(crate) fn take_aborted(&mut self, place: Place) -> Option<Aborted> {
-        let record = self.get_mut(place.slot as usize, place.generation)?;
+    /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
+    pub(crate) fn take_aborted(&mut self, key: RecordKey) -> Option<Aborted> {
+        let record = self.get_mut(key.slot as usize, key.generation)?;
         let live = record.task.take()?;
         Some(Aborted {
             live,
-            task: record.as_task(place.slot),
+            task: record.as_task(key.slot),
             group: record.standing.group(),
             ready: record.standing.is_ready(),
         })
     }
 
-    /// Empties the records.
+    /// Removes all records and groups; returns the tasks.
     pub(crate) fn take_all(&mut self) -> Vec<LiveTask> {
         self.groups = Groups::default();
         self.tasks.drain().filter_map(|record| record.task).collect()
     }
 
-    /// Makes tasks ready that a scheduler kept from it: it called back into the executor, which was handing it a woken task
-    /// then and could not.
+    /// Marks tasks as ready that are off the woken list, but that a scheduler was never given: it called back into the
+    /// executor while it was being handed one.
     #[cold]
     pub(crate) fn rescue(&mut self) {
         for (_, record) in self.tasks.iter_mut() {
@@ -168,7 +167,7 @@ impl Records {
         }
     }
 
-    /// The ready tasks in order of slot, for a scheduler that takes over.
+    /// The ready tasks, in the order of their slots, for a scheduler that takes over.
     pub(crate) fn ready(&self) -> impl Iterator<Item = Task> + '_ {
         self.tasks
             .iter()
@@ -176,24 +175,24 @@ impl Records {
             .map(|(slot, record)| record.as_task(slot as u32))
     }
 
-    /// How many of them are not aborted.
+    /// How many ready tasks are not aborted.
     pub(crate) fn ready_to_run(&self) -> usize {
         self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
     }
 
-    /// Gives the memory of a burst back, once no record is left.
+    /// Gives the memory of a burst back once no record is left.
     pub(crate) fn shrink(&mut self) {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
             self.tasks = Slab::new();
         }
     }
 
-    /// At least the most tasks that there were at a time since there was none; less than twice as many, or 4.
+    /// How many slots there are: at least the most tasks at a time since there was none; less than twice as many, or 4.
     pub(crate) fn slots(&self) -> usize {
         self.tasks.capacity()
     }
 
-    /// Marks the ready tasks in these slots. Aborted ones are none.
+    /// Marks the ready tasks in these slots that are not aborted.
     pub(crate) fn mark_ready(&mut self, slots: Range<usize>) {
         for slot in slots.start..slots.end.min(self.slots()) {
             match self.tasks.get_mut(slot) {
@@ -209,17 +208,17 @@ impl Records {
         records.any(|record| record.standing.is_marked() && record.task.is_some())
     }
 
-    /// A group's index, by the user's key; counts a holder.
+    /// The index of the group with the user's `key`, with one more holder.
     pub(crate) fn open_group(&mut self, key: u64) -> GroupIndex {
         self.groups.open(key)
     }
 
-    /// One more handle to a group.
+    /// Counts one more handle to a group.
     pub(crate) fn retain_group(&mut self, index: GroupIndex) {
         self.groups.retain(index);
     }
 
-    /// One handle to a group less; the group as its scheduler knows it, if that was the last holder.
+    /// Counts one handle to a group less; returns the group as its scheduler knows it, if that was the last holder.
     pub(crate) fn release_group(&mut self, index: GroupIndex) -> Option<GroupId> {
         self.groups.release(index).then(|| group_of(0, index))
     }
@@ -237,18 +236,18 @@ pub(crate) struct Aborted {
     pub(crate) live: LiveTask,
     pub(crate) group: GroupIndex,
     pub(crate) task: Task,
-    /// The scheduler has it: its record stays until it is popped.
+    /// Whether the scheduler has it: then its record stays until it is popped.
     pub(crate) ready: bool,
 }
 
-/// What a scheduler's choice turns out to be.
+/// What the record says of an id that a scheduler popped.
 pub(crate) enum Popped {
     Task {
         live: LiveTask,
         group: GroupIndex,
     },
-    /// It was aborted while it was ready, and its record has just gone.
-    Aborted(Left),
+    /// The task was aborted while it was ready; its record has just been removed.
+    Aborted(Removed),
     Fault(PolicyFault),
 }
 

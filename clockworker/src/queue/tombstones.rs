@@ -1,20 +1,20 @@
 //! Tombstones: records of tasks that were aborted while their scheduler had them.
 //!
-//! A scheduler is not asked to remove a task, so the record stays until it gives the task out. One that never does, as a
-//! lawful last-in-first-out order, would keep records for ever. So where there are many, and as many polls have gone by as a
-//! scheduler takes that gives out everything in turn, the queue *sweeps*: the scheduler gives out all it has, and gets back
-//! what is not a tombstone.
+//! A scheduler is not asked to remove a task, so the record stays until the scheduler gives the task out. One that never
+//! does, as a lawful last-in-first-out order may not, would keep records for ever. So the queue *sweeps* when there are many,
+//! and it has done as many polls as a scheduler takes that gives out everything in turn: the scheduler gives out all it has,
+//! and gets back what is not a tombstone.
 
 use std::cell::Cell;
 
-/// So many are no matter.
+/// Tombstones from which on a queue sweeps.
 const FEW: usize = 1_024;
 
 /// The tombstones of a queue, and when it sweeps.
 #[derive(Debug)]
 pub(crate) struct Tombstones {
     count: Cell<usize>,
-    /// After so many polls of the queue.
+    /// The number of polls of the queue after which it sweeps.
     due: Cell<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Tombstones {
         Self { count: Cell::new(0), due: Cell::new(u64::MAX) }
     }
 
-    /// One more, after so many polls, beside so many tasks that are ready.
+    /// Counts one more, after `polls` polls, while `ready` tasks are ready.
     pub(crate) fn add(&self, polls: u64, ready: usize) {
         let count = self.count.get() + 1;
         self.count.set(count);
@@ -32,7 +32,7 @@ impl Tombstones {
         }
     }
 
-    /// One less. True once in 64 times, which take some 5 µs.
+    /// Counts one less. True once in 64 times, which take some 5 µs.
     pub(crate) fn remove(&self) -> bool {
         let count = self.count.get().saturating_sub(1);
         self.count.set(count);
@@ -42,12 +42,12 @@ impl Tombstones {
         count.is_multiple_of(64)
     }
 
-    /// Whether it is time to sweep.
+    /// Whether the queue is to sweep, after `polls` polls.
     pub(crate) fn are_due(&self, polls: u64) -> bool {
         polls >= self.due.get()
     }
 
-    /// They are swept.
+    /// Counts none any more: the queue sweeps.
     pub(crate) fn sweep(&self) {
         self.count.set(0);
         self.due.set(u64::MAX);

@@ -1,7 +1,7 @@
-//! Admission: tasks woken, spawned on other threads or aborted are handed on, between polls.
+//! Admission: hands tasks that were woken, aborted, or spawned on other threads to their queues, between polls.
 //!
-//! Any number may arrive at once, so it goes by batches: between two polls one batch, between two slices as many as fit into
-//! half of the turn. What is left comes in the next gap.
+//! Any number may come at once, so they are admitted in batches: one batch between two polls, and between two slices as many
+//! as fit into half of the turn. What is left comes in the next gap.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,20 +11,20 @@ use super::meter::Account;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::NO_GROUP;
-use crate::task::{Arrival, Arrivals, BATCH, Batch, Cause, LiveTask, Place, Refused};
+use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, RecordKey, Refused, WokenList};
 
-/// The most links of the inbox's stack that are turned round in one gap. Some 5 µs, as each may be a cache miss.
+/// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
 
-/// What arrived and is still to be admitted.
+/// What admission has taken out of the inbox and not admitted yet, and when it pauses.
 pub(super) struct Admission {
-    /// What was taken out of the inbox.
+    /// The tasks taken out of the inbox.
     mail: Cell<Batch>,
-    /// Whether there is anything in it.
+    /// Whether `mail` holds a task.
     has_mail_left: Cell<bool>,
-    /// The last batch was not all that had arrived.
+    /// Whether the last batch was not all there was.
     is_flooded: Cell<bool>,
-    /// When admission between slices leaves the rest of the turn to them.
+    /// When admission between slices ends, to leave the rest of the turn to slices. A clock reading.
     deadline: Cell<u64>,
 }
 
@@ -40,40 +40,40 @@ impl Default for Admission {
 }
 
 impl Admission {
-    /// From now on admission between slices ends at `deadline`.
+    /// Has admission between slices end at `deadline`, a clock reading.
     pub(super) fn end_at(&self, deadline: u64) {
         self.deadline.set(deadline);
     }
 }
 
 impl Core {
-    /// Whether tasks were woken on this thread, or are left over from the last batch.
+    /// Whether tasks were woken on this thread and are not admitted yet.
     #[inline]
     pub(super) fn has_woken(&self) -> bool {
-        self.shared.arrivals().is_some_and(Arrivals::any)
+        self.shared.woken_list().is_some_and(WokenList::any)
     }
 
-    /// Whether there is anything from other threads.
+    /// Whether tasks from other threads are still to be admitted.
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
         self.admission.has_mail_left.get() || self.shared.inbox.has_mail()
     }
 
-    /// Whether the last batch was not all that had arrived.
+    /// Whether the last batch was not all there was.
     pub(crate) fn is_flooded(&self) -> bool {
         self.admission.is_flooded.get()
     }
 
     /// Whether there is anything to admit.
     #[inline]
-    pub(crate) fn has_arrivals(&self) -> bool {
+    pub(crate) fn has_incoming(&self) -> bool {
         self.has_woken() || self.has_mail()
     }
 
-    /// Admits a batch of what arrived. Whether that was all.
-    pub(crate) fn admit_arrivals(&self) -> bool {
-        let Some(arrivals) = self.shared.arrivals() else { return true };
-        if self.admission.is_flooded.get() || arrivals.are_many() || self.has_mail() {
+    /// Admits one batch. True if that was all.
+    pub(crate) fn admit_incoming(&self) -> bool {
+        let Some(woken) = self.shared.woken_list() else { return true };
+        if self.admission.is_flooded.get() || woken.are_many() || self.has_mail() {
             return self.admit_batch();
         }
         self.admit_woken(usize::MAX);
@@ -82,7 +82,7 @@ impl Core {
 
     fn admit_batch(&self) -> bool {
         if self.admission.is_flooded.get() {
-            // What comes before it is the running queue's.
+            // The time up to now is the running queue's.
             self.charge_up_to_now();
         }
         let woken = self.admit_woken(BATCH) < BATCH;
@@ -97,7 +97,7 @@ impl Core {
         all
     }
 
-    /// The time that a large batch took is nobody's but the executor's.
+    /// Bills the time that a large batch took to the executor itself, and has the run loop come back for the rest.
     #[cold]
     fn after_flood(&self, all: bool) {
         self.admission.is_flooded.set(!all);
@@ -105,8 +105,8 @@ impl Core {
             self.slice.preempt();
             self.come_again();
         }
-        // In the middle of a slice the queue has paid up to the last reading, which came after its last poll, and its grant
-        // goes on where it was.
+        // In the middle of a slice the queue has paid up to the last reading, which came after its last poll. Its grant goes
+        // on where it was.
         let before = self.meter.now();
         self.charge_running();
         self.meter.bill_own();
@@ -116,10 +116,10 @@ impl Core {
 
     /// Has the run loop admit more after the next poll.
     fn come_again(&self) {
-        self.shared.arrivals().into_iter().filter(|arrivals| !arrivals.any()).for_each(Arrivals::look);
+        self.shared.woken_list().into_iter().filter(|woken| !woken.any()).for_each(WokenList::request_look);
     }
 
-    /// Admits what was woken on this thread. What came through the inbox, and was too much for one batch, is still to come.
+    /// Admits the woken list. What came through the inbox and was too much for one batch comes later.
     pub(super) fn admit_woken_before_spawn(&self) {
         self.admit_woken(usize::MAX);
         if self.admission.is_flooded.get() {
@@ -127,11 +127,11 @@ impl Core {
         }
     }
 
-    /// Admits what arrived, until half of the turn is over. Whether that was all.
+    /// Admits batches until half of the turn is over. True if nothing is left.
     pub(crate) fn admit_between_slices(&self) -> bool {
         self.meter.begin(Account::Own);
         loop {
-            let all = self.admit_arrivals();
+            let all = self.admit_incoming();
             if all || self.meter.now() >= self.admission.deadline.get() {
                 return all;
             }
@@ -140,10 +140,10 @@ impl Core {
 
     /// Admits all there is, however long it takes.
     pub(super) fn admit_all(&self) {
-        while !self.admit_arrivals() {}
+        while !self.admit_incoming() {}
     }
 
-    /// Hands tasks woken on this thread to their schedulers, up to so many; how many.
+    /// Hands up to `most` tasks of the woken list to their schedulers; how many.
     fn admit_woken(&self, most: usize) -> usize {
         let admitted = self.hand_over(most);
         if self.turn.visited().is_some() {
@@ -153,23 +153,23 @@ impl Core {
     }
 
     fn hand_over(&self, most: usize) -> usize {
-        let Some(arrivals) = self.shared.arrivals() else { return 0 };
+        let Some(woken) = self.shared.woken_list() else { return 0 };
         // As a rule all are of one queue.
-        if let Some(queue) = arrivals.only_queue().and_then(|queue| self.queue_at(queue)) {
-            let admitted = queue.admit_woken(arrivals, self.turn.visited(), most);
+        if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
+            let admitted = queue.admit_woken(woken, self.turn.visited(), most);
             self.after_policy_call(&queue);
             return admitted;
         }
         let mut queue: Option<Rc<RunQueue>> = None;
         for admitted in 0..most {
-            let Some(arrival) = arrivals.next() else { return admitted };
+            let Some(arrival) = woken.next() else { return admitted };
             match (arrival, &queue) {
-                (Arrival::Ready(place), Some(queue)) if queue.key.index == place.queue => {
-                    self.admit_ready(queue, place, self.turn.visited());
+                (Incoming::Ready(key), Some(queue)) if queue.key.index == key.queue => {
+                    self.admit_ready(queue, key, self.turn.visited());
                 }
-                (Arrival::Ready(place), _) => {
-                    queue = self.queue_at(place.queue);
-                    queue.iter().for_each(|queue| self.admit_ready(queue, place, self.turn.visited()));
+                (Incoming::Ready(key), _) => {
+                    queue = self.queue_at(key.queue);
+                    queue.iter().for_each(|queue| self.admit_ready(queue, key, self.turn.visited()));
                 }
                 (arrival, _) => self.admit(arrival),
             }
@@ -177,19 +177,19 @@ impl Core {
         most
     }
 
-    fn admit_ready(&self, queue: &RunQueue, place: Place, visited: Option<u8>) {
-        if let Some((task, why)) = queue.make_ready(place, visited) {
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, visited: Option<u8>) {
+        if let Some((task, why)) = queue.make_ready(key, visited) {
             self.make_runnable(queue);
             queue.push(task, why);
         }
     }
 
-    /// Admits a batch of what other threads sent. Whether that was all.
+    /// Admits a batch of what other threads sent. True if that was all.
     fn admit_mail(&self) -> bool {
-        let Some(arrivals) = self.shared.arrivals() else { return true };
+        let Some(woken) = self.shared.woken_list() else { return true };
         let mut mail = self.admission.mail.take();
         if mail.is_empty() {
-            mail = self.shared.inbox.take_all(arrivals);
+            mail = self.shared.inbox.take_all(woken);
         }
         let is_turned = mail.turn_round(TURNED);
         self.put_back(mail);
@@ -197,14 +197,14 @@ impl Core {
             return false;
         }
         for _ in 0..BATCH {
-            // User code may run in each, so the rest is put back first.
+            // User code may run in each admission, so the rest is put back first.
             let mut mail = self.admission.mail.take();
             let next = mail.next();
             self.put_back(mail);
             let Some(arrival) = next else { return true };
             self.admit(arrival);
             if self.meter.is_stale() {
-                // It took as long as a drop takes.
+                // A future was dropped, which may have taken long.
                 return false;
             }
         }
@@ -216,29 +216,29 @@ impl Core {
         self.admission.mail.set(mail);
     }
 
-    pub(super) fn admit(&self, arrival: Arrival) {
+    pub(super) fn admit(&self, arrival: Incoming) {
         match arrival {
-            Arrival::Nothing => {}
-            Arrival::Ready(place) => {
-                if let Some(queue) = self.queue_at(place.queue) {
-                    self.admit_ready(&queue, place, None);
+            Incoming::Nothing => {}
+            Incoming::Ready(key) => {
+                if let Some(queue) = self.queue_at(key.queue) {
+                    self.admit_ready(&queue, key, None);
                 }
             }
-            Arrival::Aborted(place) => {
-                if let Some(queue) = self.queue_at(place.queue)
-                    && queue.take_aborted(place)
+            Incoming::Aborted(key) => {
+                if let Some(queue) = self.queue_at(key.queue)
+                    && queue.take_aborted(key)
                 {
                     self.make_runnable(&queue);
                     self.hasten(&queue);
                 }
             }
-            Arrival::New(task, place) => self.admit_new(task, place),
+            Incoming::New(task, key) => self.admit_new(task, key),
         }
     }
 
-    /// A task that another thread spawned.
-    pub(super) fn admit_new(&self, task: LiveTask, place: Place) {
-        let queue = self.queue_at(place.queue).filter(|queue| queue.key.generation == place.generation);
+    /// Gives a task that another thread spawned its record, or cancels it if its queue does not take it.
+    pub(super) fn admit_new(&self, task: LiveTask, key: RecordKey) {
+        let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
             None => Some(Cause::Refused(Refused::QueueClosed)),
             Some(queue) if self.takes(queue) => None,
@@ -246,27 +246,27 @@ impl Core {
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
-            // It is dropped here, and belongs to no task.
+            // Drops the future here, as part of no task.
             let outer = self.slice.current.replace(Current::NONE);
             let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
             self.slice.current.set(outer);
             self.meter.mark_stale();
-            // Booked afterwards: what the cancelling drops may close the queue.
-            let counters = queue.as_ref().filter(|queue| !queue.retired.get()).map(|queue| &queue.counters);
-            let counters = counters.unwrap_or(&self.queues.gone);
+            // Counted afterwards: what the cancelling drops may close the queue.
+            let counters = queue.as_ref().filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);
+            let counters = counters.unwrap_or(&self.queues.removed_counters);
             counters.spawned.add(1);
             counters.finished(finish);
             return;
         };
         self.make_runnable(queue);
-        queue.spawn(NO_GROUP, |place| {
-            task.settle_in(place);
+        queue.spawn(NO_GROUP, |key| {
+            task.assign_record(key);
             task
         });
     }
 
-    /// A scheduler was told something, outside of its queue's slice, and tasks may have become ready: those it was told of, or,
-    /// if it called back into the executor and is out of service for that, others.
+    /// After a call of the queue's scheduler outside of its slice: makes the queue runnable if it has ready tasks. The call
+    /// may have made some ready, or, if the scheduler called back into the executor and is out of service for that, others.
     #[inline]
     pub(crate) fn after_policy_call(&self, queue: &RunQueue) {
         if queue.ready.get() > 0 {

@@ -1,4 +1,4 @@
-//! A scheduler of unknown type, and what keeps its panics from the executor.
+//! [`AnyPolicy`]: a scheduler of unknown type, whose panics become faults.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,29 +10,29 @@ use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Asked, Policy, PolicyFault};
-use crate::task::Arrivals;
+use crate::queue::{Policy, PolicyCalls, PolicyFault};
+use crate::task::WokenList;
 
-/// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
+/// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
 pub(super) trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
     /// See [`RunQueue::admit_woken`].
     fn admit_woken(
         &self,
         queue: &RunQueue,
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
-    /// Whether this is inside one of the scheduler's methods.
+    /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
-    /// Takes everything out of the scheduler, frees the records of aborted tasks, and puts the others back, in the order in
+    /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
     /// which they came.
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault>;
-    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
+    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`. Returns the scheduler.
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
 
@@ -44,11 +44,11 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn admit_woken(
         &self,
         queue: &RunQueue,
-        arrivals: &Arrivals,
+        woken: &WokenList,
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault> {
-        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), arrivals, visited, most))
+        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
@@ -62,9 +62,9 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {
         // Not in the condition, whose borrow would last for the whole slice.
         let in_service = self.chosen.borrow().is_some();
-        guarded_slice(|asked| match in_service {
-            true => slice::run(&self.chosen, (queue, core, asked)),
-            false => slice::run(&self.successor, (queue, core, asked)),
+        guarded_slice(|calls| match in_service {
+            true => slice::run(&self.chosen, (queue, core, calls)),
+            false => slice::run(&self.successor, (queue, core, calls)),
         })
     }
 
@@ -81,7 +81,7 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     }
 }
 
-/// Calls a user's scheduler. All its state is behind a `RefCell`, whose borrow a panic releases.
+/// Calls a user's scheduler, and makes a panic a fault. All its state is behind a `RefCell`, whose borrow a panic releases.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         drop_quietly(payload);
@@ -89,15 +89,15 @@ fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
     })
 }
 
-/// Calls what runs a slice, which asks the scheduler by way of [`Asked`]. A panic that does not come from there is the
-/// executor's own fault, and goes on.
-fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
-    let asked = Asked::default();
-    match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
+/// Runs a slice, which guards its calls of the scheduler by [`PolicyCalls`]. A panic that does not come from those is the
+/// executor's own, and goes on.
+fn guarded_slice(run: impl FnOnce(&PolicyCalls) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
+    let calls = PolicyCalls::default();
+    match catch_unwind(AssertUnwindSafe(|| run(&calls))) {
         Ok(Ok(end)) => Ok(end),
         Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Tombstones),
         Ok(Err(Halt::Fault(fault))) => Err(fault),
-        Err(payload) if asked.has_panicked() => {
+        Err(payload) if calls.has_panicked() => {
             drop_quietly(payload);
             Err(PolicyFault::Panicked)
         }
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_scheduler_is_a_fault_and_one_of_the_executor_goes_on() {
-        let of_scheduler = guarded_slice(|asked| asked.ask(|| panic!("the scheduler's")));
+        let of_scheduler = guarded_slice(|calls| calls.guard(|| panic!("the scheduler's")));
         assert_eq!(of_scheduler, Err(PolicyFault::Panicked));
         let of_executor = catch_unwind(|| {
-            guarded_slice(|asked| {
-                asked.ask(|| {});
+            guarded_slice(|calls| {
+                calls.guard(|| {});
                 panic!("the executor's")
             })
         });

@@ -1,8 +1,9 @@
-//! Which executor the calling code runs under: that of the latest guard still held.
+//! The current executor of a thread: that of the latest guard still held.
 //!
-//! Guards of our own ([`Entered`]) last as long as a function: they go in the reverse order of their making, and each puts back
-//! what it found. Guards that users hold ([`Held`]) go in any order, so they stand in a list, from which each takes itself. What
-//! is entered by a function while there are any stands there too. So whatever is in the list is later than whatever is not.
+//! [`Entered`] guards, our own, last as long as a function: they are dropped in the reverse order of their making, and each
+//! puts back what it found. [`Held`] guards are users', dropped in any order, so they stand in a list, from which each takes
+//! itself. An executor that is entered while the list is not empty stands there too. So the list is always later than what is
+//! not in it.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -12,8 +13,8 @@ use std::rc::Rc;
 use super::Core;
 
 thread_local! {
-    /// Without a destructor, so that it still works while a thread's other locals, executors among them, are destroyed.
-    /// What it holds is dropped by the guard that put it there.
+    /// Without a destructor, so that it still works while a thread's other locals, executors among them, are destroyed. The
+    /// guard that put an executor here drops it.
     static CONTEXT: Context = const {
         Context {
             entered: Cell::new(ManuallyDrop::new(None)),
@@ -25,11 +26,11 @@ thread_local! {
 }
 
 struct Context {
-    /// Of the latest guard that is not in the list.
+    /// The executor of the latest guard that is not in the list.
     entered: Cell<ManuallyDrop<Option<Rc<Core>>>>,
-    /// The guards in the list, by their numbers, which grow.
+    /// The guards in the list, in the order of their numbers.
     listed: RefCell<ManuallyDrop<Vec<Listed>>>,
-    /// Whether there are any. Looked at often.
+    /// Whether the list holds any. Looked at often.
     any_listed: Cell<bool>,
     last_number: Cell<u64>,
 }
@@ -39,7 +40,7 @@ struct Listed {
     core: Rc<Core>,
 }
 
-/// Makes an executor the current one until the guard is dropped, which is to be by the function that calls this.
+/// Makes an executor the current one until the guard is dropped, which the calling function must do.
 #[inline]
 pub(crate) fn enter(core: &Rc<Core>) -> Entered {
     CONTEXT.with(|context| {
@@ -51,8 +52,8 @@ pub(crate) fn enter(core: &Rc<Core>) -> Entered {
     })
 }
 
-/// As [`enter`] for every poll of a run's future in a turn. The turn has entered for the first; for another that is to be done
-/// anew, as the last may have left guards of other executors.
+/// [`enter`] for each poll of a run's future in a turn. The turn has entered for the first poll; for another it is done anew,
+/// as the last may have left guards of other executors.
 #[inline]
 pub(crate) fn enter_again(core: &Rc<Core>, is_first: &mut bool) -> Option<Entered> {
     if std::mem::take(is_first) { None } else { Some(enter(core)) }
@@ -105,14 +106,14 @@ impl Context {
         ManuallyDrop::into_inner(self.entered.replace(ManuallyDrop::new(core)))
     }
 
-    /// Takes a guard out of the list. Its executor is for the caller to drop, when nothing is borrowed any more.
+    /// Takes a guard out of the list. The caller drops its executor, when nothing is borrowed any more.
     fn take_out(&self, number: u64) -> Option<Rc<Core>> {
         let listed = &mut **self.listed.borrow_mut();
         let at = listed.binary_search_by_key(&number, |guard| guard.number).ok()?;
         let Listed { core, .. } = listed.remove(at);
         if listed.is_empty() {
             self.any_listed.set(false);
-            // So that nothing is left when the thread ends.
+            // Leaves no memory when the thread ends.
             drop(take(listed));
         }
         Some(core)
@@ -143,7 +144,7 @@ pub(crate) fn current() -> Option<Rc<Core>> {
     })
 }
 
-/// The process was forked by what this thread was doing: ends the copied run, if there is one. Called in the child.
+/// Ends the copied run, if there is one, after this thread has forked. Called in the child.
 ///
 /// (Of runs inside each other, the innermost, and those in the list. The others find out at the end of their slices. To an
 /// executor that was entered and is not run it makes no difference: as a copy it cannot be run.)
@@ -159,7 +160,8 @@ pub(crate) fn interrupt() {
     });
 }
 
-/// Looks at the current executor, if there is one, without counting a reference. `look` neither comes back here nor panics.
+/// Calls `look` with the current executor, if there is one, without counting a reference. `look` must neither come back here
+/// nor panic.
 #[inline]
 pub(crate) fn with_current<T>(look: impl FnOnce(&Core) -> T) -> Option<T> {
     CONTEXT.with(|context| {

@@ -1,10 +1,10 @@
-//! The state of an executor. Owner thread only.
+//! [`Core`]: the state of an executor. Owner thread only.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::admission::Admission;
-use super::budget::TurnBudget;
+use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
 use super::main_future::MainFuture;
@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::timing::Pace;
-use super::turn::Turns;
+use super::turn::TurnState;
 use super::visits::Visits;
 use super::watching::Round;
 use crate::base::{Clock, Process};
@@ -21,7 +21,7 @@ use crate::task::{Shared, SharedRef};
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostLimits {
-    /// None for one that tunes itself.
+    /// None for a budget that tunes itself.
     pub(crate) budget: Option<Duration>,
     pub(crate) poll_cap: u32,
 }
@@ -29,29 +29,29 @@ pub(crate) struct HostLimits {
 /// See the [module docs](self). Each part is changed by the file that it comes from.
 pub(crate) struct Core {
     pub(crate) shared: SharedRef,
-    /// The process it was made in.
+    /// The process that made it.
     pub(crate) process: Process,
-    /// Time, and who pays for it.
+    /// Time, and the accounts it is billed to.
     pub(super) meter: Meter,
     /// When the host is visited.
     pub(super) visits: Visits,
     /// The turn on the host's thread.
-    pub(super) turn: Turns,
+    pub(super) turn: TurnState,
     /// The slice of a queue.
     pub(super) slice: Slice,
     /// Polls between clock readings, and until the host must run.
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
-    /// Where the watchdog is.
+    /// The queue that the watchdog looks at next.
     pub(super) round: Round,
-    /// What arrived and is still to be admitted.
+    /// Tasks from other threads that are still to be admitted.
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
-    pub(super) budget: TurnBudget,
-    /// The future being run.
+    pub(super) coop_budget: CoopBudget,
+    /// The future given to `run_until`.
     pub(crate) main: MainFuture,
-    /// Who runs the executor.
+    /// Whether the executor is driven, and by which runs.
     pub(crate) drivers: Drivers,
     /// Whether and how it ends.
     pub(crate) ending: Ending,
@@ -66,13 +66,13 @@ impl Core {
             process: shared.process,
             meter: Meter::new(clock),
             visits: Visits::new(limits.budget),
-            turn: Turns::new(limits.poll_cap),
+            turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
             round: Round::default(),
             admission: Admission::default(),
-            budget: TurnBudget::default(),
+            coop_budget: CoopBudget::default(),
             main: MainFuture::new(&shared),
             drivers: Drivers::default(),
             ending: Ending::default(),

@@ -1,4 +1,4 @@
-//! Waiting until an executor has no task left.
+//! [`Drained`]: waits until an executor has no task left.
 
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -7,13 +7,13 @@ use slab::Slab;
 
 use super::Core;
 
-/// Those who wait, each with its waker.
+/// The wakers of all [`Drained`] that wait.
 pub(crate) type Waiting = Slab<Waker>;
 
-/// Somebody who waits until no task is left.
+/// Waits until no task is left.
 pub(crate) struct Drained {
     core: Rc<Core>,
-    /// Its place among those who wait.
+    /// The key of its waker in [`Waiting`].
     key: Option<usize>,
 }
 
@@ -22,16 +22,16 @@ impl Drained {
         Self { core: Rc::clone(core), key: None }
     }
 
-    /// Ready once no task is left, and none is on its way from another thread. Who waits is woken when the last has finished, or
-    /// when what came from other threads was admitted and is no task.
+    /// Ready once no task is left, and none is on its way from another thread. `after_last_finish` wakes it when the last
+    /// task has finished, or when what came from other threads was admitted and held no task.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // Nobody will run them there.
+        // Panics in a child process, where no task is run.
         self.core.process.assert_current();
         if self.none_is_left() {
             return Poll::Ready(());
         }
         self.register(cx.waker());
-        // That was foreign code, which may have run the executor.
+        // Cloning the waker was foreign code, which may have run the executor.
         if self.none_is_left() { Poll::Ready(()) } else { Poll::Pending }
     }
 
@@ -40,7 +40,7 @@ impl Drained {
             return false;
         }
         if self.core.has_mail() {
-            // Admission is not for here, which may be inside a poll.
+            // This may be inside a poll, where nothing is admitted.
             self.core.ending.await_mail();
             return false;
         }
@@ -65,7 +65,7 @@ impl Drained {
 
 impl Drop for Drained {
     fn drop(&mut self) {
-        // Whoever wakes takes the waker, but leaves the place.
+        // `after_last_finish` takes the waker, but leaves the key.
         let old = self.key.and_then(|key| self.core.ending.waiting.borrow_mut().try_remove(key));
         drop(old);
     }

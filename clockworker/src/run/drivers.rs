@@ -1,4 +1,4 @@
-//! Who runs an executor: one driver at a time, and runs that ride along.
+//! [`Drivers`]: whether an executor is driven, by one future at a time, and the runs that may drive it.
 
 use std::cell::Cell;
 #[cfg(feature = "tokio")]
@@ -12,9 +12,9 @@ use crate::sync::Arc;
 /// See the [module docs](self).
 #[derive(Default)]
 pub(crate) struct Drivers {
-    /// Whether the executor is being run.
+    /// Whether a future drives the executor.
     is_driven: Cell<bool>,
-    /// Runs that may be several at once.
+    /// The runs of a `LocalSet`, of which there may be several at once.
     #[cfg(feature = "tokio")]
     runs: RefCell<Vec<Arc<RunWaker>>>,
 }
@@ -30,7 +30,7 @@ impl Drivers {
         self.is_driven.set(false);
     }
 
-    /// Wakes the host of every run, after a driver has gone: one of them may take over.
+    /// Wakes the host of every run, after a driver has gone, so that one of them drives on.
     pub(crate) fn wake_runs(&self) {
         #[cfg(feature = "tokio")]
         {
@@ -52,7 +52,7 @@ impl Drivers {
         self.runs.borrow_mut().retain(|other| !Arc::ptr_eq(other, run));
     }
 
-    /// Whether there is one run only.
+    /// Whether there is exactly one run.
     pub(crate) fn is_only_run(&self) -> bool {
         self.runs.borrow().len() == 1
     }

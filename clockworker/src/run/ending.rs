@@ -1,4 +1,4 @@
-//! The end: taking no more tasks, cancelling what there is, dropping it all.
+//! The end of an executor: refuses tasks, cancels those there are, drops everything.
 
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
@@ -6,80 +6,82 @@ use std::task::Waker;
 use super::Core;
 use super::drained::Waiting;
 use crate::base::{FORKED, UnhandledPanic, wake_quietly};
-use crate::task::{Arrivals, Cause, Refusal};
+use crate::task::{Cause, Stopped, WokenList};
 
 /// Whether and how an executor ends.
 #[derive(Default)]
 pub(crate) struct Ending {
-    /// What a panic of a task does.
+    /// What the executor does when a task panics.
     pub(crate) unhandled_panic: Cell<UnhandledPanic>,
-    /// A task panicked where that ends everything; or this is a copy, made while it was run, in a child process.
+    /// Whether no task is polled any more: a task panicked and `unhandled_panic` says so, or this is a child process's copy
+    /// of a run.
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
-    refused: Cell<Option<Refusal>>,
-    /// Woken when no task is left.
+    stopped: Cell<Option<Stopped>>,
+    /// The wakers of `Drained`, to be woken when no task is left.
     pub(super) waiting: RefCell<Waiting>,
-    /// Some of them wait for what is in the inbox only, which may turn out to be no task.
+    /// Whether some of them wait for the inbox, which may turn out to hold no task.
     awaits_mail: Cell<bool>,
 }
 
 impl Ending {
     /// Why no queue takes tasks any more, if none does.
-    pub(super) fn refused(&self) -> Option<Refusal> {
-        self.refused.get()
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        self.stopped.get()
     }
 
-    /// Somebody waits until what is in the inbox was admitted.
+    /// Notes that a `Drained` waits until the inbox was admitted.
     pub(super) fn await_mail(&self) {
         self.awaits_mail.set(true);
     }
 
-    /// What is in the inbox was admitted: whether somebody waited for that.
+    /// Takes the note that a `Drained` waits until the inbox was admitted.
     pub(super) fn take_awaits_mail(&self) -> bool {
         self.awaits_mail.replace(false)
     }
 }
 
 impl Core {
-    /// Tasks that have not finished. Those from other threads that were not admitted yet are not counted.
+    /// Tasks that have not finished. Does not count those from other threads that were not admitted yet.
     pub(crate) fn live(&self) -> usize {
         self.queues.sum(|queue| queue.live.get())
     }
 
-    /// Wakes whoever waits for the last task to finish, if it has.
+    /// Wakes every `Drained` that waits, if no task is left.
     pub(super) fn after_last_finish(&self) {
         if self.ending.waiting.borrow().is_empty() || self.live() > 0 {
             return;
         }
-        // Taken, not cloned: that would be foreign code under the borrow. Whoever waits on puts its waker there again.
+        // Takes the wakers: cloning them would be foreign code under the borrow. A `Drained` that waits on puts its waker
+        // there again.
         let take = |(_, waker): (usize, &mut Waker)| std::mem::replace(waker, Waker::noop().clone());
         let waiting: Vec<Waker> = self.ending.waiting.borrow_mut().iter_mut().map(take).collect();
         waiting.into_iter().for_each(wake_quietly);
     }
 
-    /// A task panicked in a poll: if that is to end everything, no other is polled.
+    /// Interrupts the run after a task's panic, if `unhandled_panic` says so.
     pub(crate) fn task_panicked(&self) {
         if self.ending.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime {
             self.interrupt();
         }
     }
 
-    /// Ends the run after the poll under way: a task panicked in it where that ends everything, or the process was forked in
-    /// it and this is the child's copy.
+    /// Has the run end after the poll under way: a task panicked in it and `unhandled_panic` says so, or the process was
+    /// forked in it and this is the child's copy.
     ///
-    /// May be called where little is allowed (see `base/fork.rs`), so it only leaves word. What the run loop looks
-    /// at seldom it looks at after an arrival, so it is made to look for those.
+    /// Only sets flags, as it may be called where little else is allowed (see `base/fork.rs`). The run loop looks at `failed`
+    /// after admissions only, so this has it look for some.
     pub(crate) fn interrupt(&self) {
         self.ending.failed.set(true);
         self.slice.preempt();
-        self.shared.arrivals().into_iter().for_each(Arrivals::look);
+        self.shared.woken_list().into_iter().for_each(WokenList::request_look);
     }
 
-    /// Whether the executor has failed, so that no task is to be polled any more. It fails where the process was forked, and where
-    /// a task panicked and that ends everything: then this call cancels the tasks there are and refuses new ones.
+    /// Whether the executor has failed, so that no task is to be polled any more: the process was forked in a run, or a task
+    /// panicked and `unhandled_panic` says so. In the second case this call cancels the tasks there are and refuses new ones.
     #[inline]
     pub(crate) fn end_if_failed(&self) -> bool {
-        if self.ending.failed.get() && self.ending.refused.get().is_none() {
+        if self.ending.failed.get() && self.ending.stopped.get().is_none() {
             self.fail();
         }
         self.ending.failed.get()
@@ -87,15 +89,15 @@ impl Core {
 
     #[cold]
     fn fail(&self) {
-        // In a child nothing of the parent's is done, and nothing undone.
+        // In a child nothing is done to the parent's tasks.
         if self.process.is_current() {
-            self.refuse(Refusal::ShutDown);
+            self.refuse_tasks(Stopped::ShutDown);
             self.cancel_all(Cause::ShutDown);
         }
     }
 
-    /// Tells whoever runs the executor if it has failed: panics, where a task did with that message.
-    /// A future that forked and was done with it has nothing to hear: it is done in both processes.
+    /// Panics if the executor has failed, with `after_a_panic` if a task panicked. In a forked child it does not panic if the
+    /// run's future is `done`, which it is in both processes.
     #[inline]
     pub(crate) fn assert_not_failed(&self, done: bool, after_a_panic: &str) {
         if self.ending.failed.get() {
@@ -110,11 +112,11 @@ impl Core {
         assert!(forked || !self.end_if_failed(), "{after_a_panic}");
     }
 
-    /// Takes no more tasks.
-    pub(crate) fn refuse(&self, refusal: Refusal) {
-        self.ending.refused.set(Some(refusal));
-        self.queues.fill_all();
-        self.shared.refuse(refusal);
+    /// Refuses all further tasks.
+    pub(crate) fn refuse_tasks(&self, why: Stopped) {
+        self.ending.stopped.set(Some(why));
+        self.queues.refuse_all();
+        self.shared.refuse_tasks(why);
     }
 
     /// Cancels every task there is.
@@ -131,14 +133,14 @@ impl Core {
         self.admit_all();
     }
 
-    /// Drops every future, then closes the inbox. Nothing can bring a future back afterwards: wakers can only notify,
-    /// and a notification of a complete task does nothing.
+    /// Drops every future and scheduler, then closes the inbox. Nothing brings a future back afterwards: wakers can only
+    /// wake, and waking a complete task does nothing.
     pub(crate) fn tear_down(&self) {
-        self.refuse(Refusal::Dropped);
+        self.refuse_tasks(Stopped::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
-        let Some(arrivals) = self.shared.arrivals() else { return };
-        let mut left = self.shared.inbox.close(arrivals);
+        let Some(woken) = self.shared.woken_list() else { return };
+        let mut left = self.shared.inbox.close(woken);
         left.turn_round(usize::MAX);
         for arrival in left {
             self.admit(arrival);

@@ -1,23 +1,23 @@
-//! Time and who pays for it: the last clock reading, whether it is out of date, and whose account is open.
+//! [`Meter`]: the last clock reading, whether it is out of date, and the account that time is billed to.
 //!
 //! Every nanosecond since the executor was made is billed to exactly one account: a queue, the future given to `run_until`,
-//! the executor itself, or the host. Time is billed when an account is closed, up to the last reading. A reading costs as
-//! much as a short poll does, so an account may be closed without one, where only work of the executor lies in between: the
-//! next account pays for that.
+//! the executor itself, or the host. Closing an account bills it up to the last reading. A reading costs as much as a short
+//! poll does, so an account may be closed without one if only work of the executor lies in between: the next account pays for
+//! that.
 
 use std::cell::Cell;
 
 use crate::base::Clock;
 use crate::queue::Counter;
 
-/// Where nobody needs the time after each poll, clock readings are about this far apart. Nanoseconds.
+/// Clock readings are about this far apart where the time is not needed after each poll. Nanoseconds.
 pub(crate) const SAMPLE_NS: u64 = 2_000;
 
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
 const MAX_STRIDE: u32 = 32;
 
-/// How many polls to do until the next reading, where so many took so long. At most twice as many: one short poll among long
-/// ones says nothing of the next.
+/// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`. At most twice as many: one short poll
+/// among long ones says nothing of the next.
 pub(crate) fn stride(polls: u32, elapsed_ns: u64) -> u32 {
     let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
     stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
@@ -26,11 +26,11 @@ pub(crate) fn stride(polls: u32, elapsed_ns: u64) -> u32 {
 /// To whom time is billed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Account {
-    /// Between turns.
+    /// The host: between turns.
     Host,
-    /// The future given to `run_until` is being polled.
+    /// The future given to `run_until`: its polls.
     Main,
-    /// Admission of many, and what belongs to nobody else.
+    /// The executor: admission of many tasks, and what belongs to no other account.
     Own,
     /// A slice of the running queue: polls and drops of its tasks, and the work between them.
     Queue,
@@ -42,14 +42,14 @@ pub(crate) struct Meter {
     clock: Clock,
     /// The last clock reading. Never goes back.
     now: Cell<u64>,
-    /// Up to when time has been billed.
+    /// The clock reading up to which time was billed.
     billed_until: Cell<u64>,
-    /// User code ran since the last reading.
+    /// Whether user code ran since the last reading.
     is_stale: Cell<bool>,
     open: Cell<Account>,
-    /// Polls of the future given to `run_until` since the last reading,
+    /// Polls of the future given to `run_until` since the last reading.
     main_unread: Cell<u32>,
-    /// and how many there may be, if nothing else comes between them.
+    /// The most of these, if nothing else comes between them.
     main_stride: Cell<u32>,
     pub(super) main_ns: Counter,
     pub(super) own_ns: Counter,
@@ -57,7 +57,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Begins with the host's account.
+    /// A meter whose host's account is open.
     pub(super) fn new(clock: Clock) -> Self {
         let now = clock.now();
         Self {
@@ -80,8 +80,8 @@ impl Meter {
         self.now.get()
     }
 
-    /// Reads the clock. One that goes back by a little, as between two processors, stands still until it has
-    /// caught up. (None goes back by much: a [`ManualClock`](crate::ManualClock) that is set back goes on.)
+    /// Reads the clock. If the clock goes back by a little, as between two processors, the reading stands still until the
+    /// clock has caught up. (None goes back by much: a [`ManualClock`](crate::ManualClock) that is set back goes on.)
     #[cfg_attr(clockworker_profiling, inline(never))]
     #[cfg_attr(not(clockworker_profiling), inline)]
     pub(crate) fn read(&self) -> u64 {
@@ -91,7 +91,7 @@ impl Meter {
         now
     }
 
-    /// User code is about to run, or has: the last reading is out of date.
+    /// Notes that user code is about to run, or has: the last reading is out of date.
     pub(super) fn mark_stale(&self) {
         self.is_stale.set(true);
     }
@@ -100,15 +100,15 @@ impl Meter {
         self.is_stale.get()
     }
 
-    /// Takes what has not been billed up to the last reading.
+    /// Takes the time not billed yet, up to the last reading, for the caller to bill. Nanoseconds.
     #[inline]
     pub(super) fn take(&self) -> u64 {
         let now = self.now.get();
         now - self.billed_until.replace(now)
     }
 
-    /// Opens the next account. If user code ran since the last reading, that was on the executor's own, or the future given to
-    /// `run_until`.
+    /// Opens the next account. If user code ran since the last reading, it ran on the executor's account or on that of the
+    /// future given to `run_until`, and is billed there.
     #[inline]
     pub(crate) fn begin(&self, next: Account) {
         if self.is_stale.get() && next != self.open.get() {
@@ -132,7 +132,8 @@ impl Meter {
         self.own_ns.add(self.take());
     }
 
-    /// The host has had the time up to now: now it is the executor's turn. What time it is, and how long the host had.
+    /// Bills the time up to now to the host, and opens the executor's account. Returns the time now, and how long the host
+    /// had.
     pub(super) fn end_host(&self) -> (u64, u64) {
         let now = self.read();
         let took_ns = self.take();
@@ -141,8 +142,8 @@ impl Meter {
         (now, took_ns)
     }
 
-    /// A poll of the future given to `run_until` is over. Its account stays open if it goes on at once, unless it is time for a
-    /// reading.
+    /// Ends a poll of the future given to `run_until`. Its account stays open if the future `goes_on` at once, unless a
+    /// reading is due.
     pub(crate) fn end_main(&self, goes_on: bool) {
         let polls = self.main_unread.get() + 1;
         self.main_unread.set(polls);
@@ -153,7 +154,7 @@ impl Meter {
         }
     }
 
-    /// The future given to `run_until` has had the time up to now.
+    /// Bills the time up to now to the future given to `run_until`.
     fn bill_main(&self) {
         self.read();
         let took_ns = self.take();
@@ -162,13 +163,13 @@ impl Meter {
         self.open.set(Account::Own);
     }
 
-    /// The queue has been billed.
+    /// Closes the account of a queue that has been billed.
     #[inline]
     pub(super) fn end_slice(&self) {
         self.open.set(Account::Own);
     }
 
-    /// The account that is open, and what it owes by now.
+    /// The open account, and the nanoseconds it owes by now.
     pub(super) fn pending(&self) -> (Account, u64) {
         let now = self.clock.now().max(self.now.get());
         (self.open.get(), now - self.billed_until.get())

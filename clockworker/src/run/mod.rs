@@ -1,12 +1,12 @@
-//! One poll, read from top to bottom: a [turn] on the host's thread, the queue [picked](pick) for a slice, the
-//! [slice] itself; and around them what is admitted, spawned, measured and cancelled.
+//! One poll, from top to bottom: a [turn] on the host's thread, the queue [picked](pick) for a slice, the [slice] itself; and
+//! around them admission, spawning, measuring and cancelling.
 //!
-//! [`Core`] is the state of an executor, owner thread only. Each file here has the part of it that its name says.
+//! [`Core`] is the state of an executor, owner thread only. Each file here has the part of it that the file is named after.
 
 mod admission;
 mod any_policy;
-mod budget;
 pub(crate) mod context;
+mod coop_budget;
 mod core;
 mod drained;
 mod drivers;

@@ -1,4 +1,4 @@
-//! Slice by slice: which queue, until when, what it is charged, and who comes in between.
+//! Slice by slice: which queue gets one, until when, what it is charged, and which queue may preempt it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,14 +17,14 @@ pub(super) struct Slice {
     pub(super) running: Cell<Option<QueueId>>,
     /// The task that is being polled, for what it spawns.
     pub(super) current: Cell<Current>,
-    /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
-    /// dropped, or more arrived than could be admitted between two polls.
+    /// Whether the slice is to end: a queue woke up that is to be served before the running one, futures of the running one
+    /// are to be dropped, or there is more to admit than fits between two polls.
     preempted: Cell<bool>,
-    /// When the running slice's grant ends, while queues contend.
+    /// When the running slice's grant ends, while queues contend. A clock reading.
     deadline: Cell<u64>,
 }
 
-/// What a task passes on to the tasks it spawns.
+/// What a task passes on to the tasks it spawns: its queue and group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Current {
     pub(super) queue: u32,
@@ -53,7 +53,7 @@ impl Slice {
         self.preempted.set(true);
     }
 
-    /// Moves the end of the grant: `ns` of the slice went to somebody else.
+    /// Moves the end of the grant by `ns` of the slice that were not the queue's.
     pub(super) fn prolong(&self, ns: u64) {
         self.deadline.set(self.deadline.get().saturating_add(ns));
     }
@@ -63,7 +63,7 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let Some(queue) = self.pick() else {
-            self.visits.has_drained();
+            self.visits.all_drained();
             return None;
         };
         self.end_visit();
@@ -76,7 +76,7 @@ impl Core {
         Some(end)
     }
 
-    /// The queue to serve next. It is granted what is left of its request.
+    /// Picks the queue to serve next, and grants it what is left of its request.
     #[cfg_attr(clockworker_profiling, inline(never))]
     pub(super) fn pick(&self) -> Option<Rc<RunQueue>> {
         let mut eevdf = self.queues.eevdf.borrow_mut();
@@ -85,20 +85,21 @@ impl Core {
         self.queue_at(picked.index() as u32)
     }
 
-    /// Charges what the slice took, and books how it ended.
+    /// Charges the queue what the slice took, and counts how it ended.
     pub(super) fn end_slice(&self, queue: &RunQueue, end: SliceEnd) {
-        // While queues contend, the clock is read after every poll, and whenever one joins.
+        // While queues contend, the clock is read after every poll, and whenever a queue becomes runnable.
         let contended = self.queues.are_contended();
         if !contended || self.meter.is_stale() {
             let before = self.meter.now();
             shorten_stride(self, self.meter.read() - before);
         }
         queue.counters.slices.add(1);
-        // Also ended in this way: a slice in which the queue's own tasks were aborted, or more arrived than could be admitted.
+        // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
+        // more to admit than fits between two polls.
         if end == SliceEnd::Preempted && !queue.has_aborted() && !self.is_flooded() {
             queue.counters.preemptions.add(1);
         }
-        // Whatever ended it: the others waited for as long.
+        // Whatever ended it: the other queues waited for as long.
         if contended && self.meter.now() > self.slice.deadline.get() {
             queue.counters.overruns.add(1);
             queue.counters.overrun_ns.add(self.meter.now() - self.slice.deadline.get());
@@ -130,8 +131,8 @@ impl Core {
         self.slice.deadline.set(self.meter.now().saturating_add(ns));
     }
 
-    /// After a charge in the middle of a slice: the grant may have become shorter, but not longer. (A charge that serves
-    /// the request begins the next one, which is for the next turn.)
+    /// Renews the grant after a charge in the middle of a slice, to the same or an earlier end. (A charge that serves the
+    /// request begins the next one, which is not for this slice.)
     pub(super) fn shorten_grant(&self) {
         let granted = self.slice.deadline.get();
         self.grant_rest();
@@ -163,12 +164,12 @@ impl Core {
         eevdf.charge(queue.id, service);
     }
 
-    /// Some task of the queue may have finished: is the queue done, or the executor?
+    /// Cleans up if the last task of the queue, or of the executor, has finished.
     #[inline]
     pub(super) fn after_finish(&self, queue: &RunQueue) {
         if queue.live.get() == 0 {
             queue.shrink();
-            self.retire_if_done(queue);
+            self.remove_if_done(queue);
             self.after_last_finish();
         }
     }
@@ -182,7 +183,7 @@ impl Core {
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
         if self.visits.is_due(now, polls) {
-            return Some(SliceEnd::HostBudget);
+            return Some(SliceEnd::HostDue);
         }
         (self.queues.are_contended() && now >= self.slice.deadline.get()).then_some(SliceEnd::Spent)
     }
@@ -192,7 +193,7 @@ impl Core {
         self.pace.is_over() || self.visits.is_due(self.meter.now(), 0)
     }
 
-    /// There were so many polls in a slice.
+    /// Notes so many polls in a slice that is over.
     #[inline]
     pub(crate) fn polled(&self, polls: u32) {
         self.visits.polled(polls);
@@ -204,24 +205,24 @@ impl Core {
         self.slice.current.set(Current { queue: queue.key.index, group });
     }
 
-    /// No task is being polled any more.
+    /// Notes that no task is being polled any more.
     #[inline]
     pub(crate) fn leave_task(&self) {
         self.slice.current.set(Current::NONE);
     }
 
-    /// A task of the queue becomes ready, or is to be dropped: if it is the first, the queue joins the others.
+    /// Makes a queue runnable, as a task of it becomes ready or is to be dropped.
     ///
-    /// Before its scheduler hears of it, which may be where this is called from: that panics, and the queue must be runnable
-    /// then, as it has a task.
+    /// Called before its scheduler is told of the task. (The scheduler may be the caller: then telling it panics, and the
+    /// queue must be runnable, as it has a task.)
     #[inline]
     pub(super) fn make_runnable(&self, queue: &RunQueue) {
         if !queue.runnable.replace(true) {
-            self.join(queue);
+            self.add_runnable(queue);
         }
     }
 
-    /// Has the queue served soon, unless it is in debt, as it has futures to drop: cuts its present request down to next to
+    /// Has the queue served soon, as it has futures to drop, unless it is in debt: cuts its present request down to next to
     /// nothing, which brings its virtual deadline near.
     pub(super) fn hasten(&self, queue: &RunQueue) {
         let mut eevdf = self.queues.eevdf.borrow_mut();
@@ -234,8 +235,8 @@ impl Core {
         self.preempt_for(queue);
     }
 
-    /// A queue became runnable: places it between the others, and decides whether it is to be served first.
-    pub(super) fn join(&self, queue: &RunQueue) {
+    /// Adds a queue to those that EEVDF picks from, and preempts the running one if the new one is to be served first.
+    pub(super) fn add_runnable(&self, queue: &RunQueue) {
         self.charge_up_to_now();
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.wake(queue.id);
@@ -244,7 +245,7 @@ impl Core {
         if contended {
             self.shorten_grant();
         } else {
-            // The running queue was alone until now: its turn begins here.
+            // The running queue was alone until now: its request begins here.
             self.grant_rest();
         }
         self.preempt_for(queue);

@@ -1,4 +1,4 @@
-//! A queue as the run loop has it: the records of its tasks, its scheduler, its counters.
+//! [`RunQueue`]: a queue as the run loop has it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -9,43 +9,43 @@ use clockworker_schedulers::{QueueId, Ready, RunnableFifo, Scheduler, Share, Tas
 
 use super::Core;
 use super::any_policy::AnyPolicy;
-use super::queues::QueuePlace;
+use super::queues::ReservedQueue;
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Left, Policy, PolicyFault, Records, Tombstones, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
 };
-use crate::task::{Arrivals, Cause, Finish, LiveTask, Place, QueueKey};
+use crate::task::{Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
-/// Tasks a queue can hold. Twice the number fits an index, which [`group_of`] needs.
+/// The most tasks of a queue. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
 
-/// A queue. The handles are in [`queue`](crate::queue).
+/// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
     pub(crate) name: Box<str>,
     pub(crate) key: QueueKey,
-    /// Its id between queues; the same number as `key.index`.
+    /// Its id in EEVDF; the same number as `key.index`.
     pub(crate) id: QueueId,
     pub(crate) records: RefCell<Records>,
     policy: Box<dyn AnyPolicy>,
-    /// Tasks in the scheduler and not aborted.
+    /// Tasks that the scheduler has and that are not aborted.
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
     pub(crate) live: Cell<usize>,
     /// Whether EEVDF counts it as runnable.
     pub(crate) runnable: Cell<bool>,
-    /// How many unfinished tasks it may have: [`MAX_TASKS`], or none once it or its executor takes no more.
-    pub(crate) room: Cell<usize>,
+    /// The most unfinished tasks it may have: [`MAX_TASKS`], or none once the queue is closed or its executor refuses tasks.
+    pub(crate) max_live: Cell<usize>,
     pub(crate) closed: Cell<bool>,
-    /// Closed, empty and forgotten: its id may be another queue's.
-    pub(crate) retired: Cell<bool>,
+    /// Closed, empty and removed from the table: its id may be another queue's.
+    pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
     /// Aborted tasks whose futures are still to be dropped, first aborted first.
     aborted: RefCell<VecDeque<Aborted>>,
-    /// Whether there are any. Looked at where a look at the list costs more.
+    /// Whether `aborted` holds any. Read where a look at the list costs more.
     has_aborted: Cell<bool>,
-    /// Aborted tasks whose records stay until their scheduler gives them out.
+    /// Aborted tasks whose records stay until the scheduler gives them out.
     tombstones: Tombstones,
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
@@ -53,8 +53,12 @@ pub(crate) struct RunQueue {
 }
 
 impl RunQueue {
-    pub(crate) fn new<S: Scheduler + 'static>(name: Box<str>, place: QueuePlace, scheduler: S) -> Rc<Self> {
-        let QueuePlace { id, key, share, request_ns } = place;
+    pub(crate) fn new<S: Scheduler + 'static>(
+        name: Box<str>,
+        reserved: ReservedQueue,
+        scheduler: S,
+    ) -> Rc<Self> {
+        let ReservedQueue { id, key, share, request_ns } = reserved;
         Rc::new(Self {
             name,
             key,
@@ -64,9 +68,9 @@ impl RunQueue {
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
-            room: Cell::new(MAX_TASKS),
+            max_live: Cell::new(MAX_TASKS),
             closed: Cell::new(false),
-            retired: Cell::new(false),
+            removed: Cell::new(false),
             share: Cell::new(share),
             request_ns: Cell::new(request_ns),
             aborted: RefCell::default(),
@@ -79,23 +83,22 @@ impl RunQueue {
     }
 
     /// Adds a task, which `make` makes, and hands it to the scheduler.
-    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(Place) -> LiveTask) {
+    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) {
         let task = self.records.borrow_mut().insert(self.key.index, group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
         self.push(task, Ready::Spawned);
     }
 
-    /// A task of this queue was woken, by the host's visit before the turn `visited` or in some other way: what its scheduler
-    /// is to be told. None if it was ready already, or is gone.
-    pub(crate) fn make_ready(&self, place: Place, visited: Option<u8>) -> Option<(Task, Ready)> {
-        self.records.borrow_mut().make_ready(place, visited)
+    /// Marks a woken task as ready. The host's visit before the turn `visited` woke it, or, if that is `None`, anything else.
+    /// None if it was ready already, or has finished.
+    pub(crate) fn make_ready(&self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
+        self.records.borrow_mut().make_ready(key, visited)
     }
 
-    /// Hands the scheduler those of its tasks that were woken on this thread, up to `most`; how many. All that have arrived must
-    /// be of this queue.
-    pub(crate) fn admit_woken(&self, arrivals: &Arrivals, visited: Option<u8>, most: usize) -> usize {
-        let admitted = self.policy.admit_woken(self, arrivals, visited, most);
+    /// Hands the scheduler up to `most` tasks from the woken list, all of which must be of this queue; how many.
+    pub(crate) fn admit_woken(&self, woken: &WokenList, visited: Option<u8>, most: usize) -> usize {
+        let admitted = self.policy.admit_woken(self, woken, visited, most);
         let count = admitted.unwrap_or(most);
         self.check(admitted.map(drop));
         count
@@ -112,10 +115,10 @@ impl RunQueue {
         self.check(self.policy.push(task, Ready::Yielded));
     }
 
-    /// Takes an aborted task out of its record, for its future to be dropped in the queue's next slice, before any other task
-    /// is polled. False if it is there already, or gone.
-    pub(crate) fn take_aborted(&self, place: Place) -> bool {
-        let Some(aborted) = self.records.borrow_mut().take_aborted(place) else { return false };
+    /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
+    /// False if it was taken already, or has finished.
+    pub(crate) fn take_aborted(&self, key: RecordKey) -> bool {
+        let Some(aborted) = self.records.borrow_mut().take_aborted(key) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
@@ -124,7 +127,7 @@ impl RunQueue {
         true
     }
 
-    /// Takes an aborted task that its scheduler has just given out, for its future to be dropped.
+    /// Keeps an aborted task that its scheduler has just given out, to drop its future.
     #[cold]
     pub(crate) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
         let task = Task { id, group: group_of(id.slot() as u32, group) };
@@ -132,19 +135,19 @@ impl RunQueue {
         self.has_aborted.set(true);
     }
 
-    /// Whether the futures of aborted tasks are to be dropped.
+    /// Whether futures of aborted tasks are to be dropped.
     #[inline]
     pub(crate) fn has_aborted(&self) -> bool {
         self.has_aborted.get()
     }
 
-    /// Whether there is anything to be done in a slice.
+    /// Whether there is anything to do in a slice.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         self.ready.get() > 0 || self.has_aborted.get()
     }
 
-    /// The next aborted task.
+    /// Takes the task that was aborted first.
     pub(crate) fn next_aborted(&self) -> Option<Aborted> {
         let mut aborted = self.aborted.borrow_mut();
         let next = aborted.pop_front();
@@ -152,11 +155,11 @@ impl RunQueue {
         next
     }
 
-    /// Drops the future of an aborted task, with no borrow held, and closes its books. What its scheduler has to hear, if it
-    /// does not have the task.
-    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Left> {
+    /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
+    /// the scheduler has the task; then the record is a tombstone.
+    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
         let Aborted { live, task, ready, group: _ } = aborted;
-        self.count(live.cancel(cause));
+        self.count_finished(live.cancel(cause));
         if ready {
             self.tombstones.add(self.counters.polls.get(), self.ready.get());
             return None;
@@ -165,13 +168,13 @@ impl RunQueue {
         Some(self.records.borrow_mut().remove(task.id))
     }
 
-    /// A tombstone was given out, and is gone. Whether it is time for a look at the time.
+    /// Counts a tombstone less, which the scheduler gave out. True if it is time to read the clock.
     #[cold]
     pub(crate) fn tombstone_popped(&self) -> bool {
         self.tombstones.remove()
     }
 
-    /// Has the scheduler give out everything, and gives it back what is not a tombstone, if it has kept tombstones for so long
+    /// Has the scheduler give out everything and gives back what is not a tombstone, if it has kept tombstones for so long
     /// that it may never give them out.
     pub(crate) fn sweep_tombstones(&self) {
         if self.tombstones.are_due(self.counters.polls.get()) {
@@ -180,13 +183,13 @@ impl RunQueue {
         }
     }
 
-    /// The queue has no task any more: gives the memory of a burst back.
+    /// Gives the memory of a burst back, once the queue has no tasks.
     pub(crate) fn shrink(&self) {
         self.records.borrow_mut().shrink();
     }
 
-    /// One task less, for the accounts.
-    pub(crate) fn count(&self, finish: Finish) {
+    /// Counts a task as finished.
+    pub(crate) fn count_finished(&self, finish: Finish) {
         self.live.set(self.live.get() - 1);
         self.counters.finished(finish);
     }
@@ -202,7 +205,7 @@ impl RunQueue {
         }
     }
 
-    /// Whether it is time for [`look_for_starved`](RunQueue::look_for_starved). Where nothing is ready nothing starves.
+    /// Whether [`look_for_starved`](RunQueue::look_for_starved) is due. Where nothing is ready nothing starves.
     pub(crate) fn is_look_due(&self) -> bool {
         self.ready.get() > 0 && self.watch.is_due(self.counters.polls.get())
     }
@@ -221,10 +224,10 @@ impl RunQueue {
         self.check(seen);
     }
 
-    /// The last handle to a group may be gone.
+    /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.
     pub(crate) fn release_group(&self, index: GroupIndex) {
-        // A scheduler that drops a handle of its own queue while it panics: a second panic would be the end of the process,
-        // and it goes out of service in any case. The group then stays known until the executor is dropped, at worst.
+        // A scheduler may drop a handle of its own queue while it panics. A second panic would end the process, and the
+        // scheduler goes out of service in any case. The group then stays known until the executor is dropped, at worst.
         let unwinding = thread::panicking();
         if unwinding && self.records.try_borrow_mut().is_err() {
             return;
@@ -237,7 +240,7 @@ impl RunQueue {
         }
     }
 
-    /// Takes a faulty scheduler out of service and reports it. Its tasks go on in FIFO order.
+    /// Takes the scheduler out of service after a fault. Its tasks go on in FIFO order.
     #[inline]
     fn check(&self, result: Result<(), PolicyFault>) {
         if let Err(fault) = result {
@@ -254,7 +257,7 @@ impl RunQueue {
         let old = {
             let mut records = self.records.borrow_mut();
             records.rescue();
-            // Counted anew, so that whatever a scheduler did, its successor begins with true books.
+            // Counted anew, so that FIFO begins with a true count, whatever the scheduler did.
             self.ready.set(records.ready_to_run());
             self.policy.replace(&mut records.ready())
         };
@@ -263,24 +266,25 @@ impl RunQueue {
     }
 
     /// Drops the scheduler of a queue that has no tasks any more and gets none. It may hold handles to its own queue and to
-    /// others, which would keep the executor's state for ever. (One that brings its own end about, in one of its methods, stays.)
+    /// others, which would keep the executor's state for ever. (Not if one of its own methods brought the end about and is on
+    /// the stack.)
     pub(crate) fn drop_scheduler(&self) {
         if !self.policy.is_busy() {
             drop_quietly(self.policy.replace(&mut std::iter::empty()));
         }
     }
 
-    /// Cancels every task. Those that are being polled are not in their records, so this is for between polls.
+    /// Cancels every task. To be called between polls: a task that is being polled is not in its record.
     pub(crate) fn cancel_all(&self, cause: Cause) {
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);
-        // First those that were aborted, as their errors say.
+        // Aborted tasks first, whose errors say so.
         while let Some(aborted) = self.next_aborted() {
-            self.count(aborted.live.cancel(Cause::Aborted));
+            self.count_finished(aborted.live.cancel(Cause::Aborted));
         }
         for task in tasks {
             let finish = task.cancel(cause);
-            self.count(finish);
+            self.count_finished(finish);
         }
     }
 }

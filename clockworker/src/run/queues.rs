@@ -1,4 +1,4 @@
-//! The table of queues: created, re-shared, closed, forgotten.
+//! [`Queues`]: the table of queues, in which they are created, given other shares, closed and removed.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -9,32 +9,32 @@ use super::Core;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
-use crate::task::{QueueKey, Refusal};
+use crate::task::{QueueKey, Stopped};
 
-/// The queues there are.
+/// The queues of an executor.
 #[derive(Default)]
 pub(super) struct Queues {
-    /// By `QueueKey::index`. None where a queue was closed and is gone.
+    /// By `QueueKey::index`. None where a closed queue was removed.
     list: RefCell<Vec<Option<Rc<RunQueue>>>>,
-    /// Where tasks go that are spawned outside a task: the first queue created.
+    /// The first queue created, for tasks that are spawned outside a task.
     default: OnceCell<Rc<RunQueue>>,
-    /// Shares the thread between them.
+    /// Shares the thread between the queues.
     pub(super) eevdf: RefCell<Eevdf>,
     generation: Cell<u32>,
     /// More than one queue is runnable.
     contended: Cell<bool>,
-    /// The sums over queues that are gone.
-    pub(super) gone: Counters,
+    /// The sums of the counters of removed queues.
+    pub(super) removed_counters: Counters,
 }
 
 impl Queues {
-    /// The queue tasks go to that are spawned outside a task.
+    /// The queue for tasks that are spawned outside a task.
     pub(super) fn default_queue(&self) -> Option<Rc<RunQueue>> {
         self.default.get().cloned()
     }
 
-    /// How many places there are, taken or not.
-    pub(super) fn places(&self) -> usize {
+    /// How many queues the table has room for, removed ones included.
+    pub(super) fn slots(&self) -> usize {
         self.list.borrow().len()
     }
 
@@ -55,25 +55,25 @@ impl Queues {
         self.contended.get()
     }
 
-    /// The number of runnable queues has changed. Whether more than one was runnable before.
+    /// Notes how many queues are runnable now. True if there was more than one before.
     pub(super) fn note_runnable(&self, eevdf: &Eevdf) -> bool {
         self.contended.replace(eevdf.runnable() > 1)
     }
 
-    /// The sum of what `of` says of each queue.
+    /// The sum of `of` over the queues.
     pub(super) fn sum(&self, of: impl Fn(&RunQueue) -> usize) -> usize {
         self.list.borrow().iter().flatten().map(|queue| of(queue)).sum()
     }
 
-    /// No queue takes tasks any more.
-    pub(super) fn fill_all(&self) {
-        self.list.borrow().iter().flatten().for_each(|queue| queue.room.set(0));
+    /// Has every queue refuse tasks from now on.
+    pub(super) fn refuse_all(&self) {
+        self.list.borrow().iter().flatten().for_each(|queue| queue.max_live.set(0));
     }
 }
 
-/// Where a new queue goes.
+/// The name and number of a queue to be created, which no other can take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueuePlace {
+pub(crate) struct ReservedQueue {
     pub(crate) id: QueueId,
     pub(crate) key: QueueKey,
     pub(crate) share: Share,
@@ -81,17 +81,17 @@ pub(crate) struct QueuePlace {
 }
 
 impl Core {
-    /// Finds a place for a new queue, and takes its name.
-    pub(crate) fn place_queue(
+    /// Reserves a number in EEVDF and the name for a new queue.
+    pub(crate) fn reserve_queue(
         &self,
         name: &str,
         share: Share,
         request_ns: u64,
-    ) -> Result<QueuePlace, QueueError> {
+    ) -> Result<ReservedQueue, QueueError> {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }
-        if self.ending.refused().is_some() {
+        if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
         let id = self.queues.eevdf.borrow_mut().add(share, request_ns);
@@ -101,17 +101,17 @@ impl Core {
             self.queues.eevdf.borrow_mut().remove(id);
             return Err(QueueError::name_taken(name));
         }
-        Ok(QueuePlace { id, key, share, request_ns })
+        Ok(ReservedQueue { id, key, share, request_ns })
     }
 
     pub(crate) fn create_queue<S: Scheduler + 'static>(
         &self,
         name: &str,
-        place: QueuePlace,
+        reserved: ReservedQueue,
         scheduler: S,
     ) -> Rc<RunQueue> {
-        let index = place.id.index();
-        let queue = RunQueue::new(name.into(), place, scheduler);
+        let index = reserved.id.index();
+        let queue = RunQueue::new(name.into(), reserved, scheduler);
         let mut queues = self.queues.list.borrow_mut();
         if queues.len() <= index {
             queues.resize(index + 1, None);
@@ -129,7 +129,7 @@ impl Core {
         self.queues.list.borrow().iter().flatten().cloned().collect()
     }
 
-    /// Changes a queue's share and request, unless the queue is gone: its id may be another's by now.
+    /// Changes a queue's share and request, unless the queue was removed: its id may be another's by now.
     pub(crate) fn set_share(
         &self,
         queue: &RunQueue,
@@ -137,7 +137,7 @@ impl Core {
         request_ns: u64,
     ) -> Result<(), QueueError> {
         self.exists(queue)?;
-        // What was served up to now was served at the old share.
+        // The time up to now was served at the old share.
         self.charge_up_to_now();
         queue.share.set(share);
         queue.request_ns.set(request_ns);
@@ -149,46 +149,46 @@ impl Core {
         Ok(())
     }
 
-    /// Whether the queue has tasks or may be given any; if not, why.
+    /// Checks that the queue has tasks or may be given any.
     fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }
-        if queue.retired.get() {
+        if queue.removed.get() {
             return Err(QueueError::closed());
         }
-        match self.ending.refused() {
-            Some(Refusal::Dropped) => Err(QueueError::dropped()),
-            Some(Refusal::ShutDown | Refusal::Forked) if queue.live.get() == 0 => Err(QueueError::stopped()),
+        match self.ending.stopped() {
+            Some(Stopped::Dropped) => Err(QueueError::dropped()),
+            Some(Stopped::ShutDown | Stopped::Forked) if queue.live.get() == 0 => Err(QueueError::stopped()),
             _ => Ok(()),
         }
     }
 
-    /// Stops a queue from taking tasks. It is gone once its last task has finished.
+    /// Stops a queue from taking tasks. It is removed once its last task has finished.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
-            queue.room.set(0);
+            queue.max_live.set(0);
             self.shared.remove_name(&queue.name);
-            self.retire_if_done(queue);
+            self.remove_if_done(queue);
         }
     }
 
-    /// Forgets a closed queue whose tasks have all finished, unless its slice is under way.
-    pub(super) fn retire_if_done(&self, queue: &RunQueue) {
+    /// Removes a closed queue whose tasks have all finished, unless its slice is under way.
+    pub(super) fn remove_if_done(&self, queue: &RunQueue) {
         if !queue.closed.get() || queue.live.get() > 0 || self.slice.running.get() == Some(queue.id) {
             return;
         }
-        if queue.retired.replace(true) {
+        if queue.removed.replace(true) {
             return;
         }
-        let gone = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
-        self.queues.gone.absorb(&queue.counters);
+        let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
+        self.queues.removed_counters.absorb(&queue.counters);
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.remove(queue.id);
         self.queues.note_runnable(&eevdf);
         drop(eevdf);
-        // The last reference to the queue may be `gone`, with its scheduler, whose drop is user code.
-        drop_quietly(gone);
+        // The last reference to the queue may be in the table, with its scheduler, whose drop is user code.
+        drop_quietly(entry);
         queue.drop_scheduler();
     }
 }

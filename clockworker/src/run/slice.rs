@@ -1,22 +1,24 @@
-//! One slice: poll tasks of one queue until its time is up, or something better has come.
+//! One slice: polls tasks of one queue until its time is up, or another queue or the host comes first.
 //!
-//! This is the hot loop. It is compiled once per scheduler type, so that no call in it is dynamic but the one into the
-//! task. No borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task
-//! and choose the next.
+//! This is the hot loop. It is compiled once per scheduler type, so that its only dynamic call is the one into the task. No
+//! borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task and choose the
+//! next.
 
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timing};
-use crate::queue::{Asked, GroupIndex, NO_GROUP, PolicyFault, Popped, Records, Seat, admit_woken_in_slice};
-use crate::task::{Arrivals, Cause, Finish, LiveTask, Ran};
+use crate::queue::{
+    GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice,
+};
+use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
 
-/// How many polls before its own a task's memory is fetched: enough for a miss of the last-level cache (some 100 ns) to
-/// be over, at 10 to 30 ns a poll.
+/// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
+/// over, at 10 to 30 ns a poll.
 const PREFETCH_AHEAD: usize = 4;
 
-/// A task that the scheduler chose.
+/// A task that the scheduler chose, taken out of its record.
 struct Chosen {
     live: LiveTask,
     id: TaskId,
@@ -26,7 +28,7 @@ struct Chosen {
 /// Why there is no next task to poll.
 pub(crate) enum Halt {
     Fault(PolicyFault),
-    /// The scheduler gave out many tasks that had been aborted: the time is to be looked at.
+    /// The scheduler gave out many aborted tasks: the clock is to be read.
     Tombstones,
 }
 
@@ -38,23 +40,23 @@ impl From<PolicyFault> for Halt {
 
 /// Runs one slice of `queue`, whose scheduler has this seat, within the grant that `core` holds.
 ///
-/// First the futures of aborted tasks are dropped; then tasks are polled, until one is aborted.
+/// First it drops the futures of aborted tasks; then it polls tasks, until one is aborted.
 pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
-    let Some(arrivals) = core.shared.arrivals() else { unreachable!("slices are run on the owner thread") };
+    let Some(woken) = core.shared.woken_list() else { unreachable!("slices are run on the owner thread") };
     if queue.has_aborted()
-        && let Some(end) = drop_aborted(seat, (queue, core, asked))
+        && let Some(end) = drop_aborted(seat, (queue, core, calls))
     {
         return Ok(end);
     }
     let mut timing = Timing::start(core);
-    let mut next = first(seat, queue, core, asked)?;
+    let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
         let mut ran = live.run();
-        if core.budget.is_spent() {
+        if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
         let service_ns = timing.after_poll(S::NEEDS_SERVICE, queue);
@@ -64,96 +66,96 @@ pub(crate) fn run<S: Scheduler>(
             settle_with_successor(queue, core, id, ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (queue, core, asked), id, ran, service_ns);
+        let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, service_ns);
         if S::WANTS_TIME && service_ns > 0 {
-            asked.ask(|| policy.time_passed(service_ns));
+            calls.guard(|| policy.time_passed(service_ns));
         }
-        if arrivals.any() || core.shared.inbox.has_mail() {
-            let only_own = arrivals.only_queue() == Some(queue.key.index);
+        if woken.any() || core.shared.inbox.has_mail() {
+            let only_own = woken.only_queue() == Some(queue.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
-                // No queue joins the others by that, so nothing is preempted. And where the policy does not want them yet,
-                // several together cost less.
-                if yielded.is_some() || arrivals.are_many() || asked.ask(|| policy.wants_woken()) {
-                    admit_woken_in_slice(policy, &mut records, (&queue.ready, asked, arrivals));
+                // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
+                // woken tasks yet, several together cost less.
+                if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
+                    admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
                 }
             } else {
                 drop((seated, records));
-                core.admit_arrivals();
+                core.admit_incoming();
                 timing.look_again();
                 (seated, records) = (seat.borrow_mut(), queue.records.borrow_mut());
                 policy = match seated.as_mut() {
                     Some(policy) => policy,
-                    // Its successor has every ready task, this one included.
+                    // FIFO in its place has every ready task, this one included.
                     None => return Ok(SliceEnd::PolicyFault),
                 };
             }
         }
         if let Some(end) = timing.end() {
-            hand_back(policy, &mut records, (queue, asked, arrivals), yielded);
+            hand_back(policy, &mut records, (queue, calls, woken), yielded);
             return Ok(end);
         }
-        next = choose(policy, &mut records, queue, asked, Some(Last { id, yielded }))?;
+        next = choose(policy, &mut records, queue, calls, Some(Last { id, yielded }))?;
     }
     if let Some(policy) = &mut *seat.borrow_mut() {
-        asked.ask(|| policy.drained());
+        calls.guard(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
 }
 
-/// The slice ends: gives the scheduler the woken tasks that were kept back, as what comes after the slice is of another turn, then
-/// the last task, if it yielded.
+/// Ends the slice: gives the scheduler the woken tasks that were kept back, as tasks woken after the slice are of another
+/// turn; then the last task, if it yielded.
 #[inline(always)] // a call would keep more of the hot loop in memory: 15 instructions a poll
 fn hand_back<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (queue, asked, arrivals): (&RunQueue, &Asked, &Arrivals),
+    (queue, calls, woken): (&RunQueue, &PolicyCalls, &WokenList),
     yielded: Option<Task>,
 ) {
-    if arrivals.only_queue() == Some(queue.key.index) {
-        admit_woken_in_slice(policy, records, (&queue.ready, asked, arrivals));
+    if woken.only_queue() == Some(queue.key.index) {
+        admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
     }
     if let Some(task) = yielded {
-        push(policy, asked, task);
+        push(policy, calls, task);
     }
 }
 
-/// The task that the slice begins with.
+/// Chooses the task that the slice begins with.
 #[inline(always)] // as `choose`
 fn first<S: Scheduler>(
     seat: &Seat<S>,
     queue: &RunQueue,
     core: &Core,
-    asked: &Asked,
+    calls: &PolicyCalls,
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, asked, None)?,
+        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?,
         None => None,
     };
     if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
 }
 
-/// Renews the budget after a poll that has spent it. A task that waits then was cut short: if those before it had spent some, it
-/// is polled again, and if it had all of it, it gives way. (Outside of tokio's schedulers it is woken at once, and has given
-/// way already.)
+/// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
+/// again if those before it had spent some of the budget, and yields if it had all of it. (Outside of tokio's schedulers it
+/// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
 fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
-    let by_others = core.renew_budget(queue);
+    let by_others = core.renew_coop_budget(queue);
     let Ran::Pending(live) = ran else { return ran };
     if !by_others {
-        return live.give_way();
+        return live.make_yielded();
     }
     match live.run() {
-        Ran::Pending(live) if core.budget.is_spent() => {
-            core.renew_budget(queue);
-            live.give_way()
+        Ran::Pending(live) if core.coop_budget.is_spent() => {
+            core.renew_coop_budget(queue);
+            live.make_yielded()
         }
         ran => ran,
     }
 }
 
-/// While what other threads sent waits for admission, aborts may be among it. A slice has one poll then, and if its task was
-/// aborted, none.
+/// Keeps `next` from being polled if it was aborted. While tasks from other threads wait for admission, aborts may be among
+/// them; a slice has one poll then.
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chosen>, Halt> {
     match next {
@@ -170,28 +172,28 @@ fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chose
 #[inline(never)]
 fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Option<SliceEnd> {
     let mut timing = Timing::start(core);
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(queue, aborted.group);
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
-        let left = queue.cancel_aborted(aborted, Cause::Aborted);
+        let removed = queue.cancel_aborted(aborted, Cause::Aborted);
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {
-            // To a task that is alone in its group nothing matters any more.
+            // Only the rest of its group has use for its service.
             if group != NO_GROUP {
-                asked.ask(|| served(policy, task, service_ns));
+                calls.guard(|| served(policy, task, service_ns));
             }
-            if let Some(left) = left {
-                asked.ask(|| left.tell(policy));
+            if let Some(removed) = removed {
+                calls.guard(|| removed.tell(policy));
             }
         }
         queue.sweep_tombstones();
-        if core.has_arrivals() {
-            core.admit_arrivals();
+        if core.has_incoming() {
+            core.admit_incoming();
             timing.look_again();
         }
         if let Some(end) = timing.end() {
@@ -204,36 +206,36 @@ fn drop_aborted<S: Scheduler>(
 /// The task that was polled last.
 struct Last {
     id: TaskId,
-    /// If it is ready again, it is still to be pushed.
+    /// The task, if it is ready again: it is still to be pushed.
     yielded: Option<Task>,
 }
 
-/// Hands back the last task if it yielded, asks the scheduler for the next, and checks what it gives.
+/// Pushes the last task if it yielded, asks the scheduler for the next, and checks what it gives.
 ///
-/// Fetches the memory of one of the next early, where tasks are many and their order is not that of their slots, which
-/// is roughly that of their memory and is foreseen by the processor.
+/// Prefetches a task some polls ahead, if tasks are many and their order is not that of their slots, which is roughly that of
+/// their memory and which the processor foresees.
 #[inline(always)] // the result is then in registers: handing it over in memory cost a third of a poll
 fn choose<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     queue: &RunQueue,
-    asked: &Asked,
+    calls: &PolicyCalls,
     last: Option<Last>,
 ) -> Result<Option<Chosen>, Halt> {
     let mut slot = last.as_ref().map_or(0, |last| last.id.slot());
     let mut yielded = last.and_then(|last| last.yielded);
     loop {
         let popped = match yielded.take() {
-            Some(task) => push_pop(policy, asked, task),
-            None => pop(policy, asked),
+            Some(task) => push_pop(policy, calls, task),
+            None => pop(policy, calls),
         };
         let Some(id) = popped else {
             return if queue.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
         };
-        // Before anything is taken out: a scheduler that panics loses nothing.
+        // Before anything is taken out, so that a scheduler that panics loses nothing.
         if id.slot().wrapping_sub(slot) > 1
             && records.are_many()
-            && let Some(soon) = asked.ask(|| policy.peek(PREFETCH_AHEAD))
+            && let Some(soon) = calls.guard(|| policy.peek(PREFETCH_AHEAD))
         {
             records.prefetch(soon);
         }
@@ -243,8 +245,8 @@ fn choose<S: Scheduler>(
                 queue.ready.set(queue.ready.get() - 1);
                 return Ok(Some(Chosen { live, id, group }));
             }
-            Popped::Aborted(left) => {
-                asked.ask(|| left.tell(policy));
+            Popped::Aborted(removed) => {
+                calls.guard(|| removed.tell(policy));
                 if queue.tombstone_popped() {
                     return Err(Halt::Tombstones);
                 }
@@ -254,37 +256,37 @@ fn choose<S: Scheduler>(
     }
 }
 
-/// The scheduler's work, in functions of their own where a profile is to show them (see profiling/README.md).
+/// The scheduler's `pop`, in a function of its own where a profile is to show it (see profiling/README.md).
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn pop<S: Scheduler>(policy: &mut S, asked: &Asked) -> Option<TaskId> {
-    asked.ask(|| policy.pop())
+fn pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls) -> Option<TaskId> {
+    calls.guard(|| policy.pop())
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) {
-    asked.ask(|| policy.push(task, Ready::Yielded));
+fn push<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) {
+    calls.guard(|| policy.push(task, Ready::Yielded));
 }
 
 /// See [`pop`].
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
-fn push_pop<S: Scheduler>(policy: &mut S, asked: &Asked, task: Task) -> Option<TaskId> {
-    asked.ask(|| policy.push_pop(task))
+fn push_pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) -> Option<TaskId> {
+    calls.guard(|| policy.push_pop(task))
 }
 
-/// Books what became of the polled task, then tells the scheduler. The task, if it is ready again: then it is for the
-/// caller to push, after the tasks that arrived meanwhile.
+/// Settles a polled task: first its record and the counters, then the scheduler. Returns the task if it is ready again, for
+/// the caller to push after the tasks that were woken meanwhile.
 ///
-/// The books come first, so that neither a scheduler that panics loses anything nor an arrival meets a task that is in
-/// nobody's books.
+/// The record and the counters come first, so that a scheduler that panics loses nothing, and no admission meets a task that
+/// is counted nowhere.
 #[inline(always)]
 fn settle<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
-    (queue, core, asked): (&RunQueue, &Core, &Asked),
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
     id: TaskId,
     ran: Ran,
     service_ns: u64,
@@ -292,28 +294,28 @@ fn settle<S: Scheduler>(
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            live.polled_in(core.turn(), service_ns);
+            live.note_poll(core.turn_number(), service_ns);
             let task = records.put_back(id, live, false)?;
-            asked.ask(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
-            asked.ask(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
-            let left = records.remove(id);
-            // Its group may be gone with it.
+            let removed = records.remove(id);
+            // Its group may have gone with it.
             core.leave_task();
-            queue.count(finish);
+            queue.count_finished(finish);
             if finish == Finish::Panicked {
                 core.task_panicked();
             }
-            asked.ask(|| {
-                served(policy, left.task, service_ns);
-                left.tell(policy);
+            calls.guard(|| {
+                served(policy, removed.task, service_ns);
+                removed.tell(policy);
             });
             None
         }
@@ -327,13 +329,13 @@ fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
     }
 }
 
-/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that it did not bear.
+/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that made it panic.
 #[cold]
 fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
-    // FIFO hears nothing of what was served and who left, so any other will do.
-    let mut nobody = RunnableFifo::new();
-    let asked = Asked::default();
-    let yielded = settle(&mut nobody, &mut queue.records.borrow_mut(), (queue, core, &asked), id, ran, 0);
+    // FIFO ignores what was served and which tasks finished, so any other will do.
+    let mut unused = RunnableFifo::new();
+    let calls = PolicyCalls::default();
+    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, 0);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

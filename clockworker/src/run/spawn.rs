@@ -6,7 +6,7 @@ use super::Core;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{JoinHandle, Refusal, Refused, refuse, spawn_here};
+use crate::task::{JoinHandle, Refused, Stopped, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
@@ -18,15 +18,15 @@ impl Core {
         if !self.takes(queue) {
             return refuse(&self.shared, self.refusal(queue), future);
         }
-        // Tasks woken before this one was spawned come first. (Unless a scheduler spawns while it is asked for a task: its
-        // queue can take none in meanwhile, and a task that is off the list of those woken would be lost.)
+        // Tasks woken before this one was spawned come first. (Not if a scheduler spawns while it is asked for a task: its
+        // queue can admit none meanwhile, and a task that is off the woken list would be lost.)
         if self.has_woken() && !self.is_choosing() {
             self.admit_woken_before_spawn();
         }
         let mut handle = None;
         self.make_runnable(queue);
-        queue.spawn(group, |place| {
-            let (task, join) = spawn_here(self.shared.clone(), place, future);
+        queue.spawn(group, |key| {
+            let (task, join) = spawn_here(self.shared.clone(), key, future);
             handle = Some(join);
             task
         });
@@ -34,7 +34,7 @@ impl Core {
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
     }
 
-    /// Whether the scheduler of the running queue is being asked, and this is called by it.
+    /// Whether the scheduler of the running queue is being called, so that it is the caller.
     fn is_choosing(&self) -> bool {
         let running = self.slice.running.get().and_then(|id| self.queue_at(id.index() as u32));
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
@@ -43,22 +43,22 @@ impl Core {
     /// Whether a queue takes one more task.
     #[inline]
     pub(super) fn takes(&self, queue: &RunQueue) -> bool {
-        queue.live.get() < queue.room.get() && self.process.is_current()
+        queue.live.get() < queue.max_live.get() && self.process.is_current()
     }
 
-    /// Why it does not.
+    /// Why a queue takes no more tasks.
     #[cold]
     pub(super) fn refusal(&self, queue: &RunQueue) -> Refused {
-        match self.ending.refused() {
+        match self.ending.stopped() {
             _ if !self.process.is_current() => Refused::Forked,
-            Some(Refusal::ShutDown) => Refused::ShutDown,
-            Some(Refusal::Dropped | Refusal::Forked) => Refused::ExecutorDropped,
+            Some(Stopped::ShutDown) => Refused::ShutDown,
+            Some(Stopped::Dropped | Stopped::Forked) => Refused::ExecutorDropped,
             None if queue.closed.get() => Refused::QueueClosed,
             None => Refused::QueueFull,
         }
     }
 
-    /// Spawns where the task that is being polled belongs; in the default queue if none is.
+    /// Spawns into the queue and group of the task that is being polled; into the default queue if none is.
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

@@ -17,7 +17,7 @@ pub struct QueueStats {
     pub name: String,
     /// Its share of the CPU, relative to the other queues' shares.
     pub share: u32,
-    /// The service it asks for per turn.
+    /// The service it asks for at a time.
     pub request: Duration,
     /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
     pub ready: usize,
@@ -29,9 +29,10 @@ pub struct QueueStats {
     pub busy: Duration,
     /// Slices it got.
     pub slices: u64,
-    /// Slices beside other queues with work that ended later than granted, whatever ended them: polls cannot be cut short.
+    /// Slices that ended later than granted while other queues had work, whatever ended them: polls cannot be cut short.
     pub overruns: u64,
-    /// By how much, in all. Divided by `overruns` it is about half a long poll; much more means that polls are too long.
+    /// By how much these overran, in all. Divided by `overruns` it is about half a long poll; much more means that polls are
+    /// too long.
     pub overrun_time: Duration,
     /// Slices cut short because a queue woke up that was to be served first.
     pub preemptions: u64,
@@ -43,7 +44,7 @@ pub struct QueueStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
-    /// Set if the queue's scheduler broke its contract and was replaced by FIFO.
+    /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it.
     pub policy_fault: Option<PolicyFault>,
 }
 
@@ -76,22 +77,22 @@ pub struct QueueStats {
 pub struct ExecutorStats {
     /// Calls of `Future::poll` on tasks.
     pub polls: u64,
-    /// Time that went to queues: the sum of their [`busy`](QueueStats::busy).
+    /// Time billed to queues: the sum of their [`busy`](QueueStats::busy).
     pub busy: Duration,
     /// Time in polls of the future given to `run_until`, or of several.
     pub main: Duration,
-    /// The executor's own: to admit what arrived where that was much at once, and the ends of turns. (What it does around
-    /// polls is in the account that comes next, as a clock reading would take longer.)
+    /// The executor's own time: to admit many tasks at once, and at the ends of turns. (What it does around polls is billed
+    /// to the account that comes next, as a clock reading would take longer.)
     pub own: Duration,
-    /// The host's: what passed between turns, asleep or not.
+    /// The host's time: between turns, asleep or not.
     pub host: Duration,
     /// Slices given to queues.
     pub slices: u64,
-    /// Slices beside other queues with work that ended later than granted, because polls cannot be cut short.
+    /// Slices that ended later than granted while other queues had work, as polls cannot be cut short.
     pub overruns: u64,
-    /// By how much, in all.
+    /// By how much these overran, in all.
     pub overrun_time: Duration,
-    /// Slices cut short by a queue that woke up.
+    /// Slices cut short because a queue woke up that was to be served first.
     pub preemptions: u64,
     /// Times the host polled the executor.
     pub host_polls: u64,
@@ -118,7 +119,7 @@ impl Core {
         let mut queues = self.all_queues();
         queues.sort_by_key(|queue| queue.key.generation);
         let sum = Counters::default();
-        sum.absorb(&self.queues.gone);
+        sum.absorb(&self.queues.removed_counters);
         queues.iter().for_each(|queue| sum.absorb(&queue.counters));
         let (open, owed) = self.meter.pending();
         let pending = |account| if open == account { owed } else { 0 };
@@ -144,7 +145,7 @@ impl Core {
         }
     }
 
-    /// What the account owes by now, if it is the one that is open.
+    /// The nanoseconds that the account owes by now, if it is the open one.
     fn pending(&self, account: Account) -> u64 {
         match self.meter.pending() {
             (open, owed) if open == account => owed,

@@ -1,4 +1,4 @@
-//! When a slice ends, and when the clock is read for that.
+//! [`Timing`]: when a slice ends, and when the clock is read for that.
 
 use std::cell::Cell;
 
@@ -15,27 +15,27 @@ pub(crate) enum SliceEnd {
     Preempted,
     /// No task of the queue is ready.
     Drained,
-    /// The host must run: its time is due, or there is no cooperative budget to renew.
-    HostBudget,
-    /// The host must run: there were as many polls as may be without it.
+    /// The host must run: its time is due, or its cooperative budget cannot be renewed.
+    HostDue,
+    /// The host must run: the poll cap is reached.
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
-    /// The scheduler gave out tasks that had been aborted: the time is to be looked at.
+    /// The scheduler gave out many aborted tasks: the clock is to be read.
     Tombstones,
     /// The scheduler broke its contract.
     PolicyFault,
 }
 
-/// How many short polls the future given to `run_until` waits for when it is woken. (Polls that together take
-/// `SAMPLE_NS` it does not wait for.) Otherwise one that awaits many join handles would end the slice at every poll.
+/// How many short polls the future given to `run_until` waits for when it is woken. (It does not wait for polls that together
+/// take `SAMPLE_NS`.) Otherwise one that awaits many join handles would end the slice at every poll.
 ///
-/// One that wakes itself yields, and waits for so many polls whatever they take, as long as there are any to be done. It
-/// is then as with tokio's `LocalSet`, which does 61.
+/// A future that wakes itself yields, and waits for so many polls whatever they take, as long as there are any to be done: as
+/// with tokio's `LocalSet`, which does 61.
 pub(crate) const MAIN_PATIENCE: u32 = 64;
 
-/// A slice has ended before the next reading was due. If its last polls took long, readings must come sooner: or they would
-/// never come, where no slice has as many polls.
+/// Shortens the stride after a slice that ended before the next reading was due, if its last polls took long. Otherwise
+/// readings would never come sooner, where no slice has as many polls.
 #[inline]
 pub(crate) fn shorten_stride(core: &Core, elapsed_ns: u64) {
     let polls = core.pace.polls_unread.take();
@@ -46,9 +46,9 @@ pub(crate) fn shorten_stride(core: &Core, elapsed_ns: u64) {
 
 /// Polls between clock readings, and until the host must run.
 pub(super) struct Pace {
-    /// How many polls to do between clock readings, where none is needed after each.
+    /// Polls between clock readings, where none is needed after each.
     stride: Cell<u32>,
-    /// How many there have been since the last, at the end of a slice.
+    /// Polls since the last reading, at the end of a slice.
     polls_unread: Cell<u32>,
     /// Polls left until the host must run.
     polls_left: Cell<u32>,
@@ -61,39 +61,40 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// A turn begins, which may have so many polls.
+    /// Begins a turn, which may have so many polls.
     pub(super) fn begin_turn(&self, polls: u32) {
         self.polls_left.set(polls);
     }
 
-    /// Whether there were as many polls as may be without the host.
+    /// Whether the poll cap is reached.
     pub(super) fn is_over(&self) -> bool {
         self.polls_left.get() == 0
     }
 
-    /// Counts what is no poll of a task.
+    /// Counts a poll that is not of a task.
     pub(super) fn count_one(&self) {
         self.polls_left.set(self.polls_left.get().saturating_sub(1));
     }
 }
 
-/// When to read the clock, what the last reading was, and how many polls there may be.
+/// When to read the clock in a slice, what the last reading was, and how many polls there may be.
 pub(super) struct Timing<'a> {
     core: &'a Core,
     started: u64,
     last: u64,
     /// Polls done in this slice.
     polls: u32,
-    /// Polls that there may be before the host must run.
+    /// Polls of the slice after which the host must run.
     cap: u32,
-    /// Polls that the future being run waits for when it is woken, or time in place of them.
+    /// Polls that the future given to `run_until` waits for when it is woken.
     main_waits_for: u32,
+    /// Nanoseconds that it waits for at most. `u64::MAX` if it woke itself.
     main_waits_ns: u64,
     /// Polls until the next reading, where none is needed after each.
     countdown: u32,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
     stride: u32,
-    /// Whether there is more to ask than after any poll: the clock was read, or tasks were admitted.
+    /// Whether `end` must check more than after any poll: the clock was read, or tasks were admitted.
     looking: bool,
 }
 
@@ -120,7 +121,7 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// Counts a poll of the queue, and reads the clock if somebody needs it; the time since the last reading.
+    /// Counts a poll of the queue, and reads the clock if the time is needed; the nanoseconds since the last reading, or 0.
     #[inline(always)] // a call would keep the whole of it in memory
     pub(super) fn after_poll(&mut self, needed: bool, queue: &RunQueue) -> u64 {
         self.polls += 1;
@@ -138,11 +139,11 @@ impl<'a> Timing<'a> {
             self.core.pace.stride.set(self.stride);
         }
         self.countdown = self.stride;
-        self.core.budget.renew_in_time(queue.counters.polls.get() + 1);
+        self.core.coop_budget.renew_in_time(queue.counters.polls.get() + 1);
         elapsed
     }
 
-    /// Counts a drop, which is as a poll, and reads the clock; the time since the last reading.
+    /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     pub(super) fn after_drop(&mut self) -> u64 {
         self.polls += 1;
         self.looking = true;
@@ -150,18 +151,18 @@ impl<'a> Timing<'a> {
         now - std::mem::replace(&mut self.last, now)
     }
 
-    /// Tasks were admitted: one of a queue that is to be served first may be among them.
+    /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.
     #[inline]
     pub(super) fn look_again(&mut self) {
         self.looking = true;
     }
 
-    /// Whether the slice is over.
+    /// Why the slice is over, if it is.
     #[inline(always)]
     pub(super) fn end(&mut self) -> Option<SliceEnd> {
         let core = self.core;
         let looking = std::mem::take(&mut self.looking);
-        // Nothing but an admission, or a poll in which queues began to contend, preempts.
+        // Only an admission, or a poll in which queues began to contend, preempts.
         if looking && core.is_preempted() {
             return Some(SliceEnd::Preempted);
         }

@@ -1,4 +1,4 @@
-//! One turn on the host's thread: admission, the future being run, slices, until the host must run.
+//! One turn on the host's thread: admission, the future given to `run_until`, slices, until the host must run.
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
@@ -9,25 +9,25 @@ use super::pick::Current;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::queue::Counter;
-use crate::task::{Arrivals, HostWaker, Id};
+use crate::task::{HostWaker, Id, WokenList};
 
-/// The turn on the host's thread.
-pub(super) struct Turns {
-    /// Polls that there may be in one.
+/// The state of turns on the host's thread.
+pub(super) struct TurnState {
+    /// The most polls in a turn.
     poll_cap: u32,
-    /// A turn went by without a slice: the next begins with one.
+    /// Whether the last turn had no slice: the next begins with one.
     owes_slice: Cell<bool>,
     /// The number of the turn, modulo 256.
     number: Cell<u8>,
-    /// The same, while all that arrives comes from the host's visit before it: nothing has been polled yet.
+    /// The same until something is polled in the turn: until then the host's visit before it woke all that was woken.
     visited: Cell<Option<u8>>,
-    /// The task of another executor that this turn is taken in.
+    /// The task of another executor, inside which this executor is run.
     outer_task: Cell<Option<Id>>,
     pub(super) host_polls: Counter,
     pub(super) host_yields: Counter,
 }
 
-impl Turns {
+impl TurnState {
     pub(super) fn new(poll_cap: u32) -> Self {
         Self {
             poll_cap,
@@ -40,19 +40,19 @@ impl Turns {
         }
     }
 
-    /// The number of the turn, while all that arrives comes from the host's visit before it.
+    /// The number of the turn, while all that was woken was woken by the host's visit before it.
     #[inline]
     pub(super) fn visited(&self) -> Option<u8> {
         self.visited.get()
     }
 }
 
-/// One turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
+/// Takes a turn on the host's thread: until `poll_main` is ready, nothing is left to do, or the host must run.
 ///
-/// `poll_main` polls the future being run, if it was woken. It is asked often.
+/// `poll_main` polls the future given to `run_until`, if it was woken. It is called often.
 pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut() -> Poll<T>) -> Poll<T> {
-    let _turn = Turn::begin(core);
-    // The last turn went by in admission: now it is the tasks' turn.
+    let _turn = TurnGuard::begin(core);
+    // The last turn went by in admission: now tasks are polled first.
     let mut slice_first = core.turn.owes_slice.take();
     loop {
         if core.main.waits_for() == 0
@@ -85,15 +85,15 @@ enum Next {
     Visit,
     /// There is nothing to do.
     Park,
-    /// Tasks are not polled any more: what runs the executor looks at [`Ending`](super::ending::Ending), and panics.
+    /// Tasks are not polled any more: the run checks [`Ending`](super::ending::Ending), and panics.
     Fail,
 }
 
 impl Core {
-    /// Admits what arrived, unless a slice comes first, then gives one queue a slice.
+    /// Admits tasks, unless a slice comes first, then gives one queue a slice.
     #[inline(always)] // the loop of `turn`
     fn step(&self, slice_first: &mut bool) -> Next {
-        if self.has_arrivals() && !std::mem::take(slice_first) {
+        if self.has_incoming() && !std::mem::take(slice_first) {
             let all = self.admit_between_slices();
             if self.end_if_failed() {
                 return Next::Fail;
@@ -105,18 +105,17 @@ impl Core {
         }
         match self.run_slice() {
             Some(_) if self.end_if_failed() => Next::Fail,
-            Some(SliceEnd::HostBudget | SliceEnd::PollCap) => Next::Visit,
+            Some(SliceEnd::HostDue | SliceEnd::PollCap) => Next::Visit,
             Some(_) => self.unless_host_is_due(Next::Step),
             None => self.after_no_slice(),
         }
     }
 
-    /// No queue is runnable.
+    /// Says what comes next when no queue is runnable.
     #[inline(always)] // as `step`
     fn after_no_slice(&self) -> Next {
-        if self.has_arrivals() {
-            // What was dropped at admission woke a task, or more has come from other threads, and there may be no end of
-            // it.
+        if self.has_incoming() {
+            // A future dropped at admission woke a task, or other threads have sent more, of which there may be no end.
             self.meter.read();
             return self.unless_host_is_due(Next::Step);
         }
@@ -125,7 +124,7 @@ impl Core {
         if !self.main.is_woken() {
             return Next::Park;
         }
-        // The future being run woke itself. Where a clock stands still, only the count of polls ends the turn.
+        // The future given to `run_until` woke itself. Where a clock stands still, only the count of polls ends the turn.
         let next = self.unless_host_is_due(Next::Step);
         self.pace.count_one();
         next
@@ -137,7 +136,7 @@ impl Core {
     }
 }
 
-/// Polls the future being run, in a turn and between slices.
+/// Polls the future given to `run_until`, in a turn and between slices.
 pub(crate) fn poll_in_turn<T>(
     core: &Core,
     waker: &Waker,
@@ -147,40 +146,40 @@ pub(crate) fn poll_in_turn<T>(
     core.end_visit();
     core.meter.begin(Account::Main);
     let polled = poll(&mut Context::from_waker(waker));
-    // It woke itself, to let others run: it is to be their turn, then.
+    // It woke itself, to let others run.
     let yielded = core.main.is_woken();
     core.main.polled(yielded);
     core.meter.end_main(yielded);
-    if core.budget.is_spent() {
-        // It was cut short, and takes turns with the tasks.
-        core.budget.renew(0);
+    if core.coop_budget.is_spent() {
+        // tokio cut it short: it yields to the tasks.
+        core.coop_budget.renew(0);
         waker.wake_by_ref();
     }
     polled
 }
 
-/// A turn under way.
-struct Turn<'a>(&'a Core);
+/// The guard of a turn under way.
+struct TurnGuard<'a>(&'a Core);
 
-impl<'a> Turn<'a> {
+impl<'a> TurnGuard<'a> {
     fn begin(core: &'a Core) -> Self {
         core.begin_turn();
-        core.budget.keep();
+        core.coop_budget.keep();
         // The executor may be run inside a task of another one.
         core.turn.outer_task.set(Id::current());
-        Turn(core)
+        TurnGuard(core)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
         Id::make_current(self.0.turn.outer_task.get());
-        self.0.budget.give_back();
+        self.0.coop_budget.give_back();
         self.0.end_turn();
     }
 }
 
-/// Arranges for the host to be woken. False if something has come meanwhile.
+/// Parks the inbox, so that the next wake wakes the host. False if something came meanwhile.
 #[inline]
 fn park(core: &Core, host: &HostWaker) -> bool {
     let inbox = &core.shared.inbox;
@@ -199,7 +198,7 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
-        self.visits.end(took_ns, || !self.has_arrivals() && !self.main.is_woken());
+        self.visits.end(took_ns, || !self.has_incoming() && !self.main.is_woken());
         let budget_ns = self.visits.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
@@ -213,39 +212,39 @@ impl Core {
         self.visits.are_under_way()
     }
 
-    /// Renews the host's cooperative budget, which a poll of the queue has spent. If that cannot be, it was the last before the
-    /// host runs. True if others had spent some of it before that poll, and now there is all of it.
-    pub(crate) fn renew_budget(&self, queue: &RunQueue) -> bool {
+    /// Renews tokio's budget, which a poll of the queue has spent. If that fails, the host must run after this poll. True if
+    /// others had spent some of the budget before that poll, and it is whole now.
+    pub(crate) fn renew_coop_budget(&self, queue: &RunQueue) -> bool {
         let polls = queue.counters.polls.get();
-        let by_others = !self.budget.was_whole(polls);
-        // For the same task once more, or for the one after it.
-        self.budget.renew(if by_others { polls } else { polls + 1 });
-        let renewed = !self.budget.is_spent();
+        let by_others = !self.coop_budget.note_cut(polls);
+        // For the same task once more, or for the task after it.
+        self.coop_budget.renew(if by_others { polls } else { polls + 1 });
+        let renewed = !self.coop_budget.is_spent();
         if !renewed {
-            self.visits.call_off();
-            self.shared.arrivals().into_iter().for_each(Arrivals::look);
+            self.visits.make_due();
+            self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
         by_others && renewed
     }
 
     /// The number of the turn, modulo 256.
     #[inline]
-    pub(crate) fn turn(&self) -> u8 {
+    pub(crate) fn turn_number(&self) -> u8 {
         self.turn.number.get()
     }
 
-    /// Something is about to be polled: what arrives from now on does not come from the host's visit.
+    /// Notes that something is about to be polled: what is woken from now on, the host's visit did not wake.
     pub(crate) fn end_visit(&self) {
         self.turn.visited.set(None);
     }
 
-    /// Ends it: from now on the host pays.
+    /// Ends the turn: time is the host's from now on.
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
     }
 
-    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or something came
-    /// that may be to be served first. Looks, but does not admit: no other task's future is dropped inside a poll.
+    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may
+    /// be to be served first. Does not admit: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
         let current = self.slice.current.get();
         if current == Current::NONE {
@@ -254,12 +253,12 @@ impl Core {
         if self.is_preempted() || self.main.is_woken() || self.has_mail() {
             return true;
         }
-        let other_queue = |arrivals: &Arrivals| arrivals.any_of_other_queue(current.queue);
-        self.shared.arrivals().is_some_and(other_queue)
+        let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);
+        self.shared.woken_list().is_some_and(other_queue)
             || self.time_is_up(self.meter.read(), u32::MAX).is_some()
     }
 
-    /// Goes back to the host although there is work left.
+    /// Ends the turn with work left: wakes the host, for it to poll the executor again.
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.turn.host_yields.add(1);

@@ -1,23 +1,23 @@
-//! When to visit the host: the host gets the thread, although there is work left, once that pays.
+//! [`Visits`]: when to visit the host, that is, give it the thread although there is work left.
 //!
-//! A visit has the host look at its I/O and its timers, and run its own tasks. What it costs if there is nothing to be seen to
-//! is measured, and the executor runs for [`TURNS_WORTH`] times as long before the next. So visits in vain take a twentieth of
-//! the thread at most, or more where one takes over 10 µs: no turn is longer than 200. And I/O waits no longer than that makes
-//! necessary. With each visit in vain after another they are made rarer, down to a sixty-fourth.
+//! During a visit the host sees to its I/O and its timers, and runs its own tasks. [`Visits`] measures what a visit costs
+//! that finds nothing to do, and has the executor run for [`TURNS_WORTH`] times as long before the next. So visits in vain
+//! take a twentieth of the thread at most, or more where one takes over 10 µs: no turn is longer than 200. And I/O waits no
+//! longer than that makes necessary. With each visit in vain after another they become rarer, down to a sixty-fourth.
 //!
-//! One visit for many requests costs less than one for every few of them. So what a visit brought goes before the next, where
-//! that does not take long: a turn has a poll for each task that the visit woke, while a poll takes [`SHORT_NS`] at most in the
-//! mean, and up to 200 µs. (Tasks that compute and await the host's own `yield_now` are among them.)
+//! One visit for many requests costs less than one for every few of them. So the tasks that a visit woke are polled before
+//! the next visit, where that does not take long: a turn has a poll for each of them, while a poll takes [`SHORT_NS`] at most
+//! in the mean, and up to 200 µs. (Tasks that compute and await the host's own `yield_now` are among them.)
 //!
 //! A task that has answered wants its answer sent, and the next question is often near. So the host is visited at once when a
-//! queue has drained whose tasks the last visit woke, while others have work left: an [early](Early) visit. There is none right
-//! after another: the others have a slice between two, unless the host is due by then; and where more than half of them are in vain they stop for a
-//! while. They are not in the twentieth.
+//! queue has drained whose tasks the last visit woke, while others have work left: an [early](Early) visit. After an early
+//! visit the next turn has none, so the others have a slice in between, unless the host is due by then. Where more than half
+//! of the early visits are in vain they stop for a while. They do not count for the twentieth.
 //!
-//! Nothing else may count as cost: neither the I/O of a visit that brought something, which had to be done in any case
-//! (monoio's driver does it all inside the visit), nor what the host's own tasks do. So only visits in vain are measured, and of
-//! those the cheap ones count: one in eight costs less than what is taken for the cost. The others may have sent what tasks had
-//! written, and are not in the twentieth.
+//! Only visits in vain are measured: neither the I/O of a visit that brought something, which had to be done in any case
+//! (monoio's driver does it all inside the visit), nor what the host's own tasks do may count as cost. And of visits in vain
+//! the cheap ones count: one in eight costs less than what is taken for the cost. The others may have sent what tasks had
+//! written, and do not count for the twentieth.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
@@ -29,68 +29,69 @@ pub const HOST_BUDGETS: RangeInclusive<Duration> = Duration::from_micros(10)..=D
 const LEAST_NS: u64 = HOST_BUDGETS.start().as_nanos() as u64;
 const MOST_NS: u64 = HOST_BUDGETS.end().as_nanos() as u64;
 
-/// A turn takes so many times as long as a visit in vain, and once more for each visit in vain since one was not,
+/// How many times as long as a visit in vain a turn takes; once more for each visit in vain after another,
 const TURNS_WORTH: u64 = 20;
 /// up to so many times.
 const TURNS_WORTH_RARE: u64 = 64;
 
-/// What a visit costs before one was measured. Nanoseconds: some system calls.
+/// The cost of a visit before one was measured. Nanoseconds: some system calls.
 const FIRST_GUESS_NS: u64 = 1_000;
 
-/// Each visit in vain moves what is taken for the cost by such a part of itself: up by one, or down by [`STEPS_DOWN`].
+/// Each visit in vain moves the measured cost by such a part of itself: up by one, or down by [`STEPS_DOWN`].
 const STEP: u64 = 128;
 const STEPS_DOWN: u64 = 7;
 
-/// After so many early visits in vain, or more where others were not, there are none
+/// Early visits in vain, or more if others were not, after which they stop
 const EARLY_IN_VAIN: i32 = 16;
-/// on so many occasions.
+/// for so many occasions.
 const WITHOUT_EARLY: i32 = 1_000;
 
-/// Where polls take no longer than this, in the mean, all that a visit woke is polled before the next.
+/// Where polls take no longer than this, in the mean, all tasks that a visit woke are polled before the next.
 const SHORT_NS: u64 = 16_000;
 
-/// What visits cost, and what follows from that. See the [module docs](self).
+/// What visits cost, and when the next is due. See the [module docs](self).
 #[derive(Debug)]
 pub(super) struct Visits {
-    /// None if it is measured.
+    /// The fixed host budget. None if the cost is measured.
     fixed_ns: Option<u64>,
-    /// The last turn ended although there was work left.
+    /// Whether the last turn ended although there was work left.
     under_way: Cell<bool>,
     /// What a cheap visit in vain costs. Nanoseconds.
     cost_ns: Cell<u64>,
-    /// Visits in vain since one was not.
+    /// Visits in vain, one after another.
     in_vain: Cell<u32>,
     early: Early,
-    turn: Turn,
+    turn: TurnLimit,
 }
 
-/// Whether visits pay that come as soon as a queue has drained. monoio sends inside of its visits what tasks have written, and
+/// Whether visits pay that come as soon as a queue has drained. monoio sends during a visit what tasks have written, and
 /// under load the next requests have come meanwhile, on every host.
 #[derive(Debug)]
 struct Early {
-    /// Above 0: of the last ones, at least half found something. Else so many occasions less one go by without.
+    /// Above 0: of the last early visits, at least half found something. Else early visits are left out on so many occasions,
+    /// less one.
     score: Cell<i32>,
     under_way: Cell<bool>,
 }
 
 /// How long the turn under way may take. Times are clock readings, in nanoseconds.
 #[derive(Debug)]
-struct Turn {
+struct TurnLimit {
     began: Cell<u64>,
-    /// When another visit is worth it.
+    /// When the next visit is worth it.
     due: Cell<u64>,
     /// When the host is visited in any case.
     last: Cell<u64>,
-    /// Tasks that the visit before it has woken.
+    /// Tasks that the visit before the turn woke.
     woken: Cell<u32>,
     /// Polls in slices that are over.
     polls: Cell<u32>,
-    /// The visit before it was an early one.
+    /// Whether the visit before the turn was an early one.
     is_early: Cell<bool>,
 }
 
 impl Visits {
-    /// With this host budget, or one that tunes itself.
+    /// Visits with this host budget, or one that tunes itself.
     pub(super) fn new(budget: Option<Duration>) -> Self {
         Self {
             fixed_ns: budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
@@ -98,7 +99,7 @@ impl Visits {
             cost_ns: Cell::new(FIRST_GUESS_NS),
             in_vain: Cell::new(0),
             early: Early { score: Cell::new(EARLY_IN_VAIN), under_way: Cell::new(false) },
-            turn: Turn {
+            turn: TurnLimit {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
                 last: Cell::new(u64::MAX),
@@ -109,7 +110,7 @@ impl Visits {
         }
     }
 
-    /// A turn begins. How long it may take, if the visit has woken few. Nanoseconds.
+    /// Begins a turn. How long it may take, if the visit has woken few tasks. Nanoseconds.
     #[inline]
     pub(super) fn begin_turn(&self, now: u64) -> u64 {
         let (budget_ns, longest_ns) = (self.budget_ns(), self.fixed_ns.unwrap_or(MOST_NS));
@@ -122,34 +123,34 @@ impl Visits {
         budget_ns
     }
 
-    /// So many more tasks were woken by the visit.
+    /// Notes that the visit woke so many more tasks.
     pub(super) fn woke(&self, tasks: usize) {
         let woken = u64::from(self.turn.woken.get()) + tasks as u64;
         self.turn.woken.set(u32::try_from(woken).unwrap_or(u32::MAX));
     }
 
-    /// A slice of so many polls is over.
+    /// Notes a slice of so many polls.
     #[inline]
     pub(super) fn polled(&self, polls: u32) {
         self.turn.polls.set(self.turn.polls.get().saturating_add(polls));
     }
 
-    /// No task is ready any more, whatever woke them.
-    pub(super) fn has_drained(&self) {
+    /// Notes that no task is ready any more: all that the visit woke were polled.
+    pub(super) fn all_drained(&self) {
         self.turn.woken.set(0);
     }
 
-    /// A queue has drained, and others have work left.
+    /// Notes that a queue has drained while others have work left: the host may be due for an early visit.
     pub(super) fn queue_drained(&self) {
         let turn = &self.turn;
         if self.fixed_ns.is_none() && turn.woken.get() > 0 && !turn.is_early.get() && self.early.pays() {
             self.early.under_way.set(true);
-            self.call_off();
+            self.make_due();
         }
     }
 
-    /// The host is due, whatever time it is.
-    pub(super) fn call_off(&self) {
+    /// Makes the host due, whatever time it is.
+    pub(super) fn make_due(&self) {
         self.turn.due.set(0);
         self.turn.last.set(0);
     }
@@ -160,18 +161,19 @@ impl Visits {
         now >= self.turn.due.get() && !self.turn.goes_on(now, polls)
     }
 
-    /// A turn ends, and there is work left.
+    /// Begins a visit: the turn ends, and there is work left.
     pub(super) fn begin(&self) {
         self.under_way.set(true);
     }
 
-    /// Whether the host has the thread although there is work left.
+    /// Whether a visit is under way.
     #[cfg(feature = "tokio")]
     pub(super) fn are_under_way(&self) -> bool {
         self.under_way.get()
     }
 
-    /// A turn begins. The host had the thread for so long, and has brought nothing to do if it was `in_vain`.
+    /// Ends the visit, if one was under way. The host had the thread for `took_ns`, and the visit brought nothing to do if
+    /// `in_vain`.
     #[inline]
     pub(super) fn end(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
         if self.under_way.replace(false) && self.fixed_ns.is_none() {
@@ -192,14 +194,14 @@ impl Visits {
             return;
         }
         self.in_vain.set(self.in_vain.get().saturating_add(1));
-        // It rests where seven visits cost more for each that costs less.
+        // The cost settles where seven visits cost more for each that costs less.
         let cost = self.cost_ns.get();
         let step = (cost / STEP).max(1);
         let next = if took_ns > cost { cost + step } else { cost.saturating_sub(STEPS_DOWN * step) };
         self.cost_ns.set(next.clamp(1, MOST_NS / TURNS_WORTH));
     }
 
-    /// For how long the executor may run before the next. Nanoseconds.
+    /// How long the executor may run before the next visit. Nanoseconds.
     #[inline]
     fn budget_ns(&self) -> u64 {
         self.fixed_ns.unwrap_or_else(|| {
@@ -210,7 +212,7 @@ impl Visits {
 }
 
 impl Early {
-    /// Whether one pays, on this occasion.
+    /// Whether an early visit pays on this occasion. Counts the occasion if not.
     fn pays(&self) -> bool {
         let score = self.score.get();
         if score <= 0 {
@@ -226,8 +228,8 @@ impl Early {
     }
 }
 
-impl Turn {
-    /// Whether what the visit woke is polled first, as that takes little.
+impl TurnLimit {
+    /// Whether the tasks that the visit woke are polled first, as that does not take long.
     #[cold]
     fn goes_on(&self, now: u64, polls: u32) -> bool {
         let polls = self.polls.get().saturating_add(polls);
@@ -248,7 +250,7 @@ mod tests {
         visits.budget_ns()
     }
 
-    /// The budget after a thousand visits in vain, with one that was not after each.
+    /// The budget after a thousand visits in vain, each followed by one that is not.
     fn settled(took_ns: impl Fn(u64) -> u64) -> u64 {
         let visits = Visits::new(None);
         for round in 0..1_000 {
@@ -311,7 +313,8 @@ mod tests {
         assert_eq!(Visits::new(Some(Duration::MAX)).budget_ns(), u64::MAX);
     }
 
-    /// When a turn ends whose visit woke so many tasks, with polls that take so long: how many polls there were, and the time.
+    /// When a turn ends whose visit woke `woken` tasks, with polls that take `poll_ns`: after how many polls, and after what
+    /// time.
     fn end_of_turn(visits: &Visits, woken: usize, poll_ns: u64) -> (u64, u64) {
         visits.begin_turn(1_000_000);
         visits.woke(woken);
@@ -344,13 +347,14 @@ mod tests {
         visits.polled(20);
         assert!(!visits.is_due(60_000, 9));
         assert!(visits.is_due(60_000, 10));
-        visits.has_drained();
+        visits.all_drained();
         assert!(visits.is_due(60_000, 0) && !visits.is_due(19_999, 0));
-        visits.call_off();
+        visits.make_due();
         assert!(visits.is_due(0, 0));
     }
 
-    /// A turn whose visit woke a task of a queue that drains at once, and the visit after it. Whether that was early.
+    /// Takes a turn whose visit woke a task of a queue that drains at once, and the visit after it. Whether that visit was
+    /// early.
     fn early(visits: &Visits, in_vain: bool) -> bool {
         visits.begin_turn(1_000_000);
         visits.woke(1);
@@ -377,7 +381,7 @@ mod tests {
     #[test]
     fn early_visits_stop_where_more_than_half_are_in_vain_and_are_tried_again() {
         let visits = Visits::new(None);
-        // Each second turn comes after an early visit, and has none.
+        // Every second turn comes after an early visit, and has none.
         let early_ones = |turns: u32, in_vain: fn(u32) -> bool| {
             (0..turns).filter(|&turn| early(&visits, in_vain(turn / 2))).count()
         };

@@ -1,4 +1,4 @@
-//! What threads share is made of these: the real things, or
+//! What threads share is made of these: the standard library's types, or
 //!
 //! * in the models loom's, which try all orders in which threads may run, and all values that a load may give;
 //! * in the scenes shuttle's, which try many random orders of more threads.
@@ -24,7 +24,7 @@ pub(crate) use native::*;
 #[cfg(all(test, clockworker_shuttle))]
 pub(crate) use shuffled::*;
 
-/// What a waker made by [`waker_of`] does.
-pub(crate) trait Signal {
-    fn signal(&self);
+/// What a waker made by [`waker_of`] wakes.
+pub(crate) trait WakeTarget {
+    fn wake(&self);
 }

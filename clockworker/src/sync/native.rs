@@ -1,4 +1,4 @@
-//! The real things.
+//! The standard library's types.
 
 pub(crate) use std::cell::{Cell, UnsafeCell};
 #[cfg(all(feature = "monoio", target_os = "linux"))]

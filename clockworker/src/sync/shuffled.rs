@@ -1,4 +1,4 @@
-//! Shuttle's things, in the shape of the real ones.
+//! Shuttle's types, in the shape of the real ones.
 
 pub(crate) use std::cell::{Cell, UnsafeCell};
 
@@ -9,7 +9,7 @@ pub(crate) use shuttle::thread::{self, Thread};
 
 pub(crate) use super::wake::{impl_wake, reclaim, waker_of};
 
-/// Which thread of the scene it is.
+/// A thread of the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadId(thread::ThreadId);
 

@@ -1,4 +1,4 @@
-//! Which thread it is.
+//! [`ThreadId`]: which thread is running.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

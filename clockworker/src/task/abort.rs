@@ -23,7 +23,7 @@ use super::header::{Header, abort, release};
 /// });
 /// ```
 pub struct AbortHandle {
-    /// A reference.
+    /// One of the cell's counted references.
     header: NonNull<Header>,
 }
 

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-use super::header::{Header, Link, Phase, Place, VTable};
+use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
@@ -20,11 +20,11 @@ use crate::sync::{UnsafeCell, reclaim};
 #[repr(C)]
 struct Cell<F: Future> {
     header: Header,
-    /// Dropped by hand, by whoever holds it, before the cell is freed.
+    /// Emptied by its holder before `free` frees the cell.
     stage: UnsafeCell<ManuallyDrop<Stage<F>>>,
 }
 
-/// What a task is now.
+/// What the cell holds of its task now.
 enum Stage<F: Future> {
     /// A future, pinned: it is polled and dropped in place, and never moved.
     Future(F),
@@ -33,39 +33,39 @@ enum Stage<F: Future> {
 }
 
 /// Makes a task on the owner thread.
-pub(crate) fn spawn_here<F>(shared: SharedRef, place: Place, future: F) -> (LiveTask, JoinHandle<F::Output>)
+pub(crate) fn spawn_here<F>(shared: SharedRef, key: RecordKey, future: F) -> (LiveTask, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     F::Output: 'static,
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
-    // The caller hands it to its scheduler.
-    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, place, Stage::Future(future));
+    // `Ready`: the caller hands the task to its scheduler.
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
     (task, unsafe { JoinHandle::from_raw(header) })
 }
 
-/// Makes a task on any thread and pushes it into the inbox; its future is made of `make` on the owner thread.
+/// Makes a task on any thread and pushes it into the inbox. The first poll, on the owner thread, calls `make`.
 ///
-/// The task is refused with the error its handle will give if the executor is gone. Then `make` is dropped here.
-pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, place: Place, make: M) -> JoinHandle<F::Output>
+/// If the executor is gone, the handle gives [`Refused::ExecutorDropped`], and `make` is dropped here.
+pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, key: RecordKey, make: M) -> JoinHandle<F::Output>
 where
     M: FnOnce() -> F + Send + 'static,
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    debug_assert_eq!(place.slot, Place::NO_SLOT);
+    debug_assert_eq!(key.slot, RecordKey::NO_SLOT);
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
-    let header = Cell::allocate(state, shared.clone(), Phase::Parked, place, Stage::Future(future));
+    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
     // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
     if let Err(link) = unsafe { shared.inbox.push(Link::new(header)) } {
-        // SAFETY: nobody else has seen the task, so the record's reference is this call's. The future was never polled:
-        // all it holds is `make`, which is `Send` and may be dropped here.
+        // SAFETY: the task was never pushed, so the record's reference is this call's. Its future was never polled: it holds
+        // only `make`, which is `Send` and may be dropped here.
         unsafe { LiveTask::from_raw(link.header()) }.cancel(Cause::Refused(Refused::ExecutorDropped));
         // SAFETY: `NOTIFIED` was set, so completion counted the link that the inbox has just refused.
         unsafe { unlink(link) };
@@ -104,16 +104,16 @@ where
     }
 }
 
-/// Makes the handle of a task that there will not be: complete, with an error that says why. Drops what the task would have
-/// been made of; if that panics, the panic is the error.
+/// Makes the handle of a refused task: complete, with an error that says why. Drops `unmade`, of which the task would have
+/// been made; if that panics, the panic is the error.
 #[cold]
 pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused, unmade: impl Sized) -> JoinHandle<T> {
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(unmade)));
-    let place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
+    let key = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
     let nothing = Stage::<std::future::Pending<T>>::Empty;
-    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, place, nothing);
+    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, nothing);
     match dropped {
-        // SAFETY: nobody else has the cell.
+        // SAFETY: the cell was just made, and no other holder has it.
         Ok(()) => unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) },
         // SAFETY: as above.
         Err(payload) => unsafe { Cell::<std::future::Pending<T>>::store_panic(header, payload) },
@@ -139,13 +139,13 @@ where
         state: State,
         shared: SharedRef,
         phase: Phase,
-        place: Place,
+        key: RecordKey,
         stage: Stage<F>,
     ) -> NonNull<Header> {
-        // The room before what goes into it, so that a large future is not put on the stack in between.
-        let room = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, place);
-        let cell = Box::write(room, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
+        // Allocates before it writes, so that a large future is not put on the stack in between.
+        let uninit = Box::<Self>::new_uninit();
+        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, key);
+        let cell = Box::write(uninit, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }
 
@@ -162,7 +162,7 @@ where
         unsafe { &mut *UnsafeCell::raw_get(stage) }
     }
 
-    /// Makes the task the current one, for user code that asks.
+    /// Makes the task the [current](Id::current) one until the guard is dropped.
     ///
     /// # Safety
     ///
@@ -275,15 +275,15 @@ where
         let _entered = unsafe { Self::enter(header) };
         // SAFETY: the caller holds the stage.
         if let Err(payload) = unsafe { Self::clear(header) } {
-            // Nobody is left to tell: the join handle is gone.
+            // The join handle is gone: no one can be given the panic.
             drop_quietly(payload);
         }
     }
 
     unsafe fn free(header: NonNull<Header>) {
-        // SAFETY: this is the last reference, so nobody else holds the stage.
+        // SAFETY: this is the last reference, so no other holder uses the stage.
         let stage = unsafe { Self::stage(header) };
-        debug_assert!(matches!(stage, Stage::Empty), "whoever held it has dropped it");
+        debug_assert!(matches!(stage, Stage::Empty), "its last holder has emptied it");
         // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
         // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
         reclaim(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
@@ -304,7 +304,7 @@ impl Finish {
 mod tests {
     use super::*;
 
-    /// Memory per task is a promise: what a task costs beside its future and output. LocalSet's cells begin at 128.
+    /// What a task takes beside its future and output is a promise. LocalSet's cells begin at 128 bytes.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_small_task_fits_in_88_bytes() {

@@ -1,27 +1,26 @@
-//! Which tasks yield by the host's means.
+//! Finds out which tasks yield by the host's own means, such as tokio's `yield_now`.
 
-/// How many of a task's last polls the host's next visit answered with a wake, in a row; and the turn of the last poll. A
-/// byte.
+/// Counts how many of a task's last polls in a row the host's next visit answered with a wake, and keeps the turn of the last
+/// poll. One byte.
 ///
-/// tokio's own `yield_now` has the task woken by the host, once the host has seen to its I/O. Nothing tells such a wake from
-/// that of a socket, except that it always comes with the very first visit after the poll. Under load that of a socket does so
-/// half of the time, and a connection among those that yield would wait for many polls of the others. So it takes
-/// [many](MANY) in a row, and polls that are not [short](SHORT_NS): a task whose polls are short does not
-/// hold the others up.
+/// tokio's own `yield_now` has the host wake the task once the host has seen to its I/O. Only its time tells such a wake from
+/// a socket's: it always comes with the very next visit after the poll. Under load a socket's wake does so half of the time,
+/// and a connection that is taken for a yielding task waits for many polls of others. So a task yields after [`MANY`] such
+/// wakes in a row, of polls that are not [short](SHORT_NS): a task whose polls are short does not hold others up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Deferrals(u8);
 
 const TURN_BITS: u32 = 5;
 const TURN: u8 = (1 << TURN_BITS) - 1;
 
-/// So many in a row, and the next wakes of that kind count as yields. As many as are counted.
+/// Wakes of this kind in a row after which the next ones are yields. The most that the count holds.
 const MANY: u8 = u8::MAX >> TURN_BITS;
 
 /// A poll that takes less is short. Nanoseconds.
 const SHORT_NS: u64 = 16_000;
 
 impl Deferrals {
-    /// The task was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
+    /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
     #[inline]
     pub(super) fn polled(self, turn: u8, took_ns: u64) -> Self {
         let is_short = (1..SHORT_NS).contains(&took_ns);
@@ -29,9 +28,9 @@ impl Deferrals {
         Self(in_a_row | turn & TURN)
     }
 
-    /// The task was woken by the host's visit before this turn; whether that is a yield.
+    /// Notes a wake by the host's visit before `turn`. True if the wake is a yield.
     ///
-    /// Turns are told apart modulo 32: one wake in 32 of others is counted, which ends nothing and begins little.
+    /// Turns are compared modulo 32: one in 32 other wakes is counted too, which breaks no row and begins a short one.
     #[inline]
     pub(super) fn woken_by_visit(self, turn: u8) -> (Self, bool) {
         let in_a_row = self.0 >> TURN_BITS;
@@ -42,7 +41,7 @@ impl Deferrals {
         (Self(self.0 & TURN | next << TURN_BITS), in_a_row >= MANY)
     }
 
-    /// The task was woken in some other way.
+    /// Notes a wake of any other kind.
     #[inline]
     pub(super) fn woken(self) -> Self {
         Self(self.0 & TURN)
@@ -53,7 +52,7 @@ impl Deferrals {
 mod tests {
     use super::*;
 
-    /// Of a task whose polls take so long, and that each next visit wakes: which of the wakes are yields.
+    /// Which wakes are yields, of a task whose polls take `took_ns` and that each next visit wakes.
     fn yields(took_ns: u64) -> Vec<bool> {
         let mut deferrals = Deferrals::default();
         let mut seen = Vec::new();

@@ -22,7 +22,7 @@ struct Inner {
 
 enum Repr {
     Cancelled(Cause),
-    /// The lock is never taken: `Mutex` is here because it makes a `Send` payload `Sync`.
+    /// `Mutex` makes a `Send` payload `Sync`. Only `JoinError::message` locks it.
     Panicked(Mutex<Box<dyn Any + Send>>),
 }
 
@@ -35,9 +35,9 @@ pub(crate) enum Cause {
     ShutDown,
     /// The executor was dropped before the task finished.
     ExecutorDropped,
-    /// It is awaited in a child process, and goes on in the parent, if anywhere.
+    /// The handle is awaited in a child process; the task stayed in the parent.
     Forked,
-    /// It was never taken in.
+    /// The task was refused when it was spawned.
     Refused(Refused),
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Refused {
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
-    /// The executor is the copy that a child process got.
+    /// The executor is a child process's copy.
     Forked,
 }
 
@@ -69,8 +69,9 @@ impl JoinError {
         matches!(self.0.repr, Repr::Cancelled(_))
     }
 
-    /// Whether the task was refused when it was spawned, because its queue was closed or unknown, its executor had stopped,
-    /// or this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
+    /// Whether the task was refused when it was spawned: its queue was closed, full or unknown, its executor had stopped, or
+    /// this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as
+    /// [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
     }
@@ -108,12 +109,12 @@ impl JoinError {
         }
     }
 
-    /// Which task.
+    /// The id of the task.
     pub fn id(&self) -> Id {
         self.0.id
     }
 
-    /// The panic's message, where it is text.
+    /// The panic's message, if its payload is text.
     fn message(&self) -> Option<String> {
         let Repr::Panicked(payload) = &self.0.repr else { return None };
         let payload = payload.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,10 +1,10 @@
-//! What every cell begins with, whatever its future is.
+//! The untyped part that every cell begins with.
 
 use std::ptr::{self, NonNull};
 use std::task::{Context, Waker};
 
 use super::deferrals::Deferrals;
-use super::state::{Notify, State};
+use super::state::{State, Wake};
 use super::{Cause, Finish, Id, SharedRef};
 use crate::sync::{Cell, UnsafeCell};
 
@@ -12,23 +12,23 @@ use crate::sync::{Cell, UnsafeCell};
 pub(crate) struct Header {
     pub(super) state: State,
     pub(super) vtable: &'static VTable,
-    /// Where wakes go. Keeps inbox and owner id alive as long as the cell.
+    /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell.
     pub(super) shared: SharedRef,
     pub(super) id: Id,
     pub(super) owned: Owned,
-    /// The inbox link: the address of the task behind this one. Belongs to whoever set `NOTIFIED`.
+    /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
     pub(super) join_waker: UnsafeCell<Option<Waker>>,
 }
 
-/// The fields of the owner thread, and one more byte that fits beside them: 16 bytes together.
+/// The fields of the owner thread, and one byte of the join handle's that fits beside them: 16 bytes together.
 pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
-    pub(super) place: Cell<Place>,
+    pub(super) record: Cell<RecordKey>,
     pub(super) deferrals: Cell<Deferrals>,
-    /// After completion: how many lists still point here.
+    /// After completion: how many lists still point at the cell.
     pub(super) links: Cell<u8>,
-    /// The join handle's own, not the owner thread's: whether it has read the output.
+    /// The join handle's, not the owner thread's: whether the handle has taken the output.
     pub(super) output_taken: Cell<bool>,
 }
 
@@ -37,8 +37,8 @@ pub(super) struct Owned {
 pub(super) enum Phase {
     /// Waiting for a wake.
     Parked,
-    /// Woken on the owner thread; in the arrivals list.
-    Arriving,
+    /// Woken on the owner thread; in the woken list.
+    Woken,
     /// In its queue's scheduler.
     Ready,
     /// Being polled.
@@ -49,17 +49,17 @@ pub(super) enum Phase {
     Done,
 }
 
-/// Where the record of a task is: queue, slot and generation.
+/// Identifies the record of a task: its queue, slot and generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordKey {
     pub(crate) queue: u32,
-    /// [`Place::NO_SLOT`] in a task from another thread that the owner has not seen yet.
+    /// [`RecordKey::NO_SLOT`] until a task from another thread has its record.
     pub(crate) slot: u32,
-    /// Of the slot; where there is none yet, of the queue.
+    /// The slot's generation; as long as there is no slot, the queue's.
     pub(crate) generation: u32,
 }
 
-impl Place {
+impl RecordKey {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
 }
 
@@ -87,11 +87,11 @@ impl Header {
         shared: SharedRef,
         id: Id,
         phase: Phase,
-        place: Place,
+        key: RecordKey,
     ) -> Self {
         let owned = Owned {
             phase: Cell::new(phase),
-            place: Cell::new(place),
+            record: Cell::new(key),
             deferrals: Cell::new(Deferrals::default()),
             links: Cell::new(0),
             output_taken: Cell::new(false),
@@ -108,8 +108,8 @@ impl Header {
     }
 }
 
-/// A pointer to a cell's header, as lists hold it. It counts for nothing: the protocol in [`task`](super) keeps the cell
-/// alive while a list points at it.
+/// A pointer to a cell's header, as lists hold it. It is not counted: the protocol in [`task`](super) keeps the cell alive
+/// while a list points at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link(NonNull<Header>);
 
@@ -128,7 +128,7 @@ impl Link {
         self.0
     }
 
-    /// Its address, of which [`from_exposed`](Link::from_exposed) makes the link again.
+    /// Exposes the link's address, of which [`from_exposed`](Link::from_exposed) makes the link again.
     pub(crate) fn expose(self) -> usize {
         self.0.as_ptr().expose_provenance()
     }
@@ -138,7 +138,7 @@ impl Link {
         NonNull::new(ptr::with_exposed_provenance_mut(address)).map(Self)
     }
 
-    /// The address of the task behind this one in the inbox.
+    /// The address of the next task in the inbox.
     ///
     /// # Safety
     ///
@@ -148,7 +148,7 @@ impl Link {
         unsafe { self.0.as_ref() }.next.get()
     }
 
-    /// Sets the address of the task behind this one in the inbox.
+    /// Sets the address of the next task in the inbox.
     ///
     /// # Safety
     ///
@@ -159,18 +159,18 @@ impl Link {
     }
 }
 
-/// Wakes the task.
+/// Wakes the task: by the woken list on the owner thread, by the inbox on any other.
 ///
 /// # Safety
 ///
 /// The caller holds a reference to the cell, or the cell is being polled by the caller's caller.
 #[inline]
-pub(super) unsafe fn notify(header: NonNull<Header>) {
+pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
     let task = unsafe { header.as_ref() };
     let shared = &*task.shared;
     let Some(local) = shared.local() else {
-        if task.state.notify() == Notify::Submit {
+        if task.state.wake() == Wake::Submit {
             // SAFETY: the cell is alive, and this call set `NOTIFIED`.
             unsafe { submit(header) };
         }
@@ -178,41 +178,41 @@ pub(super) unsafe fn notify(header: NonNull<Header>) {
     };
     match task.owned.phase.get() {
         Phase::Parked => {
-            task.owned.phase.set(Phase::Arriving);
-            local.arrivals.push(Link(header), task.owned.place.get().queue);
+            task.owned.phase.set(Phase::Woken);
+            local.woken.push(Link(header), task.owned.record.get().queue);
             shared.inbox.wake_parked_host();
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
-        Phase::Arriving | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
+        Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
     }
 }
 
-/// Asks for the task's future to be dropped.
+/// Marks the task as aborted, and pushes it into the inbox for the owner to drop its future.
 ///
 /// # Safety
 ///
 /// The caller holds a reference to the cell.
 pub(super) unsafe fn abort(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
-    if unsafe { header.as_ref() }.state.abort() == Notify::Submit {
+    if unsafe { header.as_ref() }.state.abort() == Wake::Submit {
         // SAFETY: the cell is alive, and this call set `NOTIFIED`.
         unsafe { submit(header) };
     }
 }
 
-/// Pushes a task into the inbox.
+/// Pushes the task into the inbox.
 ///
 /// # Safety
 ///
-/// The caller holds a reference to the cell and is the one who set `NOTIFIED`.
+/// The caller holds a reference to the cell and has set `NOTIFIED`.
 unsafe fn submit(header: NonNull<Header>) {
     // SAFETY: the cell is alive. It stays so during the push, although the owner may complete the task at once, because
     // the caller's reference is not the record's.
     let shared = &unsafe { header.as_ref() }.shared;
     // SAFETY: the caller set `NOTIFIED`, so `next` is its own.
     if unsafe { shared.inbox.push(Link(header)) }.is_err() {
-        // SAFETY: a closed inbox means that every task was completed. This one was complete or completed after
-        // `NOTIFIED` was set, so its record's reference was left to the inbox, which this call stands in for.
+        // SAFETY: a closed inbox means that every task was completed. This one was complete or completed after `NOTIFIED` was
+        // set, so `LiveTask::complete` left the record's reference to the inbox, in whose stead this call releases it.
         unsafe { release(header) };
     }
 }

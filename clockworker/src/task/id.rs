@@ -21,9 +21,9 @@ thread_local! {
 }
 
 impl Id {
-    /// The id of the task that runs: whose future is being polled or dropped on this thread, or whose output is being
-    /// dropped. None outside tasks. The future given to [`run_until`](crate::Executor::run_until) belongs to the task in
-    /// which it is run, if that is one.
+    /// The id of the task that runs: the one whose future is being polled or dropped on this thread, or whose output is being
+    /// dropped. None outside tasks. The future given to [`run_until`](crate::Executor::run_until) belongs to the task inside
+    /// which it is run, if there is one.
     ///
     /// # Example
     ///
@@ -40,7 +40,7 @@ impl Id {
         CURRENT.get()
     }
 
-    /// Makes a task the current one, in a turn of its executor. A turn cleans up what its polls leave behind.
+    /// Makes `task` the current one. The guard of the turn puts the outer one back.
     #[inline]
     pub(crate) fn make_current(task: Option<Id>) {
         CURRENT.set(task);
@@ -51,7 +51,7 @@ impl Id {
         EnteredId { outer: CURRENT.replace(Some(self)) }
     }
 
-    /// An id nobody has.
+    /// A new id.
     pub(crate) fn next() -> Self {
         thread_local! {
             /// The next id of this thread's block, and how many are left.
@@ -68,7 +68,7 @@ impl Id {
     }
 }
 
-/// Restores which task was current before.
+/// Makes the task current again that was current before.
 pub(super) struct EnteredId {
     outer: Option<Id>,
 }

@@ -1,12 +1,11 @@
-//! The inbox: what other threads have for the executor, and how they reach its host.
+//! The inbox: tasks that other threads woke, aborted or spawned, and how these threads wake the executor's host.
 //!
-//! Wakes, aborts and spawns from other threads are tasks pushed onto an intrusive stack: one compare-and-swap each, no
-//! lock, no allocation, and no moment at which the consumer would have to wait for a producer, since a push is complete
-//! with its one successful swap. The owner takes the whole stack at once and turns it round, so tasks come out in the
-//! order they went in.
+//! Wakes, aborts and spawns from other threads push tasks onto an intrusive stack: one compare-and-swap each, no lock, no
+//! allocation. A push is complete with its one successful swap, so the owner never waits for a pusher. The owner takes the
+//! whole stack at once and turns it round, so tasks come out in the order in which they were pushed.
 //!
-//! The same word says what the host is doing, so a pusher learns in its one swap whether somebody has to be woken, and
-//! the host is woken once per park. `head` is
+//! The same word says what the host is doing, so a pusher learns by its one swap whether it must wake the host, and the host
+//! is woken once per park. `head` is
 //!
 //! | Value | Meaning |
 //! |---|---|
@@ -15,26 +14,25 @@
 //! | `CLOSED` | the executor is gone: pushes fail |
 //! | another | the address of the task pushed last, whose `next` is that of the one before |
 //!
-//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps `AWAKE` for `PARKED`. A
-//! push before that makes the swap fail; a push after it sees `PARKED` and wakes. What the host's waker itself does when it is
-//! cloned or dropped, it does before the executor looks whether there is something to do: see
-//! [`host_waker`](super::host_waker).
+//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps `AWAKE` for `PARKED`. A push
+//! before that makes the swap fail; a push after it sees `PARKED` and wakes. What cloning or dropping the host's waker does
+//! comes before the executor looks for work: see [`host_waker`](super::host_waker).
 //!
 //! # Addresses, not pointers
 //!
-//! Between a pusher's look at `head` and its swap, the task on top may be taken out and freed, and another be made at the same
-//! address and pushed. The swap succeeds, and rightly: that address is the top of the stack. But a pointer that came from the
-//! look would be one to the freed task, which nobody may follow, although it looks the same. So `head` and the links hold
-//! addresses. A pusher exposes its task (`expose_provenance`) before its swap, and only the owner makes pointers of addresses
-//! (`with_exposed_provenance_mut`), when it has taken the stack out: after the swaps of all that are in it, so after they were
-//! exposed, and before any of them is freed.
+//! Between a pusher's load of `head` and its swap, the owner may take out and free the task on top, and another task may be
+//! made at the same address and pushed. The swap succeeds, and rightly: that address is the top of the stack. But a pointer
+//! that came from the load would be one to the freed task, and must not be followed, although it looks the same. So `head`
+//! and the links hold addresses. A pusher exposes its task (`expose_provenance`) before its swap, and only the owner makes
+//! pointers of addresses (`with_exposed_provenance_mut`), when it has taken the stack out: after the swaps of all tasks in
+//! it, so after they were exposed, and before any of them is freed.
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use super::header::Link;
-use super::live::{Arrival, received};
-use super::{Arrivals, HostWaker};
+use super::live::{Incoming, take_out_of_inbox};
+use super::{HostWaker, WokenList};
 use crate::base::{Process, drop_quietly, wake_quietly};
 use crate::sync::{AtomicUsize, AtomicWaker, fence};
 
@@ -47,7 +45,7 @@ pub(crate) struct Inbox {
     process: Process,
 }
 
-/// None is ever the address of a header: those are aligned.
+/// No header has these addresses: headers are aligned.
 const AWAKE: usize = Link::NONE;
 const PARKED: usize = 1;
 const CLOSED: usize = 2;
@@ -95,15 +93,15 @@ impl Inbox {
     }
 
     /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
-    pub(crate) fn take_all(&self, _owner: &Arrivals) -> Batch {
+    pub(crate) fn take_all(&self, _owner: &WokenList) -> Batch {
         if self.has_mail() { self.swap_out(AWAKE) } else { Batch::default() }
     }
 
-    /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now, so that a push
-    /// that is refused knows it. `_owner` proves that this is the owner thread.
-    pub(crate) fn close(&self, _owner: &Arrivals) -> Batch {
+    /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now: a thread whose push is
+    /// refused relies on it. `_owner` proves that this is the owner thread.
+    pub(crate) fn close(&self, _owner: &WokenList) -> Batch {
         let left = self.swap_out(CLOSED);
-        // The links in hand are not to be lost to its panic.
+        // Quietly: a panic would lose the links just taken out.
         drop_quietly(self.host.take());
         left
     }
@@ -116,17 +114,17 @@ impl Inbox {
         Batch::new(Link::from_exposed(head))
     }
 
-    /// Says that the host is about to sleep and wants to be woken for anything that comes. False if a task has come
-    /// already. For other news the caller looks afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
+    /// Registers the host's waker and marks the host as parked, to be woken for whatever comes. False if a task was pushed
+    /// already. The caller looks for other news afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
     pub(crate) fn park(&self, host: &HostWaker) -> bool {
         self.host.register(host);
-        // Ordering: Relaxed. Whoever takes `PARKED` away wakes this registration or a later one. For if its wake was before
-        // `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
+        // Ordering: Relaxed. The thread that takes `PARKED` away wakes this registration or a later one. For if its wake was
+        // before `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
         let parked = self.head.compare_exchange(AWAKE, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         parked.is_ok()
     }
 
-    /// Says that the host is awake. Its waker is not woken any more.
+    /// Marks the host as awake: pushes do not wake it any more.
     pub(crate) fn unpark(&self) {
         // Ordering: Relaxed, nothing is published: the owner only takes its own mark back.
         if self.head.load(Ordering::Relaxed) != PARKED {
@@ -135,13 +133,13 @@ impl Inbox {
         let _ = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Takes a host's waker back and lets go of it. Its drop is foreign code; nobody hears of a panic.
+    /// Takes a host's waker back and drops it. The drop is foreign code; a panic in it is swallowed.
     pub(crate) fn let_go(&self, host: HostWaker) {
         self.take_back(&host);
         drop_quietly(host);
     }
 
-    /// Takes a host's waker back, before its keeper lets go of it.
+    /// Takes a host's waker back, before its keeper drops it. Wakes the host of another keeper whose waker was there instead.
     pub(crate) fn take_back(&self, host: &HostWaker) {
         if let Some(others) = host.take_back(&self.host)
             && self.process.is_current()
@@ -150,17 +148,17 @@ impl Inbox {
         }
     }
 
-    /// Wakes the host if it is parked. For whoever has something for the executor that is not a task in the inbox: a
-    /// wake on the owner thread while the host sleeps, or a woken `run_until` future.
+    /// Wakes the host if it is parked. For callers whose news is not a task in the inbox: a wake on the owner thread while
+    /// the host sleeps, or a woken `run_until` future.
     ///
     /// Either this call sees that the host is parked, or the host sees the news: the caller is on the owner thread, or has
     /// published its news by a read-modify-write (AcqRel), and the host looks for them after it has parked, by a
-    /// read-modify-write (Release at least) of the same word. Of these two, one is first. If it is the caller's, the host
+    /// read-modify-write (Release at least) of the same word. One of the two comes first. If it is the caller's, the host
     /// reads the news. If it is the host's, the caller's reads from it or a later one, so the parking happens before this
     /// call.
     #[inline]
     pub(crate) fn wake_parked_host(&self) {
-        // Ordering: Relaxed, the caller's read-modify-write is what orders it, see above.
+        // Ordering: Relaxed, the caller's read-modify-write orders it, see above.
         if self.head.load(Ordering::Relaxed) == PARKED {
             self.unpark_and_wake();
         }
@@ -168,15 +166,14 @@ impl Inbox {
 
     #[cold]
     fn unpark_and_wake(&self) {
-        // Ordering: Relaxed, see `park`. The winner of the swap is the one who wakes.
+        // Ordering: Relaxed, see `park`. Only the winner of the swap wakes.
         let awake = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
         if awake.is_ok() {
             self.wake_host();
         }
     }
 
-    /// Wakes the host, but not from a child process: it is the parent's, and may be reached through a descriptor that
-    /// both have.
+    /// Wakes the host, but not from a child process: the host is the parent's, and a descriptor that both have may reach it.
     #[cold]
     fn wake_host(&self) {
         if self.process.is_current() {
@@ -187,13 +184,13 @@ impl Inbox {
 
 /// Tasks taken out of the inbox. Owner thread only.
 ///
-/// A stack has its newest task on top, so it is to be [turned round](Batch::turn_round) before its tasks are taken, first
-/// pushed first.
+/// The stack has its newest task on top: [`turn_round`](Batch::turn_round) puts the first pushed first, before tasks are
+/// taken.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// What is still to be turned round, newest first.
+    /// Not turned round yet, newest first.
     stack: Option<Link>,
-    /// What has been, oldest first.
+    /// Turned round, oldest first.
     turned: Option<Link>,
     _owner_thread: PhantomData<*mut ()>,
 }
@@ -203,13 +200,13 @@ impl Batch {
         Batch { stack, turned: None, _owner_thread: PhantomData }
     }
 
-    /// Whether there are no tasks in it.
+    /// Whether it holds no tasks.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.stack.is_none() && self.turned.is_none()
     }
 
-    /// Turns round at most `links` more. Whether all are.
+    /// Turns round at most `links` more. True once all are turned.
     pub(crate) fn turn_round(&mut self, links: usize) -> bool {
         for _ in 0..links {
             let Some(link) = self.stack else { return true };
@@ -224,16 +221,16 @@ impl Batch {
     }
 }
 
-/// Ends where the rest is still to be turned round.
+/// Gives no task until all are turned round.
 impl Iterator for Batch {
-    type Item = Arrival;
+    type Item = Incoming;
 
-    fn next(&mut self) -> Option<Arrival> {
+    fn next(&mut self) -> Option<Incoming> {
         let link = self.turned.filter(|_| self.stack.is_none())?;
         // SAFETY: as in `turn_round`.
         self.turned = Link::from_exposed(unsafe { link.next() });
-        // SAFETY: the link came out of the inbox, which its executor's owner emptied, and `next` has been read.
-        Some(unsafe { received(link) })
+        // SAFETY: the link came out of the inbox, which its owner emptied, and `next` has been read.
+        Some(unsafe { take_out_of_inbox(link) })
     }
 }
 

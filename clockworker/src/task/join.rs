@@ -18,8 +18,8 @@ use crate::base::drop_quietly;
 /// Resolves to the task's output, or to a [`JoinError`] if the task panicked or was cancelled. It always resolves: also
 /// when the executor is shut down or dropped before the task is finished, and in a child process of the executor's.
 ///
-/// **Dropping it detaches the task**, which goes on without anybody to read its output. Use
-/// [`abort`](JoinHandle::abort) to stop it.
+/// **Dropping it detaches the task**, which goes on; its output is dropped. Use [`abort`](JoinHandle::abort) to stop the
+/// task.
 ///
 /// A handle is `Send` if the output is: it may be awaited on any thread, under any executor.
 ///
@@ -42,13 +42,13 @@ use crate::base::drop_quietly;
 /// assert_eq!(answer.unwrap(), 42);
 /// ```
 pub struct JoinHandle<T> {
-    /// A reference, and the output's side of the cell.
+    /// A counted reference, and the claim to the output.
     header: NonNull<Header>,
     _output: PhantomData<T>,
 }
 
-// SAFETY: of the cell's data a handle reaches the output only, which is why `T: Send`. The rest it reaches is atomic, or
-// handed over by the protocol in `task`. The future, which may not be `Send`, is never touched by a handle.
+// SAFETY: of the cell's data a handle reaches the output only, hence `T: Send`. The rest is atomic, or handed over by the
+// protocol in `task`. A handle never touches the future, which may not be `Send`.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: `&JoinHandle` gives access to atomics only.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -71,9 +71,9 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Asks for the task to be cancelled, from any thread. It is not polled any more. Its future is dropped on the executor's
-    /// thread, in the next slice of its queue, before any other task of that queue is polled. The drop is its queue's work: one
-    /// that has had more than its share waits for its turn.
+    /// Asks for the task to be cancelled, from any thread. It is not polled any more. The executor drops its future, on its
+    /// own thread, in the next slice of the task's queue, before it polls any other task of that queue. The drop is that
+    /// queue's work: a queue that has had more than its share waits.
     ///
     /// Awaiting the handle then gives a [cancelled](JoinError::is_cancelled) error, unless the task had finished.
     /// Aborting a finished or aborted task does nothing.
@@ -82,7 +82,7 @@ impl<T> JoinHandle<T> {
         unsafe { abort(self.header) };
     }
 
-    /// A handle that can only abort, for somebody else to keep.
+    /// Makes a handle that can abort the task, but not await it.
     pub fn abort_handle(&self) -> AbortHandle {
         self.header().state.retain();
         // SAFETY: `retain` counted the reference that goes to the new handle.
@@ -112,7 +112,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Registers the waker to be woken at completion. True if the task completed meanwhile.
+    /// Registers the waker to be woken at completion. True if the task has completed.
     fn register(task: &Header, waker: &Waker) -> bool {
         if task.state.has_join_waker() && !task.state.unset_join_waker() {
             return true;
@@ -143,7 +143,7 @@ impl<T> Future for JoinHandle<T> {
         } else if task.shared.process.is_current() {
             Poll::Pending
         } else {
-            // Nobody will complete it here.
+            // In a child process no thread completes it.
             Poll::Ready(Err(JoinError::cancelled(task.id, Cause::Forked)))
         }
     }

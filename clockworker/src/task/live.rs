@@ -7,14 +7,14 @@ use std::task::Context;
 
 use clockworker_schedulers::Ready;
 
-use super::header::{Header, Link, Phase, Place, release};
+use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
 use super::{Cause, waker};
 use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
-/// Dropping it cancels the task, so that no path through the executor can leave a join handle waiting for ever.
+/// Dropping it cancels the task, so that every path through the executor answers the join handle.
 pub(crate) struct LiveTask {
     header: NonNull<Header>,
     /// Not `Send`: its methods run user code and touch the owner's fields.
@@ -29,24 +29,24 @@ pub(crate) enum Finish {
     Panicked,
 }
 
-/// What became of a task in a poll.
+/// What a poll made of a task.
 pub(crate) enum Ran {
     /// It waits for a wake.
     Pending(LiveTask),
-    /// It was woken while it ran, on this thread: it is ready again.
+    /// It was woken on this thread while it ran: it is ready again.
     Yielded(LiveTask),
     Finished(Finish),
 }
 
-/// What a task that stood in a list turns out to need.
-pub(crate) enum Arrival {
-    /// Its record's scheduler is to be told.
-    Ready(Place),
-    /// It was aborted: drop its future now.
-    Aborted(Place),
+/// What a task needs that was taken off the woken list or out of the inbox.
+pub(crate) enum Incoming {
+    /// Its scheduler is to be told.
+    Ready(RecordKey),
+    /// It was aborted: its future is to be dropped.
+    Aborted(RecordKey),
     /// It came from another thread and needs a record.
-    New(LiveTask, Place),
-    /// Nothing: it is ready already, or complete.
+    New(LiveTask, RecordKey),
+    /// Nothing: the task is ready already, or complete.
     Nothing,
 }
 
@@ -64,9 +64,9 @@ impl LiveTask {
         unsafe { self.header.as_ref() }
     }
 
-    /// Tells the task where its record is, and that it is in its queue's scheduler.
-    pub(crate) fn settle_in(&self, place: Place) {
-        self.header().owned.place.set(place);
+    /// Tells the task the key of its record, and that its scheduler has it.
+    pub(crate) fn assign_record(&self, key: RecordKey) {
+        self.header().owned.record.set(key);
         self.header().owned.phase.set(Phase::Ready);
     }
 
@@ -82,22 +82,23 @@ impl LiveTask {
         }
     }
 
-    /// After a poll at whose end it waits: has it yield instead.
-    pub(crate) fn give_way(self) -> Ran {
+    /// Makes a task ready whose poll returned `Pending`, as if it had yielded.
+    pub(crate) fn make_yielded(self) -> Ran {
         self.header().owned.phase.set(Phase::Ready);
         Ran::Yielded(self)
     }
 
-    /// It was polled in this turn, and waits. The poll took so long, or 0 if that was not measured.
+    /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
     #[inline]
-    pub(crate) fn polled_in(&self, turn: u8, took_ns: u64) {
+    pub(crate) fn note_poll(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;
         deferrals.set(deferrals.get().polled(turn, took_ns));
     }
 
-    /// It was woken: by the host's visit before the turn `visited`, or in some other way. What its scheduler is to be told.
+    /// Notes a wake: by the host's visit before the turn `visited`, or, if that is `None`, of any other kind. Returns why the
+    /// task is ready, for its scheduler.
     #[inline]
-    pub(crate) fn why_woken(&self, visited: Option<u8>) -> Ready {
+    pub(crate) fn note_wake(&self, visited: Option<u8>) -> Ready {
         let deferrals = &self.header().owned.deferrals;
         let (next, yields) = match visited {
             Some(turn) => deferrals.get().woken_by_visit(turn),
@@ -107,20 +108,20 @@ impl LiveTask {
         if yields { Ready::Deferred } else { Ready::Woken }
     }
 
-    /// Whether it was woken, and taken off its list for its scheduler.
+    /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
         self.header().owned.phase.get() == Phase::Ready
     }
 
-    /// Whether the task was aborted, by anybody who may have known of it for a while.
+    /// Whether the task was aborted. An abort on another thread may be seen late.
     pub(crate) fn is_aborted(&self) -> bool {
         self.header().state.is_aborted()
     }
 
     /// Polls the task. User code runs here; nothing unwinds out of it.
     ///
-    /// Whether it was aborted is not asked: an abort comes through the inbox, which was emptied after the last poll. One
-    /// that has come since is delivered after this one.
+    /// Does not ask whether the task was aborted: an abort comes through the inbox, which was emptied after the last poll.
+    /// One that has come since is delivered after this poll.
     #[inline(always)] // a call of its own cost 3 % of a hop
     pub(crate) fn run(self) -> Ran {
         let header = self.header();
@@ -128,7 +129,7 @@ impl LiveTask {
         // SAFETY: this reference outlives the poll.
         let waker = unsafe { waker::lend(self.header) };
         let mut cx = Context::from_waker(&waker);
-        // SAFETY: this is the owner thread and the task is not complete. Nobody else can be polling it: that takes its
+        // SAFETY: this is the owner thread and the task is not complete. Nothing else can be polling it: that takes its
         // `LiveTask`, which is here.
         match unsafe { (header.vtable.poll)(self.header, &mut cx) } {
             Some(finish) => {
@@ -156,13 +157,14 @@ impl LiveTask {
         finish
     }
 
-    /// The output is stored: hand it over, and give up the record's reference or leave that to the lists.
+    /// Completes a task whose output is stored: hands the output over, and gives up the record's reference or leaves it to
+    /// the lists.
     fn complete(self) {
         let pointer = self.header;
         forget(self);
         // SAFETY: the reference just forgotten is still counted.
         let header = unsafe { pointer.as_ref() };
-        let listed = header.owned.phase.replace(Phase::Done) == Phase::Arriving;
+        let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
         let completed = header.state.complete(listed);
         if completed.released {
             return;
@@ -200,55 +202,57 @@ impl std::fmt::Debug for LiveTask {
     }
 }
 
-/// Takes a link off the arrivals list.
+/// Marks a task as ready whose link was taken off the woken list, or counts the link of a complete one. Returns what the task
+/// needs.
 ///
 /// # Safety
 ///
-/// The link was put there by a wake of one of this executor's tasks, and this is its owner thread.
+/// A wake of one of this executor's tasks put the link there, and this is its owner thread.
 #[inline]
-pub(super) unsafe fn arrived(link: Link) -> Arrival {
-    // SAFETY: the record's reference keeps the cell alive while the arrivals list points at it.
+pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
+    // SAFETY: the record's reference keeps the cell alive while the woken list points at it.
     let task = unsafe { link.header().as_ref() };
     if task.owned.phase.get() == Phase::Done {
         // SAFETY: the link just taken off is one of those that `complete` counted.
         unsafe { unlink(link) };
-        return Arrival::Nothing;
+        return Incoming::Nothing;
     }
     task.owned.phase.set(Phase::Ready);
-    Arrival::Ready(task.owned.place.get())
+    Incoming::Ready(task.owned.record.get())
 }
 
-/// Takes a link out of the inbox.
+/// Lets later wakes push a task again whose link was taken out of the inbox, and marks it as ready if it is parked; or counts
+/// the link of a complete one. Returns what the task needs.
 ///
 /// # Safety
 ///
 /// The link was pushed into this executor's inbox, its `next` was read, and this is the owner thread.
-pub(crate) unsafe fn received(link: Link) -> Arrival {
+pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
     // SAFETY: the record's reference keeps the cell alive while the inbox points at it.
     let task = unsafe { link.header().as_ref() };
-    let place = task.owned.place.get();
+    let key = task.owned.record.get();
     let taken = task.state.take();
     if taken == Taken::Complete {
         // SAFETY: the link just taken off is one of those that `complete` counted.
         unsafe { unlink(link) };
-        return Arrival::Nothing;
+        return Incoming::Nothing;
     }
-    if place.slot == Place::NO_SLOT {
+    if key.slot == RecordKey::NO_SLOT {
         // SAFETY: the record's reference of a task from another thread comes with its first push. This is the owner
         // thread, and the task is not complete.
-        return Arrival::New(unsafe { LiveTask::from_raw(link.header()) }, place);
+        return Incoming::New(unsafe { LiveTask::from_raw(link.header()) }, key);
     }
     match (taken, task.owned.phase.get()) {
-        (Taken::Aborted, _) => Arrival::Aborted(place),
+        (Taken::Aborted, _) => Incoming::Aborted(key),
         (_, Phase::Parked) => {
             task.owned.phase.set(Phase::Ready);
-            Arrival::Ready(place)
+            Incoming::Ready(key)
         }
-        _ => Arrival::Nothing,
+        _ => Incoming::Nothing,
     }
 }
 
-/// One list less points at a complete task.
+/// Counts one list less that points at a complete task. With the last one, releases the record's reference.
 ///
 /// # Safety
 ///

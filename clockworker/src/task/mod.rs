@@ -8,16 +8,16 @@
 //! | [`LiveTask`], in the queue's record | one reference | owner thread | poll, cancel, read scheduling fields |
 //! | [`JoinHandle`] | one reference | any, if the output is `Send` | read the output, register a waker, abort |
 //! | [`AbortHandle`] | one reference | any | abort, ask whether it is finished |
-//! | [`Waker`](std::task::Waker) | one reference each | any | notify |
-//! | the waker lent to a poll | none: the record outlives the poll | owner thread | notify, be cloned |
-//! | a link in the arrivals list or inbox | none: see *Release* | – | – |
+//! | [`Waker`](std::task::Waker) | one reference each | any | wake |
+//! | the waker lent to a poll | none: the record outlives the poll | owner thread | wake, be cloned |
+//! | a link in the woken list or inbox | none: see *Release* | – | – |
 //!
 //! # The fields, and who may touch them
 //!
-//! * `state`: one atomic word of flags and the reference count; anybody. Its transitions are in `state.rs`, decide
-//!   only, and return what is to be done; the callers do it.
-//! * `owned` (slot, queue, whether it is running or queued): plain cells, owner thread only.
-//! * `next`: the inbox link. It belongs to whoever set `NOTIFIED`, until the inbox hands the task to the owner.
+//! * `state`: one atomic word of flags and the reference count; any thread. Its transitions, in `state.rs`, only decide, and
+//!   return what is to be done; the callers do it.
+//! * `owned` (phase, record, deferrals, links): plain cells, owner thread only.
+//! * `next`: the inbox link. It belongs to the thread that set `NOTIFIED`, until the inbox hands the task to the owner.
 //! * `join_waker`: belongs to the join handle while `JOIN_WAKER` is clear and the task is not complete; to the completer
 //!   from the moment `COMPLETE` is set on top of `JOIN_WAKER`.
 //! * the stage (future, then output): the owner thread until `COMPLETE`; afterwards the join handle while there is one,
@@ -29,24 +29,23 @@
 //!
 //! | Flag | Set by | Cleared by | While set |
 //! |---|---|---|---|
-//! | `NOTIFIED` | the first notifier on another thread, any aborter, the completer | the owner, draining the inbox | the task is in the inbox or about to be; further wakes from other threads only synchronise |
-//! | `COMPLETE` | the owner | never | the stage holds the output or nothing; `NOTIFIED` stays set for good, so nobody pushes again |
+//! | `NOTIFIED` | the first wake from another thread, any abort, the completer | the owner, draining the inbox | the task is in the inbox or about to be; further wakes from other threads only synchronise |
+//! | `COMPLETE` | the owner | never | the stage holds the output or nothing; `NOTIFIED` stays set for good, so no thread pushes the task again |
 //! | `JOIN_WAKER` | the join handle | the join handle | `join_waker` holds a waker |
-//! | `JOIN_INTEREST` | spawn | dropping the join handle before completion | somebody may want the output |
+//! | `JOIN_INTEREST` | spawn | dropping the join handle before completion | a join handle may want the output |
 //! | `ABORTED` | any abort | never | the owner drops the future when it takes the task out of the inbox |
 //!
-//! A wake *on the owner thread* does not touch `state`: it sets the plain `queued` flag. That is the whole cost of a
-//! yield: no atomic read-modify-write, no lock, no allocation.
+//! A wake *on the owner thread* does not touch `state`: it sets the plain `owned.phase`. So a yield takes no atomic
+//! read-modify-write, no lock, no allocation.
 //!
 //! # Release
 //!
-//! The record's reference may only go when no list points at the cell. When a task completes it may still stand in the
-//! arrivals list (it woke itself in its last poll) or in the inbox (another thread did). The completer counts those
-//! links in `owned.links`, and whoever takes the last of them off its list releases the reference. Once the inbox is
-//! closed, a notifier that comes too late to push takes that part.
+//! The record's reference may only go when no list points at the cell. When a task completes it may still be in the woken
+//! list (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
+//! those links in `owned.links`, and taking the last of them off its list releases the reference. Once the inbox is closed, a
+//! waking thread whose push is refused releases it instead.
 
 mod abort;
-mod arrivals;
 mod cell;
 mod deferrals;
 mod error;
@@ -61,19 +60,20 @@ mod shared;
 mod shared_ref;
 mod state;
 mod waker;
+mod woken_list;
 
 pub use abort::AbortHandle;
 pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-pub(crate) use arrivals::{Arrivals, BATCH};
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
-pub(crate) use header::Place;
+pub(crate) use header::RecordKey;
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
-pub(crate) use live::{Arrival, Finish, LiveTask, Ran};
+pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
-pub(crate) use shared::{QueueKey, Refusal, Shared};
+pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
+pub(crate) use woken_list::{BATCH, WokenList};

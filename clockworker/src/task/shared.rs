@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::inbox::Inbox;
-use super::{Arrivals, Credits, OwnerCell};
+use super::{Credits, OwnerCell, WokenList};
 use crate::base::Process;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -12,9 +12,9 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct Shared {
     /// The owner thread's way in.
     local: OwnerCell<Local>,
-    /// Everybody else's.
+    /// The other threads' way in.
     pub(crate) inbox: Inbox,
-    /// The process it was made in.
+    /// The process that made it.
     pub(crate) process: Process,
     names: Mutex<Names>,
 }
@@ -22,16 +22,16 @@ pub(crate) struct Shared {
 /// What only the owner thread reaches.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
-    pub(crate) arrivals: Arrivals,
+    pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
 }
 
-/// Names of queues, for spawns from other threads. The lock is never taken by a wake.
+/// Names of queues, for spawns from other threads. A wake never takes the lock.
 #[derive(Debug, Default)]
 struct Names {
     /// Ordered, since comparing a few short names takes less than hashing one.
     queues: BTreeMap<Box<str>, QueueKey>,
-    refused: Option<Refusal>,
+    stopped: Option<Stopped>,
 }
 
 /// A queue, told apart from earlier ones with the same index.
@@ -43,10 +43,10 @@ pub(crate) struct QueueKey {
 
 /// Why no queue takes any more tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Stopped {
     ShutDown,
     Dropped,
-    /// This is the copy that a child process got.
+    /// This is a child process's copy.
     Forked,
 }
 
@@ -68,13 +68,13 @@ impl Shared {
         self.local.get()
     }
 
-    /// The arrivals list, if this is the owner thread.
+    /// The woken list, if this is the owner thread.
     #[inline]
-    pub(crate) fn arrivals(&self) -> Option<&Arrivals> {
-        self.local().map(|local| &local.arrivals)
+    pub(crate) fn woken_list(&self) -> Option<&WokenList> {
+        self.local().map(|local| &local.woken)
     }
 
-    /// None in a child process: if another thread held the lock at the fork, nobody releases it there.
+    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
     fn names(&self) -> Option<MutexGuard<'_, Names>> {
         // Nothing that could panic runs under this lock, and its data are whole at every step.
         let lock = || self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -98,19 +98,19 @@ impl Shared {
     }
 
     /// The queue of that name.
-    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Refusal> {
-        let Some(names) = self.names() else { return Err(Refusal::Forked) };
-        match (names.queues.get(name), names.refused) {
+    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Stopped> {
+        let Some(names) = self.names() else { return Err(Stopped::Forked) };
+        match (names.queues.get(name), names.stopped) {
             (Some(&key), _) => Ok(Some(key)),
-            (None, Some(refusal)) => Err(refusal),
+            (None, Some(why)) => Err(why),
             (None, None) => Ok(None),
         }
     }
 
-    /// Says that no queue takes any more tasks.
-    pub(crate) fn refuse(&self, refusal: Refusal) {
+    /// Takes all names away: spawns from other threads are refused for this reason.
+    pub(crate) fn refuse_tasks(&self, why: Stopped) {
         if let Some(mut names) = self.names() {
-            names.refused = Some(refusal);
+            names.stopped = Some(why);
             names.queues.clear();
         }
     }

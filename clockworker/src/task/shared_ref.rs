@@ -30,7 +30,7 @@ struct Counted {
 #[derive(Debug, Default)]
 pub(crate) struct Credits {
     in_hand: Cell<usize>,
-    /// From the end of the executor on the owner thread counts like any other.
+    /// True after the end of the executor: then the owner thread counts as any other.
     closed: Cell<bool>,
 }
 
@@ -63,7 +63,7 @@ impl SharedRef {
         }
     }
 
-    /// Counts `n` references less. They must not be the last ones.
+    /// Gives up `n` references, not the last ones.
     fn give_back(&self, n: usize) {
         // Ordering: Relaxed, the owner's last reference is given up later, and by Release.
         let before = self.counted().count.fetch_sub(n, Ordering::Relaxed);
@@ -121,10 +121,11 @@ impl Drop for SharedRef {
             }
             return;
         }
-        // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after everybody's.
+        // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after every holder's
+        // use.
         if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            // SAFETY: the last reference is gone, so nobody can reach the allocation, which `new` leaked from a box.
+            // SAFETY: the last reference is gone, so nothing can reach the allocation, which `new` leaked from a box.
             reclaim(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }

@@ -1,8 +1,8 @@
-//! The atomic word of a task: flags and reference count. Every method is one transition; it decides and returns what is
-//! to be done, and the caller does it.
+//! The atomic word of a task: flags and reference count. Every method is one transition: it decides, and returns what the
+//! caller has to do.
 //!
-//! Orderings: all transitions are read-modify-writes of one word, so they form one release sequence. What that buys, and who
-//! pairs with whom, is said at each method. Each is as weak as it may be: `clockworker-reliability orderings` shows that.
+//! Orderings: all transitions are read-modify-writes of one word, so they form one release sequence. Each method says what
+//! its ordering pairs with. Each is as weak as it may be: `clockworker-reliability orderings` shows that.
 
 use std::sync::atomic::Ordering;
 
@@ -24,13 +24,13 @@ const DETACHED: usize = REFERENCE;
 #[derive(Debug)]
 pub(super) struct State(AtomicUsize);
 
-/// What a notifier has to do.
+/// What a wake or an abort leaves to its caller.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Notify {
-    /// Push the task into the inbox: the caller is the one who set `NOTIFIED`.
+pub(super) enum Wake {
+    /// Push the task into the inbox: this call has set `NOTIFIED`.
     Submit,
-    /// Nothing: it is on its way to a poll already, or complete.
+    /// Nothing: the task is on its way to a poll already, or complete.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Taken {
     Live,
     /// Drop its future now.
     Aborted,
-    /// It completed meanwhile: one link less.
+    /// It completed meanwhile: count one link less.
     Complete,
 }
 
@@ -50,11 +50,11 @@ pub(super) enum Taken {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Completed {
-    /// Nobody wants the output: drop it.
+    /// No join handle wants the output: drop it.
     pub(super) drop_output: bool,
-    /// `join_waker` is set and now the completer's: wake it.
+    /// `join_waker` is set and is the completer's now: wake it.
     pub(super) wake_joiner: bool,
-    /// A notifier on another thread pushed the task, or is about to.
+    /// Another thread pushed the task into the inbox, or is about to.
     pub(super) in_inbox: bool,
     /// The record's reference was dropped in the same step; the cell may be gone.
     pub(super) released: bool,
@@ -88,39 +88,39 @@ impl State {
         Self(AtomicUsize::new(JOIN_INTEREST | COMPLETE | NOTIFIED | REFERENCE))
     }
 
-    /// A wake from any thread but the owner's (or from there once the executor is gone).
+    /// Wakes the task from any thread but the owner's.
     ///
-    /// Ordering: Release makes what the caller wrote visible to the poll that this wake causes, also when it is
-    /// coalesced into an earlier one: the partner is the Acquire in [`take`](State::take), which clears the flag before
-    /// that poll. Acquire orders the caller's use of `next` after the owner's last use of it.
-    pub(super) fn notify(&self) -> Notify {
+    /// Ordering: Release makes what the caller wrote visible to the poll that this wake causes, also when the wake is
+    /// coalesced into an earlier one: it pairs with the Acquire in [`take`](State::take), which clears the flag before that
+    /// poll. Acquire orders the caller's use of `next` after the owner's last use of it.
+    pub(super) fn wake(&self) -> Wake {
         let prev = self.0.fetch_or(NOTIFIED, Ordering::AcqRel);
-        if prev & (NOTIFIED | COMPLETE) == 0 { Notify::Submit } else { Notify::Nothing }
+        if prev & (NOTIFIED | COMPLETE) == 0 { Wake::Submit } else { Wake::Nothing }
     }
 
-    /// An abort from any thread. It takes the inbox's way, also on the owner thread, so that the future is dropped in
-    /// a slice of its queue and never inside the caller's stack.
+    /// Aborts the task from any thread. An abort goes through the inbox also on the owner thread, so that the future is
+    /// dropped in a slice of its queue and never inside the caller's stack.
     ///
-    /// Ordering: as for [`notify`](State::notify).
-    pub(super) fn abort(&self) -> Notify {
+    /// Ordering: as for [`wake`](State::wake).
+    pub(super) fn abort(&self) -> Wake {
         let prev = self.0.fetch_or(ABORTED | NOTIFIED, Ordering::AcqRel);
-        if prev & (NOTIFIED | COMPLETE) == 0 { Notify::Submit } else { Notify::Nothing }
+        if prev & (NOTIFIED | COMPLETE) == 0 { Wake::Submit } else { Wake::Nothing }
     }
 
-    /// The owner takes the task out of the inbox; wakes from now on push it again.
+    /// Takes the task out of the inbox, for the owner; wakes from now on push it again.
     ///
-    /// Ordering: Acquire pairs with the Release of every notifier since the last `take`, so what they wrote before
-    /// waking happens before the poll that follows. Release hands `next` to the next notifier.
+    /// Ordering: Acquire pairs with the Release of every wake since the last `take`, so what was written before a wake
+    /// happens before the poll that follows. Release hands `next` to the next wake.
     pub(super) fn take(&self) -> Taken {
         if self.is_complete() {
-            // `NOTIFIED` stays set, so that nobody pushes a finished task.
+            // `NOTIFIED` stays set, so that no thread pushes a finished task.
             return Taken::Complete;
         }
         let prev = self.0.fetch_and(!NOTIFIED, Ordering::AcqRel);
         if prev & ABORTED == 0 { Taken::Live } else { Taken::Aborted }
     }
 
-    /// Whether the task was aborted. For the owner, when it takes a task in that another thread spawned.
+    /// Whether the task was aborted. For the owner, when it admits a task that another thread spawned.
     ///
     /// Ordering: Relaxed is enough, since an abort that is missed here is delivered through the inbox.
     #[inline]
@@ -130,19 +130,19 @@ impl State {
 
     /// Whether the task is complete.
     ///
-    /// Ordering: Acquire pairs with the Release in [`complete`](State::complete): who sees it may read the output.
+    /// Ordering: Acquire pairs with the Release in [`complete`](State::complete): a caller that sees it may read the output.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.0.load(Ordering::Acquire) & COMPLETE != 0
     }
 
-    /// The owner has stored the output. `queued` says that an arrivals list still points at the cell, so the record's
-    /// reference has to stay.
+    /// Marks the task as complete, once the owner has stored the output. `listed` says that the woken list still points at
+    /// the cell, so the record's reference has to stay.
     ///
     /// Ordering: Release publishes the output to the join handle ([`is_complete`](State::is_complete)). Acquire takes
     /// over `join_waker` from it ([`set_join_waker`](State::set_join_waker)).
-    pub(super) fn complete(&self, queued: bool) -> Completed {
-        if !queued && self.complete_unwatched() {
+    pub(super) fn complete(&self, listed: bool) -> Completed {
+        if !listed && self.complete_unwatched() {
             return Completed { drop_output: false, wake_joiner: false, in_inbox: false, released: true };
         }
         let prev = self.0.fetch_or(COMPLETE | NOTIFIED, Ordering::AcqRel);
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    /// The common case in one step: a join handle exists and does not wait, and nobody else holds the task.
+    /// The common case in one step: a join handle exists and does not wait, and there are no other holders but the record.
     ///
     /// Ordering: Release as above. Nothing is taken over, so there is no Acquire.
     fn complete_unwatched(&self) -> bool {
@@ -163,8 +163,8 @@ impl State {
         self.0.compare_exchange(SPAWNED, done, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// The join handle has written `join_waker` and hands it over. False if the task completed first: the waker is
-    /// still the handle's, and will not be woken.
+    /// Hands the `join_waker` that the join handle has written to the completer. False if the task completed first: the waker
+    /// is still the handle's, and will not be woken.
     ///
     /// Ordering: Release publishes the waker to [`complete`](State::complete); Acquire on failure lets the handle read
     /// the output.
@@ -172,7 +172,7 @@ impl State {
         self.update_unless_complete(|state| state | JOIN_WAKER)
     }
 
-    /// The join handle takes `join_waker` back, to replace or drop it. False if the task completed first: the waker is
+    /// Takes `join_waker` back for the join handle, to replace or drop it. False if the task completed first: the waker is
     /// the completer's.
     pub(super) fn unset_join_waker(&self) -> bool {
         self.update_unless_complete(|state| state & !JOIN_WAKER)
@@ -180,7 +180,7 @@ impl State {
 
     /// Whether the join handle has a waker registered. Only the handle may ask.
     pub(super) fn has_join_waker(&self) -> bool {
-        // Ordering: Relaxed, the flag is the asker's own.
+        // Ordering: Relaxed, only the caller writes the flag.
         self.0.load(Ordering::Relaxed) & JOIN_WAKER != 0
     }
 
@@ -189,7 +189,7 @@ impl State {
         self.0.fetch_update(Ordering::Release, Ordering::Acquire, step).is_ok()
     }
 
-    /// The join handle is being dropped.
+    /// Gives up the claim to the output and the reference of a join handle that is dropped, as far as it can.
     pub(super) fn leave_join(&self) -> LeaveJoin {
         // The common case in one step: dropped at once, before anything else happened.
         // Ordering: Release orders the handle's use of the cell before its freeing, as in `release`.
@@ -204,7 +204,7 @@ impl State {
         if detached { LeaveJoin::Done } else { LeaveJoin::Complete }
     }
 
-    /// One more holder.
+    /// Counts one more holder.
     ///
     /// Ordering: Relaxed, the caller holds a reference already, as in `Arc`.
     pub(super) fn retain(&self) {
@@ -215,13 +215,12 @@ impl State {
         }
     }
 
-    /// One holder less. True if it was the last: the caller frees the cell.
+    /// Counts one holder less. True if it was the last: the caller frees the cell.
     ///
-    /// Ordering: Release orders this holder's use of the cell before the freeing, Acquire orders the freeing after
-    /// everybody else's.
+    /// Ordering: Release orders this holder's use of the cell before the freeing, Acquire orders the freeing after every
+    /// other holder's use.
     pub(super) fn release(&self) -> bool {
-        // The last holder needs no read-modify-write: nobody is left who could race with it.
-        // Ordering: Acquire pairs with the Release of the holders that left before.
+        // The last holder needs no read-modify-write: no other is left to race with it.
         if has_one_holder(self.0.load(Ordering::Acquire)) {
             return true;
         }
@@ -243,17 +242,17 @@ mod tests {
     #[test]
     fn only_the_first_notifier_submits_until_the_owner_takes() {
         let state = State::spawned();
-        assert_eq!(state.notify(), Notify::Submit);
-        assert_eq!(state.notify(), Notify::Nothing);
+        assert_eq!(state.wake(), Wake::Submit);
+        assert_eq!(state.wake(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Live);
-        assert_eq!(state.notify(), Notify::Submit);
+        assert_eq!(state.wake(), Wake::Submit);
     }
 
     #[test]
     fn an_abort_is_delivered_once_and_survives_the_take() {
         let state = State::spawned();
-        assert_eq!(state.abort(), Notify::Submit);
-        assert_eq!(state.abort(), Notify::Nothing);
+        assert_eq!(state.abort(), Wake::Submit);
+        assert_eq!(state.abort(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Aborted);
         assert!(state.is_aborted());
     }
@@ -262,8 +261,8 @@ mod tests {
     fn a_complete_task_is_never_submitted() {
         let state = State::spawned();
         assert!(state.complete(false).released);
-        assert_eq!(state.notify(), Notify::Nothing);
-        assert_eq!(state.abort(), Notify::Nothing);
+        assert_eq!(state.wake(), Wake::Nothing);
+        assert_eq!(state.abort(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Complete);
         assert!(state.release(), "the join handle's reference is the last");
     }
@@ -283,7 +282,7 @@ mod tests {
         assert!(detached.release());
 
         let notified = State::spawned();
-        assert_eq!(notified.notify(), Notify::Submit);
+        assert_eq!(notified.wake(), Wake::Submit);
         assert!(notified.complete(false).in_inbox);
     }
 

@@ -1,10 +1,10 @@
-//! The waker: a counted reference to a cell whose only power is to notify.
+//! The waker: a counted reference to a cell, which can only wake the task.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-use super::header::{Header, notify, release};
+use super::header::{Header, release, wake_task};
 
 /// One table for all tasks, in a `static`: `Waker::will_wake` compares its address, and promoted constants may be
 /// duplicated between codegen units (rust-lang/rust#121622).
@@ -36,13 +36,13 @@ unsafe fn clone(data: *const ()) -> RawWaker {
     RawWaker::new(data, &VTABLE)
 }
 
-/// A reference that ends with it, also if the host's waker panics.
+/// Releases a reference when it is dropped, also if the host's waker panics.
 struct Reference(NonNull<Header>);
 
 impl Drop for Reference {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: whoever made it gave a reference up to it.
+        // SAFETY: `wake`, which made it, gave up the waker's reference.
         unsafe { release(self.0) };
     }
 }
@@ -51,12 +51,12 @@ unsafe fn wake(data: *const ()) {
     // `wake` consumes the waker, and with it the reference.
     let _reference = Reference(header(data));
     // SAFETY: the waker owns a reference, until the end of this function.
-    unsafe { notify(header(data)) };
+    unsafe { wake_task(header(data)) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the waker owns a reference or was lent by a poll under way.
-    unsafe { notify(header(data)) };
+    unsafe { wake_task(header(data)) };
 }
 
 unsafe fn drop_waker(data: *const ()) {

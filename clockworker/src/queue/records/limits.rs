@@ -1,4 +1,4 @@
-//! What a queue does where its numbers end. Only here can a test get there.
+//! A queue where its numbers end. Only here can a test get there.
 
 use std::future::pending;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use super::*;
 use crate::run::{MAX_TASKS, RunQueue};
 use crate::{Executor, JoinHandle};
 
-/// An executor and its only queue, with a way in.
+/// An executor, and its only queue with what it hides.
 fn world() -> (Executor, Rc<RunQueue>) {
     let executor = Executor::new();
     let queue = Rc::clone(&executor.default_queue().inner);
@@ -23,8 +23,8 @@ fn refusal<T>(executor: &Executor, task: JoinHandle<T>) -> String {
 #[test]
 fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
     let (executor, queue) = world();
-    assert_eq!(queue.room.get(), MAX_TASKS);
-    queue.room.set(2);
+    assert_eq!(queue.max_live.get(), MAX_TASKS);
+    queue.max_live.set(2);
     let first = executor.spawn(pending::<()>());
     let second = executor.spawn(async {});
     assert!(refusal(&executor, executor.spawn(async {})).ends_with("its queue is full"));
@@ -36,7 +36,7 @@ fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
     first.abort();
     assert!(executor.block_on(first).unwrap_err().is_cancelled());
     assert_eq!(executor.block_on(executor.spawn(async { 7 })).unwrap(), 7);
-    // One refused here, which is in nobody's books, and one refused at admission, which is.
+    // A task refused by `Core::spawn` is counted nowhere; one refused at admission is.
     let stats = executor.stats();
     assert_eq!((stats.spawned, stats.completed, stats.cancelled, stats.live), (5, 2, 2, 1));
 }
@@ -77,8 +77,8 @@ fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
     records.put_back(TaskId::new(0, 1), live, true);
 }
 
-/// Tasks are many, and their records are read and written twice a poll. What the slab makes of one is as large: an enum like
-/// this, of a record or the index of the next vacant slot. (Compilers that draw layouts by lot may need more.)
+/// Tasks are many, and their records are read and written twice a poll. A slab's entry is as large as an enum like this, of a
+/// record or the index of the next vacant slot. (Compilers that draw layouts by lot may need more.)
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_record_takes_16_bytes() {

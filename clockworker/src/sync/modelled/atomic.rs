@@ -38,7 +38,7 @@ impl Drop for Life {
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordering(order, 0) {
-        // There is none: it was weakened to nothing.
+        // Weakened to nothing: there is no fence.
         Ordering::Relaxed => {}
         order => loom::sync::atomic::fence(order),
     }

@@ -1,15 +1,15 @@
-//! Memory that was freed, which is kept for as long as the execution lasts.
+//! Freed memory, kept for as long as the execution lasts.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 
 thread_local! {
-    /// Memory of this execution that was freed. Kept, so that who uses it nevertheless is told.
+    /// Freed memory of this execution, kept so that a later use of it is noticed.
     static GRAVEYARD: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Frees what nobody refers to any more, but for its memory.
+/// Drops a value whose last reference is gone, and keeps its memory.
 pub(crate) fn reclaim<T: 'static>(last: Box<T>) {
     let raw = Box::into_raw(last);
     // SAFETY: it came from a box, and is dropped once.

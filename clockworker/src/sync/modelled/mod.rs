@@ -1,10 +1,10 @@
-//! Loom's things, in the shape of the real ones, with more checks:
+//! Loom's types, in the shape of the real ones, with more checks:
 //!
 //! * an atomic's end counts as a write, so all uses of it must happen before; and it must end, and not be used afterwards;
 //! * every use of a cell counts as an access, of which loom allows no two at once;
-//! * [`AtomicWaker`] is a lock and a slot. The real one wakes more often (also whoever registers during a wake), never less.
+//! * [`AtomicWaker`] is a lock and a slot. The real one wakes more often (also a waker registered during a wake), never less.
 //!
-//! Whatever is found panics, and the first panic ends the process (`models::explore`): nothing here is unwound through.
+//! Every finding panics, and the first panic ends the process (`models::explore`): nothing here is unwound through.
 
 mod atomic;
 mod cell;

@@ -1,10 +1,10 @@
-//! Wakers, and where one is left for somebody else to wake.
+//! Wakers, and [`AtomicWaker`], where one is left for another thread to wake.
 
 use std::mem::ManuallyDrop;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::{Arc, Mutex};
-use crate::sync::Signal;
+use crate::sync::WakeTarget;
 
 /// A lock and a slot, see the [module docs](super).
 pub(crate) struct AtomicWaker {
@@ -44,21 +44,21 @@ impl std::fmt::Debug for AtomicWaker {
 }
 
 macro_rules! impl_wake {
-    ($signal:ty) => {};
+    ($target:ty) => {};
 }
 pub(crate) use impl_wake;
 
-/// A waker that calls [`Signal::signal`], counted by loom.
-pub(crate) fn waker_of<S: Signal + 'static>(signal: Arc<S>) -> Waker {
+/// A waker that calls [`WakeTarget::wake`], counted by loom.
+pub(crate) fn waker_of<S: WakeTarget + 'static>(target: Arc<S>) -> Waker {
     // SAFETY: the functions keep to the contract: each waker owns one count of the `Arc`.
-    unsafe { Waker::from_raw(raw_waker(signal)) }
+    unsafe { Waker::from_raw(raw_waker(target)) }
 }
 
-fn raw_waker<S: Signal + 'static>(signal: Arc<S>) -> RawWaker {
-    RawWaker::new(Arc::into_raw(signal).cast(), table::<S>())
+fn raw_waker<S: WakeTarget + 'static>(target: Arc<S>) -> RawWaker {
+    RawWaker::new(Arc::into_raw(target).cast(), table::<S>())
 }
 
-fn table<S: Signal + 'static>() -> &'static RawWakerVTable {
+fn table<S: WakeTarget + 'static>() -> &'static RawWakerVTable {
     &const { RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, drop_waker::<S>) }
 }
 
@@ -67,28 +67,28 @@ fn table<S: Signal + 'static>() -> &'static RawWakerVTable {
 /// # Safety
 ///
 /// `data` came from [`raw_waker`] of the same type, and the waker's count is the caller's.
-unsafe fn signal_of<S>(data: *const ()) -> Arc<S> {
+unsafe fn target_of<S>(data: *const ()) -> Arc<S> {
     // SAFETY: the caller's promise.
     unsafe { Arc::from_raw(data.cast::<S>()) }
 }
 
-unsafe fn clone<S: Signal + 'static>(data: *const ()) -> RawWaker {
+unsafe fn clone<S: WakeTarget + 'static>(data: *const ()) -> RawWaker {
     // SAFETY: a function of the waker's table. The waker keeps its count.
-    let signal = ManuallyDrop::new(unsafe { signal_of::<S>(data) });
-    raw_waker(Arc::clone(&signal))
+    let target = ManuallyDrop::new(unsafe { target_of::<S>(data) });
+    raw_waker(Arc::clone(&target))
 }
 
-unsafe fn wake<S: Signal + 'static>(data: *const ()) {
+unsafe fn wake<S: WakeTarget + 'static>(data: *const ()) {
     // SAFETY: a function of the waker's table, which consumes it.
-    unsafe { signal_of::<S>(data) }.signal();
+    unsafe { target_of::<S>(data) }.wake();
 }
 
-unsafe fn wake_by_ref<S: Signal + 'static>(data: *const ()) {
+unsafe fn wake_by_ref<S: WakeTarget + 'static>(data: *const ()) {
     // SAFETY: a function of the waker's table. The waker keeps its count.
-    ManuallyDrop::new(unsafe { signal_of::<S>(data) }).signal();
+    ManuallyDrop::new(unsafe { target_of::<S>(data) }).wake();
 }
 
-unsafe fn drop_waker<S: Signal + 'static>(data: *const ()) {
+unsafe fn drop_waker<S: WakeTarget + 'static>(data: *const ()) {
     // SAFETY: a function of the waker's table, which consumes it.
-    drop(unsafe { signal_of::<S>(data) });
+    drop(unsafe { target_of::<S>(data) });
 }

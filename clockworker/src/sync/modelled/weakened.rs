@@ -8,7 +8,7 @@ use std::sync::{Once, OnceLock};
 
 struct Weakened {
     file: String,
-    /// Of the method's name, in which argument of the two that may be orderings.
+    /// Line and column of the method's name, and which of its two arguments that may be orderings.
     at: (u32, u32, usize),
     to: Ordering,
 }
@@ -25,7 +25,7 @@ pub(super) fn ordering(given: Ordering, argument: usize) -> Ordering {
     weakened.to
 }
 
-/// So that a weakening that no model comes to is told from one that all survive.
+/// Says so, to tell a weakening that no model comes to from one that all survive.
 fn say_once(given: Ordering, to: Ordering) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -18,7 +18,7 @@ fn host() -> (Arc<Host>, Waker) {
     (host, waker)
 }
 
-/// The host, its waker, and a clone that is kept.
+/// The references to a host of which a clone is kept: the test's, its waker's, the clone's.
 const KEPT: usize = 3;
 
 #[test]
@@ -27,7 +27,7 @@ fn a_host_is_cloned_once_also_where_its_waker_does_not_know_its_clones() {
     let mut kept = None;
     let first = HostWaker::keep(&mut kept, &waker, |_| unreachable!("there was none")).data();
     assert_eq!(Arc::strong_count(&host), KEPT);
-    // Its clones may be another's in the eyes of `will_wake`, as in builds for debugging.
+    // `will_wake` may deny that clones are clones, as in builds for debugging.
     for waker in [&waker, &waker.clone(), &waker] {
         assert_eq!(HostWaker::keep(&mut kept, waker, |_| unreachable!("it has it")).data(), first);
     }

@@ -1,16 +1,16 @@
-//! What the inbox says of itself, where no executor asks.
+//! The inbox without an executor.
 
 use std::task::Waker;
 
-use crate::task::{HostWaker, Place, Shared, SharedRef, spawn_remote};
+use crate::task::{HostWaker, RecordKey, Shared, SharedRef, spawn_remote};
 
-const SOMEWHERE: Place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
+const NO_RECORD: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
 
 fn host() -> HostWaker {
     HostWaker::of(Waker::noop())
 }
 
-/// Made on this thread, so that it may be emptied here.
+/// This thread is the owner, so it may empty the inbox.
 fn shared() -> SharedRef {
     SharedRef::new(Shared::new())
 }
@@ -18,7 +18,7 @@ fn shared() -> SharedRef {
 #[test]
 fn marks_are_no_mail() {
     let shared = shared();
-    let owner = shared.arrivals().expect("this is the owner thread");
+    let owner = shared.woken_list().expect("this is the owner thread");
     assert!(!shared.inbox.has_mail());
     assert!(shared.inbox.park(&host()));
     assert!(!shared.inbox.has_mail());
@@ -32,9 +32,9 @@ fn marks_are_no_mail() {
 #[test]
 fn once_it_is_closed_a_task_is_refused() {
     let shared = shared();
-    let owner = shared.arrivals().expect("this is the owner thread");
+    let owner = shared.woken_list().expect("this is the owner thread");
     assert_eq!(shared.inbox.close(owner).count(), 0);
-    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    let task = spawn_remote(&shared, NO_RECORD, || async {});
     assert!(task.is_finished());
     assert!(!shared.inbox.has_mail());
     drop(task);
@@ -44,8 +44,8 @@ fn once_it_is_closed_a_task_is_refused() {
 #[test]
 fn mail_that_came_before_parking_keeps_the_host_awake() {
     let shared = shared();
-    let owner = shared.arrivals().expect("this is the owner thread");
-    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    let owner = shared.woken_list().expect("this is the owner thread");
+    let task = spawn_remote(&shared, NO_RECORD, || async {});
     assert!(shared.inbox.has_mail());
     assert!(!shared.inbox.park(&host()));
     let mut mail = shared.inbox.take_all(owner);

@@ -1,0 +1,98 @@
+//! The woken list: tasks woken on the owner thread, until the run loop hands them to their scheduler.
+//!
+//! A wake must not call a user's scheduler (which may panic, or be the caller), so it pushes the task here: one push, no
+//! lock, no atomic read-modify-write. The run loop admits the tasks between polls, in order: after each poll, or several at
+//! once where the scheduler does not want them yet.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::header::Link;
+use super::live::{Incoming, take_off_woken_list};
+
+/// See the [module docs](self). Not `Sync`, so `&WokenList` exists on the owner thread only.
+#[derive(Debug)]
+pub(crate) struct WokenList {
+    list: RefCell<VecDeque<Link>>,
+    /// The queue of the tasks pushed since the list was empty: an index, [`SEVERAL`] or [`EMPTY`]. Read after each poll, and
+    /// inside of polls, where a look into the list costs more.
+    queue: Cell<u32>,
+}
+
+/// The most tasks admitted between two polls: so many from the woken list, and so many from the inbox. Some 5 µs.
+pub(crate) const BATCH: usize = 64;
+
+/// Links whose memory an empty list keeps: 512 KiB. What a larger burst took is given back.
+const KEPT: usize = 65_536;
+
+/// No queue has these indices: no memory holds so many queues.
+const EMPTY: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+
+impl Default for WokenList {
+    fn default() -> Self {
+        Self { list: RefCell::default(), queue: Cell::new(EMPTY) }
+    }
+}
+
+impl WokenList {
+    /// Adds a task of `queue`, whose phase the caller has set to `Woken`.
+    #[inline]
+    pub(super) fn push(&self, link: Link, queue: u32) {
+        let before = self.queue.get();
+        if before != queue {
+            self.queue.set(if before == EMPTY { queue } else { SEVERAL });
+        }
+        self.list.borrow_mut().push_back(link);
+    }
+
+    /// Whether there are more tasks than one [batch](BATCH) holds.
+    #[inline]
+    pub(crate) fn are_many(&self) -> bool {
+        self.list.borrow().len() > BATCH
+    }
+
+    /// Takes out the first task.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Option<Incoming> {
+        if !self.any() {
+            return None;
+        }
+        let mut list = self.list.borrow_mut();
+        let link = list.pop_front();
+        if list.is_empty() {
+            self.queue.set(EMPTY);
+            if list.capacity() > KEPT {
+                list.shrink_to(KEPT);
+            }
+        }
+        drop(list);
+        // SAFETY: the list is private, and only `push` fills it, with tasks whose phase was set to `Woken`. `WokenList` is
+        // not `Sync`, so this is the owner thread.
+        link.map(|link| unsafe { take_off_woken_list(link) })
+    }
+
+    /// Whether a task waits here, or the run loop is to [look](WokenList::request_look).
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.queue.get() != EMPTY
+    }
+
+    /// The queue of the tasks that wait here, if all are of one.
+    #[inline]
+    pub(crate) fn only_queue(&self) -> Option<u32> {
+        Some(self.queue.get()).filter(|&queue| queue != EMPTY && queue != SEVERAL)
+    }
+
+    /// Has the run loop check the list, and all that it checks after a wake, although no task was woken.
+    pub(crate) fn request_look(&self) {
+        self.queue.set(SEVERAL);
+    }
+
+    /// Whether a task of another queue waits here. (Also true if those of other queues were taken out, and others were not.)
+    #[inline]
+    pub(crate) fn any_of_other_queue(&self, queue: u32) -> bool {
+        let waiting = self.queue.get();
+        waiting != EMPTY && waiting != queue
+    }
+}
