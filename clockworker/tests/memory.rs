@@ -3,8 +3,6 @@
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 #![allow(unsafe_code, reason = "a global allocator is unsafe to implement; this one passes everything on")]
 
-mod life_support;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
@@ -14,7 +12,18 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use clockworker::yield_now;
-use life_support::{Probe, settle, tick, untimed};
+
+use support::{Probe, settle, tick, untimed};
+
+#[path = "support"]
+mod support {
+    mod counting_waker;
+    mod host;
+    mod probe;
+    mod untimed;
+
+    pub(crate) use self::{counting_waker::*, host::*, probe::*, untimed::*};
+}
 
 /// Bytes asked for and not given back, by all threads.
 static LIVE: AtomicI64 = AtomicI64::new(0);

@@ -1,0 +1,4 @@
+//! What documents say of the sources.
+
+mod readme;
+mod unsafe_list;

@@ -1,0 +1,36 @@
+//! Tasks: polls, wakes, aborts, panics, and what their handles say of the end.
+
+#[path = "../support"]
+mod support {
+    mod books;
+    mod caught;
+    mod child;
+    mod counting_waker;
+    mod drop_log;
+    mod hooked_waker;
+    mod host;
+    mod on_drop;
+    mod outputs;
+    mod panic_place;
+    mod panics;
+    mod poll_once;
+    mod probe;
+    mod random;
+    mod task_panics;
+    mod untimed;
+
+    pub(crate) use self::{
+        books::*, caught::*, child::*, counting_waker::*, drop_log::*, hooked_waker::*, host::*, on_drop::*,
+        outputs::*, panic_place::*, panics::*, poll_once::*, probe::*, random::*, task_panics::*, untimed::*,
+    };
+}
+
+mod abort;
+mod faults;
+mod handle_matrix;
+mod join_matrix;
+mod join_set;
+mod panic_locations;
+mod panics;
+mod unhandled_panic;
+mod wakers;
