@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::future::{Future, pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::thread;
 
 use clockworker::{Executor, Handle, ManualClock, ShutdownReport, spawn_local, yield_now};

@@ -2,12 +2,12 @@
 //! whatever arrives at once. On a manual clock, exactly.
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending, poll_fn};
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use clockworker::schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};

@@ -1,10 +1,9 @@
 //! What a task's panic does to the executor: nothing, or it ends everything, and whoever runs it hears of it.
 
 use std::cell::Cell;
-use std::future::{Future, pending};
+use std::future::pending;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
 use std::thread;
 
 use clockworker::schedulers::Qlas;

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use tokio::runtime::Handle;
 use tokio::task::{LocalSet, block_in_place, spawn_blocking};
 
-use crate::support::{caught, complaint_of, current_thread, multi_thread, untimed};
+use crate::support::{caught, complaint_of, current_thread, multi_thread, place_of_panic, untimed};
 
 /// Both ways to block panic with the reason, and the executor is as it was.
 fn assert_panics() {
@@ -164,4 +164,18 @@ fn tokios_own_answer_is_the_same() {
     assert_eq!(rt.block_on(async { tokio::spawn(blocks).await.unwrap() }), [false, false]);
     assert_eq!(rt.block_on(async { spawn_blocking(ask).await.unwrap() }), [false, false]);
     assert!(Handle::try_current().is_err());
+}
+
+#[test]
+fn its_panic_names_the_callers_line() {
+    let rt = current_thread();
+    let ex = untimed();
+    rt.block_on(async {
+        let here = line!() + 1;
+        let place = place_of_panic(|| ex.block_on(ready(())));
+        assert_eq!(place, (file!().to_owned(), here));
+        let here = line!() + 1;
+        let place = place_of_panic(|| ex.block_on_shutdown(ready(())));
+        assert_eq!(place, (file!().to_owned(), here));
+    });
 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::future::pending;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{AbortHandle, Executor, Group, JoinHandle, Queue, should_yield, spawn_local, yield_now};

@@ -107,7 +107,7 @@ fn aborting_a_task_that_is_over_changes_nothing() {
 }
 
 #[test]
-fn the_complaint_of_a_dropped_future_stays_inside() {
+fn the_panic_of_a_dropped_future_stays_inside() {
     hush();
     run(async {
         for awaited in [false, true] {
@@ -132,7 +132,7 @@ fn the_complaint_of_a_dropped_future_stays_inside() {
 }
 
 #[test]
-fn the_complaint_of_an_output_dropped_with_its_handle_stays_inside() {
+fn the_panic_of_an_output_dropped_with_its_handle_stays_inside() {
     hush();
     run(async {
         for after in [false, true] {

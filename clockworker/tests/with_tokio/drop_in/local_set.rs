@@ -319,7 +319,7 @@ fn a_spawn_in_a_drop_during_its_drop_is_refused() {
 }
 
 #[test]
-fn a_complaint_of_what_is_run_is_passed_on_and_the_set_goes_on() {
+fn a_panic_of_what_is_run_is_passed_on_and_the_set_goes_on() {
     hush();
     let rt = current_thread();
     let local = LocalSet::new();
