@@ -1,4 +1,5 @@
 //! What documents say of the sources.
 
+mod files;
 mod readme;
 mod unsafe_list;

@@ -1,18 +1,14 @@
-//! The tests' README: that every test it names exists, that every test file is in it, and that its tables are whole.
+//! The tests' README: that every test it names exists, and that its tables are whole.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use super::files::{is_module, rust_files, workspace};
 
 /// The bug classes are numbered from 1.
 const BUG_CLASSES: usize = 41;
 
-fn tests() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
-}
-
 fn readme() -> String {
-    fs::read_to_string(tests().join("README.md")).expect("the README")
+    fs::read_to_string(workspace().join("clockworker/tests/README.md")).expect("the README")
 }
 
 /// The cells of each table row under the heading, without the table's own heading.
@@ -35,15 +31,15 @@ fn references(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The test files that a name may stand for: of this crate, or of another that the name begins with.
-fn source(file: &str) -> Option<String> {
-    let path = match file.split_once('/') {
-        Some((other @ ("schedulers" | "reliability"), file)) => {
-            tests().join("../..").join(other).join("tests").join(file)
-        }
-        _ => tests().join(file),
+/// The sources of the modules that a name may stand for: of this crate, or of another that the name begins with.
+fn sources(module: &str) -> Vec<String> {
+    let (krate, module) = match module.split_once('/') {
+        Some((other @ ("schedulers" | "reliability"), module)) => (other, module),
+        _ => ("clockworker", module),
     };
-    fs::read_to_string(path.with_extension("rs")).ok()
+    let files = rust_files(&workspace().join(krate).join("tests"));
+    let named = files.iter().filter(|file| is_module(file, module));
+    named.map(|file| fs::read_to_string(file).expect("a source")).collect()
 }
 
 /// Whether the file has a test function of that name.
@@ -71,34 +67,12 @@ fn every_test_that_it_names_exists() {
     // Ours are in the last column.
     for (file, test) in rows.iter().filter_map(|cells| cells.last()).flat_map(|ours| references(ours)) {
         named += 1;
-        if !source(file).is_some_and(|source| has_test(&source, test)) {
+        if !sources(file).iter().any(|source| has_test(source, test)) {
             wrong.push(format!("{file}::{test}"));
         }
     }
     assert!(wrong.is_empty(), "there are no such tests: {wrong:#?}");
     assert!(named > 200, "it names {named}: is it read right?");
-}
-
-#[test]
-fn every_test_file_is_in_it_once_and_no_other() {
-    let there = |dir: &str| {
-        let files =
-            fs::read_dir(tests().join(dir)).expect("the directory").map(|entry| entry.expect("it").path());
-        let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
-        let name = |path: PathBuf| {
-            path.with_extension("").file_name().map(|name| name.to_string_lossy().into_owned())
-        };
-        sources.filter_map(name).map(|name| format!("{dir}{name}")).collect::<BTreeSet<String>>()
-    };
-    let mut files = there("");
-    let parts: Vec<String> = files.iter().filter(|file| tests().join(file).is_dir()).cloned().collect();
-    for test in parts {
-        files.extend(there(&format!("{test}/")).into_iter().filter(|name| !name.ends_with("support")));
-    }
-    let listed: Vec<String> =
-        rows(&readme(), "Files").iter().skip(1).map(|cells| cells[0].trim_matches('`').to_owned()).collect();
-    assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), files);
-    assert_eq!(listed.len(), files.len(), "a file is listed twice");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::files::{is_module, rust_files, workspace};
+
 /// The uses of `unsafe` in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Uses {
@@ -71,29 +73,10 @@ fn uses_in(source: &str) -> Uses {
     uses
 }
 
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// All Rust files below, build output left out.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let (path, name) = (entry.path(), entry.file_name());
-        let hidden = name.to_string_lossy().starts_with('.');
-        if entry.file_type().expect("its type").is_dir() && !hidden && name != "target" {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// Each file with `unsafe` in it, by its path in the workspace.
 fn in_sources() -> BTreeMap<String, Uses> {
     let root = workspace();
-    let mut files = Vec::new();
-    sources(&root, &mut files);
+    let files = rust_files(&root);
     assert!(files.len() > 100, "it reads {} files: is it the workspace?", files.len());
     let relative =
         |path: &Path| path.strip_prefix(&root).expect("inside").to_string_lossy().replace('\\', "/");
@@ -131,15 +114,18 @@ fn every_use_of_unsafe_is_listed() {
 
 #[test]
 fn every_row_says_what_it_relies_on_and_is_covered_by_tests_that_exist() {
+    let modules = rust_files(&workspace().join("clockworker/tests"));
     for (file, row) in in_list() {
         let [.., relies_on, covered_by] = &row[..] else { panic!("{file} has no such columns") };
         assert!(!relies_on.is_empty(), "{file} relies on nothing?");
         assert!(!covered_by.is_empty(), "{file} is covered by nothing?");
-        // A name without a path is a test file of this crate.
+        // A name without a path is a module of this crate's tests.
         let tests = covered_by.split('`').skip(1).step_by(2).filter(|name| !name.contains(['/', ' ']));
         for name in tests {
-            let path = workspace().join("clockworker/tests").join(name).with_extension("rs");
-            assert!(path.is_file(), "{file} is covered by '{name}', which does not exist");
+            assert!(
+                modules.iter().any(|path| is_module(path, name)),
+                "{file} is covered by '{name}', which does not exist"
+            );
         }
     }
 }

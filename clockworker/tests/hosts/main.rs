@@ -7,6 +7,14 @@ use std::rc::Rc;
 
 use clockworker::Executor;
 
+#[cfg(all(target_os = "linux", feature = "monoio"))]
+#[path = "../support"]
+mod support {
+    mod child;
+
+    pub(crate) use self::child::*;
+}
+
 mod beside;
 #[cfg(feature = "hyper")]
 mod hyper_executor;

@@ -13,6 +13,8 @@ use clockworker::{Executor, yield_now};
 use futures::channel::oneshot;
 use monoio::{IoUringDriver, LegacyDriver, RuntimeBuilder};
 
+use crate::support::{in_child, in_child_of};
+
 /// Runs the body on each driver that there is, with a runtime that has timers and with one that has none.
 fn on_each_runtime(body: impl AsyncFn()) {
     RuntimeBuilder::<LegacyDriver>::new().build().unwrap().block_on(body());
@@ -116,10 +118,10 @@ fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// In a process of its own, as others open files meanwhile: see `in_its_own_process`.
+/// In a process of its own, as others open files meanwhile.
 #[test]
 fn dropped_midway_it_leaves_nothing_open() {
-    in_its_own_process("dropped_midway_it_leaves_nothing_open", None, || {
+    in_child(|| {
         on_each_runtime(async || with_timers(drop_runs_midway()).await.unwrap());
     });
 }
@@ -151,7 +153,9 @@ async fn drop_runs_midway() {
 
 #[test]
 fn without_files_to_open_it_is_an_error() {
-    in_its_own_process("without_files_to_open_it_is_an_error", Some(64), || {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    in_child_of(command, || {
         on_each_runtime(async || {
             let ex = busy();
             let mut files = Vec::new();
@@ -166,20 +170,6 @@ fn without_files_to_open_it_is_an_error() {
             with_timers(ex.run_until(yields(100))).await.unwrap();
         });
     });
-}
-
-/// Runs the test again in a new process, in which it does the body; there at most so many files may be open.
-fn in_its_own_process(test: &str, files: Option<u32>, body: fn()) {
-    const MARK: &str = "CLOCKWORKER_TEST_PROCESS";
-    if std::env::var_os(MARK).is_some() {
-        return body();
-    }
-    let limit = files.map_or(String::new(), |files| format!("ulimit -n {files} && "));
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{limit}exec \"$0\" \"$@\"")).arg(std::env::current_exe().unwrap());
-    let output = command.args([test, "--exact"]).env(MARK, "1").output().unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
 }
 
 /// Timers fire while the executor computes, in more than one executor at a time.

@@ -245,3 +245,115 @@ fn no_task_is_lost_whatever_a_scheduler_calls_and_wherever() {
         }
     });
 }
+
+#[test]
+fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
+    hush();
+    // It has a queue of its own executor, spawns on it, and closes it, from inside its own methods.
+    struct Calls(VecDeque<TaskId>, Rc<OnceCell<Queue>>, &'static str);
+    impl Calls {
+        fn call(&self, from: &str) {
+            if self.2 == from
+                && let Some(queue) = self.1.get()
+            {
+                drop(queue.spawn(async {}));
+                drop(queue.group(1));
+                queue.close();
+                let _ = queue.stats();
+            }
+        }
+    }
+    impl Scheduler for Calls {
+        fn push(&mut self, task: Task, _why: Ready) {
+            self.0.push_back(task.id);
+            self.call("push");
+        }
+        fn pop(&mut self) -> Option<TaskId> {
+            self.call("pop");
+            self.0.pop_front()
+        }
+        fn served(&mut self, _task: Task, _service_ns: u64) {
+            self.call("served");
+        }
+        fn finished(&mut self, _task: Task) {
+            self.call("finished");
+        }
+    }
+    for from in ["push", "pop", "served", "finished"] {
+        let ex = untimed();
+        let own = Rc::new(OnceCell::new());
+        let queue = ex.queue("q").scheduler(Calls(VecDeque::new(), Rc::clone(&own), from)).create().unwrap();
+        let before = queue.spawn(async {
+            yield_now().await;
+            1
+        });
+        own.set(queue).unwrap();
+        let other = ex.spawn(async { 2 });
+        quietly(|| settle(&ex));
+        assert_eq!((output(before).unwrap(), output(other).unwrap()), (1, 2), "{from}");
+        assert_eq!(ex.stats().live, 0, "{from}");
+        drop(ex);
+        drop(own);
+    }
+}
+
+/// Found by the fuzz target `hostile_scheduler`: the spawn handed the woken task on, which was refused, and nobody had it.
+#[test]
+fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
+    hush();
+    struct Spawns(VecDeque<TaskId>, Queue);
+    impl Scheduler for Spawns {
+        fn push(&mut self, task: Task, _why: Ready) {
+            self.0.push_back(task.id);
+        }
+        fn pop(&mut self) -> Option<TaskId> {
+            self.0.pop_front()
+        }
+        fn served(&mut self, _task: Task, _service_ns: u64) {
+            drop(self.1.spawn(async {}));
+        }
+    }
+    let ex = untimed();
+    let other = ex.queue("other").create().unwrap();
+    let queue = ex.queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
+    let woken = Probe::new();
+    let task = queue.spawn(woken.future());
+    quietly(|| settle(&ex));
+    let waker = {
+        let woken = Rc::clone(&woken);
+        queue.spawn(async move { woken.finish() })
+    };
+    quietly(|| settle(&ex));
+    output(waker).unwrap();
+    assert_eq!(output(task).unwrap(), 2);
+    assert_eq!((other.stats().completed, queue.stats().policy_fault), (3, None));
+}
+
+/// Found by the fuzz target `hostile_scheduler`: the queue had a ready task, and was not among the runnable.
+#[test]
+fn a_task_runs_that_a_scheduler_spawned_on_its_own_queue_while_that_slept() {
+    hush();
+    struct Spawns(VecDeque<TaskId>, Rc<OnceCell<Queue>>, Rc<Cell<bool>>);
+    impl Scheduler for Spawns {
+        fn push(&mut self, task: Task, _why: Ready) {
+            self.0.push_back(task.id);
+        }
+        fn pop(&mut self) -> Option<TaskId> {
+            self.0.pop_front()
+        }
+        fn group_closed(&mut self, _group: GroupId) {
+            if let Some(queue) = self.1.get() {
+                let ran = Rc::clone(&self.2);
+                drop(queue.spawn(async move { ran.set(true) }));
+            }
+        }
+    }
+    let (own, ran) = (Rc::default(), Rc::default());
+    let ex = untimed();
+    let scheduler = Spawns(VecDeque::new(), Rc::clone(&own), Rc::clone(&ran));
+    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
+    own.set(queue.clone()).unwrap();
+    quietly(|| drop(queue.group(1)));
+    settle(&ex);
+    assert_eq!((ran.get(), queue.stats().policy_fault), (true, Some(PolicyFault::Panicked)));
+}

@@ -12,13 +12,13 @@ use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
-    Probe, assert_balanced, assert_finished, hush, output, panic_as_meant, panic_of, poll_once, quietly,
-    settle, tick, untimed,
+    Probe, assert_balanced, assert_finished, hush, output, panic_as_meant, panic_of, poll_once, settle, tick,
+    untimed,
 };
 
 /// What a scheduler does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+pub(super) enum Fault {
     None,
     /// Forgets a task that is pushed.
     LosesPushed,
@@ -102,7 +102,7 @@ impl Fault {
 }
 
 /// FIFO, until its moment comes: at the `after`-th call of the method in question.
-struct Hostile<const NEEDS_SERVICE: bool> {
+pub(super) struct Hostile<const NEEDS_SERVICE: bool> {
     ready: VecDeque<TaskId>,
     last: Option<TaskId>,
     fault: Fault,
@@ -112,7 +112,7 @@ struct Hostile<const NEEDS_SERVICE: bool> {
 }
 
 impl<const NEEDS_SERVICE: bool> Hostile<NEEDS_SERVICE> {
-    fn new(fault: Fault, after: u32, struck: &Rc<Cell<bool>>) -> Self {
+    pub(super) fn new(fault: Fault, after: u32, struck: &Rc<Cell<bool>>) -> Self {
         Self { ready: VecDeque::new(), last: None, fault, after: Cell::new(after), struck: Rc::clone(struck) }
     }
 
@@ -300,7 +300,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
 
 /// The queue goes on: spawns, wakes and aborts work.
 #[track_caller]
-fn assert_usable(ex: &Executor, queue: &Queue) {
+pub(super) fn assert_usable(ex: &Executor, queue: &Queue) {
     let probe = Probe::new();
     let (woken, aborted) = (queue.spawn(probe.future()), queue.spawn(pending::<()>()));
     let grouped = queue.group(99).spawn(async {
@@ -329,34 +329,6 @@ fn every_task_completes_whatever_the_scheduler_does_and_whenever() {
         let can_strike = fault != F::None;
         assert_eq!(struck > 0, can_strike, "{fault:?} struck {struck} times");
     }
-}
-
-#[test]
-fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
-    struct Counted(Hostile<true>, Rc<Cell<u32>>);
-    impl Scheduler for Counted {
-        fn push(&mut self, task: Task, why: Ready) {
-            self.0.push(task, why);
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.0.pop()
-        }
-    }
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            self.1.set(self.1.get() + 1);
-        }
-    }
-    let (struck, drops) = (Rc::default(), Rc::new(Cell::new(0)));
-    let ex = untimed();
-    let scheduler = Counted(Hostile::new(F::LosesPushed, 0, &struck), Rc::clone(&drops));
-    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
-    let task = queue.spawn(async {});
-    settle(&ex);
-    output(task).unwrap();
-    assert_eq!((queue.stats().policy_fault, drops.get()), (Some(PolicyFault::Lost), 1));
-    drop((ex, queue));
-    assert_eq!(drops.get(), 1);
 }
 
 #[test]
@@ -451,162 +423,6 @@ fn a_task_panics_while_its_scheduler_does_and_both_are_reported() {
         assert_finished(&ex.stats(), 0, 0, 1);
         assert_usable(&ex, &queue);
     }
-}
-
-#[test]
-fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
-    hush();
-    let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
-    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
-    let task = queue.spawn(async {
-        yield_now().await;
-        1
-    });
-    queue.close();
-    drop(queue);
-    settle(&ex);
-    assert!(struck.get(), "the scheduler went with its last task");
-    assert_eq!(output(task).unwrap(), 1);
-    assert_eq!(ex.stats().queues.len(), 1);
-    assert_finished(&ex.stats(), 1, 0, 0);
-}
-
-#[test]
-fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
-    hush();
-    let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
-    let error = ex.queue("default").scheduler(hostile).create().unwrap_err();
-    assert!(error.is_name_taken() && struck.get());
-    let queue = ex.queue("next").create().unwrap();
-    assert_usable(&ex, &queue);
-}
-
-#[test]
-fn a_panic_when_the_last_group_handle_goes_stays_inside() {
-    hush();
-    let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<true>::new(F::PanicsInGroupClosed, 0, &struck);
-    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
-    drop(queue.group(7));
-    assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked));
-    assert_usable(&ex, &queue);
-}
-
-#[test]
-fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
-    hush();
-    // It has a queue of its own executor, spawns on it, and closes it, from inside its own methods.
-    struct Calls(VecDeque<TaskId>, Rc<std::cell::OnceCell<Queue>>, &'static str);
-    impl Calls {
-        fn call(&self, from: &str) {
-            if self.2 == from
-                && let Some(queue) = self.1.get()
-            {
-                drop(queue.spawn(async {}));
-                drop(queue.group(1));
-                queue.close();
-                let _ = queue.stats();
-            }
-        }
-    }
-    impl Scheduler for Calls {
-        fn push(&mut self, task: Task, _why: Ready) {
-            self.0.push_back(task.id);
-            self.call("push");
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.call("pop");
-            self.0.pop_front()
-        }
-        fn served(&mut self, _task: Task, _service_ns: u64) {
-            self.call("served");
-        }
-        fn finished(&mut self, _task: Task) {
-            self.call("finished");
-        }
-    }
-    for from in ["push", "pop", "served", "finished"] {
-        let ex = untimed();
-        let own = Rc::new(std::cell::OnceCell::new());
-        let queue = ex.queue("q").scheduler(Calls(VecDeque::new(), Rc::clone(&own), from)).create().unwrap();
-        let before = queue.spawn(async {
-            yield_now().await;
-            1
-        });
-        own.set(queue).unwrap();
-        let other = ex.spawn(async { 2 });
-        quietly(|| settle(&ex));
-        assert_eq!((output(before).unwrap(), output(other).unwrap()), (1, 2), "{from}");
-        assert_eq!(ex.stats().live, 0, "{from}");
-        drop(ex);
-        drop(own);
-    }
-}
-
-/// Found by the fuzz target `hostile_scheduler`: the spawn handed the woken task on, which was refused, and nobody had it.
-#[test]
-fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
-    hush();
-    struct Spawns(VecDeque<TaskId>, Queue);
-    impl Scheduler for Spawns {
-        fn push(&mut self, task: Task, _why: Ready) {
-            self.0.push_back(task.id);
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.0.pop_front()
-        }
-        fn served(&mut self, _task: Task, _service_ns: u64) {
-            drop(self.1.spawn(async {}));
-        }
-    }
-    let ex = untimed();
-    let other = ex.queue("other").create().unwrap();
-    let queue = ex.queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
-    let woken = Probe::new();
-    let task = queue.spawn(woken.future());
-    quietly(|| settle(&ex));
-    let waker = {
-        let woken = Rc::clone(&woken);
-        queue.spawn(async move { woken.finish() })
-    };
-    quietly(|| settle(&ex));
-    output(waker).unwrap();
-    assert_eq!(output(task).unwrap(), 2);
-    assert_eq!((other.stats().completed, queue.stats().policy_fault), (3, None));
-}
-
-/// Found by the fuzz target `hostile_scheduler`: the queue had a ready task, and was not among the runnable.
-#[test]
-fn a_task_runs_that_a_scheduler_spawned_on_its_own_queue_while_that_slept() {
-    hush();
-    struct Spawns(VecDeque<TaskId>, Rc<std::cell::OnceCell<Queue>>, Rc<Cell<bool>>);
-    impl Scheduler for Spawns {
-        fn push(&mut self, task: Task, _why: Ready) {
-            self.0.push_back(task.id);
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.0.pop_front()
-        }
-        fn group_closed(&mut self, _group: GroupId) {
-            if let Some(queue) = self.1.get() {
-                let ran = Rc::clone(&self.2);
-                drop(queue.spawn(async move { ran.set(true) }));
-            }
-        }
-    }
-    let (own, ran) = (Rc::default(), Rc::default());
-    let ex = untimed();
-    let scheduler = Spawns(VecDeque::new(), Rc::clone(&own), Rc::clone(&ran));
-    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
-    own.set(queue.clone()).unwrap();
-    quietly(|| drop(queue.group(1)));
-    settle(&ex);
-    assert_eq!((ran.get(), queue.stats().policy_fault), (true, Some(PolicyFault::Panicked)));
 }
 
 #[test]

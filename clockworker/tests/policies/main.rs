@@ -27,4 +27,5 @@ mod callbacks;
 mod handing_over;
 mod hostile;
 mod order;
+mod scheduler_drops;
 mod watchdog;

@@ -24,5 +24,6 @@ mod support {
 mod drained;
 mod driving;
 mod enter;
+mod host_wakes;
 mod run_until;
 mod shutdown;

@@ -14,11 +14,13 @@ mod support {
 
 mod accounts;
 mod clock;
+mod floods;
 mod groups;
 mod preemption;
 mod queues;
 mod shares;
 mod simulator;
+mod sleepers;
 mod starvation;
 mod stats;
 mod visits;

@@ -1,4 +1,4 @@
-//! Panics in user code besides tasks (see `panics`) and schedulers (see `hostile_policy`): wakers of hosts and of those who
+//! Panics in user code besides tasks (see `panics`) and schedulers (see `policies`): wakers of hosts and of those who
 //! wait, closures of remote spawns, deadlines, what is refused. The executor goes on, and each task is answered.
 
 use std::cell::Cell;

@@ -1,6 +1,8 @@
 //! Every combination of how a task ends, what panics, who holds which handle, and when it is awaited, aborted and
 //! dropped. The idea is that of tokio's `task_combinations`; here each case has an exact expectation.
 
+mod case;
+
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
@@ -18,129 +20,11 @@ use clockworker::{AbortHandle, Executor, JoinError, JoinHandle};
 use crate::support::{
     CountingWaker, assert_balanced, assert_finished, hush, panic_as_meant, poll_once, said, settle, untimed,
 };
-
-/// Where the task panics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Panics {
-    Nowhere,
-    FirstPoll,
-    SecondPoll,
-    FutureDrop,
-    OutputDrop,
-}
-
-/// How the task was spawned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spawn {
-    OnOwner,
-    InGroup,
-    Remote,
-}
-
-/// When something happens to the task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum When {
-    BeforeFirstPoll,
-    InFirstPoll,
-    /// It is parked.
-    BetweenPolls,
-    /// It was woken, and is not yet polled again.
-    WokenBetweenPolls,
-    AfterSecondPoll,
-}
-
-/// What becomes of the join handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Join {
-    /// Dropped then.
-    Detached(When),
-    /// Polled then (and so registered, if the task has not finished), and read at the end.
-    Awaited(When),
-    /// Polled before the first poll, by one waker, then by another, and read on another thread at the end.
-    AwaitedElsewhere,
-    /// Polled before the first poll, then dropped at that moment, with its waker registered.
-    AwaitedThenDropped(When),
-    /// Kept until the executor is gone, then read.
-    AfterExecutor,
-}
-
-/// Who aborts, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Abort {
-    Never,
-    /// By an abort handle, on the owner thread.
-    Here(When),
-    /// By an abort handle, on another thread.
-    Elsewhere(When),
-}
-
-use When::{AfterSecondPoll, BeforeFirstPoll, BetweenPolls, InFirstPoll, WokenBetweenPolls};
-
-const WHENS: [When; 5] = [BeforeFirstPoll, InFirstPoll, BetweenPolls, WokenBetweenPolls, AfterSecondPoll];
-const PANICS: [Panics; 5] =
-    [Panics::Nowhere, Panics::FirstPoll, Panics::SecondPoll, Panics::FutureDrop, Panics::OutputDrop];
-const SPAWNS: [Spawn; 3] = [Spawn::OnOwner, Spawn::InGroup, Spawn::Remote];
-
-fn joins() -> Vec<Join> {
-    let mut joins = vec![Join::AwaitedElsewhere, Join::AfterExecutor];
-    joins.extend(WHENS.map(Join::Detached));
-    joins.extend(WHENS.map(Join::Awaited));
-    joins.extend(WHENS.map(Join::AwaitedThenDropped));
-    joins
-}
-
-fn aborts() -> Vec<Abort> {
-    let mut aborts = vec![Abort::Never];
-    aborts.extend(WHENS.map(Abort::Here));
-    aborts.extend(WHENS.map(Abort::Elsewhere));
-    aborts
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    panics: Panics,
-    spawn: Spawn,
-    join: Join,
-    abort: Abort,
-}
-
-/// How it must end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Completed,
-    Cancelled,
-    Panicked(&'static str),
-}
-
-const IN_FIRST_POLL: &str = "in the first poll";
-const IN_SECOND_POLL: &str = "in the second poll";
-const IN_FUTURE_DROP: &str = "in the future's drop";
-const IN_OUTPUT_DROP: &str = "in the output's drop";
-
-impl Case {
-    /// When it is aborted, if it is.
-    fn aborted(self) -> Option<When> {
-        match self.abort {
-            Abort::Never => None,
-            Abort::Here(when) | Abort::Elsewhere(when) => Some(when),
-        }
-    }
-
-    fn expected(self) -> (End, u32) {
-        // An abort in the middle of a poll takes effect after it, if the task is not over then.
-        let (end, polls) = match (self.aborted(), self.panics) {
-            (Some(BeforeFirstPoll), _) => (End::Cancelled, 0),
-            (_, Panics::FirstPoll) => (End::Panicked(IN_FIRST_POLL), 1),
-            (Some(InFirstPoll | BetweenPolls | WokenBetweenPolls), _) => (End::Cancelled, 1),
-            (_, Panics::SecondPoll) => (End::Panicked(IN_SECOND_POLL), 2),
-            (Some(AfterSecondPoll) | None, _) => (End::Completed, 2),
-        };
-        // A future from another thread is made in its first poll; before that there is none to be dropped.
-        let made = self.spawn != Spawn::Remote || polls > 0;
-        let spoilt = made && self.panics == Panics::FutureDrop;
-        (if spoilt { End::Panicked(IN_FUTURE_DROP) } else { end }, polls)
-    }
-}
+use case::When::{AfterSecondPoll, BeforeFirstPoll, BetweenPolls, InFirstPoll, WokenBetweenPolls};
+use case::{
+    Abort, Case, End, IN_FIRST_POLL, IN_FUTURE_DROP, IN_OUTPUT_DROP, IN_SECOND_POLL, Join, PANICS, Panics,
+    SPAWNS, Spawn, When, aborts, joins,
+};
 
 /// What happened to the task, seen from any thread.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ mod support {
     mod child;
     mod counting_waker;
     mod drop_log;
+    mod elsewhere;
     mod hooked_waker;
     mod host;
     mod on_drop;
@@ -20,17 +21,21 @@ mod support {
     mod untimed;
 
     pub(crate) use self::{
-        books::*, caught::*, child::*, counting_waker::*, drop_log::*, hooked_waker::*, host::*, on_drop::*,
-        outputs::*, panic_place::*, panics::*, poll_once::*, probe::*, random::*, task_panics::*, untimed::*,
+        books::*, caught::*, child::*, counting_waker::*, drop_log::*, elsewhere::*, hooked_waker::*,
+        host::*, on_drop::*, outputs::*, panic_place::*, panics::*, poll_once::*, probe::*, random::*,
+        task_panics::*, untimed::*,
     };
 }
 
 mod abort;
+mod abort_delay;
 mod faults;
 mod handle_matrix;
 mod join_matrix;
 mod join_set;
+mod old_wakers;
 mod panic_locations;
 mod panics;
 mod unhandled_panic;
+mod waker_panics;
 mod wakers;

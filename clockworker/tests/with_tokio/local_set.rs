@@ -1,5 +1,5 @@
 //! What Clockworker's `LocalSet` adds to tokio's, and where it differs. (What they have in common is in `drop_in/`;
-//! several runs at once are in `compat_runs.rs`.)
+//! several runs at once are in `local_set_runs`.)
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending};

@@ -30,6 +30,7 @@ mod support {
 
 mod blocking;
 mod coop;
+mod coop_host;
 mod differences;
 mod local_set;
 mod local_set_runs;

@@ -8,7 +8,6 @@ pub(crate) fn task(slot: u32) -> Task {
 }
 
 /// A task in slot `slot`, in `group`.
-#[allow(dead_code, reason = "not every test file groups tasks")]
 pub(crate) fn member(slot: u32, group: u32) -> Task {
     Task { id: TaskId::new(slot, 0), group: GroupId::new(group) }
 }
@@ -26,7 +25,6 @@ pub(crate) fn drain(policy: &mut impl Scheduler) -> Vec<usize> {
 }
 
 /// Runs `polls` polls of tasks that always yield; `service_of` says in which group a slot is and what a poll takes it.
-#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn run_yielding(
     policy: &mut impl Scheduler,
     polls: usize,

@@ -1,11 +1,10 @@
 //! `Qlas`: levels in powers of two, FIFO inside them, and its fair turns.
 
-mod common;
-
 use core::num::NonZeroU32;
 
 use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler};
-use common::{drain, member, run_yielding, spawn, task};
+
+use super::script::{drain, member, run_yielding, spawn, task};
 
 /// Strict, with levels that end at 16, 32, 64 ns and so on.
 fn strict() -> Qlas {

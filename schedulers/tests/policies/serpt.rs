@@ -1,12 +1,11 @@
 //! `Serpt`: as `Qlas` until groups end, then by what remains; equal ranks in FIFO order; its fair turns.
 
-mod common;
-
 use core::num::NonZeroU32;
 
 use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler, Serpt};
-use common::{drain, member, run_yielding, spawn, task};
 use proptest::prelude::*;
+
+use super::script::{drain, member, run_yielding, spawn, task};
 
 /// A group index that no waiting task has.
 const TEACHER: u32 = 1_000;

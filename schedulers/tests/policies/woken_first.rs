@@ -1,9 +1,8 @@
 //! `WokenFirst`: woken before yielded, within two bounds.
 
-mod common;
-
 use clockworker_schedulers::{Ready, Scheduler, WokenFirst};
-use common::{drain, spawn, task};
+
+use super::script::{drain, spawn, task};
 
 /// With task 0 yielded and 1 to 99 woken: after how many pops task 0 comes, if each took so long.
 fn passed_over(poll_ns: u64) -> usize {

@@ -1,12 +1,11 @@
 //! `Las`: least attained service first to a resolution, turns among equals, and its fair turns.
 
-mod common;
-
 use core::num::NonZeroU32;
 
 use clockworker_schedulers::{GroupId, Las, Ready, Scheduler};
-use common::{drain, member, run_yielding, spawn, task};
 use proptest::prelude::*;
+
+use super::script::{drain, member, run_yielding, spawn, task};
 
 /// Tells groups apart to the nanosecond below 128 ns.
 fn strict() -> Las {

@@ -1,13 +1,12 @@
 //! `ArrivalFifo`: the order of spawning, and its fair turns.
 
-mod common;
-
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 
 use clockworker_schedulers::{ArrivalFifo, GroupId, Ready, Scheduler, Task, TaskId};
-use common::{drain, run_yielding, spawn, task};
 use proptest::prelude::*;
+
+use super::script::{drain, run_yielding, spawn, task};
 
 fn every(pops: u32) -> ArrivalFifo {
     ArrivalFifo::new().fair_every(NonZeroU32::new(pops).unwrap())

@@ -1,9 +1,8 @@
 //! `RunnableFifo`: the order of becoming ready, whatever the reason.
 
-mod common;
-
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler};
-use common::{drain, spawn, task};
+
+use super::script::{drain, spawn, task};
 
 #[test]
 fn pops_in_the_order_of_becoming_ready() {

@@ -3,11 +3,10 @@
 //! The model is `laws::EevdfOracle`. With the 40 fractional bits that `Eevdf` documents it must agree to the last bit, picks
 //! and ties included. With 64 bits, where its rounding is next to nothing, lags must agree to within the documented error.
 
-mod eevdf_pair;
-
 use clockworker_schedulers::laws::EevdfOracle;
-use eevdf_pair::{Call, Pair};
 use proptest::prelude::*;
+
+use super::eevdf_pair::{Call, Pair};
 
 /// Small numbers, which make ties, and large ones, which make rounding.
 fn share() -> impl Strategy<Value = u32> {
