@@ -10,7 +10,7 @@ use std::thread;
 use clockworker::{AbortHandle, JoinHandle};
 
 use crate::support::{
-    DropLog, LoggedDrop, OnDrop, Probe, Random, hold, hush, output, panic_as_meant, settle, tick, untimed,
+    DropLog, LoggedDrop, OnDrop, Probe, Random, hold, output, panic_as_meant, settle, tick, untimed,
 };
 
 /// Something whose drop is logged and which is not `Send`.
@@ -79,7 +79,6 @@ fn when_the_abort_and_the_last_handle_are_elsewhere() {
 
 #[test]
 fn when_it_panics() {
-    hush();
     let log = DropLog::new();
     let ex = untimed();
     let captured = log.local();
@@ -189,7 +188,6 @@ fn when_it_was_spawned_elsewhere() {
     })
     .join()
     .unwrap();
-    hush();
     settle(&ex);
     log.assert_here(2);
     tasks[1].abort();

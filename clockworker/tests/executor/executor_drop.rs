@@ -13,22 +13,9 @@ use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
 use futures::channel::{mpsc, oneshot};
 
-use crate::support::{OnDrop, Probe, complaint_of, hold, output, panic_as_meant, poll_once, settle, untimed};
-
-/// Counts drops.
-#[derive(Clone, Default)]
-struct Count(Rc<Cell<u32>>);
-
-impl Count {
-    fn guard(&self) -> OnDrop<impl FnOnce() + use<>> {
-        let count = Rc::clone(&self.0);
-        OnDrop::new(move || count.set(count.get() + 1))
-    }
-
-    fn get(&self) -> u32 {
-        self.0.get()
-    }
-}
+use crate::support::{
+    Count, OnDrop, Probe, complaint_of, hold, output, panic_as_meant, poll_once, settle, untimed,
+};
 
 #[test]
 fn what_tasks_hold_is_dropped_with_it() {
@@ -110,7 +97,7 @@ fn tasks_that_wake_one_another_by_being_dropped_are_dropped_once_and_not_polled(
             let polls = ex.stats().polls;
             assert_eq!(polls, length as u64);
             drop(ex);
-            assert_eq!(drops.get(), length as u32);
+            assert_eq!(drops.get(), length);
             for task in tasks {
                 assert!(output(task).unwrap_err().is_cancelled(), "it was not polled");
             }
@@ -218,7 +205,7 @@ fn ten_thousand_tasks_are_woken_by_another_thread_while_it_is_dropped() {
         });
         start.wait();
         drop(ex);
-        assert_eq!(drops.get(), TASKS as u32, "they are dropped before the executor is");
+        assert_eq!(drops.get(), TASKS, "they are dropped before the executor is");
         other.join().unwrap();
     }
 }

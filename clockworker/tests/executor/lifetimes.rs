@@ -1,7 +1,7 @@
 //! Who keeps what alive: nothing that a task can hold keeps its executor from going, and whatever is left of an executor
 //! may go later, in any order, on any thread, and while its thread ends.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::mpsc;
@@ -11,7 +11,7 @@ use std::thread;
 use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, spawn_local};
 
-use crate::support::{OnDrop, hold, output, poll_once, settle, untimed};
+use crate::support::{Count, OnDrop, hold, output, poll_once, settle, untimed};
 
 /// Everything that can be had of an executor, but the executor.
 #[allow(dead_code, reason = "to be held")]
@@ -24,21 +24,16 @@ struct Everything {
     join: Rc<RefCell<Vec<JoinHandle<()>>>>,
 }
 
-fn counted(drops: &Rc<Cell<u32>>) -> OnDrop<impl FnOnce() + use<>> {
-    let drops = Rc::clone(drops);
-    OnDrop::new(move || drops.set(drops.get() + 1))
-}
-
 #[test]
 fn a_task_that_holds_all_there_is_goes_with_the_executor() {
-    let drops = Rc::new(Cell::new(0));
+    let drops = Count::default();
     let ex = untimed();
     let queue = ex.queue("q").scheduler(Las::new()).create().unwrap();
     let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
     let join: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
     for _ in 0..2 {
         let slot: Rc<RefCell<Option<Everything>>> = Rc::default();
-        let (inside, guard) = (Rc::clone(&slot), counted(&drops));
+        let (inside, guard) = (Rc::clone(&slot), drops.guard());
         let task = queue.group(1).spawn(poll_fn(move |cx| {
             let _guard = &guard;
             if let Some(all) = &*inside.borrow() {
@@ -67,13 +62,13 @@ fn a_task_that_holds_all_there_is_goes_with_the_executor() {
 #[test]
 fn two_tasks_that_hold_each_others_wakers_are_freed_when_they_end() {
     for aborted in [false, true] {
-        let drops = Rc::new(Cell::new(0));
+        let drops = Count::default();
         let ex = untimed();
         let slots: [Rc<RefCell<Vec<Waker>>>; 2] = Default::default();
         let tasks: Vec<JoinHandle<()>> = (0..2)
             .map(|i| {
                 let (own, other) = (Rc::clone(&slots[i]), Rc::clone(&slots[1 - i]));
-                let (guard, mut polls) = (counted(&drops), 0);
+                let (guard, mut polls) = (drops.guard(), 0);
                 ex.spawn(poll_fn(move |cx| {
                     let _held = (&guard, &own);
                     other.borrow_mut().push(cx.waker().clone());
@@ -102,11 +97,11 @@ fn two_tasks_that_hold_each_others_wakers_are_freed_when_they_end() {
 
 #[test]
 fn two_tasks_that_wait_for_each_other_can_be_told_apart_by_aborting_one() {
-    let drops = Rc::new(Cell::new(0));
+    let drops = Count::default();
     let ex = untimed();
     let slots: [Rc<RefCell<Option<JoinHandle<bool>>>>; 2] = Default::default();
     let tasks = [0, 1].map(|i| {
-        let (other, guard) = (Rc::clone(&slots[1 - i]), counted(&drops));
+        let (other, guard) = (Rc::clone(&slots[1 - i]), drops.guard());
         ex.spawn(async move {
             let _guard = guard;
             clockworker::yield_now().await;
@@ -147,10 +142,10 @@ fn an_output_may_hold_the_executors_own_things() {
 #[test]
 fn an_executor_held_by_its_own_task_goes_when_the_task_does() {
     // The one cycle that there is: nothing but the task's end can break it.
-    let drops = Rc::new(Cell::new(0));
+    let drops = Count::default();
     let ex = Rc::new(untimed());
     let watch = Rc::downgrade(&ex);
-    let guard = counted(&drops);
+    let guard = drops.guard();
     let own = Rc::clone(&ex);
     let task = ex.spawn(hold((own, guard)));
     settle(&ex);

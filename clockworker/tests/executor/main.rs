@@ -5,6 +5,7 @@ mod support {
     mod books;
     mod caught;
     mod child;
+    mod count;
     mod counting_waker;
     mod drop_log;
     mod hooked_waker;
@@ -16,10 +17,11 @@ mod support {
     mod probe;
     mod random;
     mod untimed;
+    mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, child::*, counting_waker::*, drop_log::*, hooked_waker::*, host::*, on_drop::*,
-        outputs::*, panics::*, poll_once::*, probe::*, random::*, untimed::*,
+        books::*, caught::*, child::*, count::*, counting_waker::*, drop_log::*, hooked_waker::*, host::*,
+        on_drop::*, outputs::*, panics::*, poll_once::*, probe::*, random::*, untimed::*, yields::*,
     };
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::task::{Context, Poll};
 use std::thread;
 
-use clockworker::{Executor, Handle, JoinError, JoinHandle, ManualClock, yield_now};
+use clockworker::{Handle, JoinError, JoinHandle, yield_now};
 use futures::executor::block_on;
 
 use crate::support::{
@@ -58,7 +58,7 @@ fn a_task_spawned_while_the_executor_sleeps_wakes_it() {
 #[test]
 fn a_task_spawned_in_the_middle_of_a_poll_runs_in_the_same_tick() {
     // On a clock that stands still, for the host is not due then.
-    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
+    let ex = untimed();
     let handle = ex.handle();
     let (give, take) = mpsc::channel();
     ex.spawn(async move {

@@ -1,10 +1,8 @@
 //! Large numbers: a million tasks, long chains, and many that are dropped at once.
 
-use std::cell::Cell;
 use std::future::{Future, pending};
 use std::panic;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -12,7 +10,7 @@ use std::thread;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, yield_now};
 
-use crate::support::{OnDrop, Probe, assert_finished, hold, output, poll_once, settle, untimed};
+use crate::support::{Count, OnDrop, Probe, assert_finished, hold, output, poll_once, settle, untimed};
 
 const MILLION: u64 = 1_000_000;
 /// Threads that do something at the same time.
@@ -114,12 +112,9 @@ fn a_million_ready_tasks_are_aborted_at_once() {
 fn a_hundred_thousand_parked_tasks_are_dropped_with_the_executor() {
     on_a_small_stack(|| {
         const TASKS: usize = 100_000;
-        let drops = Rc::new(Cell::new(0));
+        let drops = Count::default();
         let ex = untimed();
-        for _ in 0..TASKS {
-            let drops = Rc::clone(&drops);
-            drop(ex.spawn(hold(OnDrop::new(move || drops.set(drops.get() + 1)))));
-        }
+        (0..TASKS).for_each(|_| drop(ex.spawn(hold(drops.guard()))));
         settle(&ex);
         drop(ex);
         assert_eq!(drops.get(), TASKS);

@@ -10,7 +10,7 @@ use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
-    Probe, assert_balanced, hush, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed,
+    Probe, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed, yields,
 };
 
 /// What a scheduler can get hold of.
@@ -197,9 +197,7 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     }
     let closed = own.is_closed();
     let yields = own.spawn(async {
-        for _ in 0..3 {
-            yield_now().await;
-        }
+        yields(3).await;
     });
     drop(own.group(6).spawn(async {}));
     let bystander = other.spawn(async { 2 });
@@ -234,7 +232,6 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
 #[test]
 fn no_task_is_lost_whatever_a_scheduler_calls_and_wherever() {
     in_child(|| {
-        hush();
         for from in METHODS {
             for deed in DEEDS {
                 for idle in [false, true] {
@@ -248,7 +245,6 @@ fn no_task_is_lost_whatever_a_scheduler_calls_and_wherever() {
 
 #[test]
 fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
-    hush();
     // It has a queue of its own executor, spawns on it, and closes it, from inside its own methods.
     struct Calls(VecDeque<TaskId>, Rc<OnceCell<Queue>>, &'static str);
     impl Calls {
@@ -300,7 +296,6 @@ fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
 /// Found by the fuzz target `hostile_scheduler`: the spawn handed the woken task on, which was refused, and nobody had it.
 #[test]
 fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
-    hush();
     struct Spawns(VecDeque<TaskId>, Queue);
     impl Scheduler for Spawns {
         fn push(&mut self, task: Task, _why: Ready) {
@@ -332,7 +327,6 @@ fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
 /// Found by the fuzz target `hostile_scheduler`: the queue had a ready task, and was not among the runnable.
 #[test]
 fn a_task_runs_that_a_scheduler_spawned_on_its_own_queue_while_that_slept() {
-    hush();
     struct Spawns(VecDeque<TaskId>, Rc<OnceCell<Queue>>, Rc<Cell<bool>>);
     impl Scheduler for Spawns {
         fn push(&mut self, task: Task, _why: Ready) {

@@ -12,8 +12,8 @@ use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
-    Probe, assert_balanced, assert_finished, hush, output, panic_as_meant, panic_of, poll_once, settle, tick,
-    untimed,
+    Probe, assert_balanced, assert_finished, output, panic_as_meant, panic_of, poll_once, settle, tick,
+    untimed, yields,
 };
 
 /// What a scheduler does wrong.
@@ -257,9 +257,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     let others: Vec<_> = (0..TASKS)
         .map(|i| {
             ex.spawn(async move {
-                for _ in 0..YIELDS {
-                    yield_now().await;
-                }
+                yields(YIELDS.try_into().unwrap()).await;
                 i
             })
         })
@@ -319,7 +317,6 @@ pub(super) fn assert_usable(ex: &Executor, queue: &Queue) {
 
 #[test]
 fn every_task_completes_whatever_the_scheduler_does_and_whenever() {
-    hush();
     for fault in FAULTS {
         let mut struck = 0;
         for after in 0..60 {
@@ -365,7 +362,6 @@ fn queue_and_settle(ex: &Executor, queue: &Queue) -> JoinHandle<()> {
 
 #[test]
 fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
-    hush();
     for fault in FAULTS {
         for after in 0..20 {
             let struck = Rc::new(Cell::new(false));
@@ -410,7 +406,6 @@ fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
 
 #[test]
 fn a_task_panics_while_its_scheduler_does_and_both_are_reported() {
-    hush();
     for fault in [F::PanicsInServed, F::PanicsInFinished, F::PanicsInPop, F::PanicsInPush] {
         let ex = untimed();
         let struck = Rc::new(Cell::new(false));
@@ -449,7 +444,6 @@ fn faults_read_as_sentences() {
 
 #[test]
 fn the_first_fault_is_the_one_reported() {
-    hush();
     let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<true>::new(F::ClaimsEmptyForEver, 0, &struck);

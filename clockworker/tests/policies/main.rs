@@ -16,10 +16,11 @@ mod support {
     mod task_panics;
     mod trace;
     mod untimed;
+    mod yields;
 
     pub(crate) use self::{
         books::*, child::*, counting_waker::*, host::*, outputs::*, panics::*, poll_once::*, probe::*,
-        random::*, signal::*, sim::*, task_panics::*, trace::*, untimed::*,
+        random::*, signal::*, sim::*, task_panics::*, trace::*, untimed::*, yields::*,
     };
 }
 

@@ -7,7 +7,7 @@ use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
 use clockworker::{PolicyFault, yield_now};
 
 use super::hostile::{Fault as F, Hostile, assert_usable};
-use crate::support::{assert_finished, hush, output, settle, untimed};
+use crate::support::{assert_finished, output, settle, untimed};
 
 #[test]
 fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
@@ -39,7 +39,6 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
 
 #[test]
 fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
-    hush();
     let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
@@ -59,7 +58,6 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
 
 #[test]
 fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
-    hush();
     let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
@@ -71,7 +69,6 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
 
 #[test]
 fn a_panic_when_the_last_group_handle_goes_stays_inside() {
-    hush();
     let ex = untimed();
     let struck = Rc::new(Cell::new(false));
     let hostile = Hostile::<true>::new(F::PanicsInGroupClosed, 0, &struck);

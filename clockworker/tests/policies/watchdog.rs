@@ -11,7 +11,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, ManualClock, PolicyFault, Queue, QueueStats, spawn_local};
 
-use crate::support::{Probe, Random, hush, output, panic_as_meant, quietly, settle, tick};
+use crate::support::{Probe, Random, output, panic_as_meant, quietly, settle, tick};
 
 /// What a watched scheduler says of its patience.
 type Patience = fn(usize) -> Option<u64>;
@@ -325,7 +325,6 @@ fn strict_las_starves_the_old_as_it_may() {
 
 #[test]
 fn a_scheduler_that_panics_when_asked_for_its_patience_is_at_fault() {
-    hush();
     let (ex, queue) = executor(10, Holding::losing(&Rc::default(), |_| panic_as_meant("patience")));
     yields(&queue);
     tick(&ex);

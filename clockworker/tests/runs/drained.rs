@@ -11,7 +11,7 @@ use std::thread;
 use clockworker::{spawn_local, yield_now};
 
 use crate::support::{
-    CountingWaker, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, poll_once, settle,
+    CountingWaker, OnDrop, Probe, assert_finished, hold, output, panic_as_meant, poll_once, settle,
     settle_run, tick, untimed,
 };
 
@@ -119,7 +119,6 @@ fn a_waker_that_panics_costs_nobody_else_theirs() {
             panic_as_meant("a waker that waits for the last task");
         }
     }
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());

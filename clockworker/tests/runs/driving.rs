@@ -14,7 +14,9 @@ use std::thread;
 use clockworker::{Executor, JoinHandle, ManualClock, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{Probe, assert_finished, output, poll_once, settle, settle_run, tick, untimed};
+use crate::support::{
+    Probe, assert_finished, never_rests, output, poll_once, settle, settle_run, tick, untimed,
+};
 
 #[test]
 fn the_future_being_run_may_borrow_from_its_caller() {
@@ -87,7 +89,7 @@ fn tasks_spawned_by_tasks_are_polled_in_the_same_drive() {
         })
     }
     // On a clock that stands still, so that the host is never due.
-    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
+    let ex = untimed();
     let task = ex.spawn(nest(1_000));
     tick(&ex);
     assert_eq!(output(task).unwrap(), 1_000);
@@ -239,13 +241,6 @@ fn of_two_executors_driven_side_by_side_each_polls_its_own_tasks() {
     assert!(settle_run(one.as_mut()).is_none());
     assert_eq!(probe.polls.get(), 2);
     assert_eq!((left.stats().polls, right.stats().polls), (2, 0));
-}
-
-/// A task that is ready at all times.
-async fn never_rests() {
-    loop {
-        yield_now().await;
-    }
 }
 
 #[test]

@@ -4,8 +4,10 @@
 mod support {
     mod books;
     mod caught;
+    mod count;
     mod counting_waker;
     mod host;
+    mod never_rests;
     mod on_drop;
     mod outputs;
     mod panics;
@@ -14,10 +16,11 @@ mod support {
     mod random;
     mod task_panics;
     mod untimed;
+    mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, counting_waker::*, host::*, on_drop::*, outputs::*, panics::*, poll_once::*,
-        probe::*, random::*, task_panics::*, untimed::*,
+        books::*, caught::*, count::*, counting_waker::*, host::*, never_rests::*, on_drop::*, outputs::*,
+        panics::*, poll_once::*, probe::*, random::*, task_panics::*, untimed::*, yields::*,
     };
 }
 

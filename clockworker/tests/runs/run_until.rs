@@ -13,7 +13,7 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, ManualClock, spawn_local, yield_now};
 
 use crate::support::{
-    CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, hush, output, panic_as_meant,
+    Count, CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant,
     panic_of, poll_once, settle, settle_run, untimed,
 };
 
@@ -115,9 +115,8 @@ fn a_run_that_ends_leaves_unfinished_tasks_to_the_next() {
 #[test]
 fn dropping_a_run_drops_its_future_and_gives_the_executor_free() {
     let ex = untimed();
-    let dropped = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&dropped);
-    let mut run = Box::pin(ex.run_until(hold(OnDrop::new(move || counted.set(counted.get() + 1)))));
+    let dropped = Count::default();
+    let mut run = Box::pin(ex.run_until(hold(dropped.guard())));
     assert!(poll_once(&mut run).is_pending());
     drop(run);
     assert_eq!(dropped.get(), 1);
@@ -136,7 +135,6 @@ fn a_run_that_was_never_polled_is_in_nobodys_way() {
 
 #[test]
 fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
-    hush();
     let ex = Rc::new(untimed());
     let bystander = ex.spawn(async {
         yield_now().await;
@@ -170,7 +168,6 @@ fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
 
 #[test]
 fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes_on() {
-    hush();
     let ex = untimed();
     let text = complaint_of(|| ex.block_on(async { ex.block_on(async {}) }));
     assert!(text.starts_with(DRIVEN), "{text}");
@@ -184,7 +181,6 @@ fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes
 
 #[test]
 fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
-    hush();
     let ex = Rc::new(untimed());
     let inner = Rc::downgrade(&ex);
     let task = ex.spawn(hold(OnDrop::new(move || {
@@ -199,7 +195,6 @@ fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
 
 #[test]
 fn a_second_driver_is_a_clear_error_and_the_first_goes_on() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
@@ -341,7 +336,6 @@ fn tasks_spawned_before_between_and_during_runs_all_run() {
 
 #[test]
 fn a_run_that_is_over_keeps_nothing_of_its_host() {
-    hush();
     for how in ["dropped", "done", "shut down", "woken and dropped", "moved and dropped", "panicked"] {
         let ex = untimed();
         let (main, task) = (Probe::new(), Probe::new());
@@ -420,7 +414,6 @@ fn block_on_sleeps_until_another_thread_wakes_it() {
 
 #[test]
 fn a_run_whose_future_panicked_can_be_dropped_and_another_run_goes_on() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());

@@ -10,19 +10,12 @@ use std::thread;
 use clockworker::{Executor, Handle, ManualClock, ShutdownReport, spawn_local, yield_now};
 
 use crate::support::{
-    CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, hush, output, panic_as_meant,
-    panic_of, poll_once, settle, settle_run, untimed,
+    Count, CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant,
+    panic_of, poll_once, settle, settle_run, untimed, yields,
 };
 
 fn numbers(report: ShutdownReport) -> (u64, u64, u64, bool) {
     (report.completed, report.cancelled, report.panicked, report.drained)
-}
-
-/// Done at its `n`-th poll but one.
-async fn after_yields(n: usize) {
-    for _ in 0..n {
-        yield_now().await;
-    }
 }
 
 #[test]
@@ -35,7 +28,6 @@ fn an_empty_executor_is_drained_at_once() {
 
 #[test]
 fn only_what_happens_from_then_on_is_reported() {
-    hush();
     let ex = untimed();
     ex.spawn(async {});
     ex.spawn(async { panic_as_meant("before") });
@@ -48,13 +40,12 @@ fn only_what_happens_from_then_on_is_reported() {
 
 #[test]
 fn without_a_deadline_every_task_finishes() {
-    hush();
     let ex = untimed();
     let other = ex.queue("other").create().unwrap();
     for i in 0..30 {
         let queue = if i % 2 == 0 { ex.default_queue() } else { &other };
         queue.spawn(async move {
-            after_yields(i).await;
+            yields(i).await;
             if i % 10 == 9 {
                 panic_as_meant("one in ten");
             }
@@ -66,17 +57,13 @@ fn without_a_deadline_every_task_finishes() {
 
 #[test]
 fn at_the_deadline_the_rest_is_cancelled_and_counted() {
-    hush();
     let ex = untimed();
-    let dropped = Rc::new(Cell::new(0));
-    ex.spawn(after_yields(3));
-    for _ in 0..5 {
-        let dropped = Rc::clone(&dropped);
-        ex.spawn(hold(OnDrop::new(move || dropped.set(dropped.get() + 1))));
-    }
+    let dropped = Count::default();
+    ex.spawn(yields(3));
+    (0..5).for_each(|_| drop(ex.spawn(hold(dropped.guard()))));
     let bad = ex.spawn(hold(OnDrop::new(|| panic_as_meant("when cancelled"))));
     let waiting = ex.spawn(pending::<()>());
-    let report = ex.block_on_shutdown(after_yields(50));
+    let report = ex.block_on_shutdown(yields(50));
     assert_eq!(numbers(report), (1, 6, 1, false));
     assert_eq!(dropped.get(), 5);
     assert_eq!(panic_of(output(bad)), "when cancelled");
@@ -179,7 +166,7 @@ fn a_second_shutdown_has_nothing_left_to_do() {
 fn dropped_at_any_poll_it_loses_no_task_and_may_be_begun_again() {
     for k in 0..12 {
         let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
-        let tasks: Vec<_> = (0..3).map(|i| ex.spawn(after_yields(i))).collect();
+        let tasks: Vec<_> = (0..3).map(|i| ex.spawn(yields(i))).collect();
         {
             let mut shutdown = pin!(ex.shutdown(pending::<()>()));
             for _ in 0..k {
@@ -258,7 +245,7 @@ fn a_deadline_that_panics_is_passed_on_and_the_executor_stays_usable() {
 fn closed_queues_are_drained_too() {
     let ex = untimed();
     let queue = ex.queue("closed").create().unwrap();
-    queue.spawn(after_yields(5));
+    queue.spawn(yields(5));
     queue.close();
     assert_eq!(numbers(ex.block_on_shutdown(pending::<()>())), (1, 0, 0, true));
     assert_eq!(ex.stats().queues.len(), 1);
@@ -269,7 +256,7 @@ fn the_report_reads_as_a_sentence() {
     let ex = untimed();
     ex.spawn(async {});
     ex.spawn(pending::<()>());
-    let report = ex.block_on_shutdown(after_yields(10));
+    let report = ex.block_on_shutdown(yields(10));
     assert_eq!(report.to_string(), "deadline passed: 1 tasks completed, 1 cancelled, 0 panicked");
     let report = untimed().block_on_shutdown(pending::<()>());
     assert_eq!(report.to_string(), "drained: 0 tasks completed, 0 cancelled, 0 panicked");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, ExecutorStats, ManualClock, yield_now};
 
-use crate::support::{OnDrop, Signal, hold, poll_once, us};
+use crate::support::{OnDrop, Signal, hold, never_rests, poll_once, us};
 
 pub(super) fn on_manual_clock() -> (ManualClock, Executor) {
     let clock = ManualClock::new();
@@ -166,11 +166,7 @@ fn a_slow_drop_is_billed_to_its_own_queue_and_group() {
 fn a_poll_that_is_longer_than_the_grant_is_an_overrun_whatever_ends_the_slice() {
     let (clock, ex) = on_manual_clock();
     let long = ex.queue("long").create().unwrap();
-    ex.spawn(async {
-        loop {
-            yield_now().await;
-        }
-    });
+    ex.spawn(never_rests());
     let polled = clock.clone();
     long.spawn(async move {
         for _ in 0..5 {

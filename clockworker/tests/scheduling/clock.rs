@@ -3,22 +3,11 @@
 use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas};
-use clockworker::{Executor, Queue, yield_now};
+use clockworker::{Executor, yield_now};
 
-use crate::support::{NEVER, Sim, Trace, poller, us};
+use crate::support::{NEVER, Sim, Trace, compute, poller, us};
 
 const HOUR: Duration = Duration::from_secs(3_600);
-
-/// A task that computes for ever in polls of that length.
-fn compute(sim: &Sim, queue: &Queue, poll: Duration) {
-    let sim = sim.clone();
-    queue.spawn(async move {
-        loop {
-            sim.work(poll);
-            yield_now().await;
-        }
-    });
-}
 
 /// Runs until the clock has moved on by that much.
 fn run(sim: &Sim, ex: &Executor, time: Duration) {
@@ -37,7 +26,7 @@ fn a_clock_set_back_goes_on_from_there_and_shares_are_kept() {
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let queues =
         [1, 3].map(|share| ex.queue(&share.to_string()).share(share).request(us(100)).create().unwrap());
-    queues.iter().for_each(|queue| compute(&sim, queue, us(10)));
+    queues.iter().for_each(|queue| drop(queue.spawn(compute(&sim, us(10)))));
     run(&sim, &ex, us(40_000));
     let before = queues.each_ref().map(|queue| queue.stats().busy);
     sim.clock().set(HOUR);

@@ -2,14 +2,20 @@
 
 #[path = "../support"]
 mod support {
+    mod compute;
     mod fluid;
+    mod never_rests;
     mod on_drop;
     mod poll_once;
     mod signal;
     mod sim;
     mod trace;
+    mod yields;
 
-    pub(crate) use self::{fluid::*, on_drop::*, poll_once::*, signal::*, sim::*, trace::*};
+    pub(crate) use self::{
+        compute::*, fluid::*, never_rests::*, on_drop::*, poll_once::*, signal::*, sim::*, trace::*,
+        yields::*,
+    };
 }
 
 mod accounts;

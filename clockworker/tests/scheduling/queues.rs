@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, QueueError, yield_now};
 
-use crate::support::{Sim, Trace, poll_once, poller, us};
+use crate::support::{Sim, Trace, poll_once, poller, us, yields};
 
 // ---- Names and bounds
 
@@ -456,9 +456,7 @@ fn a_thousand_queues_come_and_go_with_exact_accounts() {
         queues.push(queue);
         // Some time for all that are there.
         ex.block_on(async {
-            for _ in 0..3 {
-                yield_now().await;
-            }
+            yields(3).await;
         });
         let back = |n: u64| queues.get((i.checked_sub(n)?) as usize);
         if let Some(half_way) = back(TENTH) {

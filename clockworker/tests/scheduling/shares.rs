@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Queue};
 
-use crate::support::{Fluid, NEVER, Signal, Sim, Trace, poller, us};
+use crate::support::{Fluid, NEVER, Signal, Sim, Trace, compute, poller, us};
 
 /// A queue that always has work.
 #[derive(Clone, Copy)]
@@ -209,15 +209,7 @@ fn waits(request: Duration) -> (Duration, Duration) {
     let ex = sim.executor();
     let busy = ex.queue("busy").request(us(500)).create().unwrap();
     let sleepy = ex.queue("sleepy").request(request).create().unwrap();
-    busy.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                sim.work(us(20));
-                clockworker::yield_now().await;
-            }
-        }
-    });
+    busy.spawn(compute(&sim, us(20)));
     let sleeper = sleepy.spawn({
         let sim = sim.clone();
         async move {
@@ -390,15 +382,7 @@ fn a_main_future_that_spawns_two_tasks_in_a_loop_takes_nothing_from_the_queue_th
         let [victim, worker, helper] = ["victim", "worker", "helper"];
         let [victim, worker, helper] = [(victim, 0), (worker, 1), (helper, 2)]
             .map(|(name, n)| ex.queue(name).share(shares[n]).request(us(500)).create().unwrap());
-        victim.spawn({
-            let sim = sim.clone();
-            async move {
-                loop {
-                    sim.work(us(20));
-                    clockworker::yield_now().await;
-                }
-            }
-        });
+        victim.spawn(compute(&sim, us(20)));
         sim.run(&ex, async {
             while sim.now() < 10 * SECOND {
                 drop(helper.spawn(async {}));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::shares::SECOND;
-use crate::support::{Signal, Sim, Trace, us};
+use crate::support::{Signal, Sim, Trace, compute, us};
 
 /// A queue that works in polls of `poll` and sleeps for `nap` after each, beside one that always works, for 1 s. What it
 /// got, and how long it was asleep.
@@ -14,15 +14,7 @@ fn napper(share: u32, request: Duration, poll: Duration, nap: Duration) -> (Dura
     let ex = sim.executor();
     let busy = ex.queue("busy").share(1).create().unwrap();
     let napping = ex.queue("napping").share(share).request(request).create().unwrap();
-    busy.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                sim.work(us(1));
-                clockworker::yield_now().await;
-            }
-        }
-    });
+    busy.spawn(compute(&sim, us(1)));
     let asleep = Rc::new(Cell::new(Duration::ZERO));
     napping.spawn({
         let (sim, asleep) = (sim.clone(), Rc::clone(&asleep));
@@ -161,15 +153,7 @@ fn closing_a_queue_and_creating_it_again_is_no_way_out_of_a_debt() {
     let sim = Sim::new();
     let ex = sim.executor();
     let victim = ex.queue("victim").create().unwrap();
-    victim.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                sim.work(us(20));
-                clockworker::yield_now().await;
-            }
-        }
-    });
+    victim.spawn(compute(&sim, us(20)));
     sim.run(&ex, async {
         while sim.now() < SECOND {
             let queue = ex.queue("again").request(us(10)).create().unwrap();

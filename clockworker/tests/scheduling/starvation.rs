@@ -12,7 +12,7 @@ use std::time::Duration;
 use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{NEVER, Signal, Sim, us};
+use crate::support::{NEVER, Signal, Sim, us, yields};
 
 /// One queue of each policy, all of which bound what a ready task waits.
 fn each_policy(check: impl Fn(&Sim, &Executor, &Queue)) {
@@ -64,9 +64,7 @@ fn pairs_that_wake_each_other_without_end_do_not_starve_a_third() {
         sim.run(ex, poll_fn(move |cx| wait_until(cx.waker(), counted.get() > 10 * PAIRS)));
         let before = polls.get();
         let victim = queue.spawn(async {
-            for _ in 0..YIELDS {
-                yield_now().await;
-            }
+            yields(YIELDS.try_into().unwrap()).await;
         });
         sim.run(ex, victim).unwrap();
         // What the policies promise, with L tasks there: L pops in order of becoming ready, 2·32·L with fair turns.

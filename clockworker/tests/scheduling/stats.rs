@@ -6,7 +6,7 @@ use std::time::Duration;
 use clockworker::schedulers::Las;
 use clockworker::{ExecutorStats, QueueStats, yield_now};
 
-use crate::support::{Signal, Sim, Trace, poller, us};
+use crate::support::{Signal, Sim, Trace, poller, us, yields};
 
 /// A task of that many polls of that length.
 fn work(sim: &Sim, polls: usize, length: Duration) -> impl Future<Output = ()> + use<> {
@@ -175,9 +175,7 @@ fn a_host_budget_is_exact_to_32_polls() {
     ex.spawn({
         let sim = sim.clone();
         async move {
-            for _ in 0..1_000 {
-                yield_now().await;
-            }
+            yields(1_000).await;
             for _ in 0..100 {
                 sim.work(us(100));
                 yield_now().await;
@@ -215,9 +213,7 @@ fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
     let ex = sim.builder().host_budget(us(20)).build().unwrap();
     let signals: Vec<_> = (0..4).map(|_| Signal::new()).collect();
     let begin = ex.spawn(async {
-        for _ in 0..1_000 {
-            yield_now().await;
-        }
+        yields(1_000).await;
     });
     for signal in &signals {
         let (sim, signal) = (sim.clone(), signal.clone());

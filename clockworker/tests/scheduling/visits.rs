@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, HOST_BUDGETS, ManualClock, yield_now};
 
-use crate::support::{Signal, Sim, poll_once, us};
+use crate::support::{Signal, Sim, compute, never_rests, poll_once, us, yields};
 
 /// Why tasks became ready: the slot and the reason.
 type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
@@ -211,9 +211,7 @@ fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
 fn a_main_future_that_yields_needs_no_host_while_nothing_is_due() {
     let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
     let mut run = pin!(ex.run_until(async {
-        for _ in 0..1_000 {
-            yield_now().await;
-        }
+        yields(1_000).await;
     }));
     assert!(poll_once(&mut run).is_ready());
     assert_eq!(ex.stats().host_polls, 1);
@@ -223,11 +221,7 @@ fn a_main_future_that_yields_needs_no_host_while_nothing_is_due() {
 fn a_main_future_that_yields_for_ever_leaves_the_thread_to_its_host() {
     for builder in [Executor::builder().poll_cap(100), Executor::builder()] {
         let ex = builder.clock(ManualClock::new()).build().unwrap();
-        let mut run = pin!(ex.run_until(async {
-            loop {
-                yield_now().await;
-            }
-        }));
+        let mut run = pin!(ex.run_until(never_rests()));
         let _: Poll<()> = poll_once(&mut run);
         assert_eq!((ex.stats().host_polls, ex.stats().host_yields), (1, 1));
     }
@@ -239,15 +233,7 @@ fn turn(host: Duration, finds: bool) -> Duration {
     let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
     let signal = Signal::new();
     ex.spawn(wait_for_ever(signal.clone()));
-    ex.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                sim.work(us(1));
-                yield_now().await;
-            }
-        }
-    });
+    ex.spawn(compute(&sim, us(1)));
     let mut run = pin!(ex.run_until(pending::<()>()));
     let mut took = Duration::ZERO;
     for visit in 0..1_000 {
@@ -292,15 +278,7 @@ fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Ve
             }
         }
     });
-    background.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                sim.work(us(60));
-                yield_now().await;
-            }
-        }
-    });
+    background.spawn(compute(&sim, us(60)));
     let mut run = pin!(ex.run_until(pending::<()>()));
     let polls = || (foreground.stats().polls, background.stats().polls);
     // Until a slice of the foreground is as long as it likes.
@@ -345,13 +323,7 @@ fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the
                 }
             });
         }
-        let work = sim.clone();
-        background.spawn(async move {
-            loop {
-                work.work(us(60));
-                yield_now().await;
-            }
-        });
+        background.spawn(compute(&sim, us(60)));
         let mut run = pin!(ex.run_until(pending::<()>()));
         for _ in 0..10_000 {
             assert!(poll_once(&mut run).is_pending());
@@ -379,12 +351,7 @@ fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
             sim.work(poll);
         });
     }
-    ex.spawn(async move {
-        loop {
-            sim.work(us(5));
-            yield_now().await;
-        }
-    });
+    ex.spawn(compute(&sim, us(5)));
     // Several, until the clock is read after each poll, as they take long enough.
     let mut run = pin!(ex.run_until(pending::<()>()));
     (0..5).for_each(|_| assert!(poll_once(&mut run).is_pending()));

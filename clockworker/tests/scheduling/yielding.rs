@@ -7,7 +7,7 @@ use std::thread;
 
 use clockworker::{should_yield, yield_if_due, yield_now};
 
-use crate::support::{NEVER, Signal, Sim, Trace, poller, us};
+use crate::support::{NEVER, Signal, Sim, Trace, poller, us, yields};
 
 /// Runs a task in a queue beside a runnable one, and gives what it returns.
 fn contended<T: 'static>(request_us: u64, task: impl AsyncFnOnce(&Sim) -> T + 'static) -> T {
@@ -275,9 +275,7 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
             for wake in wakes.chars() {
                 if wake == '|' {
                     // The tasks of other queues have their turns, too.
-                    for _ in 0..wakes.len() {
-                        yield_now().await;
-                    }
+                    yields(wakes.len().try_into().unwrap()).await;
                     seen.push('|');
                 } else {
                     let queue = "abc".find(wake).unwrap();

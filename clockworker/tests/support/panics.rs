@@ -4,13 +4,18 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Once;
+use std::thread;
 
 /// Begins the message of each panic that a test means to happen.
 pub(crate) const MEANT: &str = "meant: ";
 
-/// Panics as the test means to.
+/// Panics as the test means to, out of the output.
 #[track_caller]
 pub(crate) fn panic_as_meant(why: &str) -> ! {
+    // A panic under way would forbid it.
+    if !thread::panicking() {
+        hush();
+    }
     panic!("{MEANT}{why}");
 }
 

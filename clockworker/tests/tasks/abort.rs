@@ -10,10 +10,11 @@ use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::thread;
 
-use clockworker::{AbortHandle, Executor, ManualClock, yield_now};
+use clockworker::{AbortHandle, Executor, ManualClock};
 
 use crate::support::{
-    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, settle, settle_run, tick, untimed,
+    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, never_rests, output, settle, settle_run,
+    tick, untimed,
 };
 
 /// Aborts here or on another thread.
@@ -97,11 +98,7 @@ fn a_woken_task_is_not_polled_but_dropped() {
 #[test]
 fn a_task_that_yields_for_ever_can_be_aborted() {
     let ex = Executor::builder().poll_cap(100).clock(ManualClock::new()).build().unwrap();
-    let task = ex.spawn(async {
-        loop {
-            yield_now().await;
-        }
-    });
+    let task = ex.spawn(never_rests());
     tick(&ex);
     assert_eq!(ex.stats().polls, 100);
     task.abort();
@@ -116,7 +113,7 @@ fn a_task_that_aborts_itself_and_is_pending_is_dropped_after_that_poll() {
     for remote in [false, true] {
         for self_wake in [false, true] {
             // To the host the poll takes no time, so that the drop comes in the same turn.
-            let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
+            let ex = untimed();
             let probe = Probe::new();
             let own: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
             let (slot, seen) = (Rc::clone(&own), Rc::clone(&probe));
@@ -158,7 +155,7 @@ fn a_task_that_aborts_itself_in_its_last_poll_completes() {
 
 #[test]
 fn a_task_aborted_by_another_thread_in_the_middle_of_its_poll_is_dropped_after_it() {
-    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
+    let ex = untimed();
     let log = DropLog::new();
     let guard = log.local();
     let (polled, in_poll) = mpsc::channel::<()>();

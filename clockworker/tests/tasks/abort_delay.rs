@@ -9,7 +9,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
 
-use crate::support::{OnDrop, Probe, assert_finished, hold, output, settle, tick, untimed};
+use crate::support::{OnDrop, Probe, assert_finished, hold, never_rests, output, settle, tick, untimed};
 
 #[test]
 fn ten_thousand_ready_tasks_before_it_do_not_delay_the_drop() {
@@ -49,11 +49,7 @@ fn a_tiny_share_does_not_delay_the_drop() {
     let ex = Executor::builder().poll_cap(10).clock(ManualClock::new()).build().unwrap();
     let heavy = ex.queue("heavy").share(10_000).create().unwrap();
     let tiny = ex.queue("tiny").share(1).create().unwrap();
-    let busy = heavy.spawn(async {
-        loop {
-            yield_now().await;
-        }
-    });
+    let busy = heavy.spawn(never_rests());
     let probe = Probe::new();
     let task = tiny.spawn(probe.future());
     task.abort();

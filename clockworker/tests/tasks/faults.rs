@@ -13,7 +13,7 @@ use clockworker::{Executor, JoinHandle, JoinSet, spawn_local, yield_now};
 
 use crate::support::{
     CountingWaker, Deed, HookedWaker, MEANT, OnDrop, Probe, assert_balanced, assert_finished, caught, hold,
-    hush, in_child, output, panic_as_meant, panic_of, poll_once, settle, settle_run, untimed,
+    in_child, output, panic_as_meant, panic_of, poll_once, settle, settle_run, untimed,
 };
 
 /// The executor takes and runs tasks as ever.
@@ -200,7 +200,6 @@ fn who_waits_for_the_last_task_with_a_waker_that_panics_when_cloned_or_dropped_w
 
 #[test]
 fn what_makes_a_future_panics_and_the_spawner_is_told() {
-    hush();
     let ex = untimed();
     let task = ex.handle().spawn(|| -> std::future::Ready<()> { panic_as_meant("the closure") });
     settle(&ex);
@@ -211,7 +210,6 @@ fn what_makes_a_future_panics_and_the_spawner_is_told() {
 
 #[test]
 fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
-    hush();
     // Aborted, refused by a queue, by a shutdown or by the end of the executor before it was taken in.
     for how in 0..4 {
         let ex = untimed();
@@ -241,7 +239,6 @@ fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
 
 #[test]
 fn a_future_that_is_refused_and_panics_when_dropped_tells_its_handle() {
-    hush();
     let ex = untimed();
     let queue = ex.queue("closed").create().unwrap();
     queue.close();
@@ -411,7 +408,6 @@ fn debug_of_user_types_is_never_called() {
     fn shown(value: impl Debug) -> bool {
         !format!("{value:?}").is_empty()
     }
-    hush();
     let mute = || Mute(RunnableFifo::new());
     let ex = Executor::builder().scheduler(mute()).build().unwrap();
     assert!(shown(Executor::builder().scheduler(mute())));

@@ -13,9 +13,7 @@ use std::task::{Context, Poll, Waker};
 use clockworker::schedulers::Qlas;
 use clockworker::{AbortHandle, Executor, JoinHandle};
 
-use crate::support::{
-    CountingWaker, assert_finished, hush, panic_as_meant, poll_once, said, settle, untimed,
-};
+use crate::support::{CountingWaker, assert_finished, panic_as_meant, poll_once, said, settle, untimed};
 
 /// Where the future panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +280,6 @@ fn check(case: Case) {
 
 /// All cases of one way of spawning; how many.
 fn check_all(spawn: Spawn) -> usize {
-    hush();
     let mut cases = 0;
     let whens = || WHENS.map(Some).into_iter().chain([None]);
     let handles: Vec<(Aborter, Option<Moment>)> =

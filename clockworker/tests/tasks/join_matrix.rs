@@ -18,7 +18,7 @@ use clockworker::schedulers::Las;
 use clockworker::{AbortHandle, Executor, JoinError, JoinHandle};
 
 use crate::support::{
-    CountingWaker, assert_balanced, assert_finished, hush, panic_as_meant, poll_once, said, settle, untimed,
+    CountingWaker, assert_balanced, assert_finished, panic_as_meant, poll_once, said, settle, untimed,
 };
 use case::When::{AfterSecondPoll, BeforeFirstPoll, BetweenPolls, InFirstPoll, WokenBetweenPolls};
 use case::{
@@ -331,7 +331,6 @@ fn elsewhere<T: Send + 'static>(then: impl FnOnce() -> T + Send + 'static) -> T 
 
 /// All cases of one way of spawning; how many.
 fn run_all(spawn: Spawn) -> usize {
-    hush();
     let mut cases = 0;
     for panics in PANICS {
         for join in joins() {
@@ -370,7 +369,6 @@ fn there_are_at_least_as_many_combinations_as_tokio_tries() {
 
 #[test]
 fn an_executor_dropped_at_each_moment_ends_every_combination() {
-    hush();
     for panics in PANICS {
         for spawn in SPAWNS {
             for moment in 0..4 {

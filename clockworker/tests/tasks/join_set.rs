@@ -13,14 +13,9 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
 
 use crate::support::{
-    CountingWaker, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, poll_once, settle,
-    tick, untimed,
+    Count, CountingWaker, Probe, assert_finished, hold, output, panic_as_meant, poll_once, settle, tick,
+    untimed, yields,
 };
-
-fn counted(drops: &Rc<Cell<u32>>) -> OnDrop<impl FnOnce() + use<>> {
-    let drops = Rc::clone(drops);
-    OnDrop::new(move || drops.set(drops.get() + 1))
-}
 
 /// Polls for the next output with that waker.
 fn poll_next<T>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
@@ -76,7 +71,6 @@ fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
 
 #[test]
 fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
-    hush();
     let ex = untimed();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let mut set = JoinSet::new();
@@ -95,10 +89,10 @@ fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
 fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
     for detach in [false, true] {
         let ex = untimed();
-        let drops = Rc::new(Cell::new(0));
+        let drops = Count::default();
         let mut set = JoinSet::new();
         for _ in 0..10 {
-            set.spawn_local_on(hold(counted(&drops)), &ex);
+            set.spawn_local_on(hold(drops.guard()), &ex);
         }
         settle(&ex);
         if detach {
@@ -116,10 +110,10 @@ fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
 fn unread_outputs_are_dropped_with_it_once() {
     for how in ["dropped", "detached", "shut down"] {
         let ex = untimed();
-        let drops = Rc::new(Cell::new(0));
+        let drops = Count::default();
         let mut set = JoinSet::new();
         for _ in 0..10 {
-            let guard = counted(&drops);
+            let guard = drops.guard();
             set.spawn_local_on(async move { guard }, &ex);
         }
         settle(&ex);
@@ -308,9 +302,7 @@ fn two_tasks_share_a_set() {
             for i in 0..MEMBERS {
                 // Some end at once, some later.
                 set.borrow_mut().spawn_local(async move {
-                    for _ in 0..i % 3 {
-                        yield_now().await;
-                    }
+                    yields(i % 3).await;
                     1
                 });
                 if i % 5 == 0 {
@@ -416,9 +408,7 @@ fn a_join_given_up_at_each_poll_loses_no_output() {
         for i in 0..5_u32 {
             set.spawn_local_on(
                 async move {
-                    for _ in 0..i {
-                        yield_now().await;
-                    }
+                    yields(i).await;
                     i
                 },
                 &ex,
@@ -447,13 +437,13 @@ fn a_join_given_up_at_each_poll_loses_no_output() {
 
 #[test]
 fn sets_inside_the_tasks_of_sets_go_all_at_once() {
-    fn nest(depth: u32, drops: Rc<Cell<u32>>) -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
+    fn nest(depth: u32, drops: Count) -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
-            let _guard = counted(&drops);
+            let _guard = drops.guard();
             let mut set = JoinSet::new();
             if depth > 0 {
                 for _ in 0..2 {
-                    set.spawn_local(nest(depth - 1, Rc::clone(&drops)));
+                    set.spawn_local(nest(depth - 1, drops.clone()));
                 }
             } else {
                 set.spawn_local(pending());
@@ -462,9 +452,9 @@ fn sets_inside_the_tasks_of_sets_go_all_at_once() {
         })
     }
     let ex = untimed();
-    let drops = Rc::new(Cell::new(0));
+    let drops = Count::default();
     let mut set = JoinSet::new();
-    set.spawn_local_on(nest(6, Rc::clone(&drops)), &ex);
+    set.spawn_local_on(nest(6, drops.clone()), &ex);
     settle(&ex);
     assert_eq!((drops.get(), ex.stats().live), (0, 127 + 64));
     set.abort_all();

@@ -5,11 +5,13 @@ mod support {
     mod books;
     mod caught;
     mod child;
+    mod count;
     mod counting_waker;
     mod drop_log;
     mod elsewhere;
     mod hooked_waker;
     mod host;
+    mod never_rests;
     mod on_drop;
     mod outputs;
     mod panic_place;
@@ -19,11 +21,12 @@ mod support {
     mod random;
     mod task_panics;
     mod untimed;
+    mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, child::*, counting_waker::*, drop_log::*, elsewhere::*, hooked_waker::*,
-        host::*, on_drop::*, outputs::*, panic_place::*, panics::*, poll_once::*, probe::*, random::*,
-        task_panics::*, untimed::*,
+        books::*, caught::*, child::*, count::*, counting_waker::*, drop_log::*, elsewhere::*,
+        hooked_waker::*, host::*, never_rests::*, on_drop::*, outputs::*, panic_place::*, panics::*,
+        poll_once::*, probe::*, random::*, task_panics::*, untimed::*, yields::*,
     };
 }
 

@@ -13,8 +13,8 @@ use std::thread;
 use clockworker::{Executor, JoinError, JoinHandle, yield_now};
 
 use crate::support::{
-    MEANT, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, panic_of, poll_once, said,
-    settle, tick, untimed,
+    Count, MEANT, OnDrop, Probe, assert_finished, hold, hush, output, panic_as_meant, panic_of, poll_once,
+    said, settle, tick, untimed, yields,
 };
 
 /// Panics when dropped.
@@ -41,7 +41,6 @@ pub(super) fn assert_usable(ex: &Executor) {
 
 #[test]
 fn a_panic_in_the_first_poll_is_given_to_the_handle() {
-    hush();
     let ex = untimed();
     let task = ex.spawn(async { panic_as_meant("first") });
     let other = ex.spawn(async { 1 });
@@ -54,7 +53,6 @@ fn a_panic_in_the_first_poll_is_given_to_the_handle() {
 
 #[test]
 fn a_panic_in_a_later_poll_is_given_to_the_handle() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let inner = probe.future();
@@ -73,7 +71,6 @@ fn a_panic_in_a_later_poll_is_given_to_the_handle() {
 
 #[test]
 fn a_panic_after_waking_itself_leaves_nothing_behind() {
-    hush();
     for remote in [false, true] {
         let ex = untimed();
         let task = ex.spawn(poll_fn(move |cx| -> Poll<()> {
@@ -95,7 +92,6 @@ fn a_panic_after_waking_itself_leaves_nothing_behind() {
 
 #[test]
 fn the_futures_values_are_dropped_once_when_it_panics() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let inner = probe.future();
@@ -111,7 +107,6 @@ fn the_futures_values_are_dropped_once_when_it_panics() {
 
 #[test]
 fn a_panic_of_a_detached_task_is_counted_and_goes_nowhere() {
-    hush();
     let ex = untimed();
     drop::<JoinHandle<()>>(ex.spawn(async { panic_as_meant("detached") }));
     settle(&ex);
@@ -121,7 +116,6 @@ fn a_panic_of_a_detached_task_is_counted_and_goes_nowhere() {
 
 #[test]
 fn a_panic_of_a_task_from_another_thread_is_given_there() {
-    hush();
     let ex = untimed();
     let handle = ex.handle();
     let (task, unmade) = thread::spawn(move || {
@@ -139,14 +133,11 @@ fn a_panic_of_a_task_from_another_thread_is_given_there() {
 
 #[test]
 fn half_of_the_tasks_may_panic_and_the_other_half_completes() {
-    hush();
     let ex = untimed();
     let tasks: Vec<_> = (0..100)
         .map(|i| {
             ex.spawn(async move {
-                for _ in 0..i % 7 {
-                    yield_now().await;
-                }
+                yields(i % 7).await;
                 if i % 2 == 0 { panic_as_meant("even") } else { i }
             })
         })
@@ -154,23 +145,25 @@ fn half_of_the_tasks_may_panic_and_the_other_half_completes() {
     settle(&ex);
     for (i, task) in tasks.into_iter().enumerate() {
         let result = output(task);
-        if i % 2 == 0 { assert_eq!(panic_of(result), "even") } else { assert_eq!(result.unwrap(), i) }
+        if i % 2 == 0 {
+            assert_eq!(panic_of(result), "even")
+        } else {
+            assert_eq!(result.unwrap(), i.try_into().unwrap())
+        }
     }
     assert_finished(&ex.stats(), 50, 0, 50);
 }
 
 #[test]
 fn a_panic_in_the_futures_drop_on_completion_takes_the_outputs_place() {
-    hush();
     let ex = untimed();
-    let dropped = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&dropped);
+    let dropped = Count::default();
+    let counted = dropped.clone();
     let mut bomb = Some(Bomb("future's drop"));
     let task = ex.spawn(poll_fn(move |_| {
         // Captured, so that it goes with the future and not in the poll.
         let _bomb = &mut bomb;
-        let counted = Rc::clone(&counted);
-        Poll::Ready(OnDrop::new(move || counted.set(counted.get() + 1)))
+        Poll::Ready(counted.guard())
     }));
     settle(&ex);
     assert_eq!(panic_of(output(task)), "future's drop");
@@ -181,7 +174,6 @@ fn a_panic_in_the_futures_drop_on_completion_takes_the_outputs_place() {
 
 #[test]
 fn a_panic_in_the_futures_drop_on_abort_is_given_to_the_handle() {
-    hush();
     for polled in [false, true] {
         for woken in [false, true] {
             let ex = untimed();
@@ -209,7 +201,6 @@ fn a_panic_in_the_futures_drop_on_abort_is_given_to_the_handle() {
 
 #[test]
 fn a_panic_in_a_futures_drop_when_the_executor_is_dropped_stops_nothing() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let before = ex.spawn(hold(Bomb("drop with the executor")));
@@ -225,7 +216,6 @@ fn a_panic_in_a_futures_drop_when_the_executor_is_dropped_stops_nothing() {
 
 #[test]
 fn an_executor_may_be_dropped_by_a_panic_although_futures_panic_in_their_drops() {
-    hush();
     let caught = catch_unwind(|| {
         let ex = untimed();
         ex.spawn(hold(Bomb("while unwinding")));
@@ -237,7 +227,6 @@ fn an_executor_may_be_dropped_by_a_panic_although_futures_panic_in_their_drops()
 
 #[test]
 fn when_poll_and_drop_both_panic_the_first_is_told() {
-    hush();
     let ex = untimed();
     let bomb = Bomb("then its drop");
     let task = ex.spawn(poll_fn(move |_| -> Poll<()> {
@@ -253,7 +242,6 @@ fn when_poll_and_drop_both_panic_the_first_is_told() {
 
 #[test]
 fn a_panic_in_the_outputs_drop_is_the_readers_if_it_was_read() {
-    hush();
     let ex = untimed();
     let task = ex.spawn(async { Bomb("output, read") });
     settle(&ex);
@@ -264,7 +252,6 @@ fn a_panic_in_the_outputs_drop_is_the_readers_if_it_was_read() {
 
 #[test]
 fn a_panic_in_the_drop_of_an_output_nobody_wants_is_swallowed() {
-    hush();
     let ex = untimed();
     drop(ex.spawn(async { Bomb("output, detached") }));
     let kept = ex.spawn(async { Bomb("output, dropped with its handle") });
@@ -278,7 +265,6 @@ fn a_panic_in_the_drop_of_an_output_nobody_wants_is_swallowed() {
 
 #[test]
 fn a_panic_in_the_drop_of_an_output_after_the_executor_is_swallowed() {
-    hush();
     let ex = untimed();
     let task = ex.spawn(async { Bomb("output, after the executor") });
     settle(&ex);
@@ -307,7 +293,6 @@ impl Drop for BadPayload {
 
 #[test]
 fn a_panic_payload_may_panic_when_dropped() {
-    hush();
     for depth in 0..4 {
         for who in ["detached", "dropped handle", "aborted", "executor"] {
             let ex = untimed();
@@ -344,7 +329,6 @@ fn a_panic_payload_may_panic_when_dropped() {
 
 #[test]
 fn a_panic_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
@@ -363,7 +347,6 @@ fn a_panic_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
 
 #[test]
 fn a_panic_in_the_drop_of_the_future_being_run_is_passed_on_and_the_executor_goes_on() {
-    hush();
     for polls in [0, 1] {
         let ex = untimed();
         let mut run = Box::pin(ex.run_until(hold(Bomb("the main future's drop"))));
@@ -391,7 +374,6 @@ fn a_cancelled_error_says_so_and_has_no_payload() {
     assert!(error.source().is_none());
     let error = error.try_into_panic().unwrap_err();
     assert!(error.is_cancelled());
-    hush();
     let caught = catch_unwind(AssertUnwindSafe(|| error.into_panic())).unwrap_err();
     let text = caught.downcast_ref::<String>().unwrap();
     assert!(text.contains("did not panic") && text.contains("was aborted"), "{text}");
@@ -441,7 +423,6 @@ fn a_join_error_becomes_an_io_error_that_keeps_it() {
 
 #[test]
 fn counters_are_exact_after_a_mixture_of_ends() {
-    hush();
     let ex = untimed();
     let done = Rc::new(RefCell::new(0));
     let mut aborted = Vec::new();

@@ -10,8 +10,8 @@ use clockworker::schedulers::Qlas;
 use clockworker::{Executor, JoinHandle, ManualClock, UnhandledPanic, spawn_local, yield_now};
 
 use crate::support::{
-    MEANT, OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant, panic_of, poll_once,
-    quietly, settle, untimed,
+    OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant, panic_of, poll_once, quietly,
+    settle, untimed,
 };
 
 const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
@@ -158,7 +158,7 @@ fn a_shutdown_under_way_hears_of_it_too() {
     let ex = strict();
     drop::<JoinHandle<()>>(ex.spawn(async {
         yield_now().await;
-        panic!("{MEANT}while it is shut down");
+        panic_as_meant("while it is shut down");
     }));
     let waits = ex.spawn(pending::<()>());
     assert_eq!(complaint_of(|| assert!(ex.block_on_shutdown(pending::<()>()).drained)), FAILED);

@@ -12,8 +12,8 @@ use clockworker::{Executor, Id, JoinError, JoinHandle, ManualClock};
 
 use super::panics::assert_usable;
 use crate::support::{
-    OnDrop, Probe, assert_finished, hush, in_child, output, panic_as_meant, poll_once, said, settle,
-    settle_run, untimed,
+    OnDrop, Probe, assert_finished, in_child, output, panic_as_meant, poll_once, said, settle, settle_run,
+    untimed,
 };
 
 /// A waker that panics where it is told to.
@@ -99,7 +99,6 @@ fn poll_with<T>(task: &mut JoinHandle<T>, touchy: Touchy) -> Result<Poll<Result<
 
 #[test]
 fn a_join_waker_that_panics_when_cloned_leaves_the_handle_usable() {
-    hush();
     let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     let error = poll_with(&mut task, Touchy { clone: true, ..Touchy::default() }).unwrap_err();
@@ -112,7 +111,6 @@ fn a_join_waker_that_panics_when_cloned_leaves_the_handle_usable() {
 
 #[test]
 fn a_join_waker_that_panics_when_cloned_over_another_one_leaves_the_handle_usable() {
-    hush();
     let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     assert!(poll_once(&mut task).is_pending());
@@ -124,7 +122,6 @@ fn a_join_waker_that_panics_when_cloned_over_another_one_leaves_the_handle_usabl
 
 #[test]
 fn a_join_waker_that_panics_when_woken_stops_nobody() {
-    hush();
     let ex = untimed();
     let mut task = ex.spawn(async { 7 });
     let bystander = ex.spawn(async { 8 });
@@ -139,7 +136,6 @@ fn a_join_waker_that_panics_when_woken_stops_nobody() {
 
 #[test]
 fn a_join_waker_that_panics_when_dropped_stops_nobody() {
-    hush();
     let touchy = Touchy { drop: true, ..Touchy::default() };
     let ex = untimed();
     // After being woken, replaced by another one, and with its handle.
@@ -159,7 +155,6 @@ fn a_join_waker_that_panics_when_dropped_stops_nobody() {
 #[test]
 fn a_join_waker_that_panics_when_woken_and_when_dropped_does_not_abort_the_process() {
     in_child(|| {
-        hush();
         let ex = untimed();
         let mut task = ex.spawn(async { 7 });
         let touchy = Touchy { wake: true, drop: true, ..Touchy::default() };
@@ -172,7 +167,6 @@ fn a_join_waker_that_panics_when_woken_and_when_dropped_does_not_abort_the_proce
 
 #[test]
 fn a_join_waker_that_panics_during_executor_drop_stops_nothing() {
-    hush();
     let ex = untimed();
     let probe = Probe::new();
     let mut task = ex.spawn(pending::<()>());
@@ -186,7 +180,6 @@ fn a_join_waker_that_panics_during_executor_drop_stops_nothing() {
 
 #[test]
 fn a_panic_of_a_host_waker_leaves_the_executor_usable() {
-    hush();
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {
@@ -206,7 +199,6 @@ fn a_panic_of_a_host_waker_leaves_the_executor_usable() {
 
 #[test]
 fn a_host_waker_that_panics_after_a_task_was_polled_leaves_no_task_current() {
-    hush();
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {

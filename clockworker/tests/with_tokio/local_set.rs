@@ -1,7 +1,7 @@
 //! What Clockworker's `LocalSet` adds to tokio's, and where it differs. (What they have in common is in `drop_in/`;
 //! several runs at once are in `local_set_runs`.)
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -15,8 +15,8 @@ use clockworker::schedulers::Qlas;
 use clockworker::{Executor, Id};
 
 use crate::support::{
-    CountingWaker, OnDrop, Probe, complaint_of, current_thread, hold, hush, multi_thread, output,
-    panic_as_meant, panic_of, place_of_panic, poll_once, quietly,
+    Count, CountingWaker, OnDrop, Probe, complaint_of, current_thread, hold, multi_thread, output,
+    panic_as_meant, panic_of, place_of_panic, poll_once, quietly, yields,
 };
 
 const FAILED: &str = "a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic";
@@ -77,7 +77,6 @@ fn of_several_runs_each_hears_of_the_panic() {
 
 #[test]
 fn told_to_ignore_panics_it_goes_on() {
-    hush();
     let mut local = LocalSet::new();
     local.unhandled_panic(UnhandledPanic::ShutdownRuntime).unhandled_panic(UnhandledPanic::Ignore);
     let answer = local.block_on(&current_thread(), async {
@@ -128,12 +127,6 @@ fn other_threads_spawn_on_it_by_a_handle() {
     let task = thread::spawn(move || handle.spawn(yield_now)).join().unwrap();
     rt.block_on(local);
     assert!(task.is_finished());
-}
-
-async fn yields(n: u32) {
-    for _ in 0..n {
-        yield_now().await;
-    }
 }
 
 #[test]
@@ -199,10 +192,9 @@ fn the_place_of_a_run_inside_the_runtime_is_the_callers() {
 
 #[test]
 fn a_run_that_is_over_drops_its_future_at_once() {
-    let drops = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&drops);
+    let drops = Count::default();
     let local = LocalSet::new();
-    let guard = OnDrop::new(move || counted.set(counted.get() + 1));
+    let guard = drops.guard();
     let mut run = pin!(local.run_until(async move {
         let guard = guard;
         drop(guard);
@@ -250,7 +242,6 @@ fn a_host_that_panics_when_woken_does_not_keep_another_from_driving_on() {
             panic_as_meant("a host");
         }
     }
-    hush();
     let local = LocalSet::new();
     let mut rides = Box::pin(local.run_until(pending::<()>()));
     let mut goes_on = Box::pin(local.run_until(pending::<()>()));

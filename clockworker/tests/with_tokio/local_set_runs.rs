@@ -12,7 +12,7 @@ use std::thread;
 use clockworker::compat::{LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{CountingWaker, Deed, HookedWaker, complaint_of, hush, panic_as_meant, poll_once};
+use crate::support::{CountingWaker, Deed, HookedWaker, complaint_of, panic_as_meant, poll_once, yields};
 
 fn untimed() -> LocalSet {
     LocalSet::from(crate::support::untimed())
@@ -323,7 +323,6 @@ fn a_set_awaited_is_ready_when_it_is_empty() {
 /// The host of a run that drives registers its waker twice, that of one that rides once.
 #[test]
 fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
-    hush();
     for rides in [false, true] {
         let local = untimed();
         let native = rides.then(|| {
@@ -402,9 +401,7 @@ fn runs_dropped_at_every_poll_lose_no_task() {
         for i in 0..8 {
             let finished = Rc::clone(&finished);
             local.spawn_local(async move {
-                for _ in 0..i {
-                    yield_now().await;
-                }
+                yields(i).await;
                 finished.set(finished.get() + 1);
             });
         }

@@ -9,6 +9,7 @@
 #[path = "../support"]
 mod support {
     mod caught;
+    mod count;
     mod counting_waker;
     mod hooked_waker;
     mod on_drop;
@@ -21,10 +22,11 @@ mod support {
     mod signal;
     mod task_panics;
     mod untimed;
+    mod yields;
 
     pub(crate) use self::{
-        caught::*, counting_waker::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*, panics::*,
-        poll_once::*, probe::*, runtimes::*, signal::*, task_panics::*, untimed::*,
+        caught::*, count::*, counting_waker::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*,
+        panics::*, poll_once::*, probe::*, runtimes::*, signal::*, task_panics::*, untimed::*, yields::*,
     };
 }
 

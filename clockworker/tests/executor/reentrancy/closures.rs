@@ -12,7 +12,7 @@ use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::tools::{Tools, on_drop};
 
-use crate::support::{OnDrop, assert_balanced, hush, output, quietly, settle, settle_run, untimed};
+use crate::support::{OnDrop, assert_balanced, output, quietly, settle, settle_run, untimed};
 
 thread_local! {
     /// What a closure that is `Send` uses.
@@ -88,7 +88,6 @@ fn the_drop_of_what_makes_a_future_for_another_thread() {
 
 #[test]
 fn the_payload_of_a_panic() {
-    hush();
     let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     TOOLS.set(Some(Rc::clone(&tools)));

@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use clockworker::{AbortHandle, spawn_local, yield_now};
 
-use crate::support::{OnDrop, Probe, assert_finished, hold, output, settle, untimed};
+use crate::support::{OnDrop, Probe, assert_finished, hold, output, settle, untimed, yields};
 
 #[test]
 fn a_task_that_is_dropped_while_another_is_polled_may_wake_that_one() {
@@ -104,9 +104,7 @@ fn what_the_drop_of_an_aborted_future_wakes_does_not_keep_a_yielding_task_from_g
     settle(&ex);
     let task = ex.spawn(async move {
         victim.abort();
-        for _ in 0..3 {
-            yield_now().await;
-        }
+        yields(3).await;
     });
     settle(&ex);
     output(task).unwrap();

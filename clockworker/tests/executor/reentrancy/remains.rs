@@ -1,23 +1,23 @@
 //! Cycles of tasks and handles, and what is left of an executor.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use clockworker::schedulers::Las;
 use clockworker::{Executor, JoinError, JoinHandle, yield_now};
 
-use crate::support::{OnDrop, hold, output, settle, untimed};
+use crate::support::{Count, hold, output, settle, untimed};
 
 #[test]
 fn two_tasks_that_hold_each_others_handles_are_dropped_with_the_executor() {
     type Held = Rc<RefCell<Option<JoinHandle<()>>>>;
-    let drops = Rc::new(Cell::new(0));
+    let drops = Count::default();
     let ex = untimed();
     let (to_a, to_b): (Held, Held) = (Rc::default(), Rc::default());
     let awaits = |held: &Held| {
-        let (held, drops) = (Rc::clone(held), Rc::clone(&drops));
+        let (held, guard) = (Rc::clone(held), drops.guard());
         async move {
-            let _guard = OnDrop::new(move || drops.set(drops.get() + 1));
+            let _guard = guard;
             yield_now().await;
             let handle = held.take().expect("set below");
             let _ = handle.await;
@@ -35,11 +35,11 @@ fn two_tasks_that_hold_each_others_handles_are_dropped_with_the_executor() {
 #[test]
 fn a_task_that_awaits_itself_is_dropped_with_the_executor() {
     let held: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
-    let (own, drops) = (Rc::clone(&held), Rc::new(Cell::new(0)));
-    let counted = Rc::clone(&drops);
+    let (own, drops) = (Rc::clone(&held), Count::default());
+    let guard = drops.guard();
     let ex = untimed();
     let task = ex.spawn(async move {
-        let _guard = OnDrop::new(move || counted.set(counted.get() + 1));
+        let _guard = guard;
         let handle = own.take().expect("set below");
         let _ = handle.await;
     });

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::task::{AbortHandle, JoinError, JoinHandle, LocalSet, spawn_local, yield_now};
-use crate::support::{MEANT, OnDrop, complaint_of, current_thread, hush, multi_thread, said};
+use crate::support::{MEANT, OnDrop, complaint_of, current_thread, hush, multi_thread, panic_as_meant, said};
 
 fn run<T>(program: impl Future<Output = T>) -> T {
     LocalSet::new().block_on(&current_thread(), program)
@@ -108,11 +108,10 @@ fn aborting_a_task_that_is_over_changes_nothing() {
 
 #[test]
 fn the_panic_of_a_dropped_future_stays_inside() {
-    hush();
     run(async {
         for awaited in [false, true] {
             let task = spawn_local(async {
-                let _guard = OnDrop::new(|| panic!("{MEANT}in a drop"));
+                let _guard = OnDrop::new(|| panic_as_meant("in a drop"));
                 pending::<()>().await;
             });
             yield_now().await;
@@ -133,10 +132,9 @@ fn the_panic_of_a_dropped_future_stays_inside() {
 
 #[test]
 fn the_panic_of_an_output_dropped_with_its_handle_stays_inside() {
-    hush();
     run(async {
         for after in [false, true] {
-            let task = spawn_local(async { OnDrop::new(|| panic!("{MEANT}an output")) });
+            let task = spawn_local(async { OnDrop::new(|| panic_as_meant("an output")) });
             while after && !task.is_finished() {
                 yield_now().await;
             }
@@ -151,17 +149,16 @@ fn the_panic_of_an_output_dropped_with_its_handle_stays_inside() {
 
 #[test]
 fn a_panic_is_given_to_the_handle_and_to_nobody_else() {
-    hush();
     run(async {
         let bystander = spawn_local(async {
             yield_now().await;
             1
         });
-        let detached = spawn_local(async { panic!("{MEANT}detached") });
+        let detached = spawn_local(async { panic_as_meant("detached") });
         drop::<JoinHandle<()>>(detached);
         let task: JoinHandle<()> = spawn_local(async {
             yield_now().await;
-            panic!("{MEANT}awaited")
+            panic_as_meant("awaited")
         });
         let error = task.await.unwrap_err();
         assert!(error.is_panic() && !error.is_cancelled());
@@ -226,7 +223,6 @@ fn an_error_becomes_an_io_error_that_holds_it() {
 
 #[test]
 fn the_payload_of_a_cancelled_task_is_a_panic() {
-    hush();
     run(async {
         let task = spawn_local(pending::<()>());
         task.abort();

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use super::task::{AbortHandle, Id, JoinError, JoinSet, LocalSet, spawn_local, yield_now};
-use crate::support::{MEANT, OnDrop, complaint_of, current_thread, hush, multi_thread};
+use crate::support::{MEANT, OnDrop, complaint_of, current_thread, multi_thread, panic_as_meant};
 
 /// Runs a program inside a set, on either runtime.
 fn inside<F: Future<Output = ()>>(program: impl Fn() -> F) {
@@ -212,13 +212,12 @@ fn joining_all_gives_all_outputs() {
 
 #[test]
 fn joining_all_passes_a_panic_on_and_aborts_the_rest() {
-    hush();
     inside(|| async {
         let mut set = JoinSet::new();
         let end = spawn_waiting(&mut set, None);
         set.spawn_local(async {
             yield_now().await;
-            panic!("{MEANT}one of them");
+            panic_as_meant("one of them");
         });
         let all = spawn_local(set.join_all());
         let error: JoinError = all.await.unwrap_err();
@@ -252,7 +251,6 @@ fn a_thousand_that_finish_at_once_are_taken_without_waiting() {
 
 #[test]
 fn ids_are_given_with_outputs_and_errors() {
-    hush();
     inside(|| async {
         let mut set = JoinSet::new();
         let finishes = set.spawn_local(async { 5 }).id();
@@ -260,7 +258,7 @@ fn ids_are_given_with_outputs_and_errors() {
         let aborted = set.spawn_local(pending());
         aborted.abort();
         assert_eq!(set.join_next_with_id().await.unwrap().unwrap_err().id(), aborted.id());
-        let panics = set.spawn_local(async { panic!("{MEANT}in a set") }).id();
+        let panics = set.spawn_local(async { panic_as_meant("in a set") }).id();
         let error = poll_fn(|cx| set.poll_join_next_with_id(cx)).await.unwrap().unwrap_err();
         assert!(error.is_panic() && error.id() == panics);
         assert!(poll_fn(|cx| set.poll_join_next(cx)).await.is_none());
@@ -332,7 +330,6 @@ fn tasks_of_a_set_that_is_gone_are_cancelled() {
 
 #[test]
 fn spawning_outside_is_a_panic_and_adds_nothing() {
-    hush();
     let mut set = JoinSet::new();
     let said = complaint_of(|| set.spawn_local(ready(())));
     assert!(said.contains("spawn_local") && said.contains("outside"), "{said}");

@@ -10,7 +10,7 @@ use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
 use super::task::{JoinHandle, LocalEnterGuard, LocalSet, spawn_local, yield_now};
-use crate::support::{MEANT, OnDrop, complaint_of, current_thread, hush, multi_thread};
+use crate::support::{OnDrop, complaint_of, current_thread, multi_thread, panic_as_meant};
 
 #[tokio::test(flavor = "current_thread")]
 async fn a_task_is_spawned_and_joined() {
@@ -152,7 +152,6 @@ fn inside_a_guard_tasks_are_spawned_on_it() {
 
 #[test]
 fn spawning_outside_is_a_clear_panic_that_names_the_function() {
-    hush();
     let complains =
         |said: String| assert!(said.contains("spawn_local") && said.contains("outside"), "{said}");
     complains(complaint_of(|| spawn_local(async {})));
@@ -320,7 +319,6 @@ fn a_spawn_in_a_drop_during_its_drop_is_refused() {
 
 #[test]
 fn a_panic_of_what_is_run_is_passed_on_and_the_set_goes_on() {
-    hush();
     let rt = current_thread();
     let local = LocalSet::new();
     let (tell, told) = oneshot::channel::<u32>();
@@ -328,7 +326,7 @@ fn a_panic_of_what_is_run_is_passed_on_and_the_set_goes_on() {
     let said = complaint_of(|| {
         local.block_on(&rt, async {
             yield_now().await;
-            panic!("{MEANT}what is run");
+            panic_as_meant("what is run");
         })
     });
     assert_eq!(said, "what is run");

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time;
 
 use super::task::{LocalSet, spawn_local, yield_now};
-use crate::support::{OnDrop, complaint_of, current_thread, hush, multi_thread, said};
+use crate::support::{OnDrop, complaint_of, current_thread, multi_thread, said};
 
 const MOMENT: Duration = Duration::from_millis(2);
 
@@ -301,7 +301,6 @@ fn task_locals_of_tokio_are_each_tasks_own() {
 #[test]
 fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic() {
     const SAYS: &str = "can call blocking only when running on the multi-threaded runtime";
-    hush();
     let rt = current_thread();
     let local = LocalSet::new();
     // In a task, in a task's drop, and in what is run.
@@ -322,7 +321,6 @@ fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic() {
 
 #[test]
 fn a_run_inside_the_runtime_that_is_to_run_it_is_a_panic() {
-    hush();
     let rt = current_thread();
     let local = LocalSet::new();
     let said = complaint_of(|| rt.block_on(async { local.block_on(&rt, pending::<()>()) }));
