@@ -70,6 +70,35 @@ macro_rules! every_host_can {
     };
 }
 
+/// `Io::echo` where the host's crate has the traits and streams by the names of tokio's.
+macro_rules! echo_with {
+    ($host:ident) => {
+        async fn echo(messages: u32) {
+            use $host::io::{AsyncReadExt, AsyncWriteExt};
+            use $host::net::{TcpListener, TcpStream};
+
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = clockworker::spawn_local(async move {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut buffer = [0; crate::io::MESSAGE.len()];
+                for _ in 0..messages {
+                    stream.read_exact(&mut buffer).await.unwrap();
+                    stream.write_all(&buffer).await.unwrap();
+                }
+            });
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            for _ in 0..messages {
+                stream.write_all(&crate::io::MESSAGE).await.unwrap();
+                let mut buffer = [0; crate::io::MESSAGE.len()];
+                stream.read_exact(&mut buffer).await.unwrap();
+                assert_eq!(buffer, crate::io::MESSAGE);
+            }
+            server.await.unwrap();
+        }
+    };
+}
+
 /// For hosts that look at their timers although a task of theirs, the executor, is ready all the time.
 macro_rules! timers_fire_beside_computation {
     ($run:ident, $io:ty) => {

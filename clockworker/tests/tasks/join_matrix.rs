@@ -1,5 +1,5 @@
 //! Every combination of how a task ends, what panics, who holds which handle, and when it is awaited, aborted and
-//! dropped. The idea is that of tokio's `task_combinations`; here each case has an exact expectation.
+//! dropped. The idea is that of tokio's `task_combinations`, which tries 1,920; here are 2,805, each with an exact expectation.
 
 mod case;
 
@@ -357,14 +357,6 @@ fn every_combination_ends_as_it_must_in_a_group() {
 #[test]
 fn every_combination_ends_as_it_must_when_spawned_from_another_thread() {
     assert_eq!(run_all(Spawn::Remote), 5 * 17 * 11);
-}
-
-#[test]
-#[allow(clippy::print_stdout, reason = "the number is wanted")]
-fn there_are_at_least_as_many_combinations_as_tokio_tries() {
-    let cases = SPAWNS.len() * PANICS.len() * joins().len() * aborts().len();
-    println!("{cases} combinations");
-    assert!(cases >= 1_920);
 }
 
 #[test]
