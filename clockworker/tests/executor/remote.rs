@@ -180,7 +180,8 @@ fn a_stopped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread()
 
 #[test]
 fn a_dropped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread() {
-    assert_refuses_on_the_callers_thread(untimed().handle(), "was refused: its executor was dropped");
+    let handle = untimed().handle();
+    assert_refuses_on_the_callers_thread(handle, "was refused: its executor was dropped");
 }
 
 #[test]
