@@ -150,6 +150,16 @@ impl Scheduler for Calls {
     }
 }
 
+/// A task that waits; and so many that are ready, enough that the scheduler is asked who comes soon, once they are not in
+/// order.
+fn spawn_others(ex: &Executor, own: &Queue, many: usize) -> (JoinHandle<()>, Vec<JoinHandle<()>>) {
+    let spawn = || (0..many).map(|_| own.spawn(yield_now())).collect::<Vec<_>>();
+    drop(spawn());
+    let parked = own.spawn(pending::<()>());
+    settle(ex);
+    (parked, spawn())
+}
+
 /// Whether the scheduler did what it was to do.
 fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     let ex = Rc::new(untimed());
@@ -161,30 +171,11 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     let probes = [Probe::new(), Probe::new()];
     let tasks = [own.spawn(probes[0].future()), other.spawn(probes[1].future())];
     let doomed = own.spawn(pending::<()>());
-    // Enough that the scheduler is asked who comes soon, once they are not in order.
-    let many: Vec<_> = (0..if from == "peek" { 1_100 } else { 0 }).map(|_| own.spawn(yield_now())).collect();
-    let parked = own.spawn(pending::<()>());
-    settle(&ex);
-    let more: Vec<_> = many
-        .into_iter()
-        .map(|task| {
-            drop(task);
-            own.spawn(yield_now())
-        })
-        .collect();
-    let group = RefCell::new(Some(own.group(5)));
-    assert!(
-        world
-            .set(World {
-                ex: Rc::downgrade(&ex),
-                own: own.clone(),
-                other: other.clone(),
-                probes: probes.clone(),
-                doomed,
-                group
-            })
-            .is_ok()
-    );
+    let (parked, more) = spawn_others(&ex, &own, if from == "peek" { 1_100 } else { 0 });
+    let (group, weak) = (RefCell::new(Some(own.group(5))), Rc::downgrade(&ex));
+    let all =
+        World { ex: weak, own: own.clone(), other: other.clone(), probes: probes.clone(), doomed, group };
+    assert!(world.set(all).is_ok());
     if idle {
         // Its methods are called while none of its tasks is ready.
         parked.abort();
@@ -196,9 +187,7 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
         }
     }
     let closed = own.is_closed();
-    let yields = own.spawn(async {
-        yields(3).await;
-    });
+    let yields = own.spawn(yields(3));
     drop(own.group(6).spawn(async {}));
     let bystander = other.spawn(async { 2 });
     quietly(|| settle(&ex));

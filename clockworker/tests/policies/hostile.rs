@@ -220,33 +220,39 @@ impl<const NEEDS_SERVICE: bool> Drop for Hostile<NEEDS_SERVICE> {
     }
 }
 
+const YIELDS: u32 = 3;
+
+/// Counts its polls, and gives its number.
+async fn counted(number: usize, polls: Rc<Cell<u32>>) -> usize {
+    let mut left = YIELDS;
+    poll_fn(move |cx| {
+        polls.set(polls.get() + 1);
+        if left == 0 {
+            return Poll::Ready(number);
+        }
+        left -= 1;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
 /// Tasks that yield, wait for one another, and are in groups; each asserts how often it is polled.
 fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     const TASKS: usize = 12;
-    const YIELDS: usize = 3;
     let case = format!("{fault:?} after {after}, needs service: {NEEDS_SERVICE}");
     let struck = Rc::new(Cell::new(false));
     let ex = untimed();
     let hostile = ex.queue("hostile").scheduler(Hostile::<NEEDS_SERVICE>::new(fault, after, &struck));
     let hostile = hostile.create().unwrap();
-    let polls: Vec<Rc<Cell<usize>>> = (0..TASKS).map(|_| Rc::default()).collect();
+    let polls: Vec<Rc<Cell<u32>>> = (0..TASKS).map(|_| Rc::default()).collect();
     let groups: Vec<_> = (0..3).map(|key| hostile.group(key)).collect();
     // A policy is asked who comes soon only where there are many, however few of them are ready.
     let crowd = if matches!(fault, F::PanicsInPeek | F::PeeksNonsense) { 1_100 } else { 0 };
     let idle: Vec<_> = (0..crowd).map(|_| hostile.spawn(pending::<()>())).collect();
     let tasks: Vec<_> = (0..TASKS)
         .map(|i| {
-            let polls = Rc::clone(&polls[i]);
-            let mut left = YIELDS;
-            let future = poll_fn(move |cx| {
-                polls.set(polls.get() + 1);
-                if left == 0 {
-                    return Poll::Ready(i);
-                }
-                left -= 1;
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            });
+            let future = counted(i, Rc::clone(&polls[i]));
             match i % 4 {
                 3 => hostile.spawn(future),
                 group => groups[group].spawn(future),
@@ -257,7 +263,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     let others: Vec<_> = (0..TASKS)
         .map(|i| {
             ex.spawn(async move {
-                yields(YIELDS.try_into().unwrap()).await;
+                yields(YIELDS).await;
                 i
             })
         })

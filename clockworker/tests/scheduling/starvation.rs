@@ -53,7 +53,7 @@ fn ping_pong(sim: &Sim, queue: &Queue, polls: &Rc<Cell<u64>>, stop: &Rc<Cell<boo
 #[test]
 fn pairs_that_wake_each_other_without_end_do_not_starve_a_third() {
     const PAIRS: u64 = 100;
-    const YIELDS: u64 = 5;
+    const YIELDS: u32 = 5;
     each_policy(|sim, ex, queue| {
         let (polls, stop) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
         for _ in 0..PAIRS {
@@ -63,15 +63,13 @@ fn pairs_that_wake_each_other_without_end_do_not_starve_a_third() {
         let counted = Rc::clone(&polls);
         sim.run(ex, poll_fn(move |cx| wait_until(cx.waker(), counted.get() > 10 * PAIRS)));
         let before = polls.get();
-        let victim = queue.spawn(async {
-            yields(YIELDS.try_into().unwrap()).await;
-        });
+        let victim = queue.spawn(yields(YIELDS));
         sim.run(ex, victim).unwrap();
         // What the policies promise, with L tasks there: L pops in order of becoming ready, 2·32·L with fair turns.
         let tasks = 2 * PAIRS + 1;
         let promised = if queue.name() == "runnable" { tasks } else { 2 * 32 * tasks };
         let beside = polls.get() - before;
-        assert!(beside <= (YIELDS + 1) * promised, "{}: {beside} polls", queue.name());
+        assert!(beside <= u64::from(YIELDS + 1) * promised, "{}: {beside} polls", queue.name());
         stop.set(true);
     });
 }

@@ -212,9 +212,7 @@ fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
     let sim = Sim::new();
     let ex = sim.builder().host_budget(us(20)).build().unwrap();
     let signals: Vec<_> = (0..4).map(|_| Signal::new()).collect();
-    let begin = ex.spawn(async {
-        yields(1_000).await;
-    });
+    let begin = ex.spawn(yields(1_000));
     for signal in &signals {
         let (sim, signal) = (sim.clone(), signal.clone());
         ex.spawn(async move {

@@ -210,9 +210,7 @@ fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
 #[test]
 fn a_main_future_that_yields_needs_no_host_while_nothing_is_due() {
     let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
-    let mut run = pin!(ex.run_until(async {
-        yields(1_000).await;
-    }));
+    let mut run = pin!(ex.run_until(yields(1_000)));
     assert!(poll_once(&mut run).is_ready());
     assert_eq!(ex.stats().host_polls, 1);
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use clockworker::schedulers::Qlas;
-use clockworker::{AbortHandle, Executor, JoinHandle};
+use clockworker::{AbortHandle, Executor, Id, JoinError, JoinHandle};
 
 use crate::support::{CountingWaker, assert_finished, panic_as_meant, poll_once, said, settle, untimed};
 
@@ -257,6 +257,17 @@ fn check(case: Case) {
     assert_eq!(joiner.count(), usize::from(case.polled && case.join_dropped > over), "{case:?}");
 
     assert_eq!(result.is_some(), case.join_dropped == WhenRead, "{case:?}");
+    check_result(case, id, result, &seen);
+    // An output that there was is dropped once, whoever had it, also if the future's drop spoilt it.
+    let outputs = polls == 2 && matches!(case.panics, Panics::Nowhere | Panics::InDrop);
+    assert_eq!(seen.output_drops.load(SeqCst), u32::from(outputs), "{case:?}");
+    drop(hands);
+    assert_eq!(ex.block_on(async { clockworker::spawn_local(async { 1 }).await.unwrap() }), 1);
+}
+
+/// What the handle gave, if it was there to be read.
+fn check_result(case: Case, id: Id, result: Option<Result<Output, JoinError>>, seen: &Seen) {
+    let (end, _) = case.expected();
     match (result, end) {
         (None, _) => {}
         (Some(Ok(output)), End::Completed) => {
@@ -271,11 +282,6 @@ fn check(case: Case) {
         }
         (Some(result), _) => panic!("{case:?}: {:?}", result.map(|_| "an output")),
     }
-    // An output that there was is dropped once, whoever had it, also if the future's drop spoilt it.
-    let outputs = polls == 2 && matches!(case.panics, Panics::Nowhere | Panics::InDrop);
-    assert_eq!(seen.output_drops.load(SeqCst), u32::from(outputs), "{case:?}");
-    drop(hands);
-    assert_eq!(ex.block_on(async { clockworker::spawn_local(async { 1 }).await.unwrap() }), 1);
 }
 
 /// All cases of one way of spawning; how many.

@@ -240,25 +240,16 @@ impl Run {
         };
         let gone = handle.is_none();
         // A joiner that waits when the task ends is woken once; nobody else is.
-        let (_, polls) = case.expected();
-        let over_before = |when: When| match polls {
-            0 => when > BeforeFirstPoll,
-            1 if case.panics == Panics::FirstPoll && case.aborted() != Some(BeforeFirstPoll) => {
-                when > InFirstPoll
-            }
-            1 => case.aborted().is_some_and(|aborted| over_after_abort(aborted, when)),
-            _ => when == AfterSecondPoll,
-        };
         let waited = match case.join {
             Join::Detached(_) | Join::AfterExecutor => false,
-            Join::Awaited(when) => !over_before(when),
+            Join::Awaited(when) => !case.is_over_before(when),
             Join::AwaitedElsewhere => true,
-            Join::AwaitedThenDropped(when) => over_before(when),
+            Join::AwaitedThenDropped(when) => case.is_over_before(when),
         };
         assert_eq!(joiner.count(), usize::from(waited), "{case:?}: wakes of the joiner");
         assert_eq!(
             early.is_some(),
-            matches!(case.join, Join::Awaited(when) if over_before(when)),
+            matches!(case.join, Join::Awaited(when) if case.is_over_before(when)),
             "{case:?}"
         );
 
@@ -294,18 +285,9 @@ impl Run {
             }
         }
         // Given or not, an output that there was is dropped once; one that the future's drop spoilt too.
-        let outputs = u32::from(polls == 2 && case.panics != Panics::SecondPoll);
+        let outputs = u32::from(case.expected().1 == 2 && case.panics != Panics::SecondPoll);
         assert_eq!(seen.output_drops.load(Ordering::SeqCst), outputs, "{case:?}: drops of the output");
         drop((abort, seen.waker.lock().unwrap().take()));
-    }
-}
-
-/// Whether a task that is aborted at one moment is over at another. It takes the executor a run to get there.
-fn over_after_abort(aborted: When, when: When) -> bool {
-    match aborted {
-        BeforeFirstPoll => when > BeforeFirstPoll,
-        InFirstPoll => when > InFirstPoll,
-        BetweenPolls | WokenBetweenPolls | AfterSecondPoll => when == AfterSecondPoll,
     }
 }
 
@@ -359,6 +341,55 @@ fn every_combination_ends_as_it_must_when_spawned_from_another_thread() {
     assert_eq!(run_all(Spawn::Remote), 5 * 17 * 11);
 }
 
+/// Drops the executor before the first poll, after it, woken after it, or after the second.
+fn check_dropped_at(moment: u32, case: Case, waits: bool) {
+    let run = Run::start(case);
+    let mut handle = run.hands.borrow_mut().handle.take().unwrap();
+    if waits {
+        assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&run.waker)).is_pending());
+    }
+    if moment > 0 {
+        settle(&run.ex);
+    }
+    if moment > 1
+        && let Some(waker) = run.seen.waker.lock().unwrap().clone()
+    {
+        waker.wake();
+    }
+    if moment > 2 {
+        settle(&run.ex);
+    }
+    assert_balanced(&run.ex.stats());
+    let polls = match (moment, case.panics) {
+        (0, _) => 0,
+        (1 | 2, _) | (_, Panics::FirstPoll) => 1,
+        _ => 2,
+    };
+    let Run { ex, seen, joiner, .. } = run;
+    drop(ex);
+    let what = format!("{case:?} at {moment}");
+    assert_eq!(seen.polls.load(Ordering::SeqCst), polls, "{what}");
+    assert_eq!(joiner.count(), usize::from(waits), "{what}");
+    let made = usize::from(case.spawn != Spawn::Remote || polls > 0);
+    assert_eq!(*seen.future_drops.lock().unwrap(), vec![thread::current().id(); made], "{what}");
+    let Poll::Ready(result) = poll_once(&mut handle) else { panic!("{what}: it hangs") };
+    match (case.panics, polls) {
+        (Panics::FutureDrop, _) if made == 1 => {
+            assert_eq!(said(result.unwrap_err().into_panic()), IN_FUTURE_DROP, "{what}");
+        }
+        (Panics::FirstPoll, 1) => {
+            assert_eq!(said(result.unwrap_err().into_panic()), IN_FIRST_POLL, "{what}");
+        }
+        (Panics::SecondPoll, 2) => {
+            assert_eq!(said(result.unwrap_err().into_panic()), IN_SECOND_POLL, "{what}");
+        }
+        (_, 2) => drop(catch_unwind(AssertUnwindSafe(|| drop(result.unwrap())))),
+        _ => assert!(result.unwrap_err().is_cancelled(), "{what}"),
+    }
+    let outputs = u32::from(polls == 2 && case.panics != Panics::SecondPoll);
+    assert_eq!(seen.output_drops.load(Ordering::SeqCst), outputs, "{what}");
+}
+
 #[test]
 fn an_executor_dropped_at_each_moment_ends_every_combination() {
     for panics in PANICS {
@@ -366,57 +397,7 @@ fn an_executor_dropped_at_each_moment_ends_every_combination() {
             for moment in 0..4 {
                 for waits in [false, true] {
                     let case = Case { panics, spawn, join: Join::AfterExecutor, abort: Abort::Never };
-                    let run = Run::start(case);
-                    let mut handle = run.hands.borrow_mut().handle.take().unwrap();
-                    if waits {
-                        assert!(
-                            Pin::new(&mut handle).poll(&mut Context::from_waker(&run.waker)).is_pending()
-                        );
-                    }
-                    if moment > 0 {
-                        settle(&run.ex);
-                    }
-                    if moment > 1
-                        && let Some(waker) = run.seen.waker.lock().unwrap().clone()
-                    {
-                        waker.wake();
-                    }
-                    if moment > 2 {
-                        settle(&run.ex);
-                    }
-                    assert_balanced(&run.ex.stats());
-                    let polls = match (moment, panics) {
-                        (0, _) => 0,
-                        (1 | 2, _) | (_, Panics::FirstPoll) => 1,
-                        _ => 2,
-                    };
-                    let Run { ex, seen, joiner, .. } = run;
-                    drop(ex);
-                    let what = format!("{case:?} at {moment}");
-                    assert_eq!(seen.polls.load(Ordering::SeqCst), polls, "{what}");
-                    assert_eq!(joiner.count(), usize::from(waits), "{what}");
-                    let made = usize::from(spawn != Spawn::Remote || polls > 0);
-                    assert_eq!(
-                        *seen.future_drops.lock().unwrap(),
-                        vec![thread::current().id(); made],
-                        "{what}"
-                    );
-                    let Poll::Ready(result) = poll_once(&mut handle) else { panic!("{what}: it hangs") };
-                    match (panics, polls) {
-                        (Panics::FutureDrop, _) if made == 1 => {
-                            assert_eq!(said(result.unwrap_err().into_panic()), IN_FUTURE_DROP, "{what}");
-                        }
-                        (Panics::FirstPoll, 1) => {
-                            assert_eq!(said(result.unwrap_err().into_panic()), IN_FIRST_POLL, "{what}");
-                        }
-                        (Panics::SecondPoll, 2) => {
-                            assert_eq!(said(result.unwrap_err().into_panic()), IN_SECOND_POLL, "{what}");
-                        }
-                        (_, 2) => drop(catch_unwind(AssertUnwindSafe(|| drop(result.unwrap())))),
-                        _ => assert!(result.unwrap_err().is_cancelled(), "{what}"),
-                    }
-                    let outputs = u32::from(polls == 2 && panics != Panics::SecondPoll);
-                    assert_eq!(seen.output_drops.load(Ordering::SeqCst), outputs, "{what}");
+                    check_dropped_at(moment, case, waits);
                 }
             }
         }

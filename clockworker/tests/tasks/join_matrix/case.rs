@@ -122,4 +122,26 @@ impl Case {
         let spoilt = made && self.panics == Panics::FutureDrop;
         (if spoilt { End::Panicked(IN_FUTURE_DROP) } else { end }, polls)
     }
+
+    /// Whether the task is over at that moment.
+    pub(super) fn is_over_before(self, when: When) -> bool {
+        let (_, polls) = self.expected();
+        match polls {
+            0 => when > BeforeFirstPoll,
+            1 if self.panics == Panics::FirstPoll && self.aborted() != Some(BeforeFirstPoll) => {
+                when > InFirstPoll
+            }
+            1 => self.aborted().is_some_and(|aborted| over_after_abort(aborted, when)),
+            _ => when == AfterSecondPoll,
+        }
+    }
+}
+
+/// Whether a task that is aborted at one moment is over at another. It takes the executor a run to get there.
+fn over_after_abort(aborted: When, when: When) -> bool {
+    match aborted {
+        BeforeFirstPoll => when > BeforeFirstPoll,
+        InFirstPoll => when > InFirstPoll,
+        BetweenPolls | WokenBetweenPolls | AfterSecondPoll => when == AfterSecondPoll,
+    }
 }
