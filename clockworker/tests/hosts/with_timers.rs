@@ -1,5 +1,5 @@
 //! `with_timers`: that it leaves nothing behind, loses no wake, and says what went wrong. That timers fire is tested in
-//! `hosts.rs`.
+//! `beside`.
 
 use std::future::Future;
 use std::pin::{Pin, pin};

@@ -237,6 +237,18 @@ async fn counted(number: usize, polls: Rc<Cell<u32>>) -> usize {
     .await
 }
 
+/// What was reported is what was wrong.
+#[track_caller]
+fn assert_reported(reported: Option<PolicyFault>, fault: Fault, did_strike: bool, case: &str) {
+    match reported {
+        None => assert!(!did_strike || fault.reported().is_empty(), "{case}: not reported"),
+        Some(reported) => {
+            assert!(did_strike, "{case}: reported {reported:?} although nothing was wrong");
+            assert!(fault.reported().contains(&reported), "{case}: reported {reported:?}");
+        }
+    }
+}
+
 /// Tasks that yield, wait for one another, and are in groups; each asserts how often it is polled.
 fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     const TASKS: usize = 12;
@@ -284,13 +296,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: Fault, after: u32) -> bool {
     assert_finished(&stats, 2 * TASKS as u64, crowd, 0);
     assert_eq!((stats.live, stats.ready), (0, 0), "{case}");
     assert_eq!(stats.queues[0].policy_fault, None, "the other queue");
-    match stats.queues[1].policy_fault {
-        None => assert!(!did_strike || fault.reported().is_empty(), "{case}: not reported"),
-        Some(reported) => {
-            assert!(did_strike, "{case}: reported {reported:?} although nothing was wrong");
-            assert!(fault.reported().contains(&reported), "{case}: reported {reported:?}");
-        }
-    }
+    assert_reported(stats.queues[1].policy_fault, fault, did_strike, &case);
     assert_usable(&ex, &hostile);
     // A panic in the scheduler's own drop stays inside, whoever drops it.
     let dropped = catch_unwind(AssertUnwindSafe(|| {

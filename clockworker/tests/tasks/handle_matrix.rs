@@ -1,6 +1,6 @@
 //! The product of tokio's `task_combinations`: where the task panics, whether its output does when dropped, whether the
 //! join handle is polled first, when each handle is dropped, and when and by which handle the task is aborted. Every
-//! case is told exactly what it must come to. (`join_matrix.rs` has the threads, the wakes and the executor's end.)
+//! case is told exactly what it must come to. (`join_matrix` has the threads, the wakes and the executor's end.)
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
