@@ -3,18 +3,27 @@
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 #![allow(unsafe_code, reason = "a global allocator is unsafe to implement; this one passes everything on")]
 
-mod life_support;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Poll, Waker};
-use std::thread;
 
 use clockworker::yield_now;
-use life_support::{Probe, settle, tick, untimed};
+
+use support::{Probe, elsewhere, settle, tick, untimed};
+
+#[path = "support"]
+mod support {
+    mod counting_waker;
+    mod elsewhere;
+    mod host;
+    mod probe;
+    mod untimed;
+
+    pub(crate) use self::{counting_waker::*, elsewhere::*, host::*, probe::*, untimed::*};
+}
 
 /// Bytes asked for and not given back, by all threads.
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -38,11 +47,6 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller keeps `dealloc`'s contract.
         unsafe { System.dealloc(memory, layout) }
     }
-}
-
-/// Runs a closure on another thread, until that has ended.
-fn elsewhere<T: Send>(then: impl FnOnce() -> T + Send) -> T {
-    thread::scope(|scope| scope.spawn(then).join().expect("the other thread did not panic"))
 }
 
 /// What can be done with a waker to be rid of it.

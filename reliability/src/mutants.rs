@@ -40,25 +40,8 @@ enum Area {
     Task,
 }
 
-/// The executor's tests that look at tasks and the inbox. Those of `TOGETHER` are built as one program, as linking them
-/// one by one takes longer than running them.
-const TOGETHER: [&str; 14] = [
-    "abort",
-    "coop",
-    "drop_thread",
-    "executor_drop",
-    "join_matrix",
-    "join_set",
-    "lifetimes",
-    "memory",
-    "remote",
-    "run_until",
-    "shutdown",
-    "traits",
-    "wakers",
-    "yielding",
-];
-const ALONE: [&str; 1] = ["panics"];
+/// The executor's test programs that look at tasks and the inbox.
+const TASK_TESTS: [&str; 6] = ["executor", "memory", "runs", "scheduling", "tasks", "with_tokio"];
 
 impl Area {
     const ALL: [Area; 2] = [Area::Eevdf, Area::Task];
@@ -77,10 +60,18 @@ impl Area {
         }
     }
 
-    fn tests(self) -> Vec<&'static str> {
+    /// What its tests need.
+    fn features(self) -> &'static str {
         match self {
-            Area::Eevdf => vec!["eevdf_exact", "eevdf_oracle"],
-            Area::Task => [&["together"], &ALONE[..]].concat(),
+            Area::Eevdf => "clockworker-schedulers/laws",
+            Area::Task => "clockworker/tokio",
+        }
+    }
+
+    fn tests(self) -> &'static [&'static str] {
+        match self {
+            Area::Eevdf => &["eevdf"],
+            Area::Task => &TASK_TESTS,
         }
     }
 }
@@ -109,9 +100,6 @@ struct Counts {
 
 fn mutate(area: Area, options: &Options) -> Result<Counts, Failure> {
     let scratch = Scratch::copy("mutants")?;
-    if area == Area::Task {
-        scratch.write("clockworker/tests/together.rs", &together())?;
-    }
     let out = scratch.root().join("target").join(area.name());
     fs::create_dir_all(&out)
         .map_err(|error| Failure::run(format!("cannot make '{}': {error}", out.display())))?;
@@ -131,9 +119,7 @@ fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
     command.args(["mutants", "--in-place", "--no-shuffle", "--cap-lints=true", "--build-timeout=600"]);
     command.arg(format!("--timeout={}", options.hang)).arg("-o").arg(out);
     command.args(["-p", area.package()]);
-    if area == Area::Task {
-        command.arg("--features=clockworker/tokio");
-    }
+    command.arg(format!("--features={}", area.features()));
     // For the build and the run: what is for the run alone leaves the build with all tests of the package.
     command.arg("--cargo-arg=--lib");
     for test in area.tests() {
@@ -144,15 +130,7 @@ fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
     command.current_dir(root).env("CARGO_TARGET_DIR", root.join("target")).env("CARGO_INCREMENTAL", "0");
     // Most of the time goes into building.
     command.env("CARGO_PROFILE_DEV_DEBUG", "none");
-    // The count of `memory` is the process's, so tests go one by one.
-    command.env("RUST_TEST_THREADS", "1");
     command
-}
-
-/// One test program of many files.
-fn together() -> String {
-    let files = TOGETHER.map(|file| format!("#[path = \"{file}.rs\"]\nmod {file};\n"));
-    format!("//! Made for a scratch copy.\n\n#![allow(dead_code)]\n\n{}", files.concat())
 }
 
 fn read(path: &PathBuf) -> Result<Counts, Failure> {
@@ -201,8 +179,14 @@ mod tests {
     #[test]
     fn the_tests_are_there() {
         let root = workspace();
-        for file in TOGETHER.iter().chain(&ALONE) {
-            assert!(root.join(format!("clockworker/tests/{file}.rs")).is_file(), "{file}");
+        for (area, folder) in [(Area::Eevdf, "schedulers/tests"), (Area::Task, "clockworker/tests")] {
+            for test in area.tests() {
+                let program = root.join(folder).join(test);
+                assert!(
+                    program.join("main.rs").is_file() || program.with_extension("rs").is_file(),
+                    "{test}"
+                );
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker::Executor;
 
-use crate::io::{Io, MESSAGE};
+use crate::io::Io;
 
 struct SmolIo;
 
@@ -15,29 +15,7 @@ impl Io for SmolIo {
         smol::Timer::after(time).await;
     }
 
-    async fn echo(messages: u32) {
-        use smol::io::{AsyncReadExt, AsyncWriteExt};
-        use smol::net::{TcpListener, TcpStream};
-
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = clockworker::spawn_local(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut buffer = [0; MESSAGE.len()];
-            for _ in 0..messages {
-                stream.read_exact(&mut buffer).await.unwrap();
-                stream.write_all(&buffer).await.unwrap();
-            }
-        });
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        for _ in 0..messages {
-            stream.write_all(&MESSAGE).await.unwrap();
-            let mut buffer = [0; MESSAGE.len()];
-            stream.read_exact(&mut buffer).await.unwrap();
-            assert_eq!(buffer, MESSAGE);
-        }
-        server.await.unwrap();
-    }
+    echo_with!(smol);
 }
 
 mod block_on {

@@ -2,12 +2,60 @@
 
 use std::cell::Cell;
 use std::pin::pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use clockworker::{Executor, ManualClock, yield_now};
 
 use crate::io::Io;
+
+const POLL: Duration = Duration::from_micros(10);
+const LATEST: Duration = Duration::from_micros(1_300 + 200 + 10);
+
+/// When it was seen that the timer is due: by the executor's clock, and in which turn.
+type Seen = Rc<Cell<Option<(Duration, u64)>>>;
+
+/// Sleeps, and has one of the tasks that compute watch for the deadline.
+async fn watched_sleep<I: Io>(watched: Rc<Cell<Option<Instant>>>, seen: &Seen) -> (Duration, u64) {
+    let time = Duration::from_millis(1);
+    loop {
+        let mut sleep = pin!(I::sleep(time));
+        // The first poll sets the timer, and the clock is read after that. Hosts have timers of a millisecond, and
+        // round up.
+        if futures::poll!(sleep.as_mut()).is_pending() {
+            #[allow(clippy::disallowed_methods, reason = "the host's clock, to know when its timer is due")]
+            watched.set(Some(Instant::now() + time + Duration::from_millis(1)));
+            sleep.await;
+            if let Some(seen) = seen.take() {
+                return seen;
+            }
+        }
+        // The operating system has stopped this thread for a millisecond, before anybody could watch. Once more.
+        watched.set(None);
+    }
+}
+
+/// Computes until it is stopped; where a deadline is to be watched, until that is over.
+async fn compute(
+    ex: Weak<Executor>,
+    clock: ManualClock,
+    stop: Rc<Cell<bool>>,
+    watched: Rc<Cell<Option<Instant>>>,
+    seen: Seen,
+) {
+    while !stop.get() {
+        if let Some(deadline) = watched.take() {
+            #[allow(clippy::disallowed_methods, reason = "computes until the host's timer is due")]
+            while Instant::now() < deadline {
+                std::hint::spin_loop();
+            }
+            let turn = ex.upgrade().expect("it runs").stats().host_polls;
+            seen.set(Some((clock.now(), turn)));
+        }
+        clock.advance(POLL);
+        yield_now().await;
+    }
+}
 
 /// How late a timer may be, told without a wall clock.
 ///
@@ -22,35 +70,6 @@ use crate::io::Io;
 ///   more than a request (100 µs) and a poll: 220 µs. So it takes (40 + 220) × 5 = 1300 µs at most, and before that what
 ///   is left of the turn in which the timer came due, 200 µs and a poll. The queue with four fifths is served sooner.
 pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: ManualClock) {
-    const POLL: Duration = Duration::from_micros(10);
-    const LATEST: Duration = Duration::from_micros(1_300 + 200 + 10);
-
-    /// When it was seen that the timer is due: by the executor's clock, and in which turn.
-    type Seen = Rc<Cell<Option<(Duration, u64)>>>;
-
-    /// Sleeps, and has one of the tasks that compute watch for the deadline.
-    async fn watched_sleep<I: Io>(watched: Rc<Cell<Option<Instant>>>, seen: &Seen) -> (Duration, u64) {
-        let time = Duration::from_millis(1);
-        loop {
-            let mut sleep = pin!(I::sleep(time));
-            // The first poll sets the timer, and the clock is read after that. Hosts have timers of a millisecond, and
-            // round up.
-            if futures::poll!(sleep.as_mut()).is_pending() {
-                #[allow(
-                    clippy::disallowed_methods,
-                    reason = "the host's clock, to know when its timer is due"
-                )]
-                watched.set(Some(Instant::now() + time + Duration::from_millis(1)));
-                sleep.await;
-                if let Some(seen) = seen.take() {
-                    return seen;
-                }
-            }
-            // The operating system has stopped this thread for a millisecond, before anybody could watch. Once more.
-            watched.set(None);
-        }
-    }
-
     let requests = Duration::from_micros(100);
     let queues = [
         ex.queue("background").request(requests).create().unwrap(),
@@ -64,23 +83,7 @@ pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: M
         for _ in 0..4 {
             let (ex, clock, stop) = (Rc::downgrade(&ex), clock.clone(), Rc::clone(&stop));
             let (watched, seen) = (Rc::clone(&watched), Rc::clone(&seen));
-            computing.push(queue.spawn(async move {
-                while !stop.get() {
-                    if let Some(deadline) = watched.take() {
-                        #[allow(
-                            clippy::disallowed_methods,
-                            reason = "computes until the host's timer is due"
-                        )]
-                        while Instant::now() < deadline {
-                            std::hint::spin_loop();
-                        }
-                        let turn = ex.upgrade().expect("it runs").stats().host_polls;
-                        seen.set(Some((clock.now(), turn)));
-                    }
-                    clock.advance(POLL);
-                    yield_now().await;
-                }
-            }));
+            computing.push(queue.spawn(compute(ex, clock, stop, watched, seen)));
         }
     }
     let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(200))).collect();

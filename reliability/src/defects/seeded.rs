@@ -3,12 +3,12 @@
 //! ```text
 //! # A push onto the inbox of a parked host wakes nobody.
 //! # promise: 1
-//! # caught-by: run_until::wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_park
+//! # caught-by: runs::host_wakes::wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_park
 //! # quick
 //! diff --git …
 //! ```
 //!
-//! Tests are named as in the README of `clockworker/tests`: `file::test`, `schedulers/file::test`; and `lib::path::test` or
+//! Tests are named with their programs: `program::module::test`, `schedulers/program::module::test`; and `lib::path::test` or
 //! `schedulers/lib::path::test` for one beside the code.
 
 use std::fmt;
@@ -38,7 +38,7 @@ pub(super) struct Defect {
 pub(super) struct TestName {
     pub(super) package: Package,
     /// None for the library's own.
-    pub(super) file: Option<String>,
+    pub(super) program: Option<String>,
     pub(super) test: String,
 }
 
@@ -72,8 +72,8 @@ impl Package {
 impl TestName {
     /// What cargo is to be told to build.
     pub(super) fn target(&self) -> Vec<&str> {
-        match &self.file {
-            Some(file) => vec!["--test", file],
+        match &self.program {
+            Some(program) => vec!["--test", program],
             None => vec!["--lib"],
         }
     }
@@ -87,16 +87,17 @@ impl FromStr for TestName {
             Some(rest) => (Package::Schedulers, rest),
             None => (Package::Clockworker, text),
         };
-        let (file, test) = rest.split_once("::").ok_or_else(|| format!("'{text}' is not 'file::test'"))?;
-        let file = (file != "lib").then(|| file.to_owned());
-        Ok(TestName { package, file, test: test.to_owned() })
+        let (program, test) =
+            rest.split_once("::").ok_or_else(|| format!("'{text}' is not 'program::test'"))?;
+        let program = (program != "lib").then(|| program.to_owned());
+        Ok(TestName { package, program, test: test.to_owned() })
     }
 }
 
 impl fmt::Display for TestName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let package = if self.package == Package::Schedulers { "schedulers/" } else { "" };
-        write!(f, "{package}{}::{}", self.file.as_deref().unwrap_or("lib"), self.test)
+        write!(f, "{package}{}::{}", self.program.as_deref().unwrap_or("lib"), self.test)
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!((defect.name.as_str(), defect.what.as_str()), ("defect", "It is wrong."));
         assert_eq!((defect.promise, defect.quick), (4, true));
         assert_eq!(defect.caught_by.to_string(), "schedulers/lib::a::b");
-        assert_eq!((defect.caught_by.package, defect.caught_by.file), (Package::Schedulers, None));
+        assert_eq!((defect.caught_by.package, defect.caught_by.program), (Package::Schedulers, None));
     }
 
     #[test]

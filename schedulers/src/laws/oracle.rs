@@ -1,6 +1,6 @@
 //! EEVDF in the plainest way: no sums, no tree, no zero that moves; everything is found by scanning.
 //!
-//! `tests/eevdf_oracle.rs` holds [`Eevdf`](crate::Eevdf) to it call by call: with the 40 fractional bits that `Eevdf`
+//! `tests/eevdf/oracle.rs` holds [`Eevdf`](crate::Eevdf) to it call by call: with the 40 fractional bits that `Eevdf`
 //! documents to the last bit. With 64 bits its own rounding is next to nothing, so lags are as good as exact.
 
 /// A queue of an [`EevdfOracle`].

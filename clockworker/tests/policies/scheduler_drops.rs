@@ -1,0 +1,79 @@
+//! Schedulers that panic when they are dropped, or are dropped while in service.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
+use clockworker::{PolicyFault, yield_now};
+
+use super::hostile::{Fault as F, Hostile, assert_usable};
+use crate::support::{assert_finished, output, settle, untimed};
+
+#[test]
+fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
+    struct Counted(Hostile<true>, Rc<Cell<u32>>);
+    impl Scheduler for Counted {
+        fn push(&mut self, task: Task, why: Ready) {
+            self.0.push(task, why);
+        }
+        fn pop(&mut self) -> Option<TaskId> {
+            self.0.pop()
+        }
+    }
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.1.set(self.1.get() + 1);
+        }
+    }
+    let (struck, drops) = (Rc::default(), Rc::new(Cell::new(0)));
+    let ex = untimed();
+    let scheduler = Counted(Hostile::new(F::LosesPushed, 0, &struck), Rc::clone(&drops));
+    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
+    let task = queue.spawn(async {});
+    settle(&ex);
+    output(task).unwrap();
+    assert_eq!((queue.stats().policy_fault, drops.get()), (Some(PolicyFault::Lost), 1));
+    drop((ex, queue));
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
+    let ex = untimed();
+    let struck = Rc::new(Cell::new(false));
+    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
+    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+    let task = queue.spawn(async {
+        yield_now().await;
+        1
+    });
+    queue.close();
+    drop(queue);
+    settle(&ex);
+    assert!(struck.get(), "the scheduler went with its last task");
+    assert_eq!(output(task).unwrap(), 1);
+    assert_eq!(ex.stats().queues.len(), 1);
+    assert_finished(&ex.stats(), 1, 0, 0);
+}
+
+#[test]
+fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
+    let ex = untimed();
+    let struck = Rc::new(Cell::new(false));
+    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
+    let error = ex.queue("default").scheduler(hostile).create().unwrap_err();
+    assert!(error.is_name_taken() && struck.get());
+    let queue = ex.queue("next").create().unwrap();
+    assert_usable(&ex, &queue);
+}
+
+#[test]
+fn a_panic_when_the_last_group_handle_goes_stays_inside() {
+    let ex = untimed();
+    let struck = Rc::new(Cell::new(false));
+    let hostile = Hostile::<true>::new(F::PanicsInGroupClosed, 0, &struck);
+    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+    drop(queue.group(7));
+    assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked));
+    assert_usable(&ex, &queue);
+}

@@ -1,0 +1,499 @@
+//! Queues: names, bounds, closing, and many of them.
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use clockworker::schedulers::{Las, Qlas, Serpt};
+use clockworker::{Executor, Queue, QueueError, yield_now};
+
+use crate::support::{Sim, Trace, poll_once, poller, us, yields};
+
+// ---- Names and bounds
+
+#[test]
+fn a_queue_keeps_its_options() {
+    let ex = Executor::new();
+    let queue = ex.queue("Käse 9").share(7).request(us(30)).create().unwrap();
+    assert_eq!((queue.name(), queue.share(), queue.request()), ("Käse 9", 7, us(30)));
+    let default = ex.default_queue();
+    assert_eq!((default.name(), default.share(), default.request()), ("default", 1, us(500)));
+    assert!(!queue.is_closed());
+    assert!(ex.handle().has_queue("Käse 9"));
+    assert!(!ex.handle().has_queue("käse 9"));
+}
+
+#[test]
+fn a_name_can_be_taken_once() {
+    let ex = Executor::new();
+    ex.queue("a").create().unwrap();
+    ex.queue("A").create().unwrap();
+    ex.queue("").create().unwrap();
+    for name in ["a", "A", "", "default"] {
+        let error = ex.queue(name).create().unwrap_err();
+        assert!(error.is_name_taken(), "{error}");
+        assert_eq!(error.to_string(), format!("there is an open queue named {name:?} already"));
+    }
+    assert_eq!(ex.stats().queues.len(), 4, "those that were refused left nothing behind");
+}
+
+fn kinds(error: &QueueError) -> [bool; 5] {
+    [error.is_name_taken(), error.is_share(), error.is_request(), error.is_closed(), error.is_stopped()]
+}
+
+#[test]
+fn shares_have_bounds() {
+    let ex = Executor::new();
+    for share in [0, 1_000_001, u32::MAX] {
+        let error = ex.queue("a").share(share).create().unwrap_err();
+        assert_eq!(kinds(&error), [false, true, false, false, false]);
+        assert_eq!(error.to_string(), format!("a share is between 1 and 1000000, not {share}"));
+    }
+    for share in [1, 1_000_000] {
+        let queue = ex.queue(&share.to_string()).share(share).create().unwrap();
+        assert_eq!(queue.set_share(0).unwrap_err().to_string(), "a share is between 1 and 1000000, not 0");
+        assert_eq!(queue.share(), share, "unchanged");
+    }
+    let error = Executor::builder().share(0).build().unwrap_err();
+    assert_eq!(error.to_string(), "default queue: a share is between 1 and 1000000, not 0");
+    assert!(error.queue_error().is_some_and(QueueError::is_share) && !error.is_poll_cap());
+}
+
+#[test]
+fn requests_have_a_lower_bound() {
+    let ex = Executor::new();
+    let error = ex.queue("a").request(Duration::ZERO).create().unwrap_err();
+    assert_eq!(kinds(&error), [false, false, true, false, false]);
+    assert_eq!(error.to_string(), "a queue's request must be more than zero");
+    let queue = ex.queue("a").request(Duration::from_nanos(1)).create().unwrap();
+    assert_eq!(queue.set_request(Duration::ZERO).unwrap_err(), error);
+    assert_eq!(queue.request(), Duration::from_nanos(1), "unchanged");
+    queue.set_request(Duration::MAX).unwrap();
+    assert_eq!(ex.block_on(queue.spawn(async { 1 })).unwrap(), 1, "as long a request as can be is a request");
+}
+
+#[test]
+fn the_options_of_an_executor_have_bounds() {
+    let error = Executor::builder().poll_cap(0).build().unwrap_err();
+    assert_eq!(error.to_string(), "the poll cap must be at least 1");
+    assert!(error.is_poll_cap() && error.queue_error().is_none());
+    let error = Executor::builder().request(Duration::ZERO).build().unwrap_err();
+    assert_eq!(error.to_string(), "default queue: a queue's request must be more than zero");
+}
+
+#[test]
+fn no_queue_is_created_after_a_shutdown() {
+    let ex = Executor::new();
+    ex.block_on_shutdown(pending::<()>());
+    let error = ex.queue("a").create().unwrap_err();
+    assert_eq!(kinds(&error), [false, false, false, false, true]);
+    assert_eq!(error.to_string(), "the executor was shut down");
+}
+
+// ---- Closing
+
+#[test]
+fn a_closed_queue_refuses_and_drains() {
+    let (sim, trace) = (Sim::new(), Trace::new());
+    let ex = sim.executor();
+    let queue = ex.queue("a").create().unwrap();
+    queue.spawn(poller(&sim, &trace, "a", 3, us(1)));
+    queue.close();
+    queue.close();
+    assert!(queue.is_closed());
+    let refused = queue.spawn(async { unreachable!("it is never polled") });
+    let error = sim.run(&ex, refused).unwrap_err();
+    assert!(error.is_cancelled() && error.is_refused() && !error.is_panic());
+    assert!(error.to_string().ends_with("was refused: its queue is closed"), "{error}");
+    sim.drain(&ex);
+    assert_eq!(trace.take(), "a1 a2 a3");
+    // The refused one was never spawned.
+    let stats = queue.stats();
+    assert_eq!((stats.spawned, stats.completed, stats.cancelled), (1, 1, 0));
+    assert_eq!(ex.stats().queues.len(), 1, "it is gone");
+}
+
+/// A task of a closed queue cannot spawn beside itself; it is told so.
+#[test]
+fn children_are_refused_too() {
+    let ex = Executor::new();
+    let queue = ex.queue("a").create().unwrap();
+    let task = queue.spawn(async {
+        yield_now().await;
+        clockworker::spawn_local(async {}).await
+    });
+    queue.close();
+    assert!(ex.block_on(task).unwrap().unwrap_err().is_refused());
+}
+
+#[test]
+fn the_name_is_free_at_once() {
+    let ex = Executor::new();
+    let old = ex.queue("a").create().unwrap();
+    old.spawn(pending::<()>());
+    old.close();
+    assert!(!ex.handle().has_queue("a"));
+    let new = ex.queue("a").share(3).create().unwrap();
+    assert_eq!((old.share(), new.share()), (1, 3));
+    // By name it is the new one.
+    let handle = ex.handle();
+    ex.block_on(thread::spawn(move || handle.spawn_on("a", || async {})).join().unwrap()).unwrap();
+    assert_eq!((old.stats().spawned, new.stats().spawned), (1, 1));
+    // Closing the old one again does not take the name from the new one.
+    old.close();
+    assert!(ex.handle().has_queue("a"));
+}
+
+/// While a closed queue drains it may be re-shared; when it is gone its place may be another's.
+#[test]
+fn a_queue_that_is_gone_cannot_be_changed() {
+    let ex = Executor::new();
+    let old = ex.queue("old").create().unwrap();
+    let task = old.spawn(yield_now());
+    old.close();
+    old.set_share(5).unwrap();
+    ex.block_on(task).unwrap();
+    let new = ex.queue("new").create().unwrap();
+    let error = old.set_share(9).unwrap_err();
+    assert_eq!(kinds(&error), [false, false, false, true, false]);
+    assert_eq!(error.to_string(), "the queue is closed and gone");
+    assert!(old.set_request(us(1)).unwrap_err().is_closed());
+    assert_eq!((new.share(), new.request(), old.share()), (1, us(500), 5));
+}
+
+#[track_caller]
+fn assert_stopped(queue: &Queue, why: &str) {
+    let before = (queue.share(), queue.request());
+    for error in [queue.set_share(9).unwrap_err(), queue.set_request(us(1)).unwrap_err()] {
+        assert_eq!(kinds(&error), [false, false, false, false, true]);
+        assert_eq!(error.to_string(), why);
+    }
+    assert_eq!((queue.share(), queue.request()), before);
+    // What is wrong anyway is told first.
+    assert!(queue.set_share(0).unwrap_err().is_share());
+    assert!(queue.set_request(Duration::ZERO).unwrap_err().is_request());
+}
+
+const DROPPED: &str = "the executor was dropped";
+const SHUT_DOWN: &str = "the executor was shut down";
+
+#[test]
+fn a_queue_whose_executor_is_gone_cannot_be_changed() {
+    let ex = Executor::new();
+    let queues =
+        ["idle", "waiting", "closed", "closed and gone"].map(|name| ex.queue(name).create().unwrap());
+    let [idle, waiting, closed, gone] = &queues;
+    drop(waiting.spawn(pending::<()>()));
+    drop(closed.spawn(pending::<()>()));
+    closed.close();
+    gone.close();
+    let (default, seen) = (ex.default_queue().clone(), Rc::new(Cell::new(false)));
+    // Also while it is being dropped.
+    struct Reshares(Queue, Rc<Cell<bool>>);
+    impl Drop for Reshares {
+        fn drop(&mut self) {
+            assert_stopped(&self.0, DROPPED);
+            self.1.set(true);
+        }
+    }
+    let guard = Reshares(default.clone(), Rc::clone(&seen));
+    drop(ex.spawn(async move {
+        let _guard = guard;
+        pending::<()>().await;
+    }));
+    drop(ex);
+    assert!(seen.get());
+    [&default, idle, waiting].into_iter().for_each(|queue| assert_stopped(queue, DROPPED));
+    for queue in [closed, gone] {
+        assert!(
+            queue.set_share(9).unwrap_err().is_closed() && queue.set_request(us(1)).unwrap_err().is_closed()
+        );
+    }
+}
+
+/// As of a closed one: while it drains it may be re-shared.
+#[test]
+fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished() {
+    let ex = Executor::new();
+    let idle = ex.queue("idle").create().unwrap();
+    let drains = ex.queue("drains").create().unwrap();
+    let stays = ex.queue("stays").create().unwrap();
+    let go = Rc::new(Cell::new(false));
+    let goes = Rc::clone(&go);
+    drop(drains.spawn(poll_fn(move |cx| {
+        cx.waker().wake_by_ref();
+        if goes.get() { Poll::Ready(()) } else { Poll::Pending }
+    })));
+    drop(stays.spawn(pending::<()>()));
+    // Given up at once, so that its tasks go on in the next run.
+    let mut given_up = Box::pin(ex.shutdown(pending::<()>()));
+    assert!(poll_once(&mut given_up).is_pending());
+    drop(given_up);
+    assert_stopped(&idle, SHUT_DOWN);
+    drains.set_share(7).unwrap();
+    stays.set_request(us(70)).unwrap();
+    go.set(true);
+    ex.block_on(yield_now());
+    assert_stopped(&drains, SHUT_DOWN);
+    stays.set_share(8).unwrap();
+    assert_eq!(ex.block_on_shutdown(std::future::ready(())).cancelled, 1);
+    [ex.default_queue(), &idle, &drains, &stays]
+        .into_iter()
+        .for_each(|queue| assert_stopped(queue, SHUT_DOWN));
+    assert_eq!((drains.share(), stays.share(), stays.request()), (7, 8, us(70)));
+    drop(ex);
+    assert_stopped(&stays, DROPPED);
+}
+
+/// A waker of a task of a queue that is gone says nothing to the queue in its place, nor to the task in its slot.
+#[test]
+fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let kept = Rc::new(RefCell::new(None::<Waker>));
+    let old = ex.queue("old").create().unwrap();
+    old.spawn({
+        let kept = Rc::clone(&kept);
+        poll_fn(move |cx| {
+            *kept.borrow_mut() = Some(cx.waker().clone());
+            Poll::Ready(())
+        })
+    });
+    old.close();
+    sim.drain(&ex);
+    let new = ex.queue("new").create().unwrap();
+    let polls = Rc::new(Cell::new(0));
+    new.spawn({
+        let polls = Rc::clone(&polls);
+        poll_fn(move |_| {
+            polls.set(polls.get() + 1);
+            Poll::<()>::Pending
+        })
+    });
+    sim.drain(&ex);
+    kept.borrow().as_ref().unwrap().wake_by_ref();
+    sim.drain(&ex);
+    let waker = kept.borrow_mut().take().unwrap();
+    thread::spawn(move || waker.wake()).join().unwrap();
+    sim.drain(&ex);
+    assert_eq!((polls.get(), new.stats().polls), (1, 1));
+}
+
+/// A task on its way from another thread when its queue is closed does not land in the queue that takes its place.
+#[test]
+fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
+    let ex = Executor::new();
+    let old = ex.queue("old").create().unwrap();
+    let handle = ex.handle();
+    let sent = thread::spawn(move || handle.spawn_on("old", || async {})).join().unwrap();
+    old.close();
+    let new = ex.queue("new").create().unwrap();
+    let error = ex.block_on(sent).unwrap_err();
+    assert!(error.is_refused(), "{error}");
+    assert_eq!(new.stats().spawned, 0);
+    let stats = ex.stats();
+    assert_eq!((stats.spawned, stats.cancelled), (1, 1));
+}
+
+#[test]
+fn statistics_stay_after_closing() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let queue = ex.queue("a").share(4).create().unwrap();
+    queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
+    sim.drain(&ex);
+    let (before, all) = (queue.stats(), ex.stats());
+    queue.close();
+    assert_eq!(queue.stats(), before);
+    ex.queue("b").create().unwrap().spawn(poller(&sim, &Trace::new(), "", 2, us(5)));
+    sim.drain(&ex);
+    assert_eq!(queue.stats(), before, "what its successor does is not its");
+    let after = ex.stats();
+    assert_eq!((all.polls, all.busy, all.spawned), (3, us(15), 1));
+    assert_eq!((after.polls, after.busy, after.spawned), (5, us(25), 2));
+}
+
+#[test]
+fn the_default_queue_can_be_closed_too() {
+    let ex = Executor::new();
+    ex.default_queue().close();
+    let refused = ex.block_on(async { clockworker::spawn_local(async {}).await });
+    assert!(refused.unwrap_err().is_refused());
+    assert!(ex.block_on(ex.spawn(async {})).unwrap_err().is_refused());
+    let other = ex.queue("other").create().unwrap();
+    assert_eq!(ex.block_on(other.spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn handles_may_outlive_the_executor() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let queue = ex.queue("a").scheduler(Las::new()).create().unwrap();
+    let group = queue.group(1);
+    queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
+    let left = group.spawn(pending::<()>());
+    sim.drain(&ex);
+    drop(ex);
+    let error = futures::executor::block_on(left).unwrap_err();
+    assert!(error.to_string().ends_with("was cancelled: its executor was dropped"), "{error}");
+    assert_eq!(queue.name(), "a");
+    let stats = queue.stats();
+    assert_eq!((stats.polls, stats.busy, stats.live), (4, us(15), 0));
+    assert_eq!((stats.spawned, stats.completed, stats.cancelled), (2, 1, 1));
+    for late in [queue.spawn(async {}), group.spawn(async {}), queue.group(2).clone().spawn(async {})] {
+        let error = futures::executor::block_on(late).unwrap_err();
+        assert!(error.is_cancelled() && error.to_string().ends_with("its executor was dropped"), "{error}");
+    }
+    queue.close();
+    assert!(queue.is_closed());
+}
+
+// ---- While running
+
+#[test]
+fn a_task_creates_closes_and_shares_queues() {
+    let (sim, trace) = (Sim::new(), Trace::new());
+    let ex = Rc::new(sim.executor());
+    let task = ex.spawn({
+        let (ex, sim, trace) = (Rc::clone(&ex), sim.clone(), trace.clone());
+        async move {
+            trace.note("p1");
+            let urgent = ex.queue("urgent").request(us(50)).create().unwrap();
+            urgent.spawn(poller(&sim, &trace, "u", 2, us(10)));
+            sim.work(us(100));
+            yield_now().await;
+            trace.note("p2");
+            urgent.set_share(1_000).unwrap();
+            urgent.spawn(poller(&sim, &trace, "v", 2, us(10)));
+            urgent.close();
+            yield_now().await;
+            trace.note("p3");
+            ex.stats().queues.len()
+        }
+    });
+    let queues = sim.run(&ex, task).unwrap();
+    assert_eq!(trace.take(), "p1 u1 u2 p2 v1 v2 p3");
+    assert_eq!(queues, 1, "the queue went with its last task");
+}
+
+#[test]
+fn a_queue_may_be_closed_by_its_last_task() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let queue = ex.queue("a").create().unwrap();
+    queue.spawn({
+        let (sim, queue) = (sim.clone(), queue.clone());
+        async move {
+            sim.work(us(10));
+            queue.close();
+            sim.work(us(10));
+        }
+    });
+    sim.drain(&ex);
+    assert_eq!(queue.stats().busy, us(20), "its last slice is on its account");
+    assert_eq!(ex.stats().busy, us(20));
+    assert_eq!(ex.stats().queues.len(), 1);
+}
+
+/// A queue that leaves takes nothing from the others, nor gives them anything: they go on at their shares.
+#[test]
+fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
+    let sim = Sim::new();
+    let ex = sim.executor();
+    let yielding = |queue: &Queue, polls| queue.spawn(poller(&sim, &Trace::new(), "", polls, us(20)));
+    let three = ex.queue("three").share(3).create().unwrap();
+    let one = ex.queue("one").create().unwrap();
+    yielding(&three, usize::MAX);
+    yielding(&one, usize::MAX);
+    for _ in 0..100 {
+        let guest = ex.queue("guest").share(4).create().unwrap();
+        let task = yielding(&guest, 250);
+        guest.close();
+        sim.run(&ex, task).unwrap();
+    }
+    // 100 guests had 5 ms each, half of the time.
+    let (three, one) = (three.stats().busy, one.stats().busy);
+    // Each guest's leaving rounds by a request and a poll at most, in either direction.
+    assert!(three.abs_diff(us(375_000)) < us(375_000 / 20), "{three:?}");
+    assert!(one.abs_diff(us(125_000)) < us(125_000 / 20), "{one:?}");
+}
+
+#[test]
+fn a_thousand_queues_come_and_go_with_exact_accounts() {
+    const QUEUES: u64 = 1_000;
+    const TENTH: u64 = QUEUES / 10;
+    let sim = Sim::new();
+    let ex = sim.builder().host_budget(us(500)).build().unwrap();
+    let mut queues: Vec<Queue> = Vec::new();
+    let mut handles = Vec::new();
+    for i in 0..QUEUES {
+        let name = format!("queue {}", i % (2 * TENTH));
+        let share = 1 + (i as u32 * 37) % 100;
+        let queue = match i % 4 {
+            0 => ex.queue(&name).share(share).create(),
+            1 => ex.queue(&name).share(share).scheduler(Las::new()).create(),
+            2 => ex.queue(&name).share(share).scheduler(Serpt::new()).create(),
+            _ => ex.queue(&name).share(share).scheduler(Qlas::new()).request(us(50)).create(),
+        };
+        let queue = queue.unwrap();
+        for task in 0..5 {
+            let sim = sim.clone();
+            handles.push(queue.group(task % 2).spawn(async move {
+                for _ in 0..4 {
+                    sim.work(us(1));
+                    yield_now().await;
+                }
+                match task {
+                    0 => pending().await,
+                    1 => panic!("on purpose"),
+                    _ => {}
+                }
+            }));
+        }
+        queues.push(queue);
+        // Some time for all that are there.
+        ex.block_on(yields(3));
+        let back = |n: u64| queues.get((i.checked_sub(n)?) as usize);
+        if let Some(half_way) = back(TENTH) {
+            half_way.set_share(1 + (i as u32 * 61) % 1_000).unwrap();
+        }
+        if i >= TENTH {
+            // The eternal one of its tasks.
+            handles[((i - TENTH) * 5) as usize].abort();
+        }
+        if let Some(old) = back(2 * TENTH - 1) {
+            old.close();
+            assert!(old.spawn(async {}).abort_handle().is_finished(), "refused");
+        }
+    }
+    queues.iter().for_each(Queue::close);
+    handles.iter().step_by(5).for_each(clockworker::JoinHandle::abort);
+    ex.block_on(async {
+        while ex.stats().live > 0 {
+            yield_now().await;
+        }
+    });
+    assert_exact_accounts(&ex, &queues);
+    assert_eq!(ex.stats().busy, sim.now(), "nothing else took time");
+}
+
+/// Of each queue five tasks are over: three completed, one panicked, one cancelled.
+fn assert_exact_accounts(ex: &Executor, queues: &[Queue]) {
+    let (stats, count) = (ex.stats(), queues.len() as u64);
+    assert_eq!(stats.spawned, 5 * count);
+    assert_eq!((stats.completed, stats.panicked, stats.cancelled), (3 * count, count, count));
+    assert_eq!(stats.queues.len(), 1, "all are gone but the default one");
+    let sum =
+        |count: fn(&clockworker::QueueStats) -> u64| queues.iter().map(|q| count(&q.stats())).sum::<u64>();
+    assert_eq!(stats.polls, sum(|q| q.polls));
+    assert_eq!(stats.slices, sum(|q| q.slices));
+    assert_eq!(stats.busy, queues.iter().map(|q| q.stats().busy).sum());
+    for queue in queues {
+        let stats = queue.stats();
+        assert_eq!((stats.spawned, stats.completed, stats.panicked, stats.cancelled), (5, 3, 1, 1));
+        assert_eq!((stats.live, stats.ready, stats.policy_fault), (0, 0, None));
+    }
+}

@@ -1,0 +1,476 @@
+//! `JoinSet` natively: across queues, groups, executors and threads. (What it has in common with tokio's is in
+//! `drop_in/join_set.rs`.)
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, ready};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use clockworker::schedulers::Las;
+use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
+
+use crate::support::{
+    Count, CountingWaker, Probe, assert_finished, hold, output, panic_as_meant, poll_once, settle, tick,
+    untimed, yields,
+};
+
+/// Polls for the next output with that waker.
+fn poll_next<T>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
+    set.poll_join_next(&mut Context::from_waker(waker)).map(|next| next.map(|result| result.unwrap()))
+}
+
+#[test]
+fn members_are_on_any_queue_group_and_executor() {
+    let (ex, other) = (untimed(), untimed());
+    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(ready(1), &ex);
+    set.spawn_local_on(ready(2), &queue);
+    set.spawn_local_on(ready(3), &queue.group(7));
+    set.spawn_local_on(ready(4), &other);
+    settle(&other);
+    let mut outputs = ex.block_on(set.join_all());
+    outputs.sort_unstable();
+    assert_eq!(outputs, [1, 2, 3, 4]);
+    assert_eq!((queue.stats().completed, ex.stats().completed, other.stats().completed), (2, 3, 1));
+}
+
+#[test]
+fn spawned_inside_a_task_they_are_beside_it() {
+    let ex = untimed();
+    let queue = ex.queue("own").create().unwrap();
+    let task = queue.spawn(async {
+        let mut set = JoinSet::new();
+        for i in 0..10 {
+            set.spawn_local(async move { i });
+        }
+        set.join_all().await.into_iter().sum::<i32>()
+    });
+    assert_eq!(ex.block_on(task).unwrap(), 45);
+    assert_eq!(queue.stats().spawned, 11);
+}
+
+#[test]
+fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
+    let ex = untimed();
+    let handle = ex.handle();
+    let remote =
+        thread::spawn(move || Vec::from_iter((0..5).map(|i| handle.spawn(move || async move { i }))));
+    let mut set: JoinSet<i32> = remote.join().unwrap().into_iter().collect();
+    set.extend((5..9).map(|i| ex.spawn(async move { i })));
+    let abort = set.insert(ex.spawn(async { 9 }));
+    assert_eq!((set.len(), abort.is_finished()), (10, false));
+    assert_eq!(format!("{set:?}"), "JoinSet { len: 10 }");
+    let mut outputs = ex.block_on(set.join_all());
+    outputs.sort_unstable();
+    assert!(outputs.into_iter().eq(0..10));
+}
+
+#[test]
+fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
+    let ex = untimed();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut set = JoinSet::new();
+        set.extend(
+            (0..50).map(|i| if i == 25 { panic_as_meant("midway") } else { ex.spawn(async move { i }) }),
+        );
+    }));
+    assert!(caught.is_err());
+    // The set went with the panic, and took its tasks along; the executor works.
+    settle(&ex);
+    assert_finished(&ex.stats(), 0, 25, 0);
+    assert_eq!(ex.block_on(ex.spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
+    for detach in [false, true] {
+        let ex = untimed();
+        let drops = Count::default();
+        let mut set = JoinSet::new();
+        for _ in 0..10 {
+            set.spawn_local_on(hold(drops.guard()), &ex);
+        }
+        settle(&ex);
+        if detach {
+            set.detach_all();
+            assert!(set.is_empty());
+        }
+        drop(set);
+        assert_eq!(drops.get(), 0, "not on this stack");
+        tick(&ex);
+        assert_eq!((drops.get(), ex.stats().live), if detach { (0, 10) } else { (10, 0) });
+    }
+}
+
+#[test]
+fn unread_outputs_are_dropped_with_it_once() {
+    for how in ["dropped", "detached", "shut down"] {
+        let ex = untimed();
+        let drops = Count::default();
+        let mut set = JoinSet::new();
+        for _ in 0..10 {
+            let guard = drops.guard();
+            set.spawn_local_on(async move { guard }, &ex);
+        }
+        settle(&ex);
+        assert_eq!(drops.get(), 0);
+        match how {
+            "dropped" => drop(set),
+            "detached" => set.detach_all(),
+            _ => ex.block_on(set.shutdown()),
+        }
+        assert_eq!(drops.get(), 10, "{how}");
+        assert_finished(&ex.stats(), 10, 0, 0);
+    }
+}
+
+#[test]
+fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let probes: Vec<Rc<Probe>> = (0..4).map(|_| Probe::new()).collect();
+    for probe in &probes {
+        set.spawn_local_on(probe.future(), &ex);
+    }
+    settle(&ex);
+    let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
+    assert!(poll_next(&mut set, &one).is_pending());
+    assert!(poll_next(&mut set, &one).is_pending());
+    let woken_at_first = first.count();
+    assert!(poll_next(&mut set, &two).is_pending());
+    // A task that is polled and not over is nobody's business.
+    probes[0].waker().wake();
+    settle(&ex);
+    assert_eq!(second.count(), 0);
+    for probe in &probes[..3] {
+        probe.finish();
+    }
+    settle(&ex);
+    assert_eq!((first.count(), second.count()), (woken_at_first, 1), "the last that asked");
+    for _ in 0..3 {
+        assert!(matches!(poll_next(&mut set, &two), Poll::Ready(Some(_))));
+    }
+    assert!(set.try_join_next().is_none());
+    probes[3].finish();
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &two), Poll::Ready(Some(2)));
+    assert_eq!(poll_next(&mut set, &two), Poll::Ready(None));
+}
+
+#[test]
+fn looking_without_waiting_does_not_take_the_waiters_place() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let probe = Probe::new();
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    let (wakes, waker) = CountingWaker::new();
+    // The first poll looks at a new member, and asks to be polled again.
+    assert!(poll_next(&mut set, &waker).is_pending() && poll_next(&mut set, &waker).is_pending());
+    let before = wakes.count();
+    assert!(set.try_join_next().is_none() && set.try_join_next_with_id().is_none());
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count() - before, 1);
+}
+
+#[test]
+fn a_member_that_comes_while_somebody_waits_is_waited_for() {
+    let ex = untimed();
+    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
+    let first = Probe::new();
+    set.borrow_mut().spawn_local_on(first.future(), &ex);
+    let waits = Rc::clone(&set);
+    let waiter = ex.spawn(async move {
+        std::future::poll_fn(|cx| waits.borrow_mut().poll_join_next(cx)).await.unwrap().unwrap()
+    });
+    settle(&ex);
+    assert!(!waiter.is_finished());
+    set.borrow_mut().spawn_local_on(async { 77 }, &ex);
+    settle(&ex);
+    assert_eq!(output(waiter).unwrap(), 77);
+}
+
+#[test]
+fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let (wakes, waker) = CountingWaker::new();
+    let probe = Probe::new();
+    // It was never awaited; it had an output to give; it was empty; and who awaited it gave up.
+    set.spawn_local_on(ready(1), &ex);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(1)));
+    set.spawn_local_on(ready(2), &ex);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(None));
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    assert_eq!(wakes.count(), 0);
+    assert!(pin!(set.join_next()).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(pin!(set.join_next_with_id()).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(wakes.count(), 0, "nor for looking at a member that is not over");
+    set.spawn_local_on(ready(3), &ex);
+    assert_eq!(wakes.count(), 0);
+    settle(&ex);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(3)));
+    // None of it takes the wake for a member that is over while somebody waits.
+    assert!(poll_next(&mut set, &waker).is_pending());
+    let before = wakes.count();
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), before + 1);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+}
+
+#[test]
+fn whoever_waits_is_woken_once_for_new_members() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let (wakes, waker) = CountingWaker::new();
+    let probe = Probe::new();
+    set.spawn_local_on(probe.future(), &ex);
+    settle(&ex);
+    for round in 1..=3 {
+        assert!(poll_next(&mut set, &waker).is_pending());
+        assert_eq!(wakes.count(), round - 1);
+        // Finished or not, it must be looked at. Who looks without waiting does not take the waiter's place.
+        set.spawn_local_on(pending(), &ex);
+        set.spawn_local_on(pending(), &ex);
+        assert!(set.try_join_next().is_none());
+        set.spawn_local_on(pending(), &ex);
+        settle(&ex);
+        assert_eq!(wakes.count(), round);
+    }
+    // Who was woken for that is woken for what follows, once it has waited again.
+    assert!(poll_next(&mut set, &waker).is_pending());
+    assert!(set.try_join_next().is_none());
+    probe.finish();
+    settle(&ex);
+    assert_eq!(wakes.count(), 4);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+}
+
+/// In the same poll in which it found nothing: then it has to look once more, and is woken.
+#[test]
+fn a_task_that_waits_and_inserts_afterwards_sees_the_new_member() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(pending(), &ex);
+    let spawned = Rc::new(untimed());
+    let on = Rc::clone(&spawned);
+    let mut late = false;
+    let waiter = ex.spawn(std::future::poll_fn(move |cx| {
+        let polled = set.poll_join_next(cx);
+        if !std::mem::replace(&mut late, true) {
+            assert!(polled.is_pending());
+            set.spawn_local_on(ready(5), &*on);
+        }
+        polled
+    }));
+    settle(&ex);
+    settle(&spawned);
+    settle(&ex);
+    assert_eq!(output(waiter).unwrap().unwrap().unwrap(), 5);
+}
+
+/// One task awaits, another inserts, each member is awaited in turn: nothing is lost and nobody polled for nothing.
+#[test]
+fn two_tasks_share_a_set() {
+    const MEMBERS: u32 = 100;
+    let ex = untimed();
+    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
+    let sum = Rc::new(Cell::new(0));
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = ex.spawn({
+        let (set, sum) = (Rc::clone(&set), Rc::clone(&sum));
+        std::future::poll_fn(move |cx| {
+            while let Poll::Ready(Some(output)) = set.borrow_mut().poll_join_next(cx) {
+                sum.set(sum.get() + output.unwrap());
+            }
+            if sum.get() == MEMBERS { Poll::Ready(()) } else { Poll::Pending }
+        })
+    });
+    ex.spawn({
+        let set = Rc::clone(&set);
+        async move {
+            for i in 0..MEMBERS {
+                // Some end at once, some later.
+                set.borrow_mut().spawn_local(async move {
+                    yields(i % 3).await;
+                    1
+                });
+                if i % 5 == 0 {
+                    yield_now().await;
+                }
+            }
+        }
+    });
+    settle(&ex);
+    assert!(waits.is_finished(), "it stopped at {}", sum.get());
+}
+
+#[test]
+fn whoever_waits_for_a_set_is_told_when_it_is_detached() {
+    let ex = untimed();
+    let set: Rc<RefCell<JoinSet<()>>> = Rc::default();
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = Rc::clone(&set);
+    let waiter = ex.spawn(std::future::poll_fn(move |cx| waits.borrow_mut().poll_join_next(cx)));
+    settle(&ex);
+    assert!(!waiter.is_finished());
+    set.borrow_mut().detach_all();
+    settle(&ex);
+    assert!(output(waiter).unwrap().is_none());
+    assert_eq!(ex.stats().live, 1);
+}
+
+/// The future given to `run_until` waits for 64 polls where it wakes itself. Here nothing makes it: it is polled when the task
+/// that it awaits is over.
+#[test]
+fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield_by_that() {
+    const ROUNDS: u32 = 10;
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).build().unwrap();
+    let polls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&polls);
+    // All polls are so long that whoever is woken does not wait for another.
+    let works = move || clock.advance(Duration::from_micros(10));
+    ex.spawn({
+        let works = works.clone();
+        async move {
+            loop {
+                counted.set(counted.get() + 1);
+                works();
+                yield_now().await;
+            }
+        }
+    });
+    ex.block_on(async {
+        let mut set = JoinSet::new();
+        let mut other = JoinSet::new();
+        other.spawn_local(pending::<()>());
+        for i in 0..ROUNDS {
+            let [works, works_too] = [works.clone(), works.clone()];
+            set.spawn_local(async move {
+                works();
+                i
+            });
+            // Beside something else, and given up.
+            assert!(futures::poll!(pin!(other.join_next())).is_pending());
+            other.spawn_local(async move {
+                works_too();
+                pending().await
+            });
+            assert_eq!(set.join_next().await.unwrap().unwrap(), i);
+        }
+    });
+    assert!(polls.get() < 64, "{} polls beside {ROUNDS} rounds", polls.get());
+}
+
+#[test]
+fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
+    const TASKS: u32 = 100_000;
+    let ex = untimed();
+    let queues: Vec<Queue> = (0..3).map(|i| ex.queue(&i.to_string()).create().unwrap()).collect();
+    let sum = ex.block_on(async {
+        let mut set = JoinSet::new();
+        for i in 0..TASKS {
+            set.spawn_local_on(
+                async move {
+                    yield_now().await;
+                    u64::from(i)
+                },
+                &queues[i as usize % 3],
+            );
+        }
+        let mut sum = 0;
+        while let Some(output) = set.join_next().await {
+            sum += output.unwrap();
+        }
+        sum
+    });
+    assert_eq!(sum, u64::from(TASKS) * u64::from(TASKS - 1) / 2);
+    assert_finished(&ex.stats(), u64::from(TASKS), 0, 0);
+    assert_eq!(ex.stats().polls, 2 * u64::from(TASKS));
+}
+
+#[test]
+fn a_join_given_up_at_each_poll_loses_no_output() {
+    for cut in 0..12 {
+        let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
+        let mut set = JoinSet::new();
+        for i in 0..5_u32 {
+            set.spawn_local_on(
+                async move {
+                    yields(i).await;
+                    i
+                },
+                &ex,
+            );
+        }
+        let mut outputs = Vec::new();
+        {
+            let mut joins = pin!(async {
+                while let Some(output) = set.join_next().await {
+                    outputs.push(output.unwrap());
+                }
+            });
+            for _ in 0..cut {
+                tick(&ex);
+                let _ = poll_once(&mut joins.as_mut());
+            }
+        }
+        settle(&ex);
+        while let Some(output) = set.try_join_next() {
+            outputs.push(output.unwrap());
+        }
+        outputs.sort_unstable();
+        assert_eq!(outputs, [0, 1, 2, 3, 4], "given up at {cut}");
+    }
+}
+
+#[test]
+fn sets_inside_the_tasks_of_sets_go_all_at_once() {
+    fn nest(depth: u32, drops: Count) -> std::pin::Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            let _guard = drops.guard();
+            let mut set = JoinSet::new();
+            if depth > 0 {
+                for _ in 0..2 {
+                    set.spawn_local(nest(depth - 1, drops.clone()));
+                }
+            } else {
+                set.spawn_local(pending());
+            }
+            set.join_all().await;
+        })
+    }
+    let ex = untimed();
+    let drops = Count::default();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(nest(6, drops.clone()), &ex);
+    settle(&ex);
+    assert_eq!((drops.get(), ex.stats().live), (0, 127 + 64));
+    set.abort_all();
+    settle(&ex);
+    assert_eq!((drops.get(), ex.stats().live), (127, 0));
+}
+
+#[test]
+fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
+    let ex = untimed();
+    let queue = ex.queue("q").create().unwrap();
+    let mut set = JoinSet::new();
+    set.spawn_local_on(pending::<()>(), &queue);
+    drop(ex);
+    set.spawn_local_on(pending::<()>(), &queue);
+    let refused: Vec<bool> =
+        std::iter::from_fn(|| set.try_join_next()).map(|result| result.unwrap_err().is_refused()).collect();
+    assert_eq!((refused.iter().filter(|&&refused| refused).count(), refused.len()), (1, 2));
+}

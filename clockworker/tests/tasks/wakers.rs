@@ -1,0 +1,426 @@
+//! Wakers: each wake is followed by a poll, duplicates by one, and those of finished tasks by none.
+
+#![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
+
+use std::cell::{Cell, RefCell};
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::task::{Poll, Waker};
+use std::thread;
+
+use clockworker::yield_now;
+
+use crate::support::{
+    OnDrop, Probe, assert_finished, elsewhere, hold, output, settle, settle_run, tick, untimed,
+};
+
+#[test]
+fn a_new_task_is_polled_once_and_then_only_when_woken() {
+    let ex = untimed();
+    let probe = Probe::new();
+    ex.spawn(probe.future());
+    settle(&ex);
+    settle(&ex);
+    assert_eq!(probe.polls.get(), 1);
+    probe.waker().wake();
+    settle(&ex);
+    settle(&ex);
+    assert_eq!(probe.polls.get(), 2);
+}
+
+#[test]
+fn wakes_on_the_owner_thread_before_a_poll_are_one_poll() {
+    let ex = untimed();
+    let probe = Probe::new();
+    ex.spawn(probe.future());
+    settle(&ex);
+    let waker = probe.waker();
+    waker.wake_by_ref();
+    waker.wake_by_ref();
+    waker.clone().wake();
+    waker.wake();
+    settle(&ex);
+    assert_eq!(probe.polls.get(), 2);
+}
+
+#[test]
+fn wakes_from_other_threads_before_a_poll_are_one_poll() {
+    let ex = untimed();
+    let probe = Probe::new();
+    ex.spawn(probe.future());
+    settle(&ex);
+    let waker = probe.waker();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                waker.wake_by_ref();
+                waker.clone().wake();
+            });
+        }
+    });
+    settle(&ex);
+    assert_eq!(probe.polls.get(), 2);
+}
+
+#[test]
+fn wakes_from_both_sides_before_a_poll_are_one_poll() {
+    for local_first in [true, false] {
+        let ex = untimed();
+        let probe = Probe::new();
+        ex.spawn(probe.future());
+        settle(&ex);
+        let waker = probe.waker();
+        if local_first {
+            waker.wake_by_ref();
+        }
+        elsewhere(|| waker.wake_by_ref());
+        if !local_first {
+            waker.wake_by_ref();
+        }
+        settle(&ex);
+        assert_eq!(probe.polls.get(), 2, "local first: {local_first}");
+        assert!(ex.stats().queues[0].policy_fault.is_none());
+    }
+}
+
+#[test]
+fn a_wake_of_a_task_that_was_never_polled_adds_no_poll() {
+    let ex = untimed();
+    let probe = Probe::new();
+    let early: Rc<RefCell<Option<Waker>>> = Rc::default();
+    let slot = Rc::clone(&early);
+    let first = ex.spawn(poll_fn(move |cx| {
+        slot.replace(Some(cx.waker().clone()));
+        Poll::Ready(())
+    }));
+    // Ready before the first task's waker is used: only its own spawn counts.
+    ex.spawn(probe.future());
+    settle(&ex);
+    output(first).unwrap();
+    early.take().expect("it was polled").wake();
+    settle(&ex);
+    assert_eq!(probe.polls.get(), 1);
+}
+
+#[test]
+fn a_wake_during_the_own_poll_is_exactly_one_more_poll() {
+    for wakes in [1, 2, 100] {
+        let ex = untimed();
+        let polls = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&polls);
+        ex.spawn(poll_fn(move |cx| {
+            counted.set(counted.get() + 1);
+            if counted.get() == 1 {
+                for _ in 0..wakes {
+                    cx.waker().wake_by_ref();
+                    cx.waker().clone().wake();
+                }
+            }
+            Poll::<()>::Pending
+        }));
+        settle(&ex);
+        assert_eq!(polls.get(), 2, "{wakes} wakes");
+    }
+}
+
+#[test]
+fn a_wake_from_another_thread_during_the_own_poll_is_exactly_one_more_poll() {
+    for (local, remote) in [(0, 1), (0, 2), (1, 1), (1, 100)] {
+        let ex = untimed();
+        let polls = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&polls);
+        let task = ex.spawn(poll_fn(move |cx| {
+            counted.set(counted.get() + 1);
+            if counted.get() == 1 {
+                (0..local).for_each(|_| cx.waker().wake_by_ref());
+                let waker = cx.waker();
+                elsewhere(|| (0..remote).for_each(|_| waker.wake_by_ref()));
+            }
+            Poll::<()>::Pending
+        }));
+        settle(&ex);
+        assert_eq!(polls.get(), 2, "{local} wakes here, {remote} elsewhere");
+        let stats = ex.stats();
+        assert_eq!(stats.queues[0].policy_fault, None);
+        assert_eq!((stats.ready, stats.live), (0, 1));
+        task.abort();
+        settle(&ex);
+        assert_finished(&ex.stats(), 0, 1, 0);
+    }
+}
+
+#[test]
+fn a_wake_from_another_thread_during_the_own_last_poll_is_ignored() {
+    let ex = untimed();
+    let kept: Arc<Mutex<Option<Waker>>> = Arc::default();
+    let slot = Arc::clone(&kept);
+    let task = ex.spawn(poll_fn(move |cx| {
+        let waker = cx.waker();
+        elsewhere(|| waker.wake_by_ref());
+        *slot.lock().unwrap() = Some(waker.clone());
+        Poll::Ready(7)
+    }));
+    settle(&ex);
+    assert_eq!(output(task).unwrap(), 7);
+    kept.lock().unwrap().take().expect("it was polled").wake();
+    settle(&ex);
+    assert_eq!(ex.stats().polls, 1);
+}
+
+#[test]
+fn a_task_that_a_dropped_future_wakes_is_polled_although_nothing_else_is_ready() {
+    // The abort arrives while the executor is idle: what it wakes must not wait for the next host poll.
+    for remote in [false, true] {
+        let ex = untimed();
+        let woken = Probe::new();
+        ex.spawn(woken.future());
+        let woken_again = Rc::clone(&woken);
+        let victim = ex.spawn(hold(OnDrop::new(move || woken_again.waker().wake())));
+        settle(&ex);
+        assert_eq!(woken.polls.get(), 1);
+        if remote {
+            let abort = victim.abort_handle();
+            elsewhere(|| abort.abort());
+        } else {
+            victim.abort();
+        }
+        settle(&ex);
+        assert!(victim.is_finished());
+        assert_eq!(woken.polls.get(), 2, "remote: {remote}");
+    }
+}
+
+#[test]
+fn a_task_that_awaits_an_aborted_one_is_polled_although_nothing_else_is_ready() {
+    for remote in [false, true] {
+        let ex = untimed();
+        let victim = ex.spawn(pending::<()>());
+        let abort = victim.abort_handle();
+        let joiner = ex.spawn(async move { victim.await.unwrap_err().is_cancelled() });
+        settle(&ex);
+        if remote {
+            elsewhere(|| abort.abort());
+        } else {
+            abort.abort();
+        }
+        settle(&ex);
+        assert!(output(joiner).unwrap(), "remote: {remote}");
+    }
+}
+
+#[test]
+fn a_chain_of_tasks_awaiting_one_another_ends_when_the_first_is_aborted() {
+    let ex = untimed();
+    let first = ex.spawn(pending::<()>());
+    let abort = first.abort_handle();
+    let mut last = ex.spawn(async move { first.await.is_err() });
+    for _ in 0..100 {
+        let before = last;
+        last = ex.spawn(async move { before.await.unwrap() });
+    }
+    settle(&ex);
+    abort.abort();
+    settle(&ex);
+    assert!(output(last).unwrap());
+    assert_eq!(ex.stats().live, 0);
+}
+
+#[test]
+fn no_wake_of_eight_threads_is_lost() {
+    const THREADS: usize = 8;
+    const ROUNDS: usize = 2_000;
+    let ex = untimed();
+    let polls = Rc::new(Cell::new(0));
+    // One task for each thread, and what the thread has written for it.
+    let tasks: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let (sent, waker) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(None::<Waker>)));
+            let (seen, slot, polls) = (Arc::clone(&sent), Arc::clone(&waker), Rc::clone(&polls));
+            let task = ex.spawn(poll_fn(move |cx| {
+                polls.set(polls.get() + 1);
+                slot.lock().unwrap().get_or_insert_with(|| cx.waker().clone());
+                if seen.load(Ordering::Relaxed) == ROUNDS { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            (task, sent, waker)
+        })
+        .collect();
+    settle(&ex);
+    thread::scope(|scope| {
+        let mut handles = Vec::new();
+        for (task, sent, waker) in tasks {
+            handles.push(task);
+            let waker = waker.lock().unwrap().clone().expect("it was polled");
+            scope.spawn(move || {
+                for round in 1..=ROUNDS {
+                    // Relaxed: it is the wake that publishes it, also where it is coalesced.
+                    sent.store(round, Ordering::Relaxed);
+                    waker.wake_by_ref();
+                }
+            });
+        }
+        ex.block_on(async {
+            for handle in handles {
+                handle.await.unwrap();
+            }
+        });
+    });
+    assert!(polls.get() <= THREADS * (ROUNDS + 1), "more polls than wakes");
+}
+
+#[test]
+fn what_was_written_before_a_coalesced_wake_is_seen_by_the_poll() {
+    // Two threads wake one task at the same time, again and again. Each round the task may go on only when both writes
+    // are there; the later wake is often coalesced into the earlier one, and must bring its write with it.
+    const ROUNDS: usize = 2_000;
+    let ex = untimed();
+    let data = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let waker: Arc<Mutex<Option<Waker>>> = Arc::default();
+    let go = Arc::new(Barrier::new(3));
+    thread::scope(|scope| {
+        for side in 0..2 {
+            let (data, waker, go) = (Arc::clone(&data), Arc::clone(&waker), Arc::clone(&go));
+            scope.spawn(move || {
+                for round in 1..=ROUNDS {
+                    go.wait();
+                    let waker = waker.lock().unwrap().clone().expect("set before the barrier");
+                    data[side].store(round, Ordering::Relaxed);
+                    waker.wake_by_ref();
+                }
+            });
+        }
+        ex.block_on(async {
+            clockworker::spawn_local(async move {
+                for round in 1..=ROUNDS {
+                    let mut started = false;
+                    poll_fn(|cx| {
+                        if !started {
+                            started = true;
+                            *waker.lock().unwrap() = Some(cx.waker().clone());
+                            go.wait();
+                        }
+                        let seen = |side: usize| data[side].load(Ordering::Relaxed) == round;
+                        if seen(0) && seen(1) { Poll::Ready(()) } else { Poll::Pending }
+                    })
+                    .await;
+                }
+            })
+            .await
+            .unwrap();
+        });
+    });
+}
+
+#[test]
+fn wakers_of_one_task_wake_the_same_and_those_of_two_do_not() {
+    let ex = untimed();
+    let (a, b) = (Probe::new(), Probe::new());
+    ex.spawn(a.future());
+    ex.spawn(b.future());
+    settle(&ex);
+    let first = a.waker();
+    first.wake_by_ref();
+    settle(&ex);
+    assert!(first.will_wake(&a.waker()), "it changes from poll to poll");
+    assert!(first.will_wake(&first.clone()));
+    assert!(!first.will_wake(&b.waker()));
+    assert!(!first.will_wake(Waker::noop()));
+}
+
+#[test]
+fn the_waker_lent_to_a_poll_will_wake_its_clones() {
+    let ex = untimed();
+    let task = ex.spawn(poll_fn(|cx| {
+        let clone = cx.waker().clone();
+        Poll::Ready(cx.waker().will_wake(&clone) && clone.will_wake(cx.waker()))
+    }));
+    settle(&ex);
+    assert!(output(task).unwrap());
+}
+
+#[test]
+fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
+    let ex = untimed();
+    let cell = Rc::new(RefCell::new(0));
+    let mutex = Arc::new(Mutex::new(0));
+    let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
+    let guard = OnDrop::new({
+        let (cell, mutex) = (Rc::clone(&cell), Arc::clone(&mutex));
+        move || {
+            *cell.borrow_mut() += 1;
+            *mutex.lock().unwrap() += 1;
+        }
+    });
+    let slot = Rc::clone(&kept);
+    let task = ex.spawn(poll_fn(move |cx| {
+        let _guard = &guard;
+        slot.borrow_mut().get_or_insert_with(|| cx.waker().clone());
+        Poll::<()>::Pending
+    }));
+    settle(&ex);
+    let waker = kept.take().expect("it was polled");
+    {
+        let held = cell.borrow_mut();
+        let locked = mutex.lock().unwrap();
+        waker.wake_by_ref();
+        elsewhere(|| waker.wake_by_ref());
+        task.abort();
+        waker.wake_by_ref();
+        elsewhere(|| waker.clone().wake());
+        waker.wake();
+        drop(task);
+        assert_eq!((*held, *locked), (0, 0));
+    }
+    tick(&ex);
+    assert_eq!((*cell.borrow(), *mutex.lock().unwrap()), (1, 1));
+}
+
+#[test]
+fn tasks_of_two_executors_on_one_thread_wake_each_other() {
+    let (left, right) = (untimed(), untimed());
+    let (ping, pong) = (Probe::new(), Probe::new());
+    left.spawn(ping.future());
+    settle(&left);
+    let waker = ping.waker();
+    right.spawn(async move { waker.wake() });
+    right.spawn(pong.future());
+    settle(&right);
+    assert_eq!(ping.polls.get(), 1, "it is not its executor that ran");
+    let waker = pong.waker();
+    left.spawn(async move { waker.wake() });
+    settle(&left);
+    settle(&right);
+    assert_eq!((ping.polls.get(), pong.polls.get()), (2, 2));
+}
+
+#[test]
+fn a_task_polled_inside_another_task_of_another_executor_is_woken_there() {
+    let outer = untimed();
+    let task = outer.spawn(async {
+        let inner = untimed();
+        let probe = Probe::new();
+        let inside = inner.spawn(probe.future());
+        settle(&inner);
+        yield_now().await;
+        probe.finish();
+        settle(&inner);
+        output(inside).unwrap()
+    });
+    settle(&outer);
+    assert_eq!(output(task).unwrap(), 2);
+}
+
+#[test]
+fn a_wake_between_two_runs_is_seen_by_the_second() {
+    let ex = untimed();
+    let probe = Probe::new();
+    let task = ex.spawn(probe.future());
+    settle(&ex);
+    probe.finish.set(true);
+    let waker = probe.waker();
+    elsewhere(|| waker.wake());
+    let mut second = pin!(ex.run_until(task));
+    assert_eq!(settle_run(second.as_mut()).expect("done").unwrap(), 2);
+}

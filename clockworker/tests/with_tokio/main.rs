@@ -1,0 +1,71 @@
+//! Beside tokio, and in place of its `LocalSet`.
+//!
+//! A program written for tokio's `LocalSet` runs on Clockworker with only its imports changed: the modules in `drop_in/` are
+//! compiled twice, once with `tokio::task`, once with `clockworker::compat`. Every assertion in them holds for both, so tokio
+//! itself says what is right.
+
+#![allow(clippy::duplicate_mod, reason = "that is the point")]
+
+#[path = "../support"]
+mod support {
+    mod caught;
+    mod count;
+    mod counting_waker;
+    mod hooked_waker;
+    mod on_drop;
+    mod outputs;
+    mod panic_place;
+    mod panics;
+    mod poll_once;
+    mod probe;
+    mod runtimes;
+    mod signal;
+    mod task_panics;
+    mod untimed;
+    mod yields;
+
+    pub(crate) use self::{
+        caught::*, count::*, counting_waker::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*,
+        panics::*, poll_once::*, probe::*, runtimes::*, signal::*, task_panics::*, untimed::*, yields::*,
+    };
+}
+
+mod blocking;
+mod coop;
+mod coop_host;
+mod differences;
+mod local_set;
+mod local_set_runs;
+mod third_party;
+
+#[path = "drop_in"]
+mod on_tokio {
+    mod task {
+        pub(super) use tokio::task::{
+            AbortHandle, Id, JoinError, JoinHandle, JoinSet, LocalEnterGuard, LocalSet, id, spawn_local,
+            try_id, yield_now,
+        };
+    }
+
+    mod errors;
+    mod ids;
+    mod join_set;
+    mod local_set;
+    mod world;
+}
+
+#[path = "drop_in"]
+mod on_clockworker {
+    mod task {
+        pub(super) use clockworker::compat::{
+            AbortHandle, Id, JoinError, JoinHandle, JoinSet, LocalEnterGuard, LocalSet, id, spawn_local,
+            try_id, yield_now,
+        };
+    }
+
+    mod errors;
+    mod ids;
+    mod join_set;
+    mod local_set;
+    mod world;
+}

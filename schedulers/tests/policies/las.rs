@@ -1,0 +1,362 @@
+//! `Las`: least attained service first to a resolution, turns among equals, and its fair turns.
+
+use core::num::NonZeroU32;
+
+use clockworker_schedulers::{GroupId, Las, Ready, Scheduler};
+use proptest::prelude::*;
+
+use super::script::{drain, member, run_yielding, spawn, task};
+
+/// Tells groups apart to the nanosecond below 128 ns.
+fn strict() -> Las {
+    Las::with_resolution(1).strict()
+}
+
+fn every(pops: u32) -> Las {
+    Las::with_resolution(1).fair_every(NonZeroU32::new(pops).unwrap())
+}
+
+/// One poll of whatever is next: `service_ns`, then yields.
+fn poll(las: &mut Las, group: u32, service_ns: u64) -> usize {
+    let id = las.pop().unwrap();
+    let task = clockworker_schedulers::Task { id, group: GroupId::new(group) };
+    las.served(task, service_ns);
+    las.push(task, Ready::Yielded);
+    id.slot()
+}
+
+#[test]
+fn the_least_served_goes_first() {
+    let mut las = strict();
+    spawn(&mut las, (0..3).map(task));
+    let service = [50, 20, 30];
+    let trace = run_yielding(&mut las, 10, |task| service[task.id.slot()], |slot| slot as u32);
+    // Attained:  0 0 0 | 50 20 30 | 50 40 30 | 50 40 60 | 50 60 60 | 100 60 60 | 100 60 90 | ...: task 2 came to 60 before
+    // task 1 did, so it goes before it.
+    assert_eq!(trace, [0, 1, 2, 1, 2, 1, 0, 2, 1, 1]);
+}
+
+#[test]
+fn ties_go_by_the_order_of_becoming_ready() {
+    let mut las = strict();
+    spawn(&mut las, [task(5), task(1), task(3)]);
+    let trace = run_yielding(&mut las, 6, |_| 10, |slot| slot as u32);
+    assert_eq!(trace, [5, 1, 3, 5, 1, 3]);
+}
+
+#[test]
+fn equal_groups_take_turns_whatever_the_number_of_their_tasks() {
+    let mut las = strict();
+    spawn(&mut las, [member(0, 7), member(1, 7), member(2, 7), member(3, 8), member(4, 8), member(5, 9)]);
+    assert_eq!(drain(&mut las), [0, 3, 5, 1, 4, 2], "polls that take no time");
+}
+
+/// A group whose turn has passed is behind one that becomes ready during its poll only if it has to become ready again.
+#[test]
+fn the_tail_is_taken_at_the_pop_or_on_becoming_ready() {
+    let mut las = strict();
+    spawn(&mut las, [member(0, 7), member(1, 7)]);
+    assert_eq!(las.pop(), Some(member(0, 7).id));
+    las.push(member(2, 8), Ready::Woken);
+    las.push(member(0, 7), Ready::Yielded);
+    assert_eq!(drain(&mut las), [1, 2, 0], "group 7 had another task, so it came to the tail before group 8");
+    spawn(&mut las, [member(0, 7)]);
+    assert_eq!(las.pop(), Some(member(0, 7).id));
+    las.push(member(2, 8), Ready::Woken);
+    las.push(member(0, 7), Ready::Yielded);
+    assert_eq!(drain(&mut las), [2, 0], "it had none");
+}
+
+#[test]
+fn groups_equal_to_the_resolution_take_turns() {
+    let mut las = Las::new().strict();
+    spawn(&mut las, (0..3).map(task));
+    let service = [300, 20, 500];
+    let trace = run_yielding(&mut las, 62, |task| service[task.id.slot()], |slot| slot as u32);
+    // Three rounds take them to 900, 60 and 1,500 ns; task 2 has left the bucket that ends at 1,024, then task 0 does at
+    // 1,200. Task 1 goes on until 1,040. Then turns in the next bucket, in the order of coming there.
+    let mut expected = [0, 1, 2].repeat(3);
+    expected.extend([0, 1]);
+    expected.extend([1; 48]);
+    expected.extend([2, 0, 1]);
+    assert_eq!(trace, expected);
+}
+
+#[test]
+fn a_group_with_more_ready_tasks_crosses_to_the_tail_of_its_new_bucket() {
+    for (service_ns, rest) in [(9, [1, 2]), (10, [2, 1]), (11, [2, 1])] {
+        let mut las = strict();
+        las.served(member(2, 8), 10);
+        spawn(&mut las, [member(0, 7), member(1, 7), member(2, 8)]);
+        assert_eq!(las.pop(), Some(member(0, 7).id));
+        las.served(member(0, 7), service_ns);
+        assert_eq!(drain(&mut las), rest, "{service_ns} against 10");
+    }
+}
+
+#[test]
+fn service_that_no_pop_announced_moves_a_group_too() {
+    let mut las = strict();
+    spawn(&mut las, (0..4).map(task));
+    las.served(task(1), 5);
+    las.served(task(0), 6);
+    las.served(task(2), 0); // not to another bucket, so it keeps its place
+    assert_eq!(drain(&mut las), [2, 3, 1, 0]);
+}
+
+/// Whether a group with `less` goes before one with `more` that became ready first.
+fn told_apart(resolution_ns: u64, less: u64, more: u64) -> bool {
+    let mut las = Las::with_resolution(resolution_ns).strict();
+    las.served(task(0), more);
+    las.served(task(1), less);
+    spawn(&mut las, [task(0), task(1)]);
+    let apart = las.pop() == Some(task(1).id);
+    drain(&mut las);
+    spawn(&mut las, [task(1), task(0)]);
+    assert_eq!(drain(&mut las), [1, 0], "{less} against {more}, and ready before it");
+    apart
+}
+
+#[test]
+fn the_resolution_is_rounded_down_to_a_power_of_two() {
+    assert_eq!(Las::new().resolution_ns(), 1_024);
+    let resolutions = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Las::with_resolution(ns).resolution_ns());
+    assert_eq!(resolutions, [1, 1, 2, 2, 512, 1_024, 1 << 63]);
+}
+
+#[test]
+fn buckets_are_one_resolution_wide_below_128() {
+    for width in [1, 1_024, 1 << 40] {
+        for start in (1..=128).map(|units| units * width) {
+            assert!(told_apart(width, start - 1, start), "{start}");
+            assert!(!told_apart(width, start - width, start - 1), "{start}");
+        }
+    }
+}
+
+#[test]
+fn each_power_of_two_has_64_buckets_from_there_on() {
+    for resolution in [0, 10, 40] {
+        for start in (resolution + 7..64).map(|bits| 1_u64 << bits) {
+            let (width, before) = (start / 64, start / 128);
+            let apart = |less, more| told_apart(1 << resolution, less, more);
+            assert!(apart(start - 1, start) && apart(start - before - 1, start - before), "{start}");
+            assert!(!apart(start - before, start - 1), "the last one below {start}");
+            for nth in [0, 1, 31, 63] {
+                let (first, last) = (start + nth * width, start + nth * width + (width - 1));
+                assert!(!apart(first, last) && apart(first - 1, first), "bucket {nth} from {start}");
+                assert!(last == u64::MAX || apart(last, last + 1), "bucket {nth} from {start}");
+            }
+        }
+    }
+}
+
+/// Numbers of all magnitudes.
+fn magnitudes() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0..64_u32).prop_map(|(ns, shift)| ns >> shift)
+}
+
+/// What the bucket of `ns` begins with: the seven leading bits, but no finer than the resolution.
+fn floor(ns: u64, resolution_ns: u64) -> u64 {
+    let width = (1_u64 << ns.max(1).ilog2() >> 6).max(resolution_ns);
+    ns / width * width
+}
+
+proptest! {
+    #[test]
+    fn more_is_never_first_and_is_told_apart_as_documented(
+        less in magnitudes(),
+        difference in magnitudes(),
+        bits in 0..64_u32,
+    ) {
+        let (resolution, more) = (1 << bits, less.saturating_add(difference));
+        let apart = told_apart(resolution, less, more);
+        prop_assert_eq!(apart, floor(less, resolution) != floor(more, resolution));
+        prop_assert!(apart || more - less < resolution.max(less / 64));
+    }
+
+    /// Calls that no executor should make: a task pushed twice, or into two groups; service and ends of what never was.
+    #[test]
+    fn wrong_calls_do_not_panic(calls in prop::collection::vec((0..5_u8, 0..4_u32, 0..4_u32), 0..200)) {
+        let mut las = every(2);
+        for (call, slot, group) in calls {
+            match call {
+                0 | 1 => las.push(member(slot, group), Ready::Woken),
+                2 => drop(las.pop()),
+                3 => las.served(member(slot, group), 40),
+                _ => las.group_closed(GroupId::new(group)),
+            }
+            las.peek(slot as usize);
+        }
+    }
+}
+
+#[test]
+fn service_counts_for_the_group() {
+    let mut las = strict();
+    spawn(&mut las, [member(0, 7), member(1, 7), member(2, 8)]);
+    assert_eq!(las.pop(), Some(member(0, 7).id));
+    las.served(member(0, 7), 10);
+    assert_eq!(las.attained_ns(GroupId::new(7)), 10);
+    assert_eq!(las.pop(), Some(member(2, 8).id), "task 1 was ready earlier, but its group has had 10 ns");
+    las.served(member(2, 8), 11);
+    las.push(member(2, 8), Ready::Yielded);
+    assert_eq!(drain(&mut las), [1, 2]);
+}
+
+#[test]
+fn a_task_that_stays_the_least_goes_on() {
+    let mut las = strict();
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(poll(&mut las, 0, 1_000), 0);
+    for _ in 0..9 {
+        assert_eq!(poll(&mut las, 1, 100), 1);
+    }
+    assert_eq!(poll(&mut las, 1, 200), 1, "900 against 1000");
+    assert_eq!(poll(&mut las, 0, 200), 0, "1100 against 1000");
+}
+
+#[test]
+fn a_task_that_slept_does_not_go_first_for_that() {
+    let mut las = strict();
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.served(task(0), 500); // and sleeps
+    assert_eq!(poll(&mut las, 1, 100), 1);
+    las.push(task(0), Ready::Woken);
+    assert_eq!(poll(&mut las, 1, 500), 1);
+    assert_eq!(poll(&mut las, 0, 1), 0);
+}
+
+#[test]
+fn wakes_of_the_group_that_is_being_served_keep_its_order() {
+    let mut las = strict();
+    spawn(&mut las, [member(0, 0), member(1, 1)]);
+    assert_eq!(las.pop(), Some(member(0, 0).id));
+    las.served(member(0, 0), 10);
+    las.push(member(2, 0), Ready::Spawned); // a child, and a sibling that it woke
+    las.push(member(3, 0), Ready::Woken);
+    las.push(member(0, 0), Ready::Yielded);
+    assert_eq!(drain(&mut las), [1, 2, 3, 0]);
+    assert_eq!(las.pop(), None);
+}
+
+#[test]
+fn a_closed_group_starts_from_nothing() {
+    let mut las = strict();
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(poll(&mut las, 0, 1_000), 0);
+    assert_eq!(las.pop(), Some(task(1).id));
+    las.served(task(1), 2_000);
+    las.finished(task(1));
+    las.group_closed(GroupId::new(1));
+    assert_eq!(las.attained_ns(GroupId::new(1)), 0);
+    let newer = clockworker_schedulers::TaskId::new(1, 1);
+    las.push(clockworker_schedulers::Task { id: newer, group: GroupId::new(1) }, Ready::Spawned);
+    assert_eq!(las.pop(), Some(newer), "nothing against 1000, under a reused index");
+}
+
+#[test]
+fn a_group_closed_while_ready_starts_from_nothing_too() {
+    let mut las = strict();
+    las.served(task(0), 1_000);
+    las.served(task(1), 10);
+    spawn(&mut las, [task(0), task(1)]);
+    las.group_closed(GroupId::new(0));
+    assert_eq!(drain(&mut las), [0, 1]);
+}
+
+#[test]
+fn attained_service_saturates() {
+    let mut las = strict();
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(poll(&mut las, 0, u64::MAX), 0);
+    assert_eq!(poll(&mut las, 1, u64::MAX / 2), 1);
+    assert_eq!(poll(&mut las, 1, u64::MAX), 1);
+    assert_eq!([0, 1].map(|group| las.attained_ns(GroupId::new(group))), [u64::MAX; 2]);
+    assert_eq!(poll(&mut las, 0, 1), 0, "equal, and ready for longer");
+    assert_eq!(poll(&mut las, 1, 1), 1);
+    assert_eq!([0, 1].map(|group| las.attained_ns(GroupId::new(group))), [u64::MAX; 2]);
+}
+
+#[test]
+fn peek_looks_ahead_in_the_lowest_bucket() {
+    let mut las = strict();
+    assert_eq!(las.peek(0), None);
+    las.served(task(9), 1);
+    spawn(&mut las, [task(4), task(9), task(2), task(7)]);
+    let ahead = |las: &Las| (0..4).map(|ahead| las.peek(ahead).map(|id| id.slot())).collect::<Vec<_>>();
+    assert_eq!(ahead(&las), [Some(4), Some(2), Some(7), None]);
+    assert_eq!(las.pop(), Some(task(4).id));
+    assert_eq!(ahead(&las), [Some(2), Some(7), None, None]);
+    assert_eq!(drain(&mut las), [2, 7, 9]);
+}
+
+#[test]
+fn fair_turns_go_round_by_group() {
+    let mut las = every(4);
+    spawn(&mut las, (0..4).map(task));
+    // Task 3 takes no time, so it is always the least; tasks 0 to 2 have had some.
+    let service = [10, 10, 10, 0];
+    let trace = run_yielding(&mut las, 20, |task| service[task.id.slot()], |slot| slot as u32);
+    //                  fair:        .           .           .           .           .
+    assert_eq!(trace, [0, 1, 2, 1, 3, 3, 3, 2, 3, 3, 3, 3, 3, 3, 3, 0, 3, 3, 3, 1]);
+}
+
+#[test]
+fn a_fair_turn_takes_a_group_from_the_middle_of_its_bucket() {
+    let mut las = every(2);
+    spawn(&mut las, [task(4), task(2), task(1), task(3), member(5, 1)]);
+    //                             fair:  .     .
+    assert_eq!(drain(&mut las), [4, 1, 2, 3, 5], "group 1 goes to the tail, as it has another task");
+    spawn(&mut las, [task(4), task(2), task(6), task(3)]);
+    //                             fair: .     .
+    assert_eq!(drain(&mut las), [4, 2, 6, 3]);
+}
+
+/// With G groups and k tasks ahead in its own, a task is popped within N·G·(k + 1) pops, against groups that are always
+/// preferred.
+#[test]
+fn an_old_group_waits_no_longer_than_the_bound() {
+    const EVERY: u64 = 5;
+    for (groups, ahead) in [(1, 0), (2, 0), (2, 3), (7, 0), (7, 4), (130, 2)] {
+        let mut las = every(EVERY as u32);
+        let old = groups - 1;
+        las.served(member(0, old), u64::MAX);
+        let others = |slot: u32| member(1_000 + slot, slot);
+        spawn(&mut las, (0..=ahead).map(|slot| member(slot, old)));
+        spawn(&mut las, (0..old).map(others));
+        let bound = |slot: u32| EVERY * u64::from(groups) * (u64::from(slot) + 1);
+        let (mut pops, mut waits) = (0, Vec::new());
+        while waits.len() <= ahead as usize && pops < bound(ahead) {
+            pops += 1;
+            let slot = las.pop().unwrap().slot() as u32;
+            if slot < 1_000 {
+                waits.push((slot, pops));
+            } else {
+                las.served(others(slot - 1_000), 1);
+                las.push(others(slot - 1_000), Ready::Yielded);
+            }
+        }
+        assert!(waits.len() > ahead as usize, "{groups} groups: {waits:?} within {} pops", bound(ahead));
+        for &(slot, pops) in &waits {
+            assert!(
+                pops <= bound(slot),
+                "task {slot} of {groups} groups: {pops} pops, bound {}",
+                bound(slot)
+            );
+        }
+        // The bound is not idle: it is met to within a round less a turn.
+        assert!(groups == 1 || waits[0].1 > EVERY * u64::from(groups - 2), "{groups}: {waits:?}");
+    }
+}
+
+#[test]
+fn strictly_by_service_an_old_group_starves() {
+    let mut las = strict();
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(poll(&mut las, 0, 1_000_000), 0);
+    for _ in 0..1_000 {
+        assert_eq!(poll(&mut las, 1, 1), 1);
+    }
+}

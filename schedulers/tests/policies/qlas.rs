@@ -1,0 +1,191 @@
+//! `Qlas`: levels in powers of two, FIFO inside them, and its fair turns.
+
+use core::num::NonZeroU32;
+
+use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler};
+
+use super::script::{drain, member, run_yielding, spawn, task};
+
+/// Strict, with levels that end at 16, 32, 64 ns and so on.
+fn strict() -> Qlas {
+    Qlas::with_base(16).strict()
+}
+
+fn trace(qlas: &mut Qlas, polls: usize, service_ns: u64) -> Vec<usize> {
+    run_yielding(qlas, polls, |_| service_ns, |slot| slot as u32)
+}
+
+#[test]
+fn levels_are_powers_of_two_from_the_base() {
+    let mut qlas = Qlas::new();
+    assert_eq!(qlas.base_ns(), 16_384);
+    let group = GroupId::new(3);
+    assert_eq!(qlas.level(group), 0);
+    let mut levels = Vec::new();
+    for step in [16_383, 1, 16_383, 1, 32_768, u64::MAX] {
+        qlas.served(member(0, 3), step);
+        levels.push(qlas.level(group));
+    }
+    // 16,383 | 16,384 | 32,767 | 32,768 | 65,536 | saturated
+    assert_eq!(levels, [0, 1, 1, 2, 3, 50]);
+}
+
+#[test]
+fn the_base_is_rounded_down_to_a_power_of_two() {
+    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Qlas::with_base(ns).base_ns());
+    assert_eq!(bases, [2, 2, 2, 2, 512, 1_024, 1 << 63]);
+}
+
+#[test]
+fn the_highest_level_works_at_the_smallest_base() {
+    let mut qlas = Qlas::with_base(2).strict();
+    qlas.served(task(0), u64::MAX);
+    assert_eq!(qlas.level(GroupId::new(0)), 63);
+    spawn(&mut qlas, [task(0), task(1)]);
+    assert_eq!(drain(&mut qlas), [1, 0]);
+}
+
+#[test]
+fn a_task_goes_on_until_it_leaves_its_level() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1)]);
+    // 8 ns polls: two in level 0, two in level 1, four in level 2.
+    assert_eq!(trace(&mut qlas, 16, 8), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1]);
+}
+
+#[test]
+fn spawned_and_woken_tasks_go_to_the_tail_of_their_level() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1)]);
+    assert_eq!(qlas.pop(), Some(task(0).id));
+    qlas.served(task(0), 4);
+    qlas.push(task(2), Ready::Spawned);
+    qlas.push(task(0), Ready::Woken); // it slept, and was woken between two polls
+    assert_eq!(drain(&mut qlas), [1, 2, 0]);
+}
+
+#[test]
+fn a_lower_level_goes_first_whenever_it_comes() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0)]);
+    assert_eq!(trace(&mut qlas, 3, 100), [0, 0, 0]);
+    spawn(&mut qlas, [task(1)]);
+    assert_eq!(qlas.pop(), Some(task(1).id));
+    assert_eq!(qlas.pop(), Some(task(0).id));
+}
+
+#[test]
+fn crossing_a_level_means_the_tail_of_the_next() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1)]);
+    // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
+    assert_eq!(trace(&mut qlas, 8, 20), [0, 1, 0, 1, 0, 0, 1, 1]);
+}
+
+#[test]
+fn tasks_that_their_group_left_behind_are_moved_up_when_their_turn_comes() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [member(0, 5), member(1, 5), member(2, 6), member(3, 5)]);
+    assert_eq!(qlas.pop(), Some(member(0, 5).id));
+    qlas.served(member(0, 5), 70); // level 3; tasks 1 and 3 lie in level 0
+    qlas.push(member(0, 5), Ready::Yielded);
+    spawn(&mut qlas, [member(4, 7)]);
+    assert_eq!(drain(&mut qlas), [2, 4, 0, 1, 3]);
+}
+
+#[test]
+fn a_closed_group_starts_from_nothing() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0)]);
+    assert_eq!(qlas.pop(), Some(task(0).id));
+    qlas.served(task(0), 1_000);
+    assert_eq!(qlas.level(GroupId::new(0)), 6);
+    qlas.finished(task(0));
+    qlas.group_closed(GroupId::new(0));
+    assert_eq!(qlas.level(GroupId::new(0)), 0);
+}
+
+#[test]
+fn only_what_was_popped_last_goes_to_the_front() {
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1), task(2)]);
+    assert_eq!(qlas.pop(), Some(task(0).id));
+    assert_eq!(qlas.pop(), Some(task(1).id));
+    qlas.push(task(0), Ready::Yielded);
+    qlas.push(task(1), Ready::Yielded);
+    assert_eq!(drain(&mut qlas), [1, 2, 0]);
+}
+
+#[test]
+fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
+    let mut qlas = Qlas::with_base(16).fair_every(NonZeroU32::new(2).unwrap());
+    qlas.served(task(2), 16); // level 1
+    qlas.served(task(3), 16);
+    spawn(&mut qlas, (0..4).map(task));
+    // Polls of no time, so levels stay. Fair turns visit levels 1, 0, 1, 0 ...; their tasks go to the tail.
+    //                                          fair:    .     .     .     .     .     .
+    assert_eq!(trace(&mut qlas, 12, 0), [0, 2, 0, 0, 1, 3, 1, 1, 0, 2, 0, 0]);
+}
+
+#[test]
+fn a_fair_turn_stays_in_its_level_when_it_moves_a_task_on() {
+    let mut qlas = Qlas::with_base(16).fair_every(NonZeroU32::new(2).unwrap());
+    qlas.served(member(2, 2), 16); // level 1
+    spawn(&mut qlas, [member(9, 9), member(0, 0), member(1, 0), member(3, 3), member(2, 2)]);
+    assert_eq!(qlas.pop(), Some(member(9, 9).id)); // and sleeps
+    assert_eq!(qlas.pop(), Some(member(2, 2).id), "a fair turn: level 1");
+    qlas.push(member(2, 2), Ready::Yielded);
+    assert_eq!(qlas.pop(), Some(member(0, 0).id));
+    qlas.served(member(0, 0), 16); // its sibling, task 1, now lies in a level too low
+    qlas.push(member(0, 0), Ready::Yielded);
+    assert_eq!(qlas.pop(), Some(member(3, 3).id), "a fair turn: level 0, past task 1");
+    assert_eq!(drain(&mut qlas), [2, 0, 1]);
+}
+
+/// With M levels and p tasks ahead in its own, a task is popped within N·M·(p + 1) pops.
+#[test]
+fn a_task_waits_no_longer_than_the_bound() {
+    const EVERY: u64 = 5;
+    for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
+        let mut qlas = Qlas::with_base(2).fair_every(NonZeroU32::new(EVERY as u32).unwrap());
+        for level in 1..levels {
+            (0..per_level).for_each(|n| qlas.served(task(level * per_level + n), 1 << level));
+        }
+        spawn(&mut qlas, (0..levels * per_level).map(task));
+        let mut first = vec![0; (levels * per_level) as usize];
+        let mut pops = 0;
+        while first.contains(&0) {
+            let slot = trace(&mut qlas, 1, 0)[0];
+            pops += 1;
+            first[slot] = if first[slot] == 0 { pops } else { first[slot] };
+        }
+        for (slot, &pops) in first.iter().enumerate() {
+            let ahead = slot as u64 % u64::from(per_level);
+            let bound = EVERY * u64::from(levels) * (ahead + 1);
+            assert!(pops <= bound, "slot {slot} of {levels} × {per_level}: {pops} pops, bound {bound}");
+        }
+        // The bound is not idle: the last one meets it to within two rounds.
+        assert!(pops + 2 * EVERY * u64::from(levels) >= EVERY * u64::from(levels * per_level), "{pops}");
+    }
+}
+
+#[test]
+fn peek_looks_ahead_in_the_lowest_level() {
+    let mut qlas = strict();
+    assert_eq!(qlas.peek(0), None);
+    qlas.served(task(9), 16); // level 1
+    spawn(&mut qlas, [task(4), task(9), task(2)]);
+    let ahead = |qlas: &Qlas| (0..3).map(|ahead| qlas.peek(ahead).map(|id| id.slot())).collect::<Vec<_>>();
+    assert_eq!(ahead(&qlas), [Some(4), Some(2), None]);
+    assert_eq!((qlas.pop(), qlas.pop()), (Some(task(4).id), Some(task(2).id)));
+    assert_eq!(ahead(&qlas), [Some(9), None, None]);
+}
+
+#[test]
+fn debug_shows_levels_and_not_tasks() {
+    let mut qlas = strict();
+    qlas.served(task(0), 100);
+    spawn(&mut qlas, (0..3_000).map(task));
+    let shown = format!("{qlas:?}");
+    assert!(shown.contains("ready_by_level: [(0, 2999), (3, 1)]"), "{shown}");
+}

@@ -1,0 +1,77 @@
+//! `WokenFirst`: woken before yielded, within two bounds.
+
+use clockworker_schedulers::{Ready, Scheduler, WokenFirst};
+
+use super::script::{drain, spawn, task};
+
+/// With task 0 yielded and 1 to 99 woken: after how many pops task 0 comes, if each took so long.
+fn passed_over(poll_ns: u64) -> usize {
+    let mut policy = WokenFirst::new();
+    policy.push(task(0), Ready::Yielded);
+    (1..100).for_each(|slot| policy.push(task(slot), Ready::Woken));
+    (0..)
+        .take_while(|_| {
+            let popped = policy.pop();
+            policy.time_passed(poll_ns);
+            popped != Some(task(0).id)
+        })
+        .count()
+}
+
+#[test]
+fn woken_and_new_tasks_go_before_those_that_yielded() {
+    let mut policy = WokenFirst::new();
+    policy.push(task(5), Ready::Yielded);
+    policy.push(task(4), Ready::Deferred);
+    spawn(&mut policy, [task(3)]);
+    policy.push(task(2), Ready::Woken);
+    assert_eq!(drain(&mut policy), [3, 2, 5, 4]);
+    assert_eq!(policy.pop(), None);
+}
+
+#[test]
+fn one_pop_in_32_is_of_a_task_that_yielded() {
+    assert_eq!(passed_over(0), 31);
+    assert_eq!(passed_over(1_000), 31);
+}
+
+#[test]
+fn after_a_millisecond_a_task_that_yielded_is_next() {
+    assert_eq!(passed_over(100_000), 8, "each pop counts as 1/31 ms besides");
+    assert_eq!(passed_over(900_000), 2);
+    assert_eq!(passed_over(1_000_000), 1);
+    assert_eq!(passed_over(u64::MAX), 1);
+}
+
+#[test]
+fn the_wait_of_the_next_begins_when_one_was_popped() {
+    let mut policy = WokenFirst::new();
+    (0..3).for_each(|slot| policy.push(task(slot), Ready::Yielded));
+    (3..300).for_each(|slot| policy.push(task(slot), Ready::Woken));
+    let at: Vec<usize> =
+        drain(&mut policy).iter().enumerate().filter(|(_, slot)| **slot < 3).map(|(at, _)| at).collect();
+    assert_eq!(at, [31, 63, 95]);
+}
+
+#[test]
+fn where_nobody_waits_no_wait_goes_on() {
+    let mut policy = WokenFirst::new();
+    policy.push(task(1), Ready::Woken);
+    assert_eq!(policy.pop(), Some(task(1).id));
+    policy.time_passed(5_000_000);
+    policy.push(task(2), Ready::Woken);
+    policy.push(task(0), Ready::Yielded);
+    assert_eq!(drain(&mut policy), [2, 0], "the five milliseconds were before it yielded");
+}
+
+#[test]
+fn reads_no_clock() {
+    const { assert!(!WokenFirst::NEEDS_SERVICE) };
+}
+
+#[test]
+fn debug_is_short_however_many_tasks_there_are() {
+    let mut policy = WokenFirst::new();
+    spawn(&mut policy, (0..5_000).map(task));
+    assert_eq!(format!("{policy:?}"), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: 0, .. }");
+}
