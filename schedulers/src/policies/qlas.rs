@@ -3,8 +3,8 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::rings::Rings;
-use crate::turn::Turn;
+use crate::parts::fair_turns::Turn;
+use crate::parts::rings::Rings;
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 
 /// log2 of the default base: 16,384 ns. Most polls of a service are shorter, so most requests end in level 0, in order.

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::arrival_order::ArrivalOrder;
-use crate::turn::Turn;
+use crate::parts::arrival_order::ArrivalOrder;
+use crate::parts::fair_turns::Turn;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// The task that was spawned first goes first, however often it slept since: first come, first served over whole tasks.

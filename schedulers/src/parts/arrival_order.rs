@@ -1,7 +1,7 @@
 //! Unfinished tasks in the order of their arrival, and which of them are ready.
 
+use super::bitmap::Bitmap;
 use crate::TaskId;
-use crate::bitmap::Bitmap;
 
 /// Says of a slot that its task has no place.
 const NOWHERE: u32 = u32::MAX;

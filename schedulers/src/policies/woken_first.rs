@@ -3,7 +3,7 @@
 use core::fmt;
 use std::collections::VecDeque;
 
-use crate::runnable_fifo::KEPT;
+use super::runnable_fifo::KEPT;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.

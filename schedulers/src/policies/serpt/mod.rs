@@ -6,8 +6,8 @@ mod sizes;
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::rings::{RINGS, Rings};
-use crate::turn::Turn;
+use crate::parts::fair_turns::Turn;
+use crate::parts::rings::{RINGS, Rings};
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 use ranks::Ranks;
 use sizes::{LEVELS, Sizes};

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::bitmap::Bitmap;
-use crate::buckets::{BUCKETS, Buckets};
-use crate::turn::Turn;
+use crate::parts::bitmap::Bitmap;
+use crate::parts::buckets::{BUCKETS, Buckets};
+use crate::parts::fair_turns::Turn;
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
 
 /// Says in a list that there is no next slot.
