@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairTurns, Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, ManualClock, PolicyFault, Queue, QueueStats, spawn_local};
 use life_support::{Probe, Random, hush, output, panic_as_meant, quietly, settle, tick};
 
@@ -292,7 +292,7 @@ fn old_and_young(las: impl Scheduler + 'static) -> (Executor, Queue, Rc<Cell<u32
 
 #[test]
 fn strict_las_starves_the_old_as_it_may() {
-    let (ex, queue, polls) = old_and_young(Las::new().strict());
+    let (ex, queue, polls) = old_and_young(Las::new().with_fair_turns(FairTurns::NEVER));
     assert_eq!(run(&ex, &queue, 300_000).policy_fault, None);
     assert_eq!(polls.get(), 1);
     // With fair turns it does not.
@@ -316,7 +316,7 @@ fn strict_las_starves_the_old_as_it_may() {
             self.0.group_closed(group);
         }
     }
-    let (ex, queue, polls) = old_and_young(Plain(Las::new().strict()));
+    let (ex, queue, polls) = old_and_young(Plain(Las::new().with_fair_turns(FairTurns::NEVER)));
     let stats = run(&ex, &queue, 300_000);
     assert_eq!(stats.policy_fault, Some(PolicyFault::Starved));
     assert_eq!(polls.get(), 1);

@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use clockworker_schedulers::{
-    ArrivalFifo, DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, Las, Qlas, RunnableFifo, Scheduler, Serpt,
+    ArrivalFifo, DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, FairTurns, Las, Qlas, RunnableFifo, Scheduler,
+    Serpt,
 };
 
 #[test]
@@ -28,18 +29,27 @@ fn the_bound_of_each_policy_is_within_its_patience() {
 #[test]
 fn rarer_fair_turns_take_more_patience() {
     let rarely = NonZeroU32::new(1_000).unwrap();
-    assert_eq!(ArrivalFifo::new().fair_every(rarely).patience(3), Some(65_536 + 2 * 1_000 * 3));
-    assert_eq!(Las::new().fair_every(rarely).patience(3), Some(65_536 + 1_000 * 9));
-    assert_eq!(Qlas::new().fair_every(rarely).patience(3), Some(65_536 + 1_000 * 4_096 * 3));
-    assert_eq!(Serpt::new().fair_every(rarely).patience(3), Some(65_536 + 1_000 * 4_096 * 4));
+    assert_eq!(
+        ArrivalFifo::new().with_fair_turns(FairTurns::every(rarely)).patience(3),
+        Some(65_536 + 2 * 1_000 * 3)
+    );
+    assert_eq!(Las::new().with_fair_turns(FairTurns::every(rarely)).patience(3), Some(65_536 + 1_000 * 9));
+    assert_eq!(
+        Qlas::new().with_fair_turns(FairTurns::every(rarely)).patience(3),
+        Some(65_536 + 1_000 * 4_096 * 3)
+    );
+    assert_eq!(
+        Serpt::new().with_fair_turns(FairTurns::every(rarely)).patience(3),
+        Some(65_536 + 1_000 * 4_096 * 4)
+    );
 }
 
 #[test]
 fn the_strict_ones_may_starve_for_ever() {
-    assert_eq!(ArrivalFifo::new().strict().patience(3), None);
-    assert_eq!(Las::new().strict().patience(3), None);
-    assert_eq!(Qlas::new().strict().patience(3), None);
-    assert_eq!(Serpt::new().strict().patience(3), None);
+    assert_eq!(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER).patience(3), None);
+    assert_eq!(Las::new().with_fair_turns(FairTurns::NEVER).patience(3), None);
+    assert_eq!(Qlas::new().with_fair_turns(FairTurns::NEVER).patience(3), None);
+    assert_eq!(Serpt::new().with_fair_turns(FairTurns::NEVER).patience(3), None);
 }
 
 #[test]

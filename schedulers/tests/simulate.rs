@@ -4,7 +4,9 @@ use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
-use clockworker_schedulers::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{
+    ArrivalFifo, FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
+};
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
 const BIMODAL: &str = "bimodal:short=10us,long=200us,part=0.05";
@@ -36,10 +38,10 @@ fn each_policy_has_its_order() {
     let arrival = Boxed::new(ArrivalFifo::new());
     assert_eq!(ends(one_queue(arrival, 100), &jobs), [(300, 300), (200, 500), (100, 600)]);
     // At 100 the others have received nothing: they have 100 each, and 100 is done; then turns of the equal.
-    let las = Boxed::new(Las::with_resolution(1));
+    let las = Boxed::new(Las::new().with_resolution_ns(1));
     assert_eq!(ends(one_queue(las, 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
     // Level 0 ends at 128, after two polls of 100: it goes on with what it has begun.
-    let qlas = Boxed::new(Qlas::with_base(128));
+    let qlas = Boxed::new(Qlas::new().with_base_ns(128));
     assert_eq!(ends(one_queue(qlas, 100), &jobs), [(200, 400), (100, 500), (300, 600)]);
 }
 
@@ -59,7 +61,7 @@ fn overhead_is_paid_by_every_poll() {
     let simulation = one_queue(Boxed::new(RunnableFifo::new()), 10).overhead_ns(3);
     assert_eq!(ends(simulation, &[job(0, 0, 95)]), [(95, 125)]);
     // It counts as service: after one poll of 1 ns and 99 more, the first has had more than the second.
-    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1).overhead_ns(99);
+    let simulation = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 1).overhead_ns(99);
     assert_eq!(ends(simulation, &[job(0, 0, 2), job(50, 0, 1)]), [(1, 200), (2, 300)]);
 }
 
@@ -103,7 +105,7 @@ fn tenants_are_one_competitor_each() {
     // Under LAS by group: tenant 1 has had 100 before its second job and the other tenant's come.
     let job = |at_ns, service_ns, group| Job { at_ns, queue: 0, service_ns, group: Some(group) };
     let jobs = [job(0, 100, 1), job(50, 101, 1), job(60, 99, 2)];
-    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1_000);
+    let simulation = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 1_000);
     assert_eq!(ends(simulation, &jobs), [(100, 100), (99, 199), (101, 300)]);
 }
 
@@ -174,9 +176,9 @@ const JOBS: u64 = 40_000;
 #[test]
 fn means_are_those_of_the_formulas() {
     let fifo = || Boxed::new(RunnableFifo::new());
-    let arrival = || Boxed::new(ArrivalFifo::new().strict());
-    let las = || Boxed::new(Las::with_resolution(512).strict());
-    let qlas = || Boxed::new(Qlas::new().strict());
+    let arrival = || Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER));
+    let las = || Boxed::new(Las::new().with_resolution_ns(512).with_fair_turns(FairTurns::NEVER));
+    let qlas = || Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER));
     let levels = || Discipline::levels_of(&Qlas::new());
     // Polls of exponential jobs may be of any length.
     for (service, policy, quantum_ns, discipline) in [

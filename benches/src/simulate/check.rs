@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulation, Stream, format_ns};
-use clockworker_schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo};
+use clockworker_schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo};
 use serde::Serialize;
 
 use super::plan::replication_seed;
@@ -217,9 +217,9 @@ impl Order {
     fn policy(self) -> Boxed {
         match self {
             Order::Whole | Order::Sharing => Boxed::new(RunnableFifo::new()),
-            Order::Arrival => Boxed::new(ArrivalFifo::new().strict()),
-            Order::Las => Boxed::new(Las::new().strict()),
-            Order::Qlas => Boxed::new(Qlas::new().strict()),
+            Order::Arrival => Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER)),
+            Order::Las => Boxed::new(Las::new().with_fair_turns(FairTurns::NEVER)),
+            Order::Qlas => Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER)),
         }
     }
 

@@ -13,7 +13,7 @@ const SLACK: usize = 64;
 ///
 /// A finished task leaves its place dead. Once most places are dead the living move up, in order, which is O(1) per
 /// arrival on average. Nothing is allocated but at an arrival.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct ArrivalOrder {
     /// By place: whose it is; `None` where it is dead.
     tasks: Vec<Option<TaskId>>,
@@ -27,6 +27,18 @@ pub(crate) struct ArrivalOrder {
 }
 
 impl ArrivalOrder {
+    /// Of no tasks.
+    pub(crate) const fn new() -> Self {
+        Self {
+            tasks: Vec::new(),
+            places: Vec::new(),
+            alive: 0,
+            ready: Bitmap::new(),
+            ready_count: 0,
+            lowest: 0,
+        }
+    }
+
     /// The place of the task in `slot`, if it has one.
     #[inline]
     pub(crate) fn place(&self, slot: usize) -> Option<u32> {
@@ -127,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_living_move_up_in_order_and_marks_with_them() {
-        let mut order = ArrivalOrder::default();
+        let mut order = ArrivalOrder::new();
         let (mut mark, mut end) = (0, 0);
         let task = |slot| TaskId::new(slot, 0);
         for slot in 0..100 {

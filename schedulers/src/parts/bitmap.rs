@@ -3,7 +3,7 @@
 /// A set of small integers: a bit each, and above them a bit for each word of 64 that is not zero.
 ///
 /// With a million ids, almost all absent, the next one is found within 250 words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     words: Vec<u64>,
     /// Bit *w* is set if and only if `words[w]` is not zero.
@@ -11,6 +11,11 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
+    /// An empty one.
+    pub(crate) const fn new() -> Self {
+        Self { words: Vec::new(), summary: Vec::new() }
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, index: u32) {
         let word = index as usize / 64;
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn goes_round() {
-        let mut bits = Bitmap::default();
+        let mut bits = Bitmap::new();
         assert_eq!(bits.next_after(7), None);
         let members = [0, 63, 64, 200, 4_095, 4_096, 70_000];
         members.iter().for_each(|&index| bits.set(index));
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn forgets_what_is_cleared() {
-        let mut bits = Bitmap::default();
+        let mut bits = Bitmap::new();
         [0, 63, 9_000].iter().for_each(|&index| bits.set(index));
         [0, 9_000, 9_001, 1_000_000].iter().for_each(|&index| bits.clear(index));
         assert_eq!(bits.next_after(0), Some(63));

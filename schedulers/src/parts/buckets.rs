@@ -56,8 +56,9 @@ impl<T: Default> Default for Entry<T> {
     }
 }
 
-impl<T> Default for Buckets<T> {
-    fn default() -> Self {
+impl<T> Buckets<T> {
+    /// Empty ones.
+    pub(crate) const fn new() -> Self {
         Self { entries: Vec::new(), lists: Vec::new(), words: [0; WORDS], summary: 0 }
     }
 }
@@ -232,7 +233,7 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % below
         };
-        let (mut buckets, mut model) = (Buckets::default(), Model::new());
+        let (mut buckets, mut model) = (Buckets::new(), Model::new());
         (0..60).for_each(|id| *buckets.get_mut(id) = u64::from(id));
         // Few enough to be crowded, on both sides of a word's end and at both ends of the range.
         let numbers = [0, 1, 63, 64, 65, 1_000, BUCKETS - 1];
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn unknown_ids_are_ignored() {
-        let mut buckets = Buckets::<u64>::default();
+        let mut buckets = Buckets::<u64>::new();
         buckets.push_back(3, 7);
         buckets.unlink(7);
         assert_eq!((buckets.first(), buckets.bucket_of(7), buckets.behind_first(0)), (None, None, None));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::Task;
+use crate::{Task, TaskId};
 
 /// How many lists, so that the set of those that are not empty is a `u64`.
 pub(crate) const RINGS: usize = 64;
@@ -15,13 +15,21 @@ pub(crate) struct Rings {
     filled: u64,
 }
 
-impl Default for Rings {
-    fn default() -> Self {
-        Self { rings: [const { VecDeque::new() }; RINGS], filled: 0 }
-    }
+/// The task popped last: what decides where it goes if it yields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Popped {
+    pub(crate) task: TaskId,
+    pub(crate) ring: u32,
+    /// Whether by a fair turn.
+    pub(crate) fair: bool,
 }
 
 impl Rings {
+    /// Empty ones.
+    pub(crate) const fn new() -> Self {
+        Self { rings: [const { VecDeque::new() }; RINGS], filled: 0 }
+    }
+
     #[inline]
     pub(crate) fn push_back(&mut self, ring: u32, task: Task) {
         self.rings[ring as usize].push_back(task);
@@ -85,7 +93,7 @@ impl Rings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GroupId, TaskId};
+    use crate::GroupId;
 
     fn task(slot: u32) -> Task {
         Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) }
@@ -93,7 +101,7 @@ mod tests {
 
     #[test]
     fn each_ring_is_a_list_with_two_ends() {
-        let mut rings = Rings::default();
+        let mut rings = Rings::new();
         [1, 2].iter().for_each(|&slot| rings.push_back(63, task(slot)));
         rings.push_front(63, task(0));
         rings.push_back(7, task(9));
@@ -111,7 +119,7 @@ mod tests {
 
     #[test]
     fn go_round() {
-        let mut rings = Rings::default();
+        let mut rings = Rings::new();
         assert_eq!((rings.lowest(), rings.next_after(63)), (64, 64));
         [0, 5, 63].iter().for_each(|&ring| rings.push_back(ring, task(ring)));
         let round: Vec<u32> = [0, 4, 5, 62, 63].map(|ring| rings.next_after(ring)).to_vec();

@@ -1,11 +1,9 @@
 //! [`ArrivalFifo`]: the order in which tasks were spawned.
 
 use core::fmt;
-use core::num::NonZeroU32;
 
 use crate::parts::arrival_order::ArrivalOrder;
-use crate::parts::fair_turns::Turn;
-use crate::{Ready, Scheduler, Task, TaskId};
+use crate::{FairTurns, Ready, Scheduler, Task, TaskId};
 
 /// The task that was spawned first goes first, however often it slept since: first come, first served over whole tasks.
 ///
@@ -19,15 +17,13 @@ use crate::{Ready, Scheduler, Task, TaskId};
 ///
 /// # Starvation
 ///
-/// An early task that yields for ever would starve all later ones. So every Nth pop ([`fair_every`], 32 unless told
-/// otherwise) is a *fair turn*: it takes the next ready task after the one that the last fair turn took, in order of
+/// An early task that yields for ever would starve all later ones. So every Nth pop ([`FairTurns`]; *N* is 32 unless
+/// set) is a *fair turn*: it takes the next ready task after the one that the last fair turn took, in order of
 /// arrival. Fair turns go in rounds, each over the tasks that had arrived when it began; otherwise a stream of
 /// new tasks would keep the turns at the far end for ever.
 ///
 /// With *L* tasks spawned and unfinished when a task becomes ready, it is popped within 2·N·L pops: at most *L* fair
 /// turns end the round that is under way, and at most *L* reach it in the next.
-///
-/// [`fair_every`]: ArrivalFifo::fair_every
 ///
 /// ```
 /// use clockworker_schedulers::{ArrivalFifo, GroupId, Ready, Scheduler, Task, TaskId};
@@ -40,10 +36,10 @@ use crate::{Ready, Scheduler, Task, TaskId};
 /// fifo.push(task(0), Ready::Yielded); // came first, so goes first again
 /// assert_eq!(fifo.pop(), Some(task(0).id));
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ArrivalFifo {
     order: ArrivalOrder,
-    turn: Turn,
+    fair_turns: FairTurns,
     /// Where the next fair turn goes on.
     cursor: u32,
     /// Arrivals from here on wait for the next round of fair turns.
@@ -52,21 +48,15 @@ pub struct ArrivalFifo {
 
 impl ArrivalFifo {
     /// Makes an empty one with a fair turn every 32nd pop.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { order: ArrivalOrder::new(), fair_turns: FairTurns::DEFAULT, cursor: 0, round_end: 0 }
     }
 
-    /// Makes every `pops`th pop a fair turn. A smaller number shortens the longest wait and dilutes the order.
+    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly that of arrival, and later tasks
+    /// starve where an earlier one never sleeps.
     #[must_use]
-    pub fn fair_every(self, pops: NonZeroU32) -> Self {
-        Self { turn: Turn::every(pops), ..self }
-    }
-
-    /// Switches fair turns off: strictly the order of arrival, and later tasks starve where an earlier one never
-    /// sleeps.
-    #[must_use]
-    pub fn strict(self) -> Self {
-        Self { turn: Turn::never(), ..self }
+    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+        Self { fair_turns, ..self }
     }
 
     /// The place of a fair turn: the next of the round, or the first of a new one.
@@ -100,6 +90,12 @@ impl ArrivalFifo {
     }
 }
 
+impl Default for ArrivalFifo {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Scheduler for ArrivalFifo {
     const NEEDS_SERVICE: bool = false;
 
@@ -111,13 +107,13 @@ impl Scheduler for ArrivalFifo {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        let fair = self.order.ready_count() > 0 && self.turn.is_fair();
+        let fair = self.order.ready_count() > 0 && self.fair_turns.next_is_fair();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         let place = self.place(task, Ready::Yielded);
         if !fair && self.order.first_ready().is_none_or(|first| place < first) {
             return Some(task.id); // it goes on
@@ -126,9 +122,9 @@ impl Scheduler for ArrivalFifo {
         self.pop_by(fair)
     }
 
-    /// By the bound on waiting ([Starvation](ArrivalFifo#starvation)). Endless where it is [`strict`](ArrivalFifo::strict).
+    /// By the bound on waiting ([Starvation](ArrivalFifo#starvation)). `None` without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
-        self.turn.patience((tasks as u64).saturating_mul(2))
+        self.fair_turns.patience((tasks as u64).saturating_mul(2))
     }
 
     fn finished(&mut self, task: Task) {
@@ -140,7 +136,7 @@ impl fmt::Debug for ArrivalFifo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ArrivalFifo")
             .field("ready", &self.order.ready_count())
-            .field("turn", &self.turn)
+            .field("fair_turns", &self.fair_turns)
             .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,11 @@
 //! [`Las`]: least attained service first.
 
 use core::fmt;
-use core::num::NonZeroU32;
 
+use crate::parts::attained::Attained;
 use crate::parts::bitmap::Bitmap;
 use crate::parts::buckets::{BUCKETS, Buckets};
-use crate::parts::fair_turns::Turn;
-use crate::{GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// Says in a list that there is no next slot.
 const END: u32 = u32::MAX;
@@ -31,7 +30,7 @@ const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 /// # Order
 ///
 /// Least attained service of the group first, to within a resolution: 1,024 ns
-/// ([`with_resolution`](Las::with_resolution)) or 1/64 of what was attained, whichever is more. Attained service is
+/// ([`with_resolution_ns`](Las::with_resolution_ns)) or 1/64 of what was attained, whichever is more. Attained service is
 /// counted to the nanosecond, and groups are ordered by the *bucket* it falls into. A bucket is one resolution wide below
 /// 128 resolutions; from there on each power of two has 64 of equal width. A clock could not tell more apart: each poll
 /// adds an error of some ten nanoseconds to what its group has attained.
@@ -53,7 +52,7 @@ const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 /// # Starvation
 ///
 /// A group that has run for long would starve under a stream of new ones, and a server task that never ends is sure
-/// to. So every Nth pop ([`fair_every`](Las::fair_every), 32 unless told otherwise) is a *fair turn*: it goes to the
+/// to. So every Nth pop ([`FairTurns`]; *N* is 32 unless set) is a *fair turn*: it goes to the
 /// next group that has ready tasks, in the order of group indices, round and round.
 ///
 /// A ready task with *k* tasks before it in its group is popped within N·G·(k + 1) pops, where *G* counts the group
@@ -89,14 +88,13 @@ pub struct Las {
     emptied: Option<u32>,
     /// The group that the last fair turn went to.
     cursor: u32,
-    turn: Turn,
+    fair_turns: FairTurns,
     ready: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Group {
-    /// Nanoseconds of service.
-    attained: u64,
+    attained: Attained,
     /// First and last slot of its list of ready tasks; `END` if empty.
     head: u32,
     tail: u32,
@@ -112,28 +110,12 @@ struct Link {
 
 impl Default for Group {
     fn default() -> Self {
-        Self { attained: 0, head: END, tail: END }
+        Self { attained: Attained::default(), head: END, tail: END }
     }
 }
 
 impl Link {
     const UNUSED: Self = Self { next: END, generation: 0 };
-}
-
-impl Default for Las {
-    /// As [`Las::new`].
-    fn default() -> Self {
-        Self {
-            groups: Buckets::default(),
-            links: Vec::new(),
-            resolution_bits: DEFAULT_RESOLUTION_BITS,
-            inside: Bitmap::default(),
-            emptied: None,
-            cursor: 0,
-            turn: Turn::default(),
-            ready: 0,
-        }
-    }
 }
 
 /// The bucket of a group that has attained `ns`. Never a lower one for more.
@@ -149,17 +131,26 @@ const fn bucket(ns: u64, resolution_bits: u32) -> u32 {
 
 impl Las {
     /// Makes an empty one with a resolution of 1,024 ns and a fair turn every 32nd pop.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self {
+            groups: Buckets::new(),
+            links: Vec::new(),
+            resolution_bits: DEFAULT_RESOLUTION_BITS,
+            inside: Bitmap::new(),
+            emptied: None,
+            cursor: 0,
+            fair_turns: FairTurns::DEFAULT,
+            ready: 0,
+        }
     }
 
-    /// Makes an empty one with a resolution of `ns` nanoseconds (see [Order](Las#order)), rounded down to a power of
-    /// two, and up to 1.
+    /// Sets the resolution (see [Order](Las#order)) in nanoseconds: rounded down to a power of two, and up to 1.
     ///
     /// Coarser means fewer changes of turn between groups that run side by side. Finer than the clock means to go by its
     /// errors.
-    pub fn with_resolution(ns: u64) -> Self {
-        Self { resolution_bits: ns.max(1).ilog2(), ..Self::default() }
+    #[must_use]
+    pub fn with_resolution_ns(self, ns: u64) -> Self {
+        Self { resolution_bits: ns.max(1).ilog2(), ..self }
     }
 
     /// The resolution in nanoseconds: how finely groups that have attained less than 128 times as much are told apart.
@@ -167,40 +158,35 @@ impl Las {
         1 << self.resolution_bits
     }
 
-    /// Makes every `pops`th pop a fair turn. A smaller number shortens the longest wait and dilutes the order.
+    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly that of attained service, and
+    /// old groups starve under a stream of new ones.
     #[must_use]
-    pub fn fair_every(self, pops: NonZeroU32) -> Self {
-        Self { turn: Turn::every(pops), ..self }
-    }
-
-    /// Switches fair turns off: strictly least attained service, and old groups starve under a stream of new ones.
-    #[must_use]
-    pub fn strict(self) -> Self {
-        Self { turn: Turn::never(), ..self }
+    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+        Self { fair_turns, ..self }
     }
 
     /// The service that `group` has attained, in nanoseconds. Exact, whatever the resolution.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.groups.get(group.index() as u32).map_or(0, |group| group.attained)
+        self.groups.get(group.index() as u32).map_or(0, |group| group.attained.ns())
     }
 
     /// Puts a group that has ready tasks and is in no bucket at the tail of its own.
     #[inline]
-    fn link(&mut self, index: u32, attained: u64) {
-        self.groups.push_back(bucket(attained, self.resolution_bits), index);
+    fn link(&mut self, index: u32, attained: Attained) {
+        self.groups.push_back(bucket(attained.ns(), self.resolution_bits), index);
     }
 
     /// Moves a group that is in a bucket to the tail of its own.
-    fn relink(&mut self, index: u32, attained: u64) {
+    fn relink(&mut self, index: u32, attained: Attained) {
         self.groups.unlink(index);
         self.link(index, attained);
     }
 
     /// Moves a group to the bucket of what it has attained, if it is in another.
     #[inline]
-    fn follow(&mut self, index: u32, attained: u64) {
+    fn follow(&mut self, index: u32, attained: Attained) {
         let Some(old) = self.groups.bucket_of(index) else { return };
-        if old != bucket(attained, self.resolution_bits) {
+        if old != bucket(attained.ns(), self.resolution_bits) {
             self.relink(index, attained);
         }
     }
@@ -258,7 +244,7 @@ impl Las {
     fn swap(&mut self, task: Task, index: u32) -> Option<TaskId> {
         let lowest = self.groups.lowest();
         let group = self.groups.get_mut(index);
-        let bucket = bucket(group.attained, self.resolution_bits);
+        let bucket = bucket(group.attained.ns(), self.resolution_bits);
         let Some(lowest) = lowest.filter(|&lowest| lowest <= bucket) else {
             return Some(task.id); // it goes on
         };
@@ -269,6 +255,12 @@ impl Las {
         self.emptied = None;
         let next = self.groups.first_of(lowest)?;
         self.take_from(next)
+    }
+}
+
+impl Default for Las {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -296,13 +288,13 @@ impl Scheduler for Las {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        let fair = self.ready > 0 && self.turn.is_fair();
+        let fair = self.ready > 0 && self.fair_turns.next_is_fair();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         let index = task.group.index() as u32;
         if !fair && self.emptied == Some(index) {
             return self.swap(task, index);
@@ -324,18 +316,18 @@ impl Scheduler for Las {
         Some(TaskId::new(slot, link.generation))
     }
 
-    /// By the bound on waiting ([Starvation](Las#starvation)). Endless where it is [`strict`](Las::strict).
+    /// By the bound on waiting ([Starvation](Las#starvation)). `None` without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
         // At worst half of the tasks are in one group and the others in one each.
         let tasks = tasks as u64;
-        self.turn.patience(tasks.saturating_mul(tasks))
+        self.fair_turns.patience(tasks.saturating_mul(tasks))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let index = task.group.index() as u32;
         let group = self.groups.get_mut(index);
-        group.attained = group.attained.saturating_add(service_ns);
+        group.attained.add(service_ns);
         let attained = group.attained;
         self.follow(index, attained);
     }
@@ -343,8 +335,9 @@ impl Scheduler for Las {
     fn group_closed(&mut self, group: GroupId) {
         let index = group.index() as u32;
         if self.groups.get(index).is_some() {
-            self.groups.get_mut(index).attained = 0;
-            self.follow(index, 0);
+            let attained = Attained::default();
+            self.groups.get_mut(index).attained = attained;
+            self.follow(index, attained);
         }
     }
 }
@@ -354,7 +347,7 @@ impl fmt::Debug for Las {
         f.debug_struct("Las")
             .field("resolution_ns", &self.resolution_ns())
             .field("ready", &self.ready)
-            .field("turn", &self.turn)
+            .field("fair_turns", &self.fair_turns)
             .finish_non_exhaustive()
     }
 }

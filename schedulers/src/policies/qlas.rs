@@ -1,14 +1,11 @@
 //! [`Qlas`]: least attained service in powers of two.
 
 use core::fmt;
-use core::num::NonZeroU32;
 
-use crate::parts::fair_turns::Turn;
-use crate::parts::rings::Rings;
-use crate::{GroupId, Ready, Scheduler, Task, TaskId};
-
-/// log2 of the default base: 16,384 ns. Most polls of a service are shorter, so most requests end in level 0, in order.
-const DEFAULT_BASE_BITS: u32 = 14;
+use crate::parts::attained::AttainedByGroup;
+use crate::parts::levels::Levels;
+use crate::parts::rings::{Popped, Rings};
+use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// Quantised LAS: the group that has received the least service goes first, to within a power of two, and in FIFO order
 /// within it.
@@ -23,7 +20,7 @@ const DEFAULT_BASE_BITS: u32 = 14;
 ///
 /// # Order
 ///
-/// A group is in level 0 while it has received less than the *base* (16,384 ns, see [`with_base`](Qlas::with_base)), in
+/// A group is in level 0 while it has received less than the *base* (16,384 ns, see [`with_base_ns`](Qlas::with_base_ns)), in
 /// level *k* + 1 from base·2ᵏ on. Lower levels go first. Inside a level:
 ///
 /// - a task that was spawned or woken goes to the tail;
@@ -38,7 +35,7 @@ const DEFAULT_BASE_BITS: u32 = 14;
 ///
 /// # Starvation
 ///
-/// Every Nth pop ([`fair_every`](Qlas::fair_every), 32 unless told otherwise) is a *fair turn*: it goes to the front of
+/// Every Nth pop ([`FairTurns`]; *N* is 32 unless set) is a *fair turn*: it goes to the front of
 /// the next non-empty level, round and round. If that task yields, it goes to the tail of its level, so the tasks inside
 /// a level take turns too.
 ///
@@ -64,82 +61,60 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// ```
 #[derive(Clone)]
 pub struct Qlas {
-    levels: Rings,
-    /// Nanoseconds of service, by group.
-    attained: Vec<u64>,
-    /// log2 of the base.
-    base_bits: u32,
+    /// The tasks that wait, by level.
+    rings: Rings,
+    levels: Levels,
+    attained: AttainedByGroup,
     /// What was popped last.
     popped: Option<Popped>,
-    turn: Turn,
+    fair_turns: FairTurns,
     /// The level that the last fair turn went to.
     cursor: u32,
 }
 
-/// What decides where a task goes if it yields.
-#[derive(Clone, Copy)]
-struct Popped {
-    task: TaskId,
-    level: u32,
-    fair: bool,
-}
-
-impl Default for Qlas {
-    /// As [`Qlas::new`].
-    fn default() -> Self {
+impl Qlas {
+    /// Makes an empty one with a base of 16,384 ns and a fair turn every 32nd pop.
+    pub const fn new() -> Self {
         Self {
-            levels: Rings::default(),
-            attained: Vec::new(),
-            base_bits: DEFAULT_BASE_BITS,
+            rings: Rings::new(),
+            levels: Levels::DEFAULT,
+            attained: AttainedByGroup::new(),
             popped: None,
-            turn: Turn::default(),
+            fair_turns: FairTurns::DEFAULT,
             cursor: 0,
         }
     }
-}
 
-impl Qlas {
-    /// Makes an empty one with a base of 16,384 ns and a fair turn every 32nd pop.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Makes an empty one whose level 0 ends at `ns` nanoseconds of attained service, rounded down to a power of two,
-    /// and up to 2.
+    /// Sets the base, the attained service at which level 0 ends, in nanoseconds: rounded down to a power of two, and up
+    /// to 2.
     ///
     /// A good base is somewhat above what the short requests need, so that they never leave level 0.
-    pub fn with_base(ns: u64) -> Self {
-        // From 1 up, so that the highest level is 63.
-        Self { base_bits: ns.max(2).ilog2(), ..Self::default() }
+    #[must_use]
+    pub fn with_base_ns(self, ns: u64) -> Self {
+        Self { levels: Levels::with_base_ns(ns), ..self }
     }
 
     /// The end of level 0, in nanoseconds of attained service.
     pub const fn base_ns(&self) -> u64 {
-        1 << self.base_bits
+        self.levels.base_ns()
     }
 
-    /// Makes every `pops`th pop a fair turn. A smaller number shortens the longest wait and dilutes the order.
+    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly by level, and old groups starve
+    /// under a stream of new ones.
     #[must_use]
-    pub fn fair_every(self, pops: NonZeroU32) -> Self {
-        Self { turn: Turn::every(pops), ..self }
-    }
-
-    /// Switches fair turns off: strictly by level, and old groups starve under a stream of new ones.
-    #[must_use]
-    pub fn strict(self) -> Self {
-        Self { turn: Turn::never(), ..self }
+    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+        Self { fair_turns, ..self }
     }
 
     /// The service that `group` has attained, in nanoseconds.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.attained.get(group.index()).copied().unwrap_or(0)
+        self.attained.of(group).ns()
     }
 
     /// The level that `group` is in: 0 below the base, then one more per doubling.
     #[inline]
     pub fn level(&self, group: GroupId) -> u32 {
-        // The base is 2 or more, so that level 0 is what `| 1` makes of less than the base.
-        (self.attained_ns(group) >> (self.base_bits - 1) | 1).ilog2()
+        self.levels.of(self.attained_ns(group))
     }
 
     /// Whether a task that has just become ready goes on where it was stopped.
@@ -148,16 +123,16 @@ impl Qlas {
         why == Ready::Yielded
             && self
                 .popped
-                .is_some_and(|popped| popped.task == task.id && popped.level == level && !popped.fair)
+                .is_some_and(|popped| popped.task == task.id && popped.ring == level && !popped.fair)
     }
 
     /// The level to pop from: the lowest, or on a fair turn the next one.
     #[inline]
     fn next_level(&mut self, fair: bool) -> u32 {
         if !fair {
-            return self.levels.lowest();
+            return self.rings.lowest();
         }
-        self.cursor = self.levels.next_after(self.cursor);
+        self.cursor = self.rings.next_after(self.cursor);
         self.cursor
     }
 
@@ -166,17 +141,23 @@ impl Qlas {
     fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
         let mut level = self.next_level(fair);
         loop {
-            let task = self.levels.pop_front(level)?;
+            let task = self.rings.pop_front(level)?;
             let right = self.level(task.group);
             if right <= level {
-                self.popped = Some(Popped { task: task.id, level, fair });
+                self.popped = Some(Popped { task: task.id, ring: level, fair });
                 return Some(task.id);
             }
-            self.levels.push_back(right, task);
-            if self.levels.filled() & (1 << level) == 0 {
+            self.rings.push_back(right, task);
+            if self.rings.filled() & (1 << level) == 0 {
                 level = self.next_level(fair);
             }
         }
+    }
+}
+
+impl Default for Qlas {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -185,26 +166,26 @@ impl Scheduler for Qlas {
     fn push(&mut self, task: Task, why: Ready) {
         let level = self.level(task.group);
         if self.goes_on(task, why, level) {
-            self.levels.push_front(level, task);
+            self.rings.push_front(level, task);
         } else {
-            self.levels.push_back(level, task);
+            self.rings.push_back(level, task);
         }
     }
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        if self.levels.filled() == 0 {
+        if self.rings.filled() == 0 {
             return None;
         }
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         let level = self.level(task.group);
-        let none_lower = self.levels.filled() & ((1 << level) - 1) == 0;
+        let none_lower = self.rings.filled() & ((1 << level) - 1) == 0;
         if none_lower && !fair && self.goes_on(task, Ready::Yielded, level) {
             return Some(task.id); // `popped` says of it what it said before
         }
@@ -214,29 +195,22 @@ impl Scheduler for Qlas {
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.levels.peek(ahead).map(|task| task.id)
+        self.rings.peek(ahead).map(|task| task.id)
     }
 
-    /// By the bound on waiting ([Starvation](Qlas#starvation)), for a task that is moved through all levels. Endless where it
-    /// is [`strict`](Qlas::strict).
+    /// By the bound on waiting ([Starvation](Qlas#starvation)), for a task that is moved through all levels. `None`
+    /// without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
-        self.turn.patience((tasks as u64).saturating_mul(64 * 64))
+        self.fair_turns.patience((tasks as u64).saturating_mul(64 * 64))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
-        let index = task.group.index();
-        if index >= self.attained.len() {
-            self.attained.resize(index + 1, 0);
-        }
-        let attained = &mut self.attained[index];
-        *attained = attained.saturating_add(service_ns);
+        self.attained.of_mut(task.group).add(service_ns);
     }
 
     fn group_closed(&mut self, group: GroupId) {
-        if let Some(attained) = self.attained.get_mut(group.index()) {
-            *attained = 0;
-        }
+        self.attained.take(group);
     }
 }
 
@@ -244,8 +218,8 @@ impl fmt::Debug for Qlas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Qlas")
             .field("base_ns", &self.base_ns())
-            .field("ready_by_level", &self.levels.counts())
-            .field("turn", &self.turn)
+            .field("ready_by_level", &self.rings.counts())
+            .field("fair_turns", &self.fair_turns)
             .finish_non_exhaustive()
     }
 }

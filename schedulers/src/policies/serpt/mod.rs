@@ -6,16 +6,14 @@ mod sizes;
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::parts::fair_turns::Turn;
-use crate::parts::rings::{RINGS, Rings};
-use crate::{GroupId, Ready, Scheduler, Task, TaskId};
+use crate::parts::attained::AttainedByGroup;
+use crate::parts::levels::Levels;
+use crate::parts::rings::{Popped, RINGS, Rings};
+use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 use ranks::Ranks;
 use sizes::{LEVELS, Sizes};
 
 const _: () = assert!(LEVELS == RINGS);
-
-/// log2 of the default base: 16,384 ns, as in [`Qlas`](crate::Qlas).
-const DEFAULT_BASE_BITS: u32 = 14;
 
 /// Shortest expected remaining time: the group that is expected to need least goes first, to judge by the sizes of those
 /// that ended before it.
@@ -46,7 +44,7 @@ const DEFAULT_BASE_BITS: u32 = 14;
 /// have not ended: a group counts in the levels that it has left, when it leaves them. One that never ends is such a
 /// life: it counts once in each level, ever more rarely, and moves the estimate no more than any other.
 ///
-/// Of each level the last exits are remembered, between 512 and 1,024 of them ([`remembering`](Serpt::remembering)):
+/// Of each level the last exits are remembered, between 512 and 1,024 of them ([`with_memory`](Serpt::with_memory)):
 /// each 512 halve the weight of all that was before. Every 64 exits the ranks are computed again. So after 64 + 512·*j*
 /// exits of a level, what was before has 2⁻ʲ of the weight at most. A cancelled task counts as one that ended there.
 ///
@@ -74,7 +72,7 @@ const DEFAULT_BASE_BITS: u32 = 14;
 ///
 /// # Starvation
 ///
-/// Every Nth pop ([`fair_every`](Serpt::fair_every), 32 unless told otherwise) is a *fair turn*: it goes round the levels
+/// Every Nth pop ([`FairTurns`]; *N* is 32 unless set) is a *fair turn*: it goes round the levels
 /// in which tasks wait, and to the front of each. But a task that goes on there, and was polled since the last fair
 /// turn there, keeps the front: the fair turn goes to the next behind it. (Otherwise long tasks would change turns all
 /// the time, and end late.) If the task of a fair turn yields, it goes to the tail.
@@ -119,103 +117,82 @@ const DEFAULT_BASE_BITS: u32 = 14;
 pub struct Serpt {
     /// The tasks that wait: each in one of the levels that had its group's rank when it came.
     rings: Rings,
-    /// Nanoseconds of service, by group.
-    attained: Vec<u64>,
+    attained: AttainedByGroup,
     sizes: Sizes,
     ranks: Ranks,
     /// What was popped last.
     popped: Option<Popped>,
-    turn: Turn,
+    fair_turns: FairTurns,
     /// The ring that the last fair turn went to.
     cursor: u32,
     /// Bit *k* is set if and only if the front of ring *k* goes on, and was popped since the last fair turn there.
     going_on: u64,
 }
 
-/// What decides where a task goes if it yields.
-#[derive(Clone, Copy)]
-struct Popped {
-    task: TaskId,
-    ring: u32,
-    fair: bool,
-}
-
-impl Default for Serpt {
-    /// As [`Serpt::new`].
-    fn default() -> Self {
-        Self::knowing(Sizes::new(DEFAULT_BASE_BITS))
-    }
-}
-
 impl Serpt {
     /// Makes an empty one with a base of 16,384 ns, a memory of 1,024 exits and a fair turn every 32nd pop.
     pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Makes an empty one whose level 0 ends at `ns` nanoseconds of attained service, rounded down to a power of two,
-    /// and up to 2.
-    ///
-    /// Sizes are told apart from the base on. A low one costs an exit more per halving for each group, and a task that
-    /// moves on at each.
-    pub fn with_base(ns: u64) -> Self {
-        Self::knowing(Sizes::new(ns.max(2).ilog2()))
-    }
-
-    fn knowing(sizes: Sizes) -> Self {
+        let sizes = Sizes::new();
         Self {
-            rings: Rings::default(),
-            attained: Vec::new(),
+            rings: Rings::new(),
+            attained: AttainedByGroup::new(),
             ranks: sizes.ranks(),
             sizes,
             popped: None,
-            turn: Turn::default(),
+            fair_turns: FairTurns::DEFAULT,
             cursor: 0,
             going_on: 0,
         }
     }
 
-    /// Remembers at most the last `exits` of each level, and at least half as many; 1,024 unless set, and not below 16.
+    /// Sets the base, the attained service at which level 0 ends, in nanoseconds: rounded down to a power of two, and up
+    /// to 2. Forgets what was learnt until now.
     ///
-    /// A longer memory gives better estimates, a shorter one follows changes sooner. Forgets what was learnt until now.
+    /// Sizes are told apart from the base on. A low one costs an exit more per halving for each group, and a task that
+    /// moves on at each.
     #[must_use]
-    pub fn remembering(self, exits: NonZeroU32) -> Self {
-        let sizes = Sizes::new(self.sizes.base_bits()).remembering(exits.get());
+    pub fn with_base_ns(self, ns: u64) -> Self {
+        let sizes = self.sizes.with_levels(Levels::with_base_ns(ns));
         Self { ranks: sizes.ranks(), sizes, ..self }
     }
 
-    /// Makes every `pops`th pop a fair turn. A smaller number shortens the longest wait and dilutes the order.
+    /// Remembers at most the last `exits` of each level, and at least half as many; 1,024 unless set, and not below 16.
+    /// Forgets what was learnt until now.
+    ///
+    /// A longer memory gives better estimates, a shorter one follows changes sooner.
     #[must_use]
-    pub fn fair_every(self, pops: NonZeroU32) -> Self {
-        Self { turn: Turn::every(pops), ..self }
+    pub fn with_memory(self, exits: NonZeroU32) -> Self {
+        let sizes = self.sizes.with_memory(exits.get());
+        Self { ranks: sizes.ranks(), sizes, ..self }
     }
 
-    /// Switches fair turns off: strictly by rank, and old groups starve under a stream of new ones.
+    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly by rank, and old groups starve
+    /// under a stream of new ones.
     #[must_use]
-    pub fn strict(self) -> Self {
-        Self { turn: Turn::never(), ..self }
+    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+        Self { fair_turns, ..self }
     }
 
     /// The end of level 0, in nanoseconds of attained service.
     pub const fn base_ns(&self) -> u64 {
-        1 << self.sizes.base_bits()
+        self.sizes.levels().base_ns()
     }
 
     /// The service that `group` has attained, in nanoseconds.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.attained.get(group.index()).copied().unwrap_or(0)
+        self.attained.of(group).ns()
     }
 
     /// The level that `group` is in: 0 below the base, then one more per doubling.
     #[inline]
     pub fn level(&self, group: GroupId) -> u32 {
-        self.sizes.level(self.attained_ns(group))
+        self.sizes.levels().of(self.attained_ns(group))
     }
 
     /// The rank of a group that has attained `ns`: the lowest of the levels that count as equal to its own. Lower ranks go
     /// first.
     pub fn rank_at(&self, ns: u64) -> u32 {
-        self.ranks.first(self.sizes.level(ns))
+        self.ranks.first(self.sizes.levels().of(ns))
     }
 
     /// What a group that has attained `ns` is ranked by: the mean service, in nanoseconds, that groups were to receive yet
@@ -223,7 +200,7 @@ impl Serpt {
     ///
     /// Where nobody left a level, it is as much again as they had attained.
     pub fn expected_at(&self, ns: u64) -> u64 {
-        self.ranks.expected_ns(self.sizes.level(ns))
+        self.ranks.expected_ns(self.sizes.levels().of(ns))
     }
 
     /// A group has gone on from a level to another. Kept out of the way of all the polls that change no level.
@@ -295,6 +272,12 @@ impl Serpt {
     }
 }
 
+impl Default for Serpt {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Scheduler for Serpt {
     #[inline]
     fn push(&mut self, task: Task, why: Ready) {
@@ -313,13 +296,13 @@ impl Scheduler for Serpt {
         if self.rings.filled() == 0 {
             return None;
         }
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.turn.is_fair();
+        let fair = self.fair_turns.next_is_fair();
         if !fair
             && let Some(ring) = self.goes_on(task, Ready::Yielded, self.level(task.group))
             && self.rings.filled() & ((1 << ring) - 1) == 0
@@ -336,31 +319,27 @@ impl Scheduler for Serpt {
         self.rings.peek(ahead).map(|task| task.id)
     }
 
-    /// By the bound on waiting ([Starvation](Serpt#starvation)), for a task that is moved through all levels. Endless where it
-    /// is [`strict`](Serpt::strict).
+    /// By the bound on waiting ([Starvation](Serpt#starvation)), for a task that is moved through all levels. `None`
+    /// without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
         let places = (tasks as u64).saturating_add(1);
-        self.turn.patience(places.saturating_mul(64 * 64))
+        self.fair_turns.patience(places.saturating_mul(64 * 64))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
-        let index = task.group.index();
-        if index >= self.attained.len() {
-            self.attained.resize(index + 1, 0);
-        }
-        let before = self.attained[index];
-        let after = before.saturating_add(service_ns);
-        self.attained[index] = after;
-        let (from, to) = (self.sizes.level(before), self.sizes.level(after));
+        let attained = self.attained.of_mut(task.group);
+        let levels = self.sizes.levels();
+        let from = levels.of(attained.ns());
+        attained.add(service_ns);
+        let to = levels.of(attained.ns());
         if from != to {
             self.passed(from, to);
         }
     }
 
     fn group_closed(&mut self, group: GroupId) {
-        let Some(attained) = self.attained.get_mut(group.index()) else { return };
-        let size = core::mem::take(attained);
+        let size = self.attained.take(group).ns();
         // One that received nothing has no size.
         if size > 0 {
             self.sizes.ended(size);
@@ -374,7 +353,7 @@ impl fmt::Debug for Serpt {
         f.debug_struct("Serpt")
             .field("base_ns", &self.base_ns())
             .field("ready_by_level", &self.rings.counts())
-            .field("turn", &self.turn)
+            .field("fair_turns", &self.fair_turns)
             .finish_non_exhaustive()
     }
 }

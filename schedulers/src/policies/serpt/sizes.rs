@@ -1,6 +1,7 @@
 //! What is known of the sizes of groups, level by level, and what follows from it for their order.
 
 use super::ranks::Ranks;
+use crate::parts::levels::Levels;
 
 /// Levels, so that a set of them is a `u64`.
 pub(super) const LEVELS: usize = 64;
@@ -29,8 +30,7 @@ const EXITS_PER_LOOK: u32 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     exits: [Exits; LEVELS],
-    /// log2 of where level 0 ends, in nanoseconds.
-    base_bits: u32,
+    levels: Levels,
     /// When a level's exits weigh this much, they are halved.
     memory: u64,
     /// Exits until the next look at the ranks.
@@ -74,37 +74,31 @@ fn saturated(ns: u128) -> u64 {
 }
 
 impl Sizes {
-    /// Knows nothing. Level 0 ends at 2 to the `base_bits` nanoseconds; `base_bits` is from 1 to 63.
-    pub(super) fn new(base_bits: u32) -> Self {
+    /// Knows nothing.
+    pub(super) fn new() -> Self {
         Self {
             exits: [Exits::default(); LEVELS],
-            base_bits,
+            levels: Levels::DEFAULT,
             memory: u64::from(DEFAULT_MEMORY) * ONE,
             until_look: EXITS_PER_LOOK,
         }
     }
 
-    /// Remembers at most so many exits of each level, and at least half as many.
-    pub(super) fn remembering(self, exits: u32) -> Self {
-        Self { memory: u64::from(exits.max(SHORTEST_MEMORY)) * ONE, ..self }
+    /// Knows nothing, of these levels.
+    pub(super) fn with_levels(&self, levels: Levels) -> Self {
+        Self { levels, memory: self.memory, ..Self::new() }
     }
 
-    /// log2 of where level 0 ends, in nanoseconds.
+    /// Knows nothing, and remembers at most so many exits of each level, and at least half as many.
+    pub(super) fn with_memory(&self, exits: u32) -> Self {
+        let memory = u64::from(exits.max(SHORTEST_MEMORY)) * ONE;
+        Self { levels: self.levels, memory, ..Self::new() }
+    }
+
+    /// The levels.
     #[inline]
-    pub(super) const fn base_bits(&self) -> u32 {
-        self.base_bits
-    }
-
-    /// The level of a group that has attained `ns`: 0 below the base, then one more per doubling.
-    #[inline]
-    pub(super) const fn level(&self, ns: u64) -> u32 {
-        // At least 1, so that there is always a leading bit, and never more than 63 levels above the first.
-        (ns >> (self.base_bits - 1) | 1).ilog2()
-    }
-
-    /// What a group has attained when it comes to a level. Levels that nothing comes to begin at 2⁶⁴.
-    fn start_ns(&self, level: u32) -> u128 {
-        if level == 0 { 0 } else { 1 << (self.base_bits + level - 1).min(u64::BITS) }
+    pub(super) const fn levels(&self) -> Levels {
+        self.levels
     }
 
     /// A group has come from level `from` to the higher level `to`.
@@ -116,8 +110,8 @@ impl Sizes {
 
     /// A group has ended that had attained `ns`.
     pub(super) fn ended(&mut self, ns: u64) {
-        let level = self.level(ns);
-        let inside_ns = u128::from(ns) - self.start_ns(level);
+        let level = self.levels.of(ns);
+        let inside_ns = u128::from(ns) - self.levels.start_ns(level);
         let exits = self.exit(level);
         exits.ended += ONE;
         exits.ended_ns += u128::from(ONE) * inside_ns;
@@ -150,8 +144,8 @@ impl Sizes {
         let mut remaining_ns = [0; LEVELS];
         let mut beyond_ns = u64::MAX;
         for level in (0..LEVELS as u32).rev() {
-            let start_ns = self.start_ns(level);
-            let width_ns = self.start_ns(level + 1) - start_ns;
+            let start_ns = self.levels.start_ns(level);
+            let width_ns = self.levels.start_ns(level + 1) - start_ns;
             let mean_ns = self.exits[level as usize].remaining_ns(width_ns, beyond_ns);
             beyond_ns = mean_ns.unwrap_or(saturated(start_ns));
             remaining_ns[level as usize] = beyond_ns;
@@ -180,29 +174,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn sized(base_ns: u64) -> Sizes {
+        Sizes::new().with_levels(Levels::with_base_ns(base_ns))
+    }
+
     /// Levels that begin at 0, 16, 32, 64 ns and so on.
     fn taught(memory: u32, sizes: impl IntoIterator<Item = u64>) -> Sizes {
-        let mut taught = Sizes::new(4).remembering(memory);
+        let mut taught = sized(16).with_memory(memory);
         sizes.into_iter().for_each(|size| teach(&mut taught, size));
         taught
     }
 
     fn teach(sizes: &mut Sizes, size: u64) {
-        sizes.passed(0, sizes.level(size));
+        sizes.passed(0, sizes.levels.of(size));
         sizes.ended(size);
     }
 
     #[test]
-    fn levels_begin_at_doublings_of_the_base() {
-        let sizes = Sizes::new(4);
-        let starts: Vec<u128> = [0, 1, 2, 60, 61, 63].map(|level| sizes.start_ns(level)).to_vec();
-        assert_eq!(starts, [0, 16, 32, 1 << 63, 1 << 64, 1 << 64]);
-        assert_eq!([0, 15, 16, 31, 32, u64::MAX].map(|ns| sizes.level(ns)), [0, 0, 1, 1, 2, 60]);
-    }
-
-    #[test]
     fn with_no_exits_as_much_again_is_expected() {
-        let sizes = Sizes::new(4);
+        let sizes = sized(16);
         assert_eq!(sizes.remaining_ns()[..4], [0, 16, 32, 64]);
         assert_eq!(sizes.known_levels(), 0);
     }
@@ -220,7 +210,7 @@ mod tests {
         fn the_life_table_is_the_mean_residual_life(lives in prop::collection::vec(0_u64..100_000, 1..200)) {
             let sizes = taught(1_024, lives.iter().copied());
             for (level, &remaining) in sizes.remaining_ns().iter().enumerate().take(14) {
-                let start = sizes.start_ns(level as u32) as u64;
+                let start = sizes.levels.start_ns(level as u32) as u64;
                 let left: Vec<u64> = lives.iter().filter(|&&life| life >= start).map(|life| life - start).collect();
                 let Some(mean) = left.iter().sum::<u64>().checked_div(left.len() as u64) else { continue };
                 prop_assert!(remaining <= mean && mean - remaining <= 14, "level {level}: {remaining}, not {mean}");
@@ -229,7 +219,7 @@ mod tests {
 
         #[test]
         fn nothing_overflows(lives in prop::collection::vec(any::<u64>(), 0..300), bits in 1_u32..64, memory: u32) {
-            let mut sizes = Sizes::new(bits).remembering(memory);
+            let mut sizes = sized(1 << bits).with_memory(memory);
             lives.iter().for_each(|&life| teach(&mut sizes, life));
             // As full as a level can be.
             sizes.exits.iter_mut().for_each(|exits| {
@@ -278,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_look_is_taken_every_64_exits() {
-        let mut sizes = Sizes::new(4);
+        let mut sizes = sized(16);
         let looks: Vec<u32> = (1..200)
             .filter(|_| {
                 sizes.ended(1);
