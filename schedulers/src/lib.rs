@@ -105,5 +105,5 @@ mod random;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
 pub use policies::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
-pub use scheduler::{DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, Scheduler};
+pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};

@@ -42,8 +42,12 @@ use core::fmt;
 pub use load::Load;
 pub use oracle::{EevdfOracle, OracleQueue};
 
-use crate::{DEFAULT_PATIENCE_PER_TASK, GroupId, Ready, Scheduler, TaskId};
+use crate::{GroupId, Ready, Scheduler, TaskId};
 use world::World;
+
+/// The bound on waiting for each unfinished task, unless another is set: as many pops as 64 levels or groups times one fair
+/// turn in 32.
+const WAIT_PER_TASK: u64 = 64 * 32;
 
 /// Says whether a pop was allowed.
 type Order<'a> = Box<dyn Fn(&Moment<'_>) -> bool + 'a>;
@@ -71,7 +75,7 @@ impl<'a, S: Scheduler> Laws<'a, S> {
             steps: 20_000,
             tasks: 48,
             groups: 12,
-            bound: Some(Box::new(|crowd| DEFAULT_PATIENCE_PER_TASK * crowd.tasks as u64)),
+            bound: Some(Box::new(|crowd| WAIT_PER_TASK * crowd.tasks as u64)),
             order: None,
         }
     }
@@ -107,8 +111,8 @@ impl<'a, S: Scheduler> Laws<'a, S> {
         Self { bound: Some(Box::new(bound)), ..self }
     }
 
-    /// Accepts that tasks wait for ever, for policies that starve some by design. Their
-    /// [`patience`](Scheduler::patience) should be `None`.
+    /// Accepts that tasks wait for ever, for policies that starve some by design. They promise no
+    /// [`patience`](Scheduler::patience).
     #[must_use]
     pub fn may_starve(self) -> Self {
         Self { bound: None, ..self }

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::collections::VecDeque;
 
+use crate::parts::fair_turns::patience;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// Memory for so many tasks stays when a queue has drained: 512 KiB. What a larger burst took is given back.
@@ -66,6 +67,10 @@ impl Scheduler for RunnableFifo {
         if self.ready.capacity() > KEPT {
             self.ready.shrink_to(KEPT);
         }
+    }
+
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        Some(patience(tasks as u64))
     }
 
     #[inline]

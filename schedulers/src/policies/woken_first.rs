@@ -4,6 +4,7 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use super::runnable_fifo::KEPT;
+use crate::parts::fair_turns::patience;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.
@@ -106,6 +107,10 @@ impl Scheduler for WokenFirst {
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         let first = if self.woken.is_empty() { &self.yielded } else { &self.woken };
         first.get(ahead).copied()
+    }
+
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        Some(patience((tasks as u64).saturating_mul(32)))
     }
 
     fn drained(&mut self) {
