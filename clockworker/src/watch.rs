@@ -1,5 +1,6 @@
-//! The watchdog: finds the tasks that a scheduler has lost while it has others to give out, and those that it passes over
-//! for longer than its [patience](clockworker_schedulers::Scheduler::patience).
+//! The watchdog: finds the tasks that a scheduler passes over for longer than its
+//! [patience](clockworker_schedulers::Scheduler::patience), if it promises one, and those that it has lost while it has others
+//! to give out.
 //!
 //! It looks after turns only (`core/watching.rs`). At one look it marks the tasks that are ready, at the next it looks for
 //! marks. Giving a task out makes it not ready, which takes the mark off with the same instruction: polls pay nothing for
@@ -13,8 +14,15 @@ use crate::lane::Records;
 /// Slots looked through at a time, some 15 µs. A queue with more is watched part by part.
 const SLOTS: usize = 16_384;
 
-/// Polls after which a scheduler that has endless patience is asked again.
-const ASK_AGAIN: u64 = 65_536;
+/// For so many polls, and for so many more for each task, a scheduler that promises nothing may pass a task over, until it is
+/// asked for all tasks.
+const UNPROMISED: u64 = 65_536;
+const UNPROMISED_PER_TASK: u64 = 2_048;
+
+/// The patience that is had with a scheduler of so many tasks that promises nothing.
+pub(crate) fn unpromised(tasks: usize) -> u64 {
+    UNPROMISED.saturating_add(UNPROMISED_PER_TASK.saturating_mul(tasks as u64))
+}
 
 /// When to look next, and what the last look has marked. Counts the polls of one queue.
 #[derive(Debug)]
@@ -42,14 +50,9 @@ impl Watch {
     }
 
     /// Looks, after so many polls: whether a task has been passed over for at least `patience` of them.
-    pub(crate) fn sees_starved(&self, polls: u64, patience: Option<u64>, records: &mut Records) -> bool {
-        let Some(patience) = patience else {
-            // What is marked may starve.
-            self.since.set(None);
-            self.due.set(polls.saturating_add(ASK_AGAIN));
-            return false;
-        };
+    pub(crate) fn sees_starved(&self, polls: u64, patience: u64, records: &mut Records) -> bool {
         let patience = patience.max(1);
+        let mut seen = false;
         if let Some(since) = self.since.get() {
             // It may have become greater since, with the number of tasks.
             let end = since.saturating_add(patience);
@@ -57,14 +60,12 @@ impl Watch {
                 self.due.set(end);
                 return false;
             }
-            if records.any_marked(self.part()) {
-                return true;
-            }
+            seen = records.any_marked(self.part());
         }
         self.mark_next(records);
         self.since.set(Some(polls));
         self.due.set(polls.saturating_add(patience));
-        false
+        seen
     }
 
     fn part(&self) -> Range<usize> {
