@@ -1,11 +1,14 @@
 //! The simulator: small runs to the nanosecond, and large ones against the formulas.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
 use clockworker_schedulers::{
-    ArrivalFifo, FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
+    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
 };
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
@@ -22,6 +25,10 @@ fn ends(simulation: Simulation, jobs: &[Job]) -> Vec<(u64, u64)> {
     let report = |done: Done| ends.push((done.job.service_ns, done.finished_ns));
     simulation.run(jobs.iter().copied(), report).unwrap();
     ends
+}
+
+fn ends_of(simulation: Simulation, jobs: &[Job]) -> Vec<u64> {
+    ends(simulation, jobs).into_iter().map(|(_, end)| end).collect()
 }
 
 fn one_queue(policy: Boxed, quantum_ns: u64) -> Simulation {
@@ -109,6 +116,88 @@ fn tenants_are_one_competitor_each() {
     assert_eq!(ends(simulation, &jobs), [(100, 100), (99, 199), (101, 300)]);
 }
 
+/// FIFO that writes down the calls it gets.
+struct Diary(RunnableFifo, Rc<RefCell<Vec<String>>>);
+
+impl Diary {
+    fn note(&self, call: &str, task: Option<TaskId>) {
+        let slot = task.map_or_else(|| "-".to_owned(), |id| id.slot().to_string());
+        self.1.borrow_mut().push(format!("{call} {slot}"));
+    }
+}
+
+impl Scheduler for Diary {
+    fn push(&mut self, task: Task, why: Ready) {
+        self.note(&format!("{why:?}"), Some(task.id));
+        self.0.push(task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        let popped = self.0.pop();
+        self.note("pop", popped);
+        popped
+    }
+
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let popped = self.0.push_pop(task);
+        self.note(&format!("{} for", task.id.slot()), popped);
+        popped
+    }
+
+    fn time_passed(&mut self, _service_ns: u64) {
+        panic!("it is not wanted");
+    }
+
+    fn finished(&mut self, task: Task) {
+        self.note("finished", Some(task.id));
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        self.1.borrow_mut().push(format!("closed {}", group.index()));
+    }
+
+    fn drained(&mut self) {
+        self.note("drained", None);
+    }
+}
+
+/// What a scheduler is told of these jobs, in polls of at most 100 ns.
+fn diary(jobs: &[Job]) -> Vec<String> {
+    let calls = Rc::default();
+    let policy = Boxed::new(Diary(RunnableFifo::new(), Rc::clone(&calls)));
+    // The other queue ends slices, after 200 ns.
+    let queue = Queue::new("noted", policy).quantum_ns(100).request_ns(200);
+    let other =
+        Queue::new("other", Boxed::new(RunnableFifo::new())).quantum_ns(100).request_ns(200).endless(1);
+    ends(Simulation::new([queue, other]), jobs);
+    calls.take()
+}
+
+#[test]
+fn a_task_that_yielded_is_handed_back_with_the_next_pop_or_at_the_end_of_the_slice() {
+    let calls = diary(&[job(0, 0, 400), job(10, 0, 100)]);
+    let first = ["Spawned 0", "pop 0", "Spawned 1", "0 for 1", "finished 1", "closed 2", "pop 0"];
+    assert_eq!(calls[..7], first);
+    assert_eq!(calls[7..], ["0 for 0", "Yielded 0", "pop 0", "finished 0", "closed 0", "drained -"]);
+}
+
+#[test]
+fn a_group_closes_when_its_last_job_ends() {
+    let of_tenant = |at_ns, service_ns| Job { group: Some(7), ..job(at_ns, 0, service_ns) };
+    let calls = diary(&[of_tenant(0, 100), of_tenant(50, 100), of_tenant(90, 100), of_tenant(5_000, 100)]);
+    let ends: Vec<&str> = calls
+        .iter()
+        .map(|call| &**call)
+        .filter(|call| call.starts_with("finished") || call.starts_with("closed"))
+        .collect();
+    // Groups have odd numbers, as in the executor.
+    assert_eq!(ends, ["finished 0", "finished 0", "finished 1", "closed 15", "finished 1", "closed 15"]);
+    // What a tenant has attained is forgotten then: its next job does not wait for all of another's.
+    let jobs = [of_tenant(0, 500), Job { group: Some(8), ..job(600, 0, 300) }, of_tenant(600, 100)];
+    let las = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 100);
+    assert_eq!(ends_of(las, &jobs), [500, 800, 1_000]);
+}
+
 /// Gives back what it was given, but for every hundredth task.
 #[derive(Default)]
 struct Forgetful(Vec<TaskId>, u32);
@@ -139,6 +228,19 @@ fn what_cannot_be_simulated_is_an_error() {
     let whole = one_queue(Boxed::new(RunnableFifo::new()), u64::MAX);
     assert_eq!(error(whole, &[job(u64::MAX - 10, 0, 11)]), SimulationError::TooLong);
     assert_eq!(fifo().run([], |_| ()).unwrap().ended_ns, 0);
+}
+
+#[test]
+fn every_policy_of_the_crate_has_a_name() {
+    let source = include_str!("../src/policies/mod.rs");
+    let exported = source.lines().filter_map(|line| line.strip_prefix("pub use ")?.strip_suffix(";"));
+    let types: Vec<String> = POLICIES.iter().map(|policy| format!("{:?}", policy.make())).collect();
+    let mut count = 0;
+    for path in exported {
+        assert!(types.iter().any(|name| name.contains(path)), "{path} is not in {types:?}");
+        count += 1;
+    }
+    assert_eq!(count, POLICIES.len());
 }
 
 #[test]
