@@ -82,7 +82,8 @@
 //!
 //! - `laws`: the laws that every policy must pass, as a test kit for authors of their own (module `laws`). Off by
 //!   default, and meant for `dev-dependencies`.
-//! - `simulate`: the policies in virtual time, and what queueing theory says of them (module `simulate`). Off by default.
+//! - `simulate`: the policies in virtual time, and what queueing theory says of them (module `simulate`). Off by default. The
+//!   program `clockworker-simulate` asks them.
 
 #![forbid(unsafe_code)]
 

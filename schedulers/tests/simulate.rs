@@ -272,7 +272,7 @@ fn off_by(service: &str, load: f64, policy: Boxed, quantum_ns: u64, discipline: 
     sum / JOBS as f64 / wanted - 1.0
 }
 
-/// Few, so that it takes a second in a debug build. (`clockworker-benches simulate --theory` has a thousand times as many.)
+/// Few, so that it takes a second in a debug build. (`clockworker-simulate --theory` has a thousand times as many.)
 const JOBS: u64 = 40_000;
 
 #[test]

@@ -11,8 +11,8 @@
 //!
 //! # How far to believe it
 //!
-//! [`theory`] has what is known in closed form of one queue with Poisson arrivals. `clockworker-benches simulate
-//! --theory` holds the simulator to it.
+//! [`theory`] has what is known in closed form of one queue with Poisson arrivals. `clockworker-simulate --theory`
+//! holds the simulator to it.
 //!
 //! Not simulated: the host, I/O, tasks that wait for anything but the CPU, and what the executor's own work costs, unless
 //! it is given as [`overhead`](Simulation::overhead_ns) per poll.

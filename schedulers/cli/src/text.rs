@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use clockworker_schedulers::simulate::format_ns;
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::check::{CheckReport, CheckRow};
-use super::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
+use crate::check::{CheckReport, CheckRow};
 use crate::numbers::{grouped, percent, three_digits, time};
+use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";
@@ -17,7 +17,7 @@ const NOTHING: &str = "–";
 /// # Errors
 ///
 /// As `out` has them.
-pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     write_arguments(report, out)?;
     writeln!(out, "{}\n", queues(report))?;
     if report.cases.iter().flat_map(|case| &case.queues).any(|queue| queue.classes.len() > 1) {
@@ -54,7 +54,7 @@ fn queues(report: &Report) -> Table {
     let mut table = table(&titles);
     for case in &report.cases {
         for (place, queue) in case.queues.iter().enumerate() {
-            let mut row = vec![case.shares(), queue.name.clone(), queue.title.to_owned()];
+            let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
             row.extend(quantities(queue.response_ns.as_ref(), time));
             let slowdown = quantities(queue.slowdown.as_ref(), three_digits);
             row.extend([slowdown[0].clone(), slowdown[2].clone(), percent(queue.cpu)]);
@@ -109,7 +109,7 @@ fn classes(report: &Report) -> Table {
 }
 
 fn class_row(case: &CaseReport, queue: &QueueReport, class: &ClassReport, first: bool) -> Vec<String> {
-    let names = [case.shares(), queue.name.clone(), queue.title.to_owned()];
+    let names = [case.shares(), queue.name.clone(), queue.title.clone()];
     let mut row: Vec<String> = names.map(|name| if first { name } else { String::new() }).to_vec();
     row.extend([class.sizes.clone(), grouped(class.jobs)]);
     row.extend(quantities(class.response_ns.as_ref(), time));
@@ -146,7 +146,7 @@ fn write_answers(report: &Report, out: &mut impl Write) -> io::Result<()> {
 /// # Errors
 ///
 /// As `out` has them.
-pub fn write_check(report: &CheckReport, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_check(report: &CheckReport, out: &mut impl Write) -> io::Result<()> {
     if report.quick {
         writeln!(out, "quick: too few jobs to prove anything\n")?;
     }
@@ -176,13 +176,13 @@ fn check_row(row: &CheckRow) -> Vec<String> {
     vec![
         row.service.clone(),
         row.load.to_string(),
-        row.discipline.to_owned(),
+        row.discipline.clone(),
         row.policy.clone(),
         grouped(row.jobs),
         format!("{:.3}", row.formula),
         format!("{:.3}", row.simulated),
         format!("{:+.2} %{}", 100.0 * row.error, if row.within { "" } else { " !" }),
-        format!("{:.2} %", 100.0 * row.standard_error),
+        row.standard_error.map_or_else(|| NOTHING.to_owned(), |error| format!("{:.2} %", 100.0 * error)),
     ]
 }
 

@@ -1,22 +1,22 @@
 //! What a simulation found, as data. Nothing in it depends on the machine or the date.
 
 use clockworker_schedulers::simulate::{Classes, Figures, Outcome, Spread};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::plan::{Case, Plan, PlannedQueue, Source};
-use super::sweep::Run;
-use super::target::Target;
-use crate::stats::mean_and_error;
+use crate::numbers::mean_and_error;
+use crate::plan::{Case, Plan, PlannedQueue, Source};
+use crate::sweep::Run;
+use crate::target::Target;
 
 /// The version of the JSON file's form. It goes up when a field changes its meaning or goes away, not when one is added.
-pub const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that a sweep found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Report {
     /// What kind of file this is.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
+    pub schema: String,
+    /// The version of its form.
     pub schema_version: u32,
     /// What was asked for.
     pub arguments: Arguments,
@@ -25,7 +25,7 @@ pub struct Report {
 }
 
 /// The command line's part in the result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Arguments {
     /// The queues.
     pub queues: Vec<QueueArguments>,
@@ -42,7 +42,7 @@ pub struct Arguments {
 }
 
 /// A queue, but for what is tried.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct QueueArguments {
     /// Its name.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct QueueArguments {
 }
 
 /// One combination.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct CaseReport {
     /// The queues.
     pub queues: Vec<QueueReport>,
@@ -66,17 +66,17 @@ pub struct CaseReport {
 }
 
 /// What became of the jobs of one queue.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct QueueReport {
     /// Its name.
     pub name: String,
     /// Its share.
     pub share: u32,
     /// The name of its scheduler.
-    pub scheduler: &'static str,
+    pub scheduler: String,
     /// Its scheduler, for people.
     #[serde(skip)]
-    pub title: &'static str,
+    pub title: String,
     /// The part of the thread's time that it had.
     pub cpu: f64,
     /// Polls of its tasks.
@@ -92,7 +92,7 @@ pub struct QueueReport {
 }
 
 /// Jobs of like size.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct ClassReport {
     /// Which sizes.
     pub sizes: String,
@@ -105,7 +105,7 @@ pub struct ClassReport {
 }
 
 /// A quantity over many jobs.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Quantities {
     /// The mean.
     pub mean: f64,
@@ -124,7 +124,7 @@ pub struct Quantities {
 }
 
 /// A target, and what was found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Verdict {
     /// As it was written.
     pub target: String,
@@ -138,8 +138,11 @@ pub struct Verdict {
 }
 
 impl Report {
+    /// What its file calls itself.
+    pub const SCHEMA: &str = "clockworker-simulate";
+
     /// Of these cases.
-    pub fn new(plan: &Plan, cases: Vec<CaseReport>) -> Self {
+    pub(crate) fn new(plan: &Plan, cases: Vec<CaseReport>) -> Self {
         let queue = |queue: &PlannedQueue| QueueArguments {
             name: queue.name.clone(),
             load: queue.load.clone(),
@@ -158,13 +161,13 @@ impl Report {
             targets: plan.targets.iter().map(|(_, target)| target.to_string()).collect(),
             seed: plan.seed,
         };
-        Self { schema: "clockworker-simulate", schema_version: SCHEMA_VERSION, arguments, cases }
+        Self { schema: Self::SCHEMA.to_owned(), schema_version: SCHEMA_VERSION, arguments, cases }
     }
 }
 
 impl CaseReport {
     /// Of the runs of one case.
-    pub fn new(plan: &Plan, case: &Case, runs: &[Run]) -> Self {
+    pub(crate) fn new(plan: &Plan, case: &Case, runs: &[Run]) -> Self {
         let merged: Vec<Outcome> = (0..plan.queues.len()).map(|queue| merge(runs, queue)).collect();
         let queues = (0..plan.queues.len())
             .map(|queue| QueueReport::new(plan, case, runs, queue, &merged[queue]))
@@ -176,8 +179,8 @@ impl CaseReport {
     }
 
     /// What tells it from the others, for people: the shares, and each scheduler once.
-    pub fn title(&self) -> String {
-        let mut titles: Vec<&str> = self.queues.iter().map(|queue| queue.title).collect();
+    pub(crate) fn title(&self) -> String {
+        let mut titles: Vec<&str> = self.queues.iter().map(|queue| &*queue.title).collect();
         titles.dedup();
         let schedulers = titles.join(" and ");
         if self.queues.len() == 1 { schedulers } else { format!("{schedulers} at {}", self.shares()) }
@@ -216,8 +219,8 @@ impl QueueReport {
         Self {
             name: plan.queues[queue].name.clone(),
             share: case.shares[queue].get(),
-            scheduler: case.policies[queue].name(),
-            title: case.policies[queue].title(),
+            scheduler: case.policies[queue].name().to_owned(),
+            title: case.policies[queue].title().to_owned(),
             cpu: total(|run, queue| run.totals.queues[queue].busy_ns) as f64 / ended.max(1) as f64,
             polls: total(|run, queue| run.totals.queues[queue].polls),
             jobs: figures.response.count(),

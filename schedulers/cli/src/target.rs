@@ -9,11 +9,11 @@ use crate::numbers::{three_digits, time};
 
 /// A bound on a figure of one queue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub(crate) struct Target {
     /// As it was written.
     text: String,
     /// The queue; `None` for the first.
-    pub queue: Option<String>,
+    pub(crate) queue: Option<String>,
     statistic: Statistic,
     slowdown: bool,
     /// Nanoseconds, or a number.
@@ -30,7 +30,7 @@ enum Statistic {
 
 impl Target {
     /// The figure that is bounded: nanoseconds, or a slowdown. Quantiles have three digits, rounded up.
-    pub fn figure(&self, figures: &Figures) -> f64 {
+    pub(crate) fn figure(&self, figures: &Figures) -> f64 {
         let spread: &Spread = if self.slowdown { &figures.slowdown } else { &figures.response };
         match self.statistic {
             Statistic::Mean => spread.mean(),
@@ -40,12 +40,12 @@ impl Target {
     }
 
     /// Whether such a figure is within the bound.
-    pub fn is_met_by(&self, figure: f64) -> bool {
+    pub(crate) fn is_met_by(&self, figure: f64) -> bool {
         figure <= self.bound
     }
 
     /// A figure, for people.
-    pub fn show(&self, figure: f64) -> String {
+    pub(crate) fn show(&self, figure: f64) -> String {
         if self.slowdown { three_digits(figure) } else { time(figure) }
     }
 }

@@ -4,19 +4,18 @@ use std::num::NonZeroUsize;
 
 use clockworker_schedulers::simulate::{Outcome, Simulation, SimulationError, Totals};
 
-use super::plan::{Case, Plan};
-use super::report::{CaseReport, Report};
-use super::work;
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::plan::{Case, Plan};
+use crate::report::{CaseReport, Report};
+use crate::work;
 
 /// One run of one case.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// By queue.
-    pub outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<Outcome>,
     /// What was used.
-    pub totals: Totals,
+    pub(crate) totals: Totals,
 }
 
 /// Runs a plan.
@@ -24,16 +23,14 @@ pub struct Run {
 /// # Errors
 ///
 /// If a scheduler breaks its contract.
-pub fn run(plan: &Plan, threads: NonZeroUsize) -> Result<Report, Failure> {
+pub(crate) fn run(plan: &Plan, threads: NonZeroUsize) -> Result<Report, Failure> {
     let replications = plan.replications() as usize;
     let count = plan.cases.len() * replications;
-    let progress = Progress::start("simulate", count as u64);
-    let runs = work::each(count, threads, &progress, |number| {
+    let runs = work::each("simulate", count, threads, |number| {
         run_once(plan, &plan.cases[number / replications], (number % replications) as u64)
     });
-    progress.finish();
     let runs: Result<Vec<Run>, SimulationError> = runs.into_iter().collect();
-    let runs = runs.map_err(|error| Failure::run(error.to_string()))?;
+    let runs = runs.map_err(Failure::run)?;
     let cases = plan.cases.iter().zip(runs.chunks(replications));
     Ok(Report::new(plan, cases.map(|(case, runs)| CaseReport::new(plan, case, runs)).collect()))
 }

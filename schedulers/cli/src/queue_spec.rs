@@ -5,24 +5,24 @@ use std::str::FromStr;
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::Policy;
 
-use super::per_queue::Time;
+use crate::per_queue::Time;
 
 /// A queue as it is asked for.
 #[derive(Clone, Debug)]
-pub struct QueueSpec {
+pub(crate) struct QueueSpec {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its share.
-    pub share: Share,
+    pub(crate) share: Share,
     /// The service it asks for per turn; `None` for the executor's default.
-    pub request: Option<Time>,
+    pub(crate) request: Option<Time>,
     /// Its scheduler; `None` for those to be tried.
-    pub scheduler: Option<Policy>,
+    pub(crate) scheduler: Option<Policy>,
 }
 
 impl QueueSpec {
     /// The queue where none is asked for.
-    pub fn only() -> Self {
+    pub(crate) fn only() -> Self {
         Self { name: "all".to_owned(), share: Share::default(), request: None, scheduler: None }
     }
 }
@@ -54,7 +54,7 @@ fn share(text: &str) -> Result<Share, String> {
 
 /// The shares of the queues, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shares(pub Vec<Share>);
+pub(crate) struct Shares(pub(crate) Vec<Share>);
 
 impl FromStr for Shares {
     type Err = String;

@@ -7,11 +7,11 @@ use clockworker_schedulers::simulate::{format_ns, parse_ns};
 
 /// A value, and the queue that it is for; `None` for all that have none of their own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PerQueue<T> {
+pub(crate) struct PerQueue<T> {
     /// The queue's name.
-    pub queue: Option<String>,
+    pub(crate) queue: Option<String>,
     /// The value.
-    pub value: T,
+    pub(crate) value: T,
 }
 
 impl<T: FromStr> FromStr for PerQueue<T> {
@@ -30,7 +30,7 @@ impl<T: FromStr> FromStr for PerQueue<T> {
 
 impl<T: Clone> PerQueue<T> {
     /// What a queue is given: the last value for it, or else the last for all.
-    pub fn of(values: &[Self], queue: &str) -> Option<T> {
+    pub(crate) fn of(values: &[Self], queue: &str) -> Option<T> {
         let last = |of: Option<&str>| values.iter().rev().find(|value| value.queue.as_deref() == of);
         last(Some(queue)).or_else(|| last(None)).map(|value| value.value.clone())
     }
@@ -38,7 +38,7 @@ impl<T: Clone> PerQueue<T> {
 
 /// A time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time(pub u64);
+pub(crate) struct Time(pub(crate) u64);
 
 impl FromStr for Time {
     type Err = String;
@@ -56,7 +56,7 @@ impl fmt::Display for Time {
 
 /// What is asked of the thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Load {
+pub(crate) enum Load {
     /// This part of it, by jobs that come at random.
     Part(f64),
     /// All that can be had: there is always work.

@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 
 /// The jobs of a trace, in order of time; the first comes at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub(crate) struct Trace {
     jobs: Vec<Job>,
 }
 
@@ -23,7 +23,7 @@ impl Trace {
     /// # Errors
     ///
     /// If it cannot be read, or is not like that; with the number of the line.
-    pub fn read(input: impl Read, queues: &[&str]) -> Result<Self, TraceError> {
+    pub(crate) fn read(input: impl Read, queues: &[&str]) -> Result<Self, TraceError> {
         let mut columns: Option<Columns> = None;
         let mut jobs: Vec<Job> = Vec::new();
         for (line, text) in (1..).zip(BufReader::new(input).lines()) {
@@ -49,19 +49,19 @@ impl Trace {
     }
 
     /// The jobs.
-    pub fn jobs(&self) -> &[Job] {
+    pub(crate) fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
     /// The part of the thread that the jobs ask for, up to the last arrival; `None` where all come at once.
-    pub fn load(&self) -> Option<f64> {
+    pub(crate) fn load(&self) -> Option<f64> {
         let span = self.jobs.last().map_or(0, |job| job.at_ns);
         let work: f64 = self.jobs.iter().map(|job| job.service_ns as f64).sum();
         (span > 0).then(|| work / span as f64)
     }
 
     /// The same jobs, nearer or farther apart, so that they ask for `load`. (As they are where all come at once.)
-    pub fn at_load(mut self, load: f64) -> Self {
+    pub(crate) fn at_load(mut self, load: f64) -> Self {
         if let Some(offered) = self.load() {
             for job in &mut self.jobs {
                 job.at_ns = (job.at_ns as f64 * (offered / load)).round() as u64;
@@ -135,7 +135,7 @@ fn queue_named(name: &str, queues: &[&str]) -> Result<usize, String> {
 }
 
 /// Groups are numbered below this, as schedulers keep tables by their numbers.
-pub const MAX_GROUPS: u32 = 1_000_000;
+pub(crate) const MAX_GROUPS: u32 = 1_000_000;
 
 fn group_numbered(text: &str) -> Result<Option<u32>, String> {
     if text.is_empty() {
@@ -147,7 +147,7 @@ fn group_numbered(text: &str) -> Result<Option<u32>, String> {
 
 /// What is wrong with a trace.
 #[derive(Debug)]
-pub enum TraceError {
+pub(crate) enum TraceError {
     /// It cannot be read, or is no CSV.
     Unreadable(csv::Error),
     /// A line is not a job, or not a header.

@@ -7,12 +7,12 @@ use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Classes, Job, POLICIES, Policy, Queue, Service, Stream,
 };
 
-use super::options::Options;
-use super::per_queue::{Load, PerQueue};
-use super::queue_spec::QueueSpec;
-use super::target::Target;
-use super::trace::{MAX_GROUPS, Trace, TraceError};
 use crate::failure::Failure;
+use crate::options::Options;
+use crate::per_queue::{Load, PerQueue};
+use crate::queue_spec::QueueSpec;
+use crate::target::Target;
+use crate::trace::{MAX_GROUPS, Trace, TraceError};
 
 /// Runs that random jobs are divided among, so that there is a standard error.
 const REPLICATIONS: u64 = 10;
@@ -26,50 +26,50 @@ const DEFAULT_REQUEST_NS: u64 = 500_000;
 
 /// What is run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The queues, in the order in which jobs refer to them.
-    pub queues: Vec<PlannedQueue>,
+    pub(crate) queues: Vec<PlannedQueue>,
     /// The combinations to try.
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
     /// Where jobs come from.
-    pub source: Source,
+    pub(crate) source: Source,
     /// What each poll takes besides its work.
-    pub overhead_ns: u64,
+    pub(crate) overhead_ns: u64,
     /// What is to be met, with the place of its queue.
-    pub targets: Vec<(usize, Target)>,
+    pub(crate) targets: Vec<(usize, Target)>,
     /// Where every random choice starts.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// A queue, but for what is to be tried.
 #[derive(Clone, Debug)]
-pub struct PlannedQueue {
+pub(crate) struct PlannedQueue {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it asks for per turn.
-    pub request_ns: u64,
+    pub(crate) request_ns: u64,
     /// Its longest poll.
-    pub quantum_ns: u64,
+    pub(crate) quantum_ns: u64,
     /// What comes to it, for people.
-    pub load: String,
+    pub(crate) load: String,
     /// Whether it always has work, and nothing else.
-    pub busy: bool,
+    pub(crate) busy: bool,
     /// How its jobs are reported.
-    pub classes: Classes,
+    pub(crate) classes: Classes,
 }
 
 /// One combination: of each queue, its share and scheduler.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// Shares.
-    pub shares: Vec<Share>,
+    pub(crate) shares: Vec<Share>,
     /// Schedulers.
-    pub policies: Vec<Policy>,
+    pub(crate) policies: Vec<Policy>,
 }
 
 /// Where jobs come from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub(crate) enum Source {
     /// At random: so many in all.
     Random {
         /// Of each queue that is not busy.
@@ -87,7 +87,7 @@ impl Plan {
     /// # Errors
     ///
     /// If they name a queue that is not there, contradict each other, or the trace cannot be read.
-    pub fn of(options: &Options) -> Result<Self, Failure> {
+    pub(crate) fn of(options: &Options) -> Result<Self, Failure> {
         let specs = match &options.queues[..] {
             [] => vec![QueueSpec::only()],
             specs => specs.to_vec(),
@@ -109,7 +109,7 @@ impl Plan {
     }
 
     /// How many runs each case is divided into.
-    pub fn replications(&self) -> u64 {
+    pub(crate) fn replications(&self) -> u64 {
         match self.source {
             Source::Random { .. } => REPLICATIONS,
             Source::Trace(_) => 1,
@@ -117,7 +117,7 @@ impl Plan {
     }
 
     /// The jobs of one run: the same for every case.
-    pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+    pub(crate) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
         match &self.source {
             Source::Random { streams, jobs } => {
                 let jobs = jobs / REPLICATIONS;
@@ -132,7 +132,7 @@ impl Plan {
     }
 
     /// The queues of one case, empty.
-    pub fn make_queues(&self, case: &Case) -> Vec<Queue> {
+    pub(crate) fn make_queues(&self, case: &Case) -> Vec<Queue> {
         let make = |((queue, share), policy): ((&PlannedQueue, &Share), &Policy)| {
             let boxed: Boxed = policy.make();
             Queue::new(&*queue.name, boxed)
@@ -146,18 +146,14 @@ impl Plan {
 }
 
 /// The seed of one run: no two runs of one seed share it, nor those of the next million seeds.
-pub fn replication_seed(seed: u64, replication: u64) -> u64 {
+pub(crate) fn replication_seed(seed: u64, replication: u64) -> u64 {
     seed.wrapping_mul(1 << 20).wrapping_add(replication)
-}
-
-fn request(problem: impl Into<String>) -> Failure {
-    Failure::request(problem)
 }
 
 fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
     for (place, spec) in specs.iter().enumerate() {
         if specs[..place].iter().any(|before| before.name == spec.name) {
-            return Err(request(format!("there are two queues '{}'", spec.name)));
+            return Err(Failure::request(format!("there are two queues '{}'", spec.name)));
         }
     }
     let services = options.service.iter().filter_map(|value| value.queue.as_deref());
@@ -173,7 +169,7 @@ fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
 
 fn unknown_queue(name: &str, specs: &[QueueSpec]) -> Failure {
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
-    request(format!("there is no queue '{name}'; there are {}", names.join(", ")))
+    Failure::request(format!("there is no queue '{name}'; there are {}", names.join(", ")))
 }
 
 /// The streams of the queues that are not busy.
@@ -183,13 +179,15 @@ fn random(options: &Options, specs: &[QueueSpec]) -> Result<Source, Failure> {
         if let Load::Part(load) = load_of(options, spec) {
             let groups = PerQueue::of(&options.groups, &spec.name).unwrap_or(0);
             if groups > MAX_GROUPS {
-                return Err(request(format!("there may be at most {MAX_GROUPS} groups, not {groups}")));
+                return Err(Failure::request(format!(
+                    "there may be at most {MAX_GROUPS} groups, not {groups}"
+                )));
             }
             streams.push(Stream { queue, load, groups, ..Stream::new(service_of(options, spec)?, load) });
         }
     }
     if streams.is_empty() {
-        return Err(request("every queue is busy: no jobs come, so there is nothing to tell"));
+        return Err(Failure::request("every queue is busy: no jobs come, so there is nothing to tell"));
     }
     // Every run has as many.
     Ok(Source::Random { streams, jobs: options.jobs / REPLICATIONS * REPLICATIONS })
@@ -201,7 +199,7 @@ fn load_of(options: &Options, spec: &QueueSpec) -> Load {
 
 fn service_of(options: &Options, spec: &QueueSpec) -> Result<Service, Failure> {
     let given = PerQueue::of(&options.service, &spec.name);
-    given.map_or_else(|| DEFAULT_SERVICE.parse().map_err(|error| request(format!("{error}"))), Ok)
+    given.map_or_else(|| DEFAULT_SERVICE.parse().map_err(|error| Failure::request(format!("{error}"))), Ok)
 }
 
 fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> {
@@ -210,10 +208,10 @@ fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> 
         Load::Busy => None,
     };
     if options.load.iter().any(|load| load.queue.is_some() && part(load).is_some()) {
-        return Err(request("the jobs of a trace have one load, not one for each queue"));
+        return Err(Failure::request("the jobs of a trace have one load, not one for each queue"));
     }
     let path = options.trace.as_deref().unwrap_or_else(|| "".as_ref());
-    let wrong = |error: TraceError| request(format!("trace '{}': {error}", path.display()));
+    let wrong = |error: TraceError| Failure::request(format!("trace '{}': {error}", path.display()));
     let file = File::open(path).map_err(|error| wrong(error.into()))?;
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
     let trace = Trace::read(file, &names).map_err(wrong)?;
@@ -242,11 +240,11 @@ fn planned(
     };
     let quantum_ns = PerQueue::of(&options.quantum, &spec.name).map_or(DEFAULT_QUANTUM_NS, |time| time.0);
     if quantum_ns == 0 {
-        return Err(request("a quantum must be more than 0"));
+        return Err(Failure::request("a quantum must be more than 0"));
     }
     let request_ns = spec.request.map_or(DEFAULT_REQUEST_NS, |time| time.0);
     if request_ns == 0 {
-        return Err(request("a queue's request must be more than 0"));
+        return Err(Failure::request("a queue's request must be more than 0"));
     }
     Ok(PlannedQueue { name: spec.name.clone(), request_ns, quantum_ns, load, busy, classes })
 }
@@ -273,7 +271,7 @@ fn cases(options: &Options, specs: &[QueueSpec]) -> Result<Vec<Case>, Failure> {
     };
     if let Some(wrong) = shares.iter().find(|shares| shares.len() != specs.len()) {
         let (given, wanted) = (wrong.len(), specs.len());
-        return Err(request(format!("there are {given} shares for {wanted} queues")));
+        return Err(Failure::request(format!("there are {given} shares for {wanted} queues")));
     }
     let tried: Vec<Policy> = match &options.schedulers[..] {
         _ if specs.iter().all(|spec| spec.scheduler.is_some()) => POLICIES[..1].to_vec(),

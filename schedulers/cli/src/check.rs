@@ -8,13 +8,12 @@ use std::num::NonZeroUsize;
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulation, Stream, format_ns};
 use clockworker_schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::plan::replication_seed;
-use super::work;
 use crate::failure::Failure;
-use crate::progress::Progress;
-use crate::stats::mean_and_error;
+use crate::numbers::mean_and_error;
+use crate::plan::replication_seed;
+use crate::work;
 
 /// How far a simulated mean may be from the formula's, as a part of it.
 const TOLERANCE: f64 = 0.02;
@@ -86,10 +85,10 @@ const ROWS: [Row; 17] = [
 ];
 
 /// What the check found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct CheckReport {
     /// What kind of file this is.
-    pub schema: &'static str,
+    pub schema: String,
     /// The version of its form.
     pub schema_version: u32,
     /// Whether there were too few jobs to prove anything.
@@ -102,15 +101,20 @@ pub struct CheckReport {
     pub rows: Vec<CheckRow>,
 }
 
+impl CheckReport {
+    /// What its file calls itself.
+    pub const SCHEMA: &str = "clockworker-simulate-theory";
+}
+
 /// A formula beside the simulator.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CheckRow {
     /// The sizes.
     pub service: String,
     /// The load.
     pub load: f64,
     /// What the formula is for.
-    pub discipline: &'static str,
+    pub discipline: String,
     /// What was run.
     pub policy: String,
     /// Jobs.
@@ -122,7 +126,7 @@ pub struct CheckRow {
     /// How far that is from the formula, as a part of it.
     pub error: f64,
     /// The standard error of `simulated`, as a part of the formula.
-    pub standard_error: f64,
+    pub standard_error: Option<f64>,
     /// Whether the error is within the tolerance.
     pub within: bool,
 }
@@ -132,19 +136,17 @@ pub struct CheckRow {
 /// # Errors
 ///
 /// If a scheduler breaks its contract.
-pub fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> Result<CheckReport, Failure> {
-    let progress = Progress::start("theory", (ROWS.len() * RUNS) as u64);
+pub(crate) fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> Result<CheckReport, Failure> {
     let million = if quick { 100 } else { 1_000_000 };
-    let means = work::each(ROWS.len() * RUNS, threads, &progress, |number| {
+    let means = work::each("theory", ROWS.len() * RUNS, threads, |number| {
         mean_response(&ROWS[number / RUNS], million, replication_seed(seed, (number % RUNS) as u64))
     });
-    progress.finish();
     let means: Result<Vec<f64>, Failure> = means.into_iter().collect();
     let means = means?;
     let rows: Result<Vec<CheckRow>, Failure> =
         ROWS.iter().zip(means.chunks(RUNS)).map(|(row, means)| check_row(row, million, means)).collect();
     Ok(CheckReport {
-        schema: "clockworker-simulate-theory",
+        schema: CheckReport::SCHEMA.to_owned(),
         schema_version: 1,
         quick,
         seed,
@@ -153,16 +155,12 @@ pub fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> Result<CheckReport,
     })
 }
 
-fn failed(error: impl ToString) -> Failure {
-    Failure::run(error.to_string())
-}
-
 /// The mean response time of one run of a row, in nanoseconds.
 fn mean_response(row: &Row, million: u64, seed: u64) -> Result<f64, Failure> {
     let (service, charged) = (read(row.service)?, read(row.charged)?);
     let load = row.load * service.mean_ns() / charged.mean_ns();
     let jobs = row.millions * million / RUNS as u64;
-    let arrivals = Arrivals::new(&[Stream::new(service, load)], jobs, seed).map_err(failed)?;
+    let arrivals = Arrivals::new(&[Stream::new(service, load)], jobs, seed).map_err(Failure::run)?;
     let (mut sum, mut count) = (0.0, 0_u64);
     Simulation::new([Queue::new("all", row.order.policy()).quantum_ns(row.quantum_ns)])
         .overhead_ns(row.overhead_ns)
@@ -170,33 +168,33 @@ fn mean_response(row: &Row, million: u64, seed: u64) -> Result<f64, Failure> {
             sum += done.response_ns() as f64;
             count += 1;
         })
-        .map_err(failed)?;
+        .map_err(Failure::run)?;
     Ok(sum / count.max(1) as f64)
 }
 
 fn check_row(row: &Row, million: u64, means: &[f64]) -> Result<CheckRow, Failure> {
     let charged = read(row.charged)?;
     let size = charged.mean_ns();
-    let theory = MG1::new(charged, row.load).map_err(failed)?;
+    let theory = MG1::new(charged, row.load).map_err(Failure::run)?;
     let wanted = theory.mean_response_ns(&row.order.discipline());
     let (mean, error_of_mean) = mean_and_error(means);
     let error = mean / wanted - 1.0;
     Ok(CheckRow {
         service: row.service.to_owned(),
         load: row.load,
-        discipline: row.order.title(),
+        discipline: row.order.title().to_owned(),
         policy: row.policy(),
         jobs: row.millions * million,
         formula: wanted / size,
         simulated: mean / size,
         error,
-        standard_error: error_of_mean.unwrap_or(f64::INFINITY) / wanted,
+        standard_error: error_of_mean.map(|error| error / wanted),
         within: error.abs() <= TOLERANCE,
     })
 }
 
 fn read(service: &str) -> Result<Service, Failure> {
-    service.parse().map_err(failed)
+    service.parse().map_err(Failure::run)
 }
 
 impl Row {
@@ -253,18 +251,12 @@ impl Order {
     }
 }
 
-impl CheckReport {
-    /// Whether the simulator can be believed.
-    ///
-    /// # Errors
-    ///
-    /// If a row is off by more than it may, unless there were too few jobs to tell.
-    pub fn judge(&self) -> Result<(), Failure> {
-        let wrong = self.rows.iter().filter(|row| !row.within).count();
-        if self.quick || wrong == 0 {
-            return Ok(());
-        }
-        let (rows, percent) = (self.rows.len(), self.tolerance * 100.0);
-        Err(Failure::run(format!("{wrong} of {rows} rows are more than {percent} % off")))
+/// Fails if a row is off by more than it may, unless there were too few jobs to tell: whether the simulator can be believed.
+pub(crate) fn judge(report: &CheckReport) -> Result<(), Failure> {
+    let wrong = report.rows.iter().filter(|row| !row.within).count();
+    if report.quick || wrong == 0 {
+        return Ok(());
     }
+    let (rows, percent) = (report.rows.len(), report.tolerance * 100.0);
+    Err(Failure::run(format_args!("{wrong} of {rows} rows are more than {percent} % off")))
 }
