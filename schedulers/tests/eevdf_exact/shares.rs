@@ -1,0 +1,146 @@
+//! Shares, and how far each queue ever is from what it is owed.
+
+use crate::bench::Bench;
+use crate::{MS, SECOND, US, share};
+use clockworker_schedulers::{Eevdf, QueueId};
+
+/// A second of saturation at these shares, with polls of uneven length; the worst error in parts per million.
+fn saturate(shares: &[u32], request_ns: u64) -> u64 {
+    let polls: [&[u64]; 5] =
+        [&[7 * US], &[3 * US, 11 * US], &[5 * US + 1], &[US, US, 19 * US], &[13 * US, 2 * US]];
+    let queues: Vec<_> = shares.iter().zip(polls).map(|(&share, polls)| (share, request_ns, polls)).collect();
+    let mut bench = Bench::new(Eevdf::new(), &queues);
+    bench.run(SECOND);
+    bench.worst_ppm()
+}
+
+#[test]
+fn two_queues_get_their_shares() {
+    for shares in [[1, 1], [9, 1], [1, 9], [1_000, 1]] {
+        let ppm = saturate(&shares, 5 * US);
+        assert!(ppm < 10_000, "{shares:?}: {ppm} ppm");
+    }
+}
+
+/// Each of the others may overrun its request by a poll before a queue of a large share is served: it may be behind by
+/// more than the largest request and the longest poll.
+#[test]
+fn a_queue_waits_for_one_overrun_of_each_of_the_others() {
+    let small: (u32, u64, &[u64]) = (1, US, &[MS]);
+    let mut bench = Bench::new(Eevdf::new(), &[small, small, small, small, (996, MS, &[10 * US])]);
+    let big = bench.queues[4].id;
+    for id in 0..4 {
+        assert_eq!(bench.slice().0.index(), id);
+        bench.check();
+    }
+    // It was owed 996 of 1,000 parts of 4 ms.
+    assert_eq!(bench.eevdf.lag(big).as_ns(), i128::from(3_984 * US));
+    assert_eq!(bench.slice().0, big);
+}
+
+#[test]
+fn five_queues_get_their_shares() {
+    for shares in [[1, 1, 1, 1, 1], [9, 1, 9, 1, 1], [1_000, 1, 1_000, 1_000, 1_000], [1, 2, 3, 4, 5]] {
+        let ppm = saturate(&shares, 5 * US);
+        assert!(ppm < 10_000, "{shares:?}: {ppm} ppm");
+    }
+}
+
+#[test]
+fn long_requests_get_their_shares_too() {
+    for shares in [[1, 1], [9, 1]] {
+        let ppm = saturate(&shares, MS);
+        assert!(ppm < 10_000, "{shares:?}: {ppm} ppm");
+    }
+}
+
+#[test]
+fn shares_hold_at_the_extremes() {
+    let mut bench = Bench::new(Eevdf::new(), &[(1_000_000, MS, &[10 * US]), (1, MS, &[10 * US])]);
+    // 1,000 turns of the lesser.
+    bench.run(20 * SECOND);
+    assert!(bench.queues[1].service_ns.abs_diff(20 * US) <= MS, "{}", bench.queues[1].service_ns);
+}
+
+#[test]
+fn the_order_of_the_first_turns_is_exact() {
+    let mut bench = Bench::new(Eevdf::new(), &[(3, 3 * US, &[US]), (1, 3 * US, &[US]), (1, 2 * US, &[US])]);
+    let turns: Vec<(usize, u64)> = (0..8)
+        .map(|_| {
+            let (id, spent) = bench.slice();
+            (id.index(), spent / US)
+        })
+        .collect();
+    // v          V     eligible: deadlines   picked
+    // 0, 0, 0    0     0: 1, 1: 3, 2: 2      0
+    // 1, 0, 0    3/5   1: 3, 2: 2            2
+    // 1, 0, 2    1     0: 2, 1: 3            0
+    // 2, 0, 2    8/5   1: 3                  1
+    // 2, 3, 2    11/5  0: 3, 2: 4            0
+    // 3, 3, 2    14/5  2: 4                  2
+    // 3, 3, 4    16/5  0: 4, 1: 6            0
+    // 4, 3, 4    19/5  1: 6                  1
+    assert_eq!(turns, [(0, 3), (2, 2), (0, 3), (1, 3), (0, 3), (2, 2), (0, 3), (1, 3)]);
+}
+
+#[test]
+fn ties_go_to_the_lower_id() {
+    let mut eevdf = Eevdf::new();
+    let ids = [0; 4].map(|_| eevdf.add(share(2), MS));
+    ids.iter().rev().for_each(|&id| eevdf.wake(id));
+    for id in ids {
+        assert_eq!(eevdf.pick(), Some(id));
+        assert_eq!(eevdf.pick(), Some(id), "asking changes nothing");
+        eevdf.charge(id, MS);
+    }
+}
+
+#[test]
+fn a_thousand_queues_get_their_shares() {
+    let mut eevdf = Eevdf::new();
+    let ids: Vec<QueueId> = (0..1_000).map(|n| eevdf.add(share(1 + n % 4), 10 * US)).collect();
+    ids.iter().for_each(|&id| eevdf.wake(id));
+    let mut service = vec![0; 1_000];
+    for _ in 0..250_000 {
+        let id = eevdf.pick().unwrap();
+        eevdf.charge(id, 10 * US);
+        service[id.index()] += 10 * US;
+    }
+    // 2.5 s over 2,500 shares: 1 ms per share, to within a request.
+    for (n, &service) in service.iter().enumerate() {
+        let due = (1 + n as u64 % 4) * MS;
+        assert!(service.abs_diff(due) <= 10 * US, "queue {n}: {service} of {due}");
+    }
+}
+
+/// Waves of queues that come and go, so that what holds the runnable ones grows, has gaps, and is closed up.
+#[test]
+fn the_pick_is_the_earliest_deadline_whoever_comes_and_goes() {
+    let mut random = 1_u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut eevdf = Eevdf::new();
+    let ids: Vec<QueueId> =
+        (0..300).map(|n| eevdf.add(share(1 + n % 5), US * (1 + u64::from(n) % 7))).collect();
+    let mut sizes = Vec::new();
+    for round in 0..12_000 {
+        let id = ids[next(300) as usize];
+        // Many rounds in which mostly queues wake, then as many in which they fall asleep, to the last.
+        match (next(8), round / 2_000 % 2) {
+            (0..6, 0) => eevdf.wake(id),
+            (0..7, _) => eevdf.sleep(id),
+            _ => {}
+        }
+        let eligible = ids.iter().filter(|&&id| eevdf.is_eligible(id));
+        let first = eligible.min_by_key(|&&id| (eevdf.virtual_deadline(id), id)).copied();
+        let picked = eevdf.pick();
+        assert_eq!(picked, first, "round {round}, {eevdf:?}");
+        assert_eq!(eevdf.runnable(), ids.iter().filter(|&&id| eevdf.is_runnable(id)).count());
+        picked.into_iter().for_each(|id| eevdf.charge(id, next(9 * US)));
+        sizes.push(eevdf.runnable());
+    }
+    let (least, most) = (sizes[500..].iter().min().unwrap(), sizes.iter().max().unwrap());
+    assert!(*least < 4 && *most > 200, "from {least} to {most}: or else this tests little");
+}
