@@ -140,9 +140,8 @@ pub(crate) fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> Result<Check
     let million = if quick { 100 } else { 1_000_000 };
     let means = work::each("theory", ROWS.len() * RUNS, threads, |number| {
         mean_response(&ROWS[number / RUNS], million, replication_seed(seed, (number % RUNS) as u64))
-    });
-    let means: Result<Vec<f64>, Failure> = means.into_iter().collect();
-    let means = means?;
+    })?;
+    let means: Vec<f64> = means.into_iter().collect::<Result<_, _>>()?;
     let rows: Result<Vec<CheckRow>, Failure> =
         ROWS.iter().zip(means.chunks(RUNS)).map(|(row, means)| check_row(row, million, means)).collect();
     Ok(CheckReport {

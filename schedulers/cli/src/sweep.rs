@@ -28,7 +28,7 @@ pub(crate) fn run(plan: &Plan, threads: NonZeroUsize) -> Result<Report, Failure>
     let count = plan.cases.len() * replications;
     let runs = work::each("simulate", count, threads, |number| {
         run_once(plan, &plan.cases[number / replications], (number % replications) as u64)
-    });
+    })?;
     let runs: Result<Vec<Run>, SimulationError> = runs.into_iter().collect();
     let runs = runs.map_err(Failure::run)?;
     let cases = plan.cases.iter().zip(runs.chunks(replications));
