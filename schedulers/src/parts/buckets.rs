@@ -195,6 +195,7 @@ impl<T: Default> Buckets<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use std::collections::{BTreeMap, VecDeque};
 
     type Model = BTreeMap<u32, VecDeque<u32>>;
@@ -228,20 +229,16 @@ mod tests {
 
     #[test]
     fn agree_with_a_map_of_queues() {
-        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut next = move |below: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % below
-        };
+        let mut random = Random::new(1);
         let (mut buckets, mut model) = (Buckets::new(), Model::new());
         (0..60).for_each(|id| *buckets.get_mut(id) = u64::from(id));
         // Few enough to be crowded, on both sides of a word's end and at both ends of the range.
         let numbers = [0, 1, 63, 64, 65, 1_000, BUCKETS - 1];
         for _ in 0..20_000 {
-            let (id, bucket) = (next(60) as u32, numbers[next(7) as usize]);
+            let (id, bucket) = (random.below(60) as u32, numbers[random.below(7)]);
             remove(&mut model, id);
             buckets.unlink(id);
-            if next(3) > 0 {
+            if random.below(3) > 0 {
                 buckets.push_back(bucket, id);
                 buckets.push_back(5, id); // a wrong call
                 model.entry(bucket).or_default().push_back(id);

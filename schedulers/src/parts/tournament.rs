@@ -177,6 +177,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// `seats` says who sits where, under which key.
     fn check(tournament: &Tournament, seats: &[Option<(i128, u32)>]) {
@@ -191,18 +192,14 @@ mod tests {
 
     #[test]
     fn agrees_with_a_scan() {
-        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut next = move || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            random >> 33
-        };
+        let mut random = Random::new(1);
         let (mut tournament, mut seats) = (Tournament::default(), vec![None]);
         for round in 0..40_000_u64 {
-            let (key, id) = (i128::from(next() % 50) - 25, (next() % 1_000) as u32);
-            let seat = (next() % seats.len() as u64) as usize;
+            let (key, id) = (random.below(50) as i128 - 25, random.below(1_000) as u32);
+            let seat = random.below(seats.len());
             // Grows, then shrinks, in waves.
             let growing = round / 200 % 2 == 0;
-            match next() % 6 {
+            match random.below(6) {
                 0 | 1 if growing => {
                     tournament.reserve(seats.len() + 1);
                     seats.push(None);

@@ -329,10 +329,11 @@ impl Scheduler for Serpt {
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let attained = self.attained.of_mut(task.group);
-        let levels = self.sizes.levels();
-        let from = levels.of(attained.ns());
+        let before = attained.ns();
         attained.add(service_ns);
-        let to = levels.of(attained.ns());
+        let after = attained.ns();
+        let levels = self.sizes.levels();
+        let (from, to) = (levels.of(before), levels.of(after));
         if from != to {
             self.passed(from, to);
         }
