@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Scheduler, WokenFirst};
 
-use crate::clock::{Clock, ManualClock};
-use crate::core::{Core, HostLimits};
+use crate::base::{Clock, ManualClock, UnhandledPanic};
 use crate::executor::Executor;
-use crate::queue::{QueueError, QueueOptions};
-use crate::unhandled_panic::UnhandledPanic;
+use crate::queue::QueueError;
+use crate::queue_builder::QueueOptions;
+use crate::run::{Core, HostLimits};
 
 /// How many polls the executor does before its host may do its I/O, unless told otherwise.
 ///
@@ -142,7 +142,7 @@ impl<S: Scheduler + 'static> Builder<S> {
         let limits = HostLimits { budget: self.host_budget, poll_cap: self.poll_cap };
         let clock = self.clock.map_or_else(Clock::system, Clock::Manual);
         let core = Core::new(clock, limits);
-        core.unhandled_panic.set(self.unhandled_panic);
+        core.ending.unhandled_panic.set(self.unhandled_panic);
         let default = self.options.create(&core, DEFAULT_QUEUE);
         default
             .map(|default| Executor::from_parts(core, default))

@@ -5,14 +5,12 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 
 use crate::builder::Builder;
-use crate::context;
-use crate::core::Core;
-use crate::drained::Drained;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
-use crate::queue::{Queue, QueueBuilder};
+use crate::queue_builder::QueueBuilder;
+use crate::queue_handle::Queue;
+use crate::run::{Core, Drained, ExecutorStats, context};
 use crate::shutdown::{self, ShutdownReport};
-use crate::stats::ExecutorStats;
 use crate::task::JoinHandle;
 
 /// A single-threaded executor of `!Send` tasks in several queues.

@@ -5,8 +5,7 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
-use crate::shared::{QueueKey, Refusal};
-use crate::task::{JoinHandle, Place, Refused, SharedRef, refuse, spawn_remote};
+use crate::task::{JoinHandle, Place, QueueKey, Refusal, Refused, SharedRef, refuse, spawn_remote};
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
 ///

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use hyper::rt::Executor;
 
+use crate::group::Group;
 use crate::handle::Handle;
-use crate::queue::{Group, Queue};
+use crate::queue_handle::Queue;
 
 /// Spawns on the queue, as [`Queue::spawn`].
 ///

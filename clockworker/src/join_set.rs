@@ -10,9 +10,10 @@ use std::task::{Context, Poll, Waker};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
+use crate::base::{drop_quietly, wake_quietly};
 use crate::executor::Executor;
-use crate::panics::{drop_quietly, wake_quietly};
-use crate::queue::{Group, Queue};
+use crate::group::Group;
+use crate::queue_handle::Queue;
 use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 
 /// Tasks, awaited in the order in which they finish.

@@ -58,64 +58,56 @@
 
 #![deny(unsafe_code)]
 
-// In the order in which a task meets them.
-mod budget;
-mod builder;
-mod clock;
-#[cfg(feature = "tokio")]
-pub mod compat;
-mod context;
-mod core;
-mod drained;
-mod executor;
-#[allow(unsafe_code, reason = "one function of the C library is declared")]
-mod fork;
-#[cfg(any(all(feature = "monoio", target_os = "linux"), all(test, clockworker_loom)))]
-mod gate;
-mod handle;
+// What everything else stands on.
+mod base;
+mod sync;
+
+// The way of a task. Each folder imports only from those before it.
 mod host;
-mod host_waker;
+mod queue;
+mod run;
+#[allow(unsafe_code, reason = "the task cell, and the links between cells")]
+mod task;
+
+// What a user holds.
+mod builder;
+mod executor;
+mod group;
+mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
-#[allow(unsafe_code, reason = "intrusive links of the task cell")]
-mod inbox;
 mod join_set;
-mod lane;
+mod queue_builder;
+mod queue_handle;
+mod shutdown;
+mod yield_now;
+
+// The same by tokio's names.
+#[cfg(feature = "tokio")]
+pub mod compat;
+
+// What several threads do, in all orders.
 #[cfg(all(test, clockworker_loom))]
 mod models;
-#[cfg(all(feature = "monoio", target_os = "linux"))]
-pub mod monoio;
-mod panics;
-mod policy;
-mod queue;
 #[cfg(all(test, clockworker_shuttle))]
 mod scenes;
-mod shared;
-mod shutdown;
-mod slice;
-mod stats;
-mod sync;
-#[allow(unsafe_code, reason = "the task cell")]
-mod task;
-mod tombstones;
-mod unhandled_panic;
-mod watch;
-mod yield_now;
 
 /// The policies, re-exported: everything needed to choose a scheduler or write one.
 pub use clockworker_schedulers as schedulers;
 
-pub use crate::core::HOST_BUDGETS;
+pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
-pub use clock::ManualClock;
 pub use executor::{EnterGuard, Executor, spawn_local};
+pub use group::Group;
 pub use handle::Handle;
 pub use host::RunUntil;
+#[cfg(all(feature = "monoio", target_os = "linux"))]
+pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use policy::PolicyFault;
-pub use queue::{DEFAULT_REQUEST, Group, Queue, QueueBuilder, QueueError};
+pub use queue::{PolicyFault, QueueError};
+pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
+pub use queue_handle::Queue;
+pub use run::{ExecutorStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
-pub use stats::{ExecutorStats, QueueStats};
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
-pub use unhandled_panic::UnhandledPanic;
 pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

@@ -6,13 +6,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use crate::context;
-use crate::core::Core;
-use crate::drained::Drained;
 use crate::host::RunUntil;
-use crate::shared::Refusal;
-use crate::stats::ExecutorStats;
-use crate::task::Cause;
+use crate::run::{Core, Drained, ExecutorStats, context};
+use crate::task::{Cause, Refusal};
 
 /// What became of the tasks that an executor had when it was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

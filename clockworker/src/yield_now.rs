@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::context;
+use crate::run::context;
 
 /// Lets other tasks run: returns `Pending` once, and is ready to be polled again at once.
 ///

@@ -59,7 +59,7 @@ impl Phase {
 /// Functions that more than one phase calls. They belong to what their caller belongs to (as do all that no rule is for,
 /// which is most of `core` and `alloc`), and where that is not known because they were not inlined, to this.
 const SHARED: &[(&str, Phase)] = &[
-    ("clockworker::shared::Shared::local", Phase::Waker),
+    ("clockworker::task::shared::Shared::local", Phase::Waker),
     ("clockworker::task::owner::", Phase::Waker),
     ("tokio::runtime::context::CONTEXT", Phase::Loop),
     ("tokio::runtime::task::core::Core<T,S>::set_stage", Phase::Finish),
@@ -86,24 +86,25 @@ const RULES: &[(&str, &str, Phase)] = &[
     ("clockworker_schedulers::vtime::", "", Phase::Pick),
     ("clockworker_schedulers::scheduler::", "", Phase::ReadyList),
     ("clockworker_schedulers::", "", Phase::ReadyList),
-    ("clockworker::policy::Policy<S>::", "", Phase::ReadyList),
-    ("clockworker::slice::push", "", Phase::ReadyList),
-    ("clockworker::slice::pop", "", Phase::ReadyList),
-    ("clockworker::clock::", "", Phase::Clock),
-    ("clockworker::core::slices::", "::read_clock", Phase::Clock),
+    ("clockworker::queue::policy::Policy<S>::", "", Phase::ReadyList),
+    ("clockworker::run::slice::push", "", Phase::ReadyList),
+    ("clockworker::run::slice::pop", "", Phase::ReadyList),
+    ("clockworker::base::clock::", "", Phase::Clock),
+    ("clockworker::run::meter::Meter::read", "", Phase::Clock),
     ("quanta::", "", Phase::Clock),
-    ("clockworker::core::slices::", "::run_slice", Phase::Pick),
-    ("clockworker::core::slices::", "::pick", Phase::Pick),
-    ("clockworker::core::slices::", "::end_slice", Phase::Pick),
-    ("clockworker::core::slices::", "::grant", Phase::Pick),
-    ("clockworker::core::slices::", "::shorten_grant", Phase::Pick),
-    ("clockworker::core::slices::", "::charge", Phase::Pick),
-    ("clockworker::core::spawning::", "", Phase::Spawn),
-    ("clockworker::core::", "::spawn", Phase::Spawn),
+    ("clockworker::run::pick::", "::run_slice", Phase::Pick),
+    ("clockworker::run::pick::", "Core>::pick", Phase::Pick),
+    ("clockworker::run::pick::", "::end_slice", Phase::Pick),
+    ("clockworker::run::pick::", "::grant", Phase::Pick),
+    ("clockworker::run::pick::", "::shorten_grant", Phase::Pick),
+    ("clockworker::run::pick::", "::charge", Phase::Pick),
+    ("clockworker::run::spawn::", "", Phase::Spawn),
+    ("clockworker::run::", "::spawn", Phase::Spawn),
     ("clockworker::executor::", "::spawn", Phase::Spawn),
-    ("clockworker::queue::", "", Phase::Spawn),
-    ("clockworker::lane::Lane::spawn", "", Phase::Spawn),
-    ("clockworker::lane::Records::insert", "", Phase::Spawn),
+    ("clockworker::queue_handle::", "", Phase::Spawn),
+    ("clockworker::group::", "", Phase::Spawn),
+    ("clockworker::run::queue::RunQueue::spawn", "", Phase::Spawn),
+    ("clockworker::queue::records::Records::insert", "", Phase::Spawn),
     ("clockworker::task::cell::spawn_here", "", Phase::Spawn),
     ("clockworker::task::cell::Cell<F>::allocate", "", Phase::Spawn),
     ("clockworker::task::header::Header::new", "", Phase::Spawn),
@@ -124,11 +125,13 @@ const RULES: &[(&str, &str, Phase)] = &[
     ("clockworker::task::cell::Cell<F>::take_output", "", Phase::Finish),
     ("clockworker::task::cell::Cell<F>::drop_output", "", Phase::Finish),
     ("clockworker::task::cell::Cell<F>::free", "", Phase::Finish),
-    ("clockworker::lane::Records::remove", "", Phase::Finish),
-    ("clockworker::lane::Left", "", Phase::Finish),
-    ("clockworker::lane::Records::prefetch", "", Phase::Loop),
+    ("clockworker::queue::records::Records::remove", "", Phase::Finish),
+    ("clockworker::queue::records::Left", "", Phase::Finish),
+    ("clockworker::queue::records::Records::prefetch", "", Phase::Loop),
+    ("clockworker::task::shared::", "", Phase::Loop),
+    ("clockworker::task::inbox::", "", Phase::Loop),
     ("clockworker::task::", "", Phase::State),
-    ("clockworker::lane::Record", "", Phase::State),
+    ("clockworker::queue::records::Record", "", Phase::State),
     ("clockworker::", "", Phase::Loop),
 
     // tokio's LocalSet and its tasks.
@@ -267,8 +270,8 @@ mod tests {
                 "core::ptr::write",
                 "alloc::vec::Vec<T,A>::push",
                 "slab::Slab<T>::insert_at",
-                "clockworker::lane::Records::insert",
-                "clockworker::lane::Lane::spawn",
+                "clockworker::queue::records::Records::insert",
+                "clockworker::run::queue::RunQueue::spawn",
             ],
         ),
         (
@@ -276,7 +279,7 @@ mod tests {
             &[
                 "alloc::collections::vec_deque::VecDeque<T,A>::push_back",
                 "<clockworker_schedulers::runnable_fifo::RunnableFifo as clockworker_schedulers::scheduler::Scheduler>::push",
-                "clockworker::slice::run",
+                "clockworker::run::slice::run",
             ],
         ),
         (
@@ -288,23 +291,17 @@ mod tests {
             Phase::Clock,
             &[
                 "quanta::Clock::delta_as_nanos",
-                "clockworker::clock::Clock::now",
-                "clockworker::slice::Timing::after_poll",
+                "clockworker::base::clock::Clock::now",
+                "clockworker::run::timing::Timing::after_poll",
             ],
         ),
-        (
-            Phase::Clock,
-            &[
-                "core::cell::Cell<T>::set",
-                "clockworker::core::slices::<impl clockworker::core::Core>::read_clock",
-            ],
-        ),
+        (Phase::Clock, &["core::cell::Cell<T>::set", "clockworker::run::meter::Meter::read"]),
         (
             Phase::Waker,
             &[
                 "core::bool::<impl bool>::then_some",
                 "clockworker::task::owner::OwnerCell<T>::get",
-                "clockworker::shared::Shared::local",
+                "clockworker::task::shared::Shared::local",
                 "clockworker::task::header::notify",
             ],
         ),
@@ -314,8 +311,8 @@ mod tests {
             Phase::State,
             &[
                 "slab::Slab<T>::get_mut",
-                "clockworker::lane::Records::take_ready",
-                "clockworker::slice::choose",
+                "clockworker::queue::records::Records::take_ready",
+                "clockworker::run::slice::choose",
             ],
         ),
         (
@@ -340,10 +337,10 @@ mod tests {
             Phase::Loop,
             &[
                 "core::cell::Cell<T>::set",
-                "clockworker::core::slices::<impl clockworker::core::Core>::enter_task",
+                "clockworker::run::pick::<impl clockworker::run::core::Core>::enter_task",
             ],
         ),
-        (Phase::Loop, &["clockworker::slice::Timing::end", "clockworker::slice::run"]),
+        (Phase::Loop, &["clockworker::run::timing::Timing::end", "clockworker::run::slice::run"]),
         (
             Phase::Waker,
             &[
@@ -389,9 +386,10 @@ mod tests {
 
     #[test]
     fn the_innermost_function_with_a_rule_decides() {
-        let functions = ["core::mem::replace", "clockworker::clock::Clock::now", "clockworker::slice::run"];
+        let functions =
+            ["core::mem::replace", "clockworker::base::clock::Clock::now", "clockworker::run::slice::run"];
         let functions = functions.map(str::to_owned);
-        assert_eq!(classify(&functions), (Phase::Clock, "clockworker::clock::Clock::now"));
+        assert_eq!(classify(&functions), (Phase::Clock, "clockworker::base::clock::Clock::now"));
     }
 
     #[test]

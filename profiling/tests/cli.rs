@@ -78,7 +78,7 @@ mod in_process {
         let profile = Profile::decode(&*fs::read(proto).unwrap()).unwrap();
         assert!(!profile.sample.is_empty());
         let names = &profile.string_table;
-        assert!(names.iter().any(|name| name.contains("clockworker::slice::run")), "{names:?}");
+        assert!(names.iter().any(|name| name.contains("clockworker::run::slice::run")), "{names:?}");
         let functions = profile.function.len() as u64;
         let mut locations = profile.sample.iter().flat_map(|sample| &sample.location_id);
         assert!(locations.all(|location| (1..=functions).contains(location)));

@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn a_copy_has_the_sources_and_a_change_in_it_is_undone_by_the_next() {
         let scratch = Scratch::copy("test").unwrap();
-        let original = scratch.read("clockworker/src/inbox.rs").unwrap();
+        let original = scratch.read("clockworker/src/task/inbox.rs").unwrap();
         assert!(original.contains("struct Inbox"));
-        scratch.write("clockworker/src/inbox.rs", "").unwrap();
-        assert_eq!(Scratch::copy("test").unwrap().read("clockworker/src/inbox.rs").unwrap(), original);
+        scratch.write("clockworker/src/task/inbox.rs", "").unwrap();
+        assert_eq!(Scratch::copy("test").unwrap().read("clockworker/src/task/inbox.rs").unwrap(), original);
     }
 }

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::run_until::{Run, RunUntil};
-use crate::drained::Drained;
+use crate::base::UnhandledPanic;
 use crate::executor::{EnterGuard, Executor};
 use crate::join_set::SpawnLocal;
+use crate::run::Drained;
 use crate::task::JoinHandle;
-use crate::unhandled_panic::UnhandledPanic;
 
 /// Tasks that need not be `Send`, run on one thread of a tokio runtime. For `tokio::task::LocalSet`.
 ///
@@ -120,7 +120,7 @@ impl LocalSet {
     /// # }
     /// ```
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
-        self.executor.core().unhandled_panic.set(behavior);
+        self.executor.core().ending.unhandled_panic.set(behavior);
         self
     }
 }

@@ -30,12 +30,11 @@ mod run_until;
 
 pub use local_set::LocalSet;
 pub use run_until::RunUntil;
-pub(crate) use run_until::RunWaker;
 
+pub use crate::base::UnhandledPanic;
 pub use crate::executor::{EnterGuard as LocalEnterGuard, spawn_local};
 pub use crate::join_set::JoinSet;
 pub use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
-pub use crate::unhandled_panic::UnhandledPanic;
 pub use crate::yield_now::yield_now;
 
 /// The id of the task that runs.

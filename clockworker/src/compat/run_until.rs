@@ -13,15 +13,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use crate::context;
-use crate::core::Core;
-use crate::host::{self, MainWaker};
-use crate::host_waker::HostWaker;
-use crate::panics::wake_quietly;
-use crate::sync::{Arc, AtomicBool, AtomicWaker, Signal, impl_wake, waker_of};
+use crate::run::{self, Core, RunWaker, context};
+use crate::sync::{Arc, waker_of};
+use crate::task::HostWaker;
 
 /// Runs a set's tasks until a future is done. From [`LocalSet::run_until`](super::LocalSet::run_until).
 #[must_use = "futures do nothing unless polled"]
@@ -85,13 +81,8 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(core: &Rc<Core>) -> Self {
-        let woken = Arc::new(RunWaker {
-            woken: AtomicBool::new(true),
-            host: AtomicWaker::new(),
-            waits: AtomicBool::new(false),
-            main: Arc::clone(&core.main),
-        });
-        core.runs.borrow_mut().push(Arc::clone(&woken));
+        let woken = RunWaker::new(&core.main.flag);
+        core.drivers.add_run(&woken);
         // If there was one run only, it relies on being the one that drove last.
         core.shared.inbox.wake_parked_host();
         let waker = waker_of(Arc::clone(&woken));
@@ -114,13 +105,13 @@ impl Run {
         let drives = wheel.is_some();
         let polled = if drives {
             // Takes a turn of the executor.
-            core.main_waits_for.set(self.waits_for);
+            core.main.wait_for(self.waits_for);
             let mut is_first = true;
-            let polled = host::turn(core, host, || {
+            let polled = run::turn(core, host, || {
                 // Before the look at this run's own flag: a wake in between sets both again.
-                core.main.take_woken();
+                core.main.flag.take_woken();
                 if self.woken.take() {
-                    host::poll_in_turn(core, &self.waker, |cx| {
+                    run::poll_in_turn(core, &self.waker, |cx| {
                         let _entered = context::enter_again(core, &mut is_first);
                         poll(cx)
                     })
@@ -128,7 +119,7 @@ impl Run {
                     Poll::Pending
                 }
             });
-            self.waits_for = core.main_waits_for.get();
+            self.waits_for = core.main.waits_for();
             polled
         } else if self.woken.take() {
             poll(&mut Context::from_waker(&self.waker))
@@ -138,7 +129,7 @@ impl Run {
         drop(wheel);
         core.assert_not_failed(polled.is_ready(), FAILED);
         // If it drove, its host is woken already, or will be for whatever comes, unless another run drives next.
-        if polled.is_pending() && !(drives && (core.is_visiting() || core.runs.borrow().len() == 1)) {
+        if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
             self.woken.wait(host);
         }
         polled
@@ -147,13 +138,13 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        self.core.runs.borrow_mut().retain(|run| !Arc::ptr_eq(run, &self.woken));
+        self.core.drivers.remove_run(&self.woken);
         let inbox = &self.core.shared.inbox;
         if let Some(host) = self.host.take() {
-            drop(host.take_back(&self.woken.host));
+            self.woken.take_back(&host);
             inbox.let_go(host);
         }
-        self.core.rouse_runs();
+        self.core.drivers.wake_runs();
         // If it was this run's host that would be woken for what comes, it is another's from now on.
         inbox.wake_parked_host();
     }
@@ -166,7 +157,7 @@ struct Wheel<'a>(&'a Core);
 
 impl<'a> Wheel<'a> {
     fn take(core: &'a Core) -> Option<Self> {
-        if core.driven.replace(true) {
+        if !core.drivers.begin() {
             return None;
         }
         core.shared.inbox.unpark();
@@ -176,72 +167,6 @@ impl<'a> Wheel<'a> {
 
 impl Drop for Wheel<'_> {
     fn drop(&mut self) {
-        self.0.driven.set(false);
-    }
-}
-
-/// The waker of a run's future.
-#[derive(Debug)]
-pub(crate) struct RunWaker {
-    woken: AtomicBool,
-    /// The waker of the task that the run is polled in, while it is not.
-    host: AtomicWaker,
-    /// Whether that is there. Looked at where a look at `host` costs two atomic read-modify-writes.
-    waits: AtomicBool,
-    /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
-    main: Arc<MainWaker>,
-}
-
-impl RunWaker {
-    fn take(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `signal`, as in `MainWaker::take_woken`.
-        self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
-    }
-
-    /// Has the host woken when the future is, or was already.
-    fn wait(&self, host: &HostWaker) {
-        self.host.register(host);
-        // Ordering: Relaxed, what follows publishes it.
-        self.waits.store(true, Ordering::Relaxed);
-        // Ordering: Release pairs with the Acquire in `signal`. A wake comes before this read-modify-write, which sees it, or
-        // after it, and then sees that the run waits.
-        if self.woken.fetch_or(false, Ordering::Release) {
-            self.host.wake();
-        }
-    }
-
-    /// The run is polled.
-    fn wait_no_more(&self) {
-        // Ordering: Relaxed, only this thread writes it. A wake that still sees that the run waits finds nothing at `host`, or
-        // wakes a host that is awake.
-        if self.waits.load(Ordering::Relaxed) {
-            self.waits.store(false, Ordering::Relaxed);
-            drop(self.host.take());
-        }
-    }
-
-    /// Has the run polled, its future not.
-    pub(crate) fn rouse(&self) {
-        if let Some(host) = self.host.take()
-            && self.main.host_is_here()
-        {
-            wake_quietly(host);
-        }
-    }
-}
-
-impl_wake!(RunWaker);
-
-impl Signal for RunWaker {
-    fn signal(&self) {
-        // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`. Acquire pairs with the Release in
-        // `wait`.
-        if !self.woken.swap(true, Ordering::AcqRel) {
-            self.main.signal();
-            // Ordering: Relaxed, the swap orders it.
-            if self.waits.load(Ordering::Relaxed) && self.main.host_is_here() {
-                self.host.wake();
-            }
-        }
+        self.0.drivers.end();
     }
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use super::wakes::{is_left, mark, mark_and_wake};
 use super::{block_on, explore};
-use crate::gate::{Shut, Turn};
+use crate::host::gate::{Shut, Turn};
 use crate::sync::{Arc, thread, waker_of};
 
 /// Two threads leave a mark and wake a future behind a gate; it sees both. A wake that came during a poll makes a turn more.

@@ -1,9 +1,8 @@
 //! The counting of what tasks share.
 
 use super::{executor, explore};
-use crate::shared::Shared;
 use crate::sync::thread;
-use crate::task::SharedRef;
+use crate::task::{Shared, SharedRef};
 
 /// Another thread clones and drops while the owner gives its credits back and drops. The last one frees, once.
 #[test]

@@ -13,7 +13,7 @@ use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
 use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
-use crate::panics::drop_quietly;
+use crate::base::drop_quietly;
 use crate::sync::{UnsafeCell, reclaim};
 
 /// A task. `repr(C)` puts the header first, so that a pointer to the cell is a pointer to its header.

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use super::header::{Header, abort, release};
 use super::state::LeaveJoin;
 use super::{AbortHandle, Cause, Id, JoinError};
-use crate::panics::drop_quietly;
+use crate::base::drop_quietly;
 
 /// Awaits the output of a spawned task.
 ///

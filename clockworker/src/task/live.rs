@@ -10,7 +10,7 @@ use clockworker_schedulers::Ready;
 use super::header::{Header, Link, Phase, Place, release};
 use super::state::Taken;
 use super::{Cause, waker};
-use crate::panics::wake_quietly;
+use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///

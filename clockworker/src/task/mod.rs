@@ -1,5 +1,5 @@
-//! The task cell: one allocation for a spawned future, everything that refers to it, and the only `unsafe` of the
-//! executor besides the [inbox](crate::inbox).
+//! The task cell: one allocation for a spawned future, everything that refers to it, and the [inbox] that brings it back from
+//! other threads. The home of the executor's `unsafe`.
 //!
 //! # Who may hold a cell
 //!
@@ -51,10 +51,13 @@ mod cell;
 mod deferrals;
 mod error;
 mod header;
+mod host_waker;
 mod id;
+mod inbox;
 mod join;
 mod live;
 mod owner;
+mod shared;
 mod shared_ref;
 mod state;
 mod waker;
@@ -67,7 +70,10 @@ pub use join::JoinHandle;
 pub(crate) use arrivals::{Arrivals, BATCH};
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
-pub(crate) use header::{Link, Place};
-pub(crate) use live::{Arrival, Finish, LiveTask, Ran, received};
+pub(crate) use header::Place;
+pub(crate) use host_waker::HostWaker;
+pub(crate) use inbox::Batch;
+pub(crate) use live::{Arrival, Finish, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
+pub(crate) use shared::{QueueKey, Refusal, Shared};
 pub(crate) use shared_ref::{Credits, SharedRef};

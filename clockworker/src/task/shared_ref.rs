@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use crate::shared::Shared;
+use super::Shared;
 use crate::sync::{AtomicUsize, fence, reclaim};
 
 /// References taken from the shared count at once.

@@ -1,0 +1,19 @@
+//! The host's side: [`RunUntil`] as a future for any host, [`block_on`] without one, and what [`monoio`] needs besides.
+//!
+//! The executor runs inside the host's poll of [`RunUntil`]. It goes back to the host
+//!
+//! * when nothing is runnable: it parks the [inbox](crate::task) and returns `Pending`; the next wake, from wherever it
+//!   comes, wakes the host once;
+//! * when the host must run (its time budget is up, or there were as many polls as may be): it wakes the host itself and
+//!   returns `Pending`, so the host does its I/O and polls again.
+
+mod block_on;
+#[cfg(any(all(feature = "monoio", target_os = "linux"), all(test, clockworker_loom)))]
+pub(crate) mod gate;
+#[cfg(all(feature = "monoio", target_os = "linux"))]
+pub mod monoio;
+mod run_until;
+
+pub use run_until::RunUntil;
+
+pub(crate) use block_on::{assert_may_block, block_on};

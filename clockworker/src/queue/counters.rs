@@ -1,0 +1,71 @@
+//! Counters of a queue. Each has one writer, the owner thread.
+
+use std::cell::Cell;
+
+use crate::task::Finish;
+
+/// A counter. Wraps after 584 years of nanoseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(Cell<u64>);
+
+impl Counter {
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.set(self.0.get().wrapping_add(n));
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// The counters of a queue.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) polls: Counter,
+    pub(crate) busy_ns: Counter,
+    pub(crate) slices: Counter,
+    pub(crate) overruns: Counter,
+    pub(crate) overrun_ns: Counter,
+    pub(crate) preemptions: Counter,
+    pub(crate) spawned: Counter,
+    pub(crate) completed: Counter,
+    pub(crate) cancelled: Counter,
+    pub(crate) panicked: Counter,
+}
+
+impl Counters {
+    pub(crate) fn finished(&self, finish: Finish) {
+        match finish {
+            Finish::Completed => self.completed.add(1),
+            Finish::Cancelled => self.cancelled.add(1),
+            Finish::Panicked => self.panicked.add(1),
+        }
+    }
+}
+
+impl Counters {
+    /// Adds another queue's counts to these.
+    pub(crate) fn absorb(&self, other: &Counters) {
+        for (to, from) in self.all().into_iter().zip(other.all()) {
+            to.add(from.get());
+        }
+    }
+
+    fn all(&self) -> [&Counter; 10] {
+        let Counters {
+            polls,
+            busy_ns,
+            slices,
+            overruns,
+            overrun_ns,
+            preemptions,
+            spawned,
+            completed,
+            cancelled,
+            panicked,
+        } = self;
+        [polls, busy_ns, slices, overruns, overrun_ns, preemptions, spawned, completed, cancelled, panicked]
+    }
+}

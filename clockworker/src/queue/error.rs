@@ -1,0 +1,94 @@
+//! Why a queue could not be created or changed.
+
+use std::error::Error;
+use std::fmt;
+
+use clockworker_schedulers::ShareError;
+
+/// Why a queue could not be created or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueError {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    NameTaken(Box<str>),
+    Share(ShareError),
+    Request,
+    Closed,
+    Stopped,
+    Dropped,
+    Forked,
+}
+
+impl QueueError {
+    pub(crate) fn name_taken(name: &str) -> Self {
+        Self { kind: Kind::NameTaken(name.into()) }
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self { kind: Kind::Closed }
+    }
+
+    pub(crate) fn dropped() -> Self {
+        Self { kind: Kind::Dropped }
+    }
+
+    pub(crate) fn stopped() -> Self {
+        Self { kind: Kind::Stopped }
+    }
+
+    pub(crate) fn forked() -> Self {
+        Self { kind: Kind::Forked }
+    }
+
+    pub(crate) fn share(error: ShareError) -> Self {
+        Self { kind: Kind::Share(error) }
+    }
+
+    pub(crate) fn request() -> Self {
+        Self { kind: Kind::Request }
+    }
+
+    /// Whether an open queue has the name already.
+    pub fn is_name_taken(&self) -> bool {
+        matches!(self.kind, Kind::NameTaken(_))
+    }
+
+    /// Whether the share was out of range.
+    pub fn is_share(&self) -> bool {
+        matches!(self.kind, Kind::Share(_))
+    }
+
+    /// Whether the request was zero.
+    pub fn is_request(&self) -> bool {
+        self.kind == Kind::Request
+    }
+
+    /// Whether the queue was closed and is gone.
+    pub fn is_closed(&self) -> bool {
+        self.kind == Kind::Closed
+    }
+
+    /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.kind, Kind::Stopped | Kind::Dropped | Kind::Forked)
+    }
+}
+
+impl fmt::Display for QueueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::NameTaken(name) => write!(f, "there is an open queue named {name:?} already"),
+            Kind::Share(error) => error.fmt(f),
+            Kind::Request => f.write_str("a queue's request must be more than zero"),
+            Kind::Closed => f.write_str("the queue is closed and gone"),
+            Kind::Stopped => f.write_str("the executor was shut down"),
+            Kind::Dropped => f.write_str("the executor was dropped"),
+            Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),
+        }
+    }
+}
+
+impl Error for QueueError {}

@@ -1,0 +1,81 @@
+//! The watchdog: finds the tasks that a scheduler passes over for longer than its
+//! [patience](clockworker_schedulers::Scheduler::patience), if it promises one, and those that it has lost while it has others
+//! to give out.
+//!
+//! It looks after turns only (`run/watching.rs`). At one look it marks the tasks that are ready, at the next it looks for
+//! marks. Giving a task out makes it not ready, which takes the mark off with the same instruction: polls pay nothing for
+//! this, and slices neither.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::Records;
+
+/// Slots looked through at a time, some 15 µs. A queue with more is watched part by part.
+const SLOTS: usize = 16_384;
+
+/// For so many polls, and for so many more for each task, a scheduler that promises nothing may pass a task over, until it is
+/// asked for all tasks.
+const UNPROMISED: u64 = 65_536;
+const UNPROMISED_PER_TASK: u64 = 2_048;
+
+/// When to look next, and what the last look has marked. Counts the polls of one queue.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    due: Cell<u64>,
+    /// When the tasks were marked that are looked for.
+    since: Cell<Option<u64>>,
+    /// The first slot of the part in which they are.
+    first: Cell<usize>,
+}
+
+impl Watchdog {
+    /// Looks as soon as it can.
+    pub(crate) fn new() -> Self {
+        Self { due: Cell::new(0), since: Cell::new(None), first: Cell::new(0) }
+    }
+
+    /// The patience that is had with a scheduler of so many tasks that promises nothing.
+    pub(crate) fn unpromised(tasks: usize) -> u64 {
+        UNPROMISED.saturating_add(UNPROMISED_PER_TASK.saturating_mul(tasks as u64))
+    }
+
+    pub(crate) fn is_due(&self, polls: u64) -> bool {
+        polls >= self.due.get()
+    }
+
+    /// There is no need to look any more.
+    pub(crate) fn end(&self) {
+        self.due.set(u64::MAX);
+    }
+
+    /// Looks, after so many polls: whether a task has been passed over for at least `patience` of them.
+    pub(crate) fn sees_starved(&self, polls: u64, patience: u64, records: &mut Records) -> bool {
+        let patience = patience.max(1);
+        let mut seen = false;
+        if let Some(since) = self.since.get() {
+            // It may have become greater since, with the number of tasks.
+            let end = since.saturating_add(patience);
+            if polls < end {
+                self.due.set(end);
+                return false;
+            }
+            seen = records.any_marked(self.part());
+        }
+        self.mark_next(records);
+        self.since.set(Some(polls));
+        self.due.set(polls.saturating_add(patience));
+        seen
+    }
+
+    fn part(&self) -> Range<usize> {
+        self.first.get()..self.first.get() + SLOTS
+    }
+
+    /// Marks the ready tasks of the next part.
+    fn mark_next(&self, records: &mut Records) {
+        let next = self.part().end;
+        self.first.set(if next < records.slots() { next } else { 0 });
+        records.mark_ready(self.part());
+    }
+}

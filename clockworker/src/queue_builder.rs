@@ -1,0 +1,113 @@
+//! Creates queues.
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use clockworker_schedulers::{Scheduler, Share, WokenFirst};
+
+use crate::queue::QueueError;
+use crate::queue_handle::Queue;
+use crate::run::Core;
+
+/// The service a queue asks for per turn, unless told otherwise: 500 µs.
+pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
+
+/// Creates a [`Queue`]. From [`Executor::queue`](crate::Executor::queue).
+#[must_use = "a builder does nothing until `create`"]
+pub struct QueueBuilder<'a, S = WokenFirst> {
+    core: &'a Rc<Core>,
+    name: &'a str,
+    options: QueueOptions<S>,
+}
+
+impl<'a> QueueBuilder<'a> {
+    pub(crate) fn new(core: &'a Rc<Core>, name: &'a str) -> Self {
+        Self { core, name, options: QueueOptions::default() }
+    }
+}
+
+impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
+    /// The queue's share: 1 to [`Share::MAX`](crate::schedulers::Share::MAX), 1 unless told otherwise. Queues that are
+    /// runnable at the same time get CPU time in proportion to their shares.
+    pub fn share(mut self, share: u32) -> Self {
+        self.options.share = share;
+        self
+    }
+
+    /// The service it asks for per turn, more than zero. [`DEFAULT_REQUEST`] unless told otherwise.
+    ///
+    /// A small request gets a queue served earlier at the same long-run share, for more frequent turns: this is how to
+    /// say that latency matters. Polls are never cut short, so a turn may overrun its request by one poll.
+    pub fn request(mut self, request: Duration) -> Self {
+        self.options.request = request;
+        self
+    }
+
+    /// The order inside the queue. [`WokenFirst`] unless told otherwise.
+    pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
+        QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
+    }
+
+    /// Creates the queue, also while the executor runs.
+    ///
+    /// # Errors
+    ///
+    /// If the share or request is out of range, an open queue of this name exists, the executor was shut down, or this
+    /// is a child process of the one that has it.
+    pub fn create(self) -> Result<Queue, QueueError> {
+        self.options.create(self.core, self.name)
+    }
+}
+
+impl<S> fmt::Debug for QueueBuilder<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueBuilder").field("name", &self.name).field("options", &self.options).finish()
+    }
+}
+
+/// What a queue is made of.
+pub(crate) struct QueueOptions<S> {
+    pub(crate) share: u32,
+    pub(crate) request: Duration,
+    scheduler: S,
+}
+
+impl Default for QueueOptions<WokenFirst> {
+    fn default() -> Self {
+        Self { share: Share::default().get(), request: DEFAULT_REQUEST, scheduler: WokenFirst::new() }
+    }
+}
+
+impl<S> fmt::Debug for QueueOptions<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { share, request, scheduler: _ } = self;
+        f.debug_struct("QueueOptions").field("share", share).field("request", request).finish_non_exhaustive()
+    }
+}
+
+impl<S: Scheduler + 'static> QueueOptions<S> {
+    pub(crate) fn scheduler<T>(self, scheduler: T) -> QueueOptions<T> {
+        QueueOptions { share: self.share, request: self.request, scheduler }
+    }
+
+    pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
+        let checked = Share::new(self.share).map_err(QueueError::share);
+        let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
+        match checked.and_then(|(share, request_ns)| core.place_queue(name, share, request_ns)) {
+            Ok(place) => Ok(Queue::new(Rc::clone(core), core.create_queue(name, place, self.scheduler))),
+            Err(error) => {
+                // A scheduler whose drop panics must not hide the error.
+                crate::base::drop_quietly(self.scheduler);
+                Err(error)
+            }
+        }
+    }
+}
+
+pub(crate) fn request_ns(request: Duration) -> Result<u64, QueueError> {
+    match u64::try_from(request.as_nanos()).unwrap_or(u64::MAX) {
+        0 => Err(QueueError::request()),
+        ns => Ok(ns),
+    }
+}

@@ -1,0 +1,124 @@
+//! A scheduler of unknown type, and what keeps its panics from the executor.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use clockworker_schedulers::{GroupId, Ready, Scheduler, Task};
+
+use super::Core;
+use super::queue::RunQueue;
+use super::slice::{self, Halt};
+use super::timing::SliceEnd;
+use crate::base::drop_quietly;
+use crate::queue::{Asked, Policy, PolicyFault};
+use crate::task::Arrivals;
+
+/// A scheduler of unknown type. One dynamic call per slice or arrival, none per poll.
+pub(super) trait AnyPolicy {
+    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
+    /// See [`RunQueue::admit_woken`].
+    fn admit_woken(
+        &self,
+        queue: &RunQueue,
+        arrivals: &Arrivals,
+        visited: Option<u8>,
+        most: usize,
+    ) -> Result<usize, PolicyFault>;
+    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
+    /// Whether this is inside one of the scheduler's methods.
+    fn is_busy(&self) -> bool;
+    fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
+    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
+    /// Takes everything out of the scheduler, frees the records of aborted tasks, and puts the others back, in the order in
+    /// which they came.
+    fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault>;
+    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`.
+    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
+}
+
+impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
+    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
+        guarded(|| Policy::push(self, task, why))
+    }
+
+    fn admit_woken(
+        &self,
+        queue: &RunQueue,
+        arrivals: &Arrivals,
+        visited: Option<u8>,
+        most: usize,
+    ) -> Result<usize, PolicyFault> {
+        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), arrivals, visited, most))
+    }
+
+    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
+        guarded(|| Policy::group_closed(self, group))
+    }
+
+    fn is_busy(&self) -> bool {
+        self.chosen.try_borrow_mut().is_err()
+    }
+
+    fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {
+        // Not in the condition, whose borrow would last for the whole slice.
+        let in_service = self.chosen.borrow().is_some();
+        guarded_slice(|asked| match in_service {
+            true => slice::run(&self.chosen, (queue, core, asked)),
+            false => slice::run(&self.successor, (queue, core, asked)),
+        })
+    }
+
+    fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault> {
+        guarded(|| Policy::sweep(self, &queue.records, queue.ready.get())).and_then(|swept| swept)
+    }
+
+    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {
+        guarded(|| Policy::patience(self, tasks))
+    }
+
+    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>> {
+        Policy::replace(self, ready).map(|old| Box::new(old) as Box<dyn Any>)
+    }
+}
+
+/// Calls a user's scheduler. All its state is behind a `RefCell`, whose borrow a panic releases.
+fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, PolicyFault> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
+        drop_quietly(payload);
+        PolicyFault::Panicked
+    })
+}
+
+/// Calls what runs a slice, which asks the scheduler by way of [`Asked`]. A panic that does not come from there is the
+/// executor's own fault, and goes on.
+fn guarded_slice(run: impl FnOnce(&Asked) -> Result<SliceEnd, Halt>) -> Result<SliceEnd, PolicyFault> {
+    let asked = Asked::default();
+    match catch_unwind(AssertUnwindSafe(|| run(&asked))) {
+        Ok(Ok(end)) => Ok(end),
+        Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Tombstones),
+        Ok(Err(Halt::Fault(fault))) => Err(fault),
+        Err(payload) if asked.has_panicked() => {
+            drop_quietly(payload);
+            Err(PolicyFault::Panicked)
+        }
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_scheduler_is_a_fault_and_one_of_the_executor_goes_on() {
+        let of_scheduler = guarded_slice(|asked| asked.ask(|| panic!("the scheduler's")));
+        assert_eq!(of_scheduler, Err(PolicyFault::Panicked));
+        let of_executor = catch_unwind(|| {
+            guarded_slice(|asked| {
+                asked.ask(|| {});
+                panic!("the executor's")
+            })
+        });
+        assert_eq!(of_executor.unwrap_err().downcast_ref::<&str>(), Some(&"the executor's"));
+    }
+}

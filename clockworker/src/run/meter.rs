@@ -1,0 +1,176 @@
+//! Time and who pays for it: the last clock reading, whether it is out of date, and whose account is open.
+//!
+//! Every nanosecond since the executor was made is billed to exactly one account: a queue, the future given to `run_until`,
+//! the executor itself, or the host. Time is billed when an account is closed, up to the last reading. A reading costs as
+//! much as a short poll does, so an account may be closed without one, where only work of the executor lies in between: the
+//! next account pays for that.
+
+use std::cell::Cell;
+
+use crate::base::Clock;
+use crate::queue::Counter;
+
+/// Where nobody needs the time after each poll, clock readings are about this far apart. Nanoseconds.
+pub(crate) const SAMPLE_NS: u64 = 2_000;
+
+/// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
+const MAX_STRIDE: u32 = 32;
+
+/// How many polls to do until the next reading, where so many took so long. At most twice as many: one short poll among long
+/// ones says nothing of the next.
+pub(crate) fn stride(polls: u32, elapsed_ns: u64) -> u32 {
+    let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
+    stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
+}
+
+/// To whom time is billed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Account {
+    /// Between turns.
+    Host,
+    /// The future given to `run_until` is being polled.
+    Main,
+    /// Admission of many, and what belongs to nobody else.
+    Own,
+    /// A slice of the running queue: polls and drops of its tasks, and the work between them.
+    Queue,
+}
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(crate) struct Meter {
+    clock: Clock,
+    /// The last clock reading. Never goes back.
+    now: Cell<u64>,
+    /// Up to when time has been billed.
+    billed_until: Cell<u64>,
+    /// User code ran since the last reading.
+    is_stale: Cell<bool>,
+    open: Cell<Account>,
+    /// Polls of the future given to `run_until` since the last reading,
+    main_unread: Cell<u32>,
+    /// and how many there may be, if nothing else comes between them.
+    main_stride: Cell<u32>,
+    pub(super) main_ns: Counter,
+    pub(super) own_ns: Counter,
+    pub(super) host_ns: Counter,
+}
+
+impl Meter {
+    /// Begins with the host's account.
+    pub(super) fn new(clock: Clock) -> Self {
+        let now = clock.now();
+        Self {
+            clock,
+            now: Cell::new(now),
+            billed_until: Cell::new(now),
+            is_stale: Cell::new(false),
+            open: Cell::new(Account::Host),
+            main_unread: Cell::new(0),
+            main_stride: Cell::new(1),
+            main_ns: Counter::default(),
+            own_ns: Counter::default(),
+            host_ns: Counter::default(),
+        }
+    }
+
+    /// The last clock reading.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Reads the clock. One that goes back by a little, as between two processors, stands still until it has
+    /// caught up. (None goes back by much: a [`ManualClock`](crate::ManualClock) that is set back goes on.)
+    #[cfg_attr(clockworker_profiling, inline(never))]
+    #[cfg_attr(not(clockworker_profiling), inline)]
+    pub(crate) fn read(&self) -> u64 {
+        let now = self.clock.now().max(self.now.get());
+        self.now.set(now);
+        self.is_stale.set(false);
+        now
+    }
+
+    /// User code is about to run, or has: the last reading is out of date.
+    pub(super) fn mark_stale(&self) {
+        self.is_stale.set(true);
+    }
+
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale.get()
+    }
+
+    /// Takes what has not been billed up to the last reading.
+    #[inline]
+    pub(super) fn take(&self) -> u64 {
+        let now = self.now.get();
+        now - self.billed_until.replace(now)
+    }
+
+    /// Opens the next account. If user code ran since the last reading, that was on the executor's own, or the future given to
+    /// `run_until`.
+    #[inline]
+    pub(crate) fn begin(&self, next: Account) {
+        if self.is_stale.get() && next != self.open.get() {
+            self.bill_stale();
+        }
+        self.open.set(next);
+    }
+
+    #[cold]
+    fn bill_stale(&self) {
+        match self.open.get() {
+            Account::Main => self.bill_main(),
+            _ => self.bill_own(),
+        }
+    }
+
+    /// Bills the time up to now to the executor.
+    #[cold]
+    pub(super) fn bill_own(&self) {
+        self.read();
+        self.own_ns.add(self.take());
+    }
+
+    /// The host has had the time up to now: now it is the executor's turn. What time it is, and how long the host had.
+    pub(super) fn end_host(&self) -> (u64, u64) {
+        let now = self.read();
+        let took_ns = self.take();
+        self.host_ns.add(took_ns);
+        self.open.set(Account::Own);
+        (now, took_ns)
+    }
+
+    /// A poll of the future given to `run_until` is over. Its account stays open if it goes on at once, unless it is time for a
+    /// reading.
+    pub(crate) fn end_main(&self, goes_on: bool) {
+        let polls = self.main_unread.get() + 1;
+        self.main_unread.set(polls);
+        if goes_on && polls < self.main_stride.get() {
+            self.mark_stale();
+        } else {
+            self.bill_main();
+        }
+    }
+
+    /// The future given to `run_until` has had the time up to now.
+    fn bill_main(&self) {
+        self.read();
+        let took_ns = self.take();
+        self.main_ns.add(took_ns);
+        self.main_stride.set(stride(self.main_unread.take(), took_ns));
+        self.open.set(Account::Own);
+    }
+
+    /// The queue has been billed.
+    #[inline]
+    pub(super) fn end_slice(&self) {
+        self.open.set(Account::Own);
+    }
+
+    /// The account that is open, and what it owes by now.
+    pub(super) fn pending(&self) -> (Account, u64) {
+        let now = self.clock.now().max(self.now.get());
+        (self.open.get(), now - self.billed_until.get())
+    }
+}

@@ -1,0 +1,41 @@
+//! One poll, read from top to bottom: a [turn] on the host's thread, the queue [picked](pick) for a slice, the
+//! [slice] itself; and around them what is admitted, spawned, measured and cancelled.
+//!
+//! [`Core`] is the state of an executor, owner thread only. Each file here has the part of it that its name says.
+
+mod admission;
+mod any_policy;
+mod budget;
+pub(crate) mod context;
+mod core;
+mod drained;
+mod drivers;
+mod ending;
+mod main_future;
+mod meter;
+mod pick;
+mod queue;
+mod queues;
+#[cfg(feature = "tokio")]
+mod run_waker;
+mod slice;
+mod spawn;
+mod stats;
+mod timing;
+mod turn;
+mod visits;
+mod watching;
+
+pub use stats::{ExecutorStats, QueueStats};
+pub use visits::HOST_BUDGETS;
+
+pub(crate) use self::core::{Core, HostLimits};
+pub(crate) use drained::Drained;
+#[cfg(feature = "tokio")]
+pub(crate) use main_future::MainWaker;
+#[cfg(test)]
+pub(crate) use queue::MAX_TASKS;
+pub(crate) use queue::RunQueue;
+#[cfg(feature = "tokio")]
+pub(crate) use run_waker::RunWaker;
+pub(crate) use turn::{poll_in_turn, turn};

@@ -1,0 +1,261 @@
+//! Slice by slice: which queue, until when, what it is charged, and who comes in between.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use clockworker_schedulers::{Eevdf, QueueId};
+
+use super::Core;
+use super::meter::Account;
+use super::queue::RunQueue;
+use super::timing::{SliceEnd, shorten_stride};
+use crate::queue::{GroupIndex, NO_GROUP};
+
+/// The slice under way.
+pub(super) struct Slice {
+    /// The queue whose slice it is.
+    pub(super) running: Cell<Option<QueueId>>,
+    /// The task that is being polled, for what it spawns.
+    pub(super) current: Cell<Current>,
+    /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
+    /// dropped, or more arrived than could be admitted between two polls.
+    preempted: Cell<bool>,
+    /// When the running slice's grant ends, while queues contend.
+    deadline: Cell<u64>,
+}
+
+/// What a task passes on to the tasks it spawns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Current {
+    pub(super) queue: u32,
+    pub(super) group: GroupIndex,
+}
+
+impl Current {
+    /// No task is being polled.
+    pub(super) const NONE: Current = Current { queue: u32::MAX, group: NO_GROUP };
+}
+
+impl Default for Slice {
+    fn default() -> Self {
+        Self {
+            running: Cell::new(None),
+            current: Cell::new(Current::NONE),
+            preempted: Cell::new(false),
+            deadline: Cell::new(u64::MAX),
+        }
+    }
+}
+
+impl Slice {
+    /// Has the slice end after the poll under way.
+    pub(super) fn preempt(&self) {
+        self.preempted.set(true);
+    }
+
+    /// Moves the end of the grant: `ns` of the slice went to somebody else.
+    pub(super) fn prolong(&self, ns: u64) {
+        self.deadline.set(self.deadline.get().saturating_add(ns));
+    }
+}
+
+impl Core {
+    /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
+    pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
+        let Some(queue) = self.pick() else {
+            self.visits.has_drained();
+            return None;
+        };
+        self.end_visit();
+        self.slice.running.set(Some(queue.id));
+        self.slice.preempted.set(false);
+        self.meter.begin(Account::Queue);
+        let end = queue.run_slice(self);
+        self.slice.current.set(Current::NONE);
+        self.end_slice(&queue, end);
+        Some(end)
+    }
+
+    /// The queue to serve next. It is granted what is left of its request.
+    #[cfg_attr(clockworker_profiling, inline(never))]
+    pub(super) fn pick(&self) -> Option<Rc<RunQueue>> {
+        let mut eevdf = self.queues.eevdf.borrow_mut();
+        let picked = eevdf.pick()?;
+        self.grant(eevdf.left_ns(picked));
+        self.queue_at(picked.index() as u32)
+    }
+
+    /// Charges what the slice took, and books how it ended.
+    pub(super) fn end_slice(&self, queue: &RunQueue, end: SliceEnd) {
+        // While queues contend, the clock is read after every poll, and whenever one joins.
+        let contended = self.queues.are_contended();
+        if !contended || self.meter.is_stale() {
+            let before = self.meter.now();
+            shorten_stride(self, self.meter.read() - before);
+        }
+        queue.counters.slices.add(1);
+        // Also ended in this way: a slice in which the queue's own tasks were aborted, or more arrived than could be admitted.
+        if end == SliceEnd::Preempted && !queue.has_aborted() && !self.is_flooded() {
+            queue.counters.preemptions.add(1);
+        }
+        // Whatever ended it: the others waited for as long.
+        if contended && self.meter.now() > self.slice.deadline.get() {
+            queue.counters.overruns.add(1);
+            queue.counters.overrun_ns.add(self.meter.now() - self.slice.deadline.get());
+        }
+        let mut eevdf = self.queues.eevdf.borrow_mut();
+        self.charge(&mut eevdf, queue);
+        self.slice.running.set(None);
+        self.meter.end_slice();
+        if !queue.has_work() {
+            queue.runnable.set(false);
+            eevdf.sleep(queue.id);
+            self.queues.note_runnable(&eevdf);
+            if eevdf.runnable() > 0 {
+                self.visits.queue_drained();
+            }
+        }
+        drop(eevdf);
+        self.after_finish(queue);
+    }
+
+    /// Grants the running queue what is left of its request, from now on.
+    pub(super) fn grant_rest(&self) {
+        if let Some(running) = self.slice.running.get() {
+            self.grant(self.queues.eevdf.borrow().left_ns(running));
+        }
+    }
+
+    fn grant(&self, ns: u64) {
+        self.slice.deadline.set(self.meter.now().saturating_add(ns));
+    }
+
+    /// After a charge in the middle of a slice: the grant may have become shorter, but not longer. (A charge that serves
+    /// the request begins the next one, which is for the next turn.)
+    pub(super) fn shorten_grant(&self) {
+        let granted = self.slice.deadline.get();
+        self.grant_rest();
+        self.slice.deadline.set(self.slice.deadline.get().min(granted));
+    }
+
+    /// Charges the running queue for the time since it was last charged.
+    pub(super) fn charge_up_to_now(&self) {
+        if self.slice.running.get().is_some() {
+            self.meter.read();
+            self.charge_running();
+        }
+    }
+
+    /// Charges the running queue up to the last clock reading.
+    pub(super) fn charge_running(&self) {
+        if let Some(running) = self.slice.running.get()
+            && let Some(queue) = self.queue_at(running.index() as u32)
+        {
+            self.charge(&mut self.queues.eevdf.borrow_mut(), &queue);
+        }
+    }
+
+    /// Charges a queue up to the last clock reading.
+    #[inline]
+    fn charge(&self, eevdf: &mut Eevdf, queue: &RunQueue) {
+        let service = self.meter.take();
+        queue.counters.busy_ns.add(service);
+        eevdf.charge(queue.id, service);
+    }
+
+    /// Some task of the queue may have finished: is the queue done, or the executor?
+    #[inline]
+    pub(super) fn after_finish(&self, queue: &RunQueue) {
+        if queue.live.get() == 0 {
+            queue.shrink();
+            self.retire_if_done(queue);
+            self.after_last_finish();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_preempted(&self) -> bool {
+        self.slice.preempted.get()
+    }
+
+    /// Whether the host or another queue is due at `now`, after so many polls in this slice.
+    #[inline]
+    pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
+        if self.visits.is_due(now, polls) {
+            return Some(SliceEnd::HostBudget);
+        }
+        (self.queues.are_contended() && now >= self.slice.deadline.get()).then_some(SliceEnd::Spent)
+    }
+
+    /// Whether the host must run, between slices.
+    pub(crate) fn is_host_due(&self) -> bool {
+        self.pace.is_over() || self.visits.is_due(self.meter.now(), 0)
+    }
+
+    /// There were so many polls in a slice.
+    #[inline]
+    pub(crate) fn polled(&self, polls: u32) {
+        self.visits.polled(polls);
+    }
+
+    /// Notes which task is polled next.
+    #[inline]
+    pub(crate) fn enter_task(&self, queue: &RunQueue, group: GroupIndex) {
+        self.slice.current.set(Current { queue: queue.key.index, group });
+    }
+
+    /// No task is being polled any more.
+    #[inline]
+    pub(crate) fn leave_task(&self) {
+        self.slice.current.set(Current::NONE);
+    }
+
+    /// A task of the queue becomes ready, or is to be dropped: if it is the first, the queue joins the others.
+    ///
+    /// Before its scheduler hears of it, which may be where this is called from: that panics, and the queue must be runnable
+    /// then, as it has a task.
+    #[inline]
+    pub(super) fn make_runnable(&self, queue: &RunQueue) {
+        if !queue.runnable.replace(true) {
+            self.join(queue);
+        }
+    }
+
+    /// Has the queue served soon, unless it is in debt, as it has futures to drop: cuts its present request down to next to
+    /// nothing, which brings its virtual deadline near.
+    pub(super) fn hasten(&self, queue: &RunQueue) {
+        let mut eevdf = self.queues.eevdf.borrow_mut();
+        eevdf.set_request(queue.id, 1);
+        eevdf.set_request(queue.id, queue.request_ns.get());
+        drop(eevdf);
+        if self.slice.running.get() == Some(queue.id) {
+            self.slice.preempted.set(true);
+        }
+        self.preempt_for(queue);
+    }
+
+    /// A queue became runnable: places it between the others, and decides whether it is to be served first.
+    pub(super) fn join(&self, queue: &RunQueue) {
+        self.charge_up_to_now();
+        let mut eevdf = self.queues.eevdf.borrow_mut();
+        eevdf.wake(queue.id);
+        let contended = self.queues.note_runnable(&eevdf);
+        drop(eevdf);
+        if contended {
+            self.shorten_grant();
+        } else {
+            // The running queue was alone until now: its turn begins here.
+            self.grant_rest();
+        }
+        self.preempt_for(queue);
+    }
+
+    /// Ends the slice under way if the queue is to be served before the running one.
+    fn preempt_for(&self, queue: &RunQueue) {
+        if let Some(running) = self.slice.running.get()
+            && self.queues.eevdf.borrow().preempts(queue.id, running)
+        {
+            self.slice.preempted.set(true);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Spawning on the owner thread.
+
+use std::future::Future;
+
+use super::Core;
+use super::pick::Current;
+use super::queue::RunQueue;
+use crate::queue::{GroupIndex, NO_GROUP};
+use crate::task::{JoinHandle, Refusal, Refused, refuse, spawn_here};
+
+impl Core {
+    /// Spawns a task on the owner thread.
+    pub(crate) fn spawn<F>(&self, queue: &RunQueue, group: GroupIndex, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        if !self.takes(queue) {
+            return refuse(&self.shared, self.refusal(queue), future);
+        }
+        // Tasks woken before this one was spawned come first. (Unless a scheduler spawns while it is asked for a task: its
+        // queue can take none in meanwhile, and a task that is off the list of those woken would be lost.)
+        if self.has_woken() && !self.is_choosing() {
+            self.admit_woken_before_spawn();
+        }
+        let mut handle = None;
+        self.make_runnable(queue);
+        queue.spawn(group, |place| {
+            let (task, join) = spawn_here(self.shared.clone(), place, future);
+            handle = Some(join);
+            task
+        });
+        self.shared.inbox.wake_parked_host();
+        handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
+    }
+
+    /// Whether the scheduler of the running queue is being asked, and this is called by it.
+    fn is_choosing(&self) -> bool {
+        let running = self.slice.running.get().and_then(|id| self.queue_at(id.index() as u32));
+        running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
+    }
+
+    /// Whether a queue takes one more task.
+    #[inline]
+    pub(super) fn takes(&self, queue: &RunQueue) -> bool {
+        queue.live.get() < queue.room.get() && self.process.is_current()
+    }
+
+    /// Why it does not.
+    #[cold]
+    pub(super) fn refusal(&self, queue: &RunQueue) -> Refused {
+        match self.ending.refused() {
+            _ if !self.process.is_current() => Refused::Forked,
+            Some(Refusal::ShutDown) => Refused::ShutDown,
+            Some(Refusal::Dropped | Refusal::Forked) => Refused::ExecutorDropped,
+            None if queue.closed.get() => Refused::QueueClosed,
+            None => Refused::QueueFull,
+        }
+    }
+
+    /// Spawns where the task that is being polled belongs; in the default queue if none is.
+    pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let (queue, group) = match self.slice.current.get() {
+            Current::NONE => (self.queues.default_queue(), NO_GROUP),
+            Current { queue, group } => (self.queue_at(queue), group),
+        };
+        match queue {
+            Some(queue) => self.spawn(&queue, group, future),
+            None => refuse(&self.shared, Refused::QueueClosed, future),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What an executor and its queues have done so far.
+
+use std::time::Duration;
+
+use super::Core;
+use super::meter::Account;
+use super::queue::RunQueue;
+use crate::queue::{Counters, PolicyFault};
+
+/// What one queue has done since it was created. From [`Queue::stats`](crate::Queue::stats).
+///
+/// `spawned == completed + cancelled + panicked + live` at every moment between polls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueStats {
+    /// The queue's name.
+    pub name: String,
+    /// Its share of the CPU, relative to the other queues' shares.
+    pub share: u32,
+    /// The service it asks for per turn.
+    pub request: Duration,
+    /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
+    pub ready: usize,
+    /// Tasks that have not finished.
+    pub live: usize,
+    /// Calls of `Future::poll`.
+    pub polls: u64,
+    /// Time its slices took: polls and drops of its tasks, and the executor's work around them.
+    pub busy: Duration,
+    /// Slices it got.
+    pub slices: u64,
+    /// Slices beside other queues with work that ended later than granted, whatever ended them: polls cannot be cut short.
+    pub overruns: u64,
+    /// By how much, in all. Divided by `overruns` it is about half a long poll; much more means that polls are too long.
+    pub overrun_time: Duration,
+    /// Slices cut short because a queue woke up that was to be served first.
+    pub preemptions: u64,
+    /// Tasks spawned.
+    pub spawned: u64,
+    /// Tasks that gave an output.
+    pub completed: u64,
+    /// Tasks that were aborted, or cancelled at shutdown.
+    pub cancelled: u64,
+    /// Tasks that panicked.
+    pub panicked: u64,
+    /// Set if the queue's scheduler broke its contract and was replaced by FIFO.
+    pub policy_fault: Option<PolicyFault>,
+}
+
+/// What an executor has done since it was made. From [`Executor::stats`](crate::Executor::stats).
+///
+/// The sums include queues that were closed and are gone.
+///
+/// # Where the time went
+///
+/// `busy + main + own + host` is all the time since the executor was made: every nanosecond is in exactly one of the four.
+///
+/// ```
+/// use clockworker::{Executor, ManualClock};
+/// use std::time::Duration;
+///
+/// let clock = ManualClock::new();
+/// let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+/// let us = Duration::from_micros;
+/// ex.block_on(async {
+///     clock.advance(us(3)); // the future given to `run_until`
+///     let clock = clock.clone();
+///     clockworker::spawn_local(async move { clock.advance(us(5)) }).await.unwrap(); // a task
+/// });
+/// clock.advance(us(7)); // nothing runs
+/// let stats = ex.stats();
+/// assert_eq!((stats.main, stats.busy, stats.own, stats.host), (us(3), us(5), us(0), us(7)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutorStats {
+    /// Calls of `Future::poll` on tasks.
+    pub polls: u64,
+    /// Time that went to queues: the sum of their [`busy`](QueueStats::busy).
+    pub busy: Duration,
+    /// Time in polls of the future given to `run_until`, or of several.
+    pub main: Duration,
+    /// The executor's own: to admit what arrived where that was much at once, and the ends of turns. (What it does around
+    /// polls is in the account that comes next, as a clock reading would take longer.)
+    pub own: Duration,
+    /// The host's: what passed between turns, asleep or not.
+    pub host: Duration,
+    /// Slices given to queues.
+    pub slices: u64,
+    /// Slices beside other queues with work that ended later than granted, because polls cannot be cut short.
+    pub overruns: u64,
+    /// By how much, in all.
+    pub overrun_time: Duration,
+    /// Slices cut short by a queue that woke up.
+    pub preemptions: u64,
+    /// Times the host polled the executor.
+    pub host_polls: u64,
+    /// Times the executor went back to its host with work left, so that the host could do its own.
+    pub host_yields: u64,
+    /// Tasks ready to be polled now.
+    pub ready: usize,
+    /// Tasks that have not finished.
+    pub live: usize,
+    /// Tasks spawned.
+    pub spawned: u64,
+    /// Tasks that gave an output.
+    pub completed: u64,
+    /// Tasks that were aborted, refused by a closed queue on their way from another thread, or cancelled at shutdown.
+    pub cancelled: u64,
+    /// Tasks that panicked.
+    pub panicked: u64,
+    /// The queues there are now, in the order in which they were created.
+    pub queues: Vec<QueueStats>,
+}
+
+impl Core {
+    pub(crate) fn stats(&self) -> ExecutorStats {
+        let mut queues = self.all_queues();
+        queues.sort_by_key(|queue| queue.key.generation);
+        let sum = Counters::default();
+        sum.absorb(&self.queues.gone);
+        queues.iter().for_each(|queue| sum.absorb(&queue.counters));
+        let (open, owed) = self.meter.pending();
+        let pending = |account| if open == account { owed } else { 0 };
+        ExecutorStats {
+            polls: sum.polls.get(),
+            busy: Duration::from_nanos(sum.busy_ns.get() + pending(Account::Queue)),
+            main: Duration::from_nanos(self.meter.main_ns.get() + pending(Account::Main)),
+            own: Duration::from_nanos(self.meter.own_ns.get() + pending(Account::Own)),
+            host: Duration::from_nanos(self.meter.host_ns.get() + pending(Account::Host)),
+            slices: sum.slices.get(),
+            overruns: sum.overruns.get(),
+            overrun_time: Duration::from_nanos(sum.overrun_ns.get()),
+            preemptions: sum.preemptions.get(),
+            host_polls: self.turn.host_polls.get(),
+            host_yields: self.turn.host_yields.get(),
+            ready: queues.iter().map(|queue| queue.ready.get()).sum(),
+            live: queues.iter().map(|queue| queue.live.get()).sum(),
+            spawned: sum.spawned.get(),
+            completed: sum.completed.get(),
+            cancelled: sum.cancelled.get(),
+            panicked: sum.panicked.get(),
+            queues: queues.iter().map(|queue| self.queue_stats(queue)).collect(),
+        }
+    }
+
+    /// What the account owes by now, if it is the one that is open.
+    fn pending(&self, account: Account) -> u64 {
+        match self.meter.pending() {
+            (open, owed) if open == account => owed,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
+        let counters = &queue.counters;
+        let pending =
+            if self.slice.running.get() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
+        QueueStats {
+            name: queue.name.to_string(),
+            share: queue.share.get().get(),
+            request: Duration::from_nanos(queue.request_ns.get()),
+            ready: queue.ready.get(),
+            live: queue.live.get(),
+            polls: counters.polls.get(),
+            busy: Duration::from_nanos(counters.busy_ns.get() + pending),
+            slices: counters.slices.get(),
+            overruns: counters.overruns.get(),
+            overrun_time: Duration::from_nanos(counters.overrun_ns.get()),
+            preemptions: counters.preemptions.get(),
+            spawned: counters.spawned.get(),
+            completed: counters.completed.get(),
+            cancelled: counters.cancelled.get(),
+            panicked: counters.panicked.get(),
+            policy_fault: queue.fault.get(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What the inbox says of itself, where no executor asks.
+
+use std::task::Waker;
+
+use crate::task::{HostWaker, Place, Shared, SharedRef, spawn_remote};
+
+const SOMEWHERE: Place = Place { queue: 0, slot: Place::NO_SLOT, generation: 0 };
+
+fn host() -> HostWaker {
+    HostWaker::of(Waker::noop())
+}
+
+/// Made on this thread, so that it may be emptied here.
+fn shared() -> SharedRef {
+    SharedRef::new(Shared::new())
+}
+
+#[test]
+fn marks_are_no_mail() {
+    let shared = shared();
+    let owner = shared.arrivals().expect("this is the owner thread");
+    assert!(!shared.inbox.has_mail());
+    assert!(shared.inbox.park(&host()));
+    assert!(!shared.inbox.has_mail());
+    assert_eq!(shared.inbox.take_all(owner).count(), 0);
+    assert_eq!(shared.inbox.close(owner).count(), 0, "it was parked");
+    assert!(!shared.inbox.has_mail());
+    assert_eq!(shared.inbox.close(owner).count(), 0, "it was closed");
+    shared.close_credits();
+}
+
+#[test]
+fn once_it_is_closed_a_task_is_refused() {
+    let shared = shared();
+    let owner = shared.arrivals().expect("this is the owner thread");
+    assert_eq!(shared.inbox.close(owner).count(), 0);
+    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    assert!(task.is_finished());
+    assert!(!shared.inbox.has_mail());
+    drop(task);
+    shared.close_credits();
+}
+
+#[test]
+fn mail_that_came_before_parking_keeps_the_host_awake() {
+    let shared = shared();
+    let owner = shared.arrivals().expect("this is the owner thread");
+    let task = spawn_remote(&shared, SOMEWHERE, || async {});
+    assert!(shared.inbox.has_mail());
+    assert!(!shared.inbox.park(&host()));
+    let mut mail = shared.inbox.take_all(owner);
+    assert!(mail.next().is_none(), "it is not turned round yet");
+    assert!(!mail.turn_round(0) && mail.turn_round(1) && !mail.is_empty());
+    assert_eq!(mail.count(), 1, "and what came with it is dropped, which cancels it");
+    assert!(task.is_finished());
+    assert!(shared.inbox.park(&host()));
+    assert!(!shared.inbox.park(&host()), "it is parked already");
+    shared.inbox.unpark();
+    shared.inbox.unpark();
+    assert!(shared.inbox.park(&host()));
+    drop((shared.inbox.close(owner), task));
+    shared.close_credits();
+}
