@@ -22,7 +22,7 @@
 //!
 //! # What is not
 //!
-//! Whether EEVDF and the schedulers choose well: `schedulers/tests/eevdf_oracle.rs`, `eevdf_exact/` and the laws are about
+//! Whether EEVDF and the schedulers choose well: `schedulers/tests/eevdf_oracle.rs`, `eevdf_exact.rs` and the laws are about
 //! that. Destructors wake, spawn and panic, but do nothing from another thread and abort nothing: which of two batches of
 //! the inbox that comes in depends on where a slice ends.
 
