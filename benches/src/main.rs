@@ -16,7 +16,9 @@ fn main() -> ExitCode {
     match cli::parse(env::args_os()) {
         Parsed::Compare(options) => status(compare::command(&options)),
         Parsed::Overhead(options) => status(overhead::command(&options)),
-        Parsed::Simulate(options) => clockworker_simulate::run(&options),
+        Parsed::Simulate(options) => {
+            status(clockworker_simulate::run(&options).map_err(Failure::of_simulator))
+        }
         Parsed::Tcp(options) => status(tcp::command(&options)),
         Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
         Parsed::Service(options) => status(service::command(&options)),

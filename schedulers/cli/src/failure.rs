@@ -4,10 +4,10 @@ use std::fmt;
 
 /// Why the program stops without having done what it was asked to do.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// The request cannot be carried out.
+pub enum Failure {
+    /// The request cannot be carried out: exit status 2.
     Request(String),
-    /// Something failed during the run.
+    /// Something failed during the run: exit status 1.
     Run(String),
 }
 
@@ -38,6 +38,8 @@ impl Failure {
         }
     }
 }
+
+impl std::error::Error for Failure {}
 
 /// One line, whatever a user's argument had in it.
 impl fmt::Display for Failure {

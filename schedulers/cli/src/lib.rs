@@ -35,28 +35,33 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use check::{CheckReport, CheckRow};
+pub use failure::Failure;
 pub use options::Options;
 pub use report::{
     Arguments, CaseReport, ClassReport, Quantities, QueueArguments, QueueReport, Report, Verdict,
 };
 
-use failure::Failure;
 use json_file::JsonFile;
 use plan::Plan;
 
 /// The program: reads the command line, its own name first, and does what it asks for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Options::try_parse_from(arguments) {
-        Ok(options) => run(&options),
+        Ok(options) => status(run(&options)),
         Err(error) if !error.use_stderr() => status(stdout::print(|out| write!(out, "{}", error.render()))),
         Err(error) => status(Err(Failure::of_arguments(&error))),
     }
 }
 
-/// Does what the options ask for, with the results on standard output and what went wrong, in one line, on standard
-/// error. Everything that can be refused is refused before anything is run.
-pub fn run(options: &Options) -> ExitCode {
-    status(if options.theory { check(options) } else { sweep(options) })
+/// Does what the options ask for, with the results on standard output. Everything that can be refused is refused before
+/// anything is run.
+///
+/// # Errors
+///
+/// If the request makes no sense, a file cannot be read or written, a formula is missed by more than it may, or standard
+/// output cannot be written.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    if options.theory { check(options) } else { sweep(options) }
 }
 
 fn sweep(options: &Options) -> Result<(), Failure> {
