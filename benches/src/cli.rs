@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, page, priority, programs, service, simulate, tail, tcp};
+use crate::{overhead, page, priority, programs, service, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub enum Parsed {
     Compare(Options),
     /// Run the benchmark suite.
     Overhead(overhead::options::Options),
-    /// Run the policies in virtual time.
-    Simulate(simulate::options::Options),
+    /// Be `clockworker-simulate`.
+    Simulate(clockworker_simulate::Options),
     /// Measure echo servers.
     Tcp(tcp::options::Options),
     /// Be one of those servers.
@@ -68,8 +68,9 @@ enum Command {
     Compare(Options),
     /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
     Overhead(overhead::options::Options),
-    /// Ask the schedulers in virtual time: response times, slowdowns, and which of them meet a target
-    Simulate(simulate::options::Options),
+    /// What `clockworker-simulate` does, for `report --run`
+    #[command(hide = true)]
+    Simulate(clockworker_simulate::Options),
     /// Measure an echo server on monoio, tokio and smol, with and without clockworker
     Tcp(tcp::options::Options),
     /// The server that `tcp` starts

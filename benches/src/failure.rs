@@ -32,6 +32,14 @@ impl Failure {
         Failure::run(format!("cannot write to standard output: {error}"))
     }
 
+    /// The simulator's, with its exit status.
+    pub fn of_simulator(failure: clockworker_simulate::Failure) -> Self {
+        match failure {
+            clockworker_simulate::Failure::Request(problem) => Failure::request(problem),
+            clockworker_simulate::Failure::Run(problem) => Failure::run(problem),
+        }
+    }
+
     /// The process's exit status.
     pub fn status(&self) -> u8 {
         self.status

@@ -3,9 +3,8 @@
 //! The program is `clockworker-benches compare`, for two tables in two minutes; `overhead`, for everything that the
 //! executor costs beside many others; `service`, for what a plain service gains and loses by it; `tcp`, for what it does
 //! to an echo server on several hosts; `tail` and `priority`, for what scheduling does to latency; `programs`, for what
-//! whole programs take with their imports changed; `simulate` asks the policies in virtual time, and `report` makes one
-//! page of what
-//! they found. This library is its parts, in the order in which a run meets
+//! whole programs take with their imports changed; and `report` makes one page of what they and `clockworker-simulate`
+//! found. This library is its parts, in the order in which a run meets
 //! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
 //! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
 
@@ -19,7 +18,6 @@ pub mod overhead;
 pub mod priority;
 pub mod programs;
 pub mod service;
-pub mod simulate;
 pub mod tail;
 pub mod tcp;
 

@@ -6,9 +6,7 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{
-    compare, overhead, page, priority, programs, service, simulate, tail, tcp, terminal,
-};
+use clockworker_benches::{compare, overhead, page, priority, programs, service, tail, tcp, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -18,7 +16,9 @@ fn main() -> ExitCode {
     match cli::parse(env::args_os()) {
         Parsed::Compare(options) => status(compare::command(&options)),
         Parsed::Overhead(options) => status(overhead::command(&options)),
-        Parsed::Simulate(options) => status(simulate::command(&options)),
+        Parsed::Simulate(options) => {
+            status(clockworker_simulate::run(&options).map_err(Failure::of_simulator))
+        }
         Parsed::Tcp(options) => status(tcp::command(&options)),
         Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
         Parsed::Service(options) => status(service::command(&options)),

@@ -28,26 +28,6 @@ pub fn median(samples: &[f64]) -> f64 {
     median_of(&mut sorted)
 }
 
-/// The mean and its standard error; no error of a single sample.
-///
-/// ```
-/// use clockworker_benches::stats::mean_and_error;
-///
-/// assert_eq!(mean_and_error(&[1.0, 3.0]), (2.0, Some(1.0)));
-/// assert_eq!(mean_and_error(&[5.0]), (5.0, None));
-/// ```
-///
-/// # Panics
-///
-/// If there are no samples.
-pub fn mean_and_error(samples: &[f64]) -> (f64, Option<f64>) {
-    assert!(!samples.is_empty(), "no samples");
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / count;
-    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-    (mean, (samples.len() > 1).then(|| (squares / (count * (count - 1.0))).sqrt()))
-}
-
 /// The median with its 95 % percentile bootstrap interval.
 ///
 /// Samples are drawn with replacement, as many as there are, [`RESAMPLES`] times; the interval holds the

@@ -34,7 +34,7 @@ pub struct Options {
 /// What is mutated together, since the same tests look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Area {
-    /// `eevdf/`, `tournament.rs` and `vtime.rs` of the schedulers.
+    /// `eevdf/` and `parts/tournament.rs` of the schedulers.
     Eevdf,
     /// The task module and the inbox of the executor.
     Task,

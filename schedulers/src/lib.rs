@@ -82,27 +82,17 @@
 //!
 //! - `laws`: the laws that every policy must pass, as a test kit for authors of their own (module `laws`). Off by
 //!   default, and meant for `dev-dependencies`.
-//! - `simulate`: the policies in virtual time, and what queueing theory says of them (module `simulate`). Off by default.
+//! - `simulate`: the policies in virtual time, and what queueing theory says of them (module `simulate`). Off by default. The
+//!   program `clockworker-simulate` asks them.
 
 #![forbid(unsafe_code)]
 
 mod scheduler;
+mod task;
 
 mod eevdf;
-mod tournament;
-mod vtime;
-
-mod arrival_fifo;
-mod arrival_order;
-mod bitmap;
-mod buckets;
-mod las;
-mod qlas;
-mod rings;
-mod runnable_fifo;
-mod serpt;
-mod turn;
-mod woken_first;
+mod parts;
+mod policies;
 
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
@@ -113,12 +103,8 @@ pub mod simulate;
 #[cfg(any(test, feature = "laws", feature = "simulate"))]
 mod random;
 
-pub use arrival_fifo::ArrivalFifo;
-pub use eevdf::{Eevdf, QueueId};
-pub use las::Las;
-pub use qlas::Qlas;
-pub use runnable_fifo::RunnableFifo;
-pub use scheduler::{DEFAULT_PATIENCE, DEFAULT_PATIENCE_PER_TASK, GroupId, Ready, Scheduler, Task, TaskId};
-pub use serpt::Serpt;
-pub use vtime::{Lag, Share, ShareError, VirtualTime};
-pub use woken_first::WokenFirst;
+pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
+pub use parts::fair_turns::FairTurns;
+pub use policies::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+pub use scheduler::Scheduler;
+pub use task::{GroupId, Ready, Task, TaskId};

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
 use clockworker_schedulers::{
-    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
+    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+    WokenFirst,
 };
 
 const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
@@ -125,10 +126,10 @@ fn las() {
             .waits_at_most(|crowd| 32 * (crowd.groups * crowd.ready) as u64)
     });
     obeys("Las to the nanosecond", || {
-        Laws::new(|| Las::with_resolution(1)).steps(4_000).order(las_order(1, 32))
+        Laws::new(|| Las::new().with_resolution_ns(1)).steps(4_000).order(las_order(1, 32))
     });
     obeys("Las to the second", || {
-        Laws::new(|| Las::with_resolution(1 << 30)).steps(4_000).order(las_order(1 << 30, 32))
+        Laws::new(|| Las::new().with_resolution_ns(1 << 30)).steps(4_000).order(las_order(1 << 30, 32))
     });
 }
 
@@ -235,50 +236,56 @@ fn serpt_by_rank(make: fn() -> Serpt, fair: fn(&Moment<'_>) -> bool) {
 fn serpt() {
     // At most 51 levels, with all ready tasks ahead in one, and the first of them passed over once.
     obeys("Serpt", || Laws::new(Serpt::new).waits_at_most(|crowd| 32 * 51 * (crowd.ready + 1) as u64));
-    serpt_by_rank(|| Serpt::with_base(1_024).remembering(NonZeroU32::MIN), fair);
+    serpt_by_rank(|| Serpt::new().with_base_ns(1_024).with_memory(NonZeroU32::MIN), fair);
 }
 
 #[test]
 fn strict_orders_have_no_exceptions() {
     obeys("strict ArrivalFifo", || {
-        Laws::new(|| ArrivalFifo::new().strict())
+        Laws::new(|| ArrivalFifo::new().with_fair_turns(FairTurns::NEVER))
             .may_starve()
             .steps(4_000)
             .order(|moment| least(moment, |task| task.arrival))
     });
     obeys("strict Las", || {
-        Laws::new(|| Las::new().strict()).may_starve().steps(4_000).order(las_order(1_024, 0))
+        Laws::new(|| Las::new().with_fair_turns(FairTurns::NEVER))
+            .may_starve()
+            .steps(4_000)
+            .order(las_order(1_024, 0))
     });
     obeys("strict Qlas", || {
-        Laws::new(|| Qlas::new().strict())
+        Laws::new(|| Qlas::new().with_fair_turns(FairTurns::NEVER))
             .may_starve()
             .steps(4_000)
             .order(|moment| least(moment, |task| level(task.attained_ns)))
     });
-    serpt_by_rank(|| Serpt::with_base(1_024).remembering(NonZeroU32::MIN).strict(), |_| false);
+    serpt_by_rank(
+        || Serpt::new().with_base_ns(1_024).with_memory(NonZeroU32::MIN).with_fair_turns(FairTurns::NEVER),
+        |_| false,
+    );
 }
 
 #[test]
 fn fair_turns_all_the_time_keep_every_other_law() {
     let always = NonZeroU32::MIN;
     obeys("ArrivalFifo, always fair", || {
-        Laws::new(move || ArrivalFifo::new().fair_every(always))
+        Laws::new(move || ArrivalFifo::new().with_fair_turns(FairTurns::every(always)))
             .steps(4_000)
             .waits_at_most(|crowd| 2 * crowd.tasks as u64)
     });
     obeys("Las, always fair", || {
-        Laws::new(move || Las::new().fair_every(always))
+        Laws::new(move || Las::new().with_fair_turns(FairTurns::every(always)))
             .steps(4_000)
             .order(las_order(1_024, 1))
             .waits_at_most(|crowd| (crowd.groups * crowd.ready) as u64)
     });
     obeys("Qlas, always fair", || {
-        Laws::new(move || Qlas::new().fair_every(always))
+        Laws::new(move || Qlas::new().with_fair_turns(FairTurns::every(always)))
             .steps(4_000)
             .waits_at_most(|crowd| 51 * crowd.ready as u64)
     });
     obeys("Serpt, always fair", || {
-        Laws::new(move || Serpt::new().fair_every(always))
+        Laws::new(move || Serpt::new().with_fair_turns(FairTurns::every(always)))
             .steps(4_000)
             .waits_at_most(|crowd| 51 * (crowd.ready + 1) as u64)
     });
@@ -288,10 +295,10 @@ fn fair_turns_all_the_time_keep_every_other_law() {
 #[test]
 fn strict_policies_starve_and_are_caught() {
     let laws = [
-        Laws::new(|| ArrivalFifo::new().strict()).check().unwrap_err().law(),
-        Laws::new(|| Las::new().strict()).check().unwrap_err().law(),
-        Laws::new(|| Qlas::new().strict()).check().unwrap_err().law(),
-        Laws::new(|| Serpt::new().strict()).check().unwrap_err().law(),
+        Laws::new(|| ArrivalFifo::new().with_fair_turns(FairTurns::NEVER)).check().unwrap_err().law(),
+        Laws::new(|| Las::new().with_fair_turns(FairTurns::NEVER)).check().unwrap_err().law(),
+        Laws::new(|| Qlas::new().with_fair_turns(FairTurns::NEVER)).check().unwrap_err().law(),
+        Laws::new(|| Serpt::new().with_fair_turns(FairTurns::NEVER)).check().unwrap_err().law(),
     ];
     assert_eq!(laws, [Law::BoundedWait; 4]);
 }

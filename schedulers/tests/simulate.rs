@@ -1,10 +1,15 @@
 //! The simulator: small runs to the nanosecond, and large ones against the formulas.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
-use clockworker_schedulers::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{
+    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
+};
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
 const BIMODAL: &str = "bimodal:short=10us,long=200us,part=0.05";
@@ -22,6 +27,10 @@ fn ends(simulation: Simulation, jobs: &[Job]) -> Vec<(u64, u64)> {
     ends
 }
 
+fn ends_of(simulation: Simulation, jobs: &[Job]) -> Vec<u64> {
+    ends(simulation, jobs).into_iter().map(|(_, end)| end).collect()
+}
+
 fn one_queue(policy: Boxed, quantum_ns: u64) -> Simulation {
     Simulation::new([Queue::new("all", policy).quantum_ns(quantum_ns)])
 }
@@ -36,10 +45,10 @@ fn each_policy_has_its_order() {
     let arrival = Boxed::new(ArrivalFifo::new());
     assert_eq!(ends(one_queue(arrival, 100), &jobs), [(300, 300), (200, 500), (100, 600)]);
     // At 100 the others have received nothing: they have 100 each, and 100 is done; then turns of the equal.
-    let las = Boxed::new(Las::with_resolution(1));
+    let las = Boxed::new(Las::new().with_resolution_ns(1));
     assert_eq!(ends(one_queue(las, 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
     // Level 0 ends at 128, after two polls of 100: it goes on with what it has begun.
-    let qlas = Boxed::new(Qlas::with_base(128));
+    let qlas = Boxed::new(Qlas::new().with_base_ns(128));
     assert_eq!(ends(one_queue(qlas, 100), &jobs), [(200, 400), (100, 500), (300, 600)]);
 }
 
@@ -59,7 +68,7 @@ fn overhead_is_paid_by_every_poll() {
     let simulation = one_queue(Boxed::new(RunnableFifo::new()), 10).overhead_ns(3);
     assert_eq!(ends(simulation, &[job(0, 0, 95)]), [(95, 125)]);
     // It counts as service: after one poll of 1 ns and 99 more, the first has had more than the second.
-    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1).overhead_ns(99);
+    let simulation = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 1).overhead_ns(99);
     assert_eq!(ends(simulation, &[job(0, 0, 2), job(50, 0, 1)]), [(1, 200), (2, 300)]);
 }
 
@@ -103,8 +112,90 @@ fn tenants_are_one_competitor_each() {
     // Under LAS by group: tenant 1 has had 100 before its second job and the other tenant's come.
     let job = |at_ns, service_ns, group| Job { at_ns, queue: 0, service_ns, group: Some(group) };
     let jobs = [job(0, 100, 1), job(50, 101, 1), job(60, 99, 2)];
-    let simulation = one_queue(Boxed::new(Las::with_resolution(1)), 1_000);
+    let simulation = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 1_000);
     assert_eq!(ends(simulation, &jobs), [(100, 100), (99, 199), (101, 300)]);
+}
+
+/// FIFO that writes down the calls it gets.
+struct Diary(RunnableFifo, Rc<RefCell<Vec<String>>>);
+
+impl Diary {
+    fn note(&self, call: &str, task: Option<TaskId>) {
+        let slot = task.map_or_else(|| "-".to_owned(), |id| id.slot().to_string());
+        self.1.borrow_mut().push(format!("{call} {slot}"));
+    }
+}
+
+impl Scheduler for Diary {
+    fn push(&mut self, task: Task, why: Ready) {
+        self.note(&format!("{why:?}"), Some(task.id));
+        self.0.push(task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        let popped = self.0.pop();
+        self.note("pop", popped);
+        popped
+    }
+
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let popped = self.0.push_pop(task);
+        self.note(&format!("{} for", task.id.slot()), popped);
+        popped
+    }
+
+    fn time_passed(&mut self, _service_ns: u64) {
+        panic!("it is not wanted");
+    }
+
+    fn finished(&mut self, task: Task) {
+        self.note("finished", Some(task.id));
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        self.1.borrow_mut().push(format!("closed {}", group.index()));
+    }
+
+    fn drained(&mut self) {
+        self.note("drained", None);
+    }
+}
+
+/// What a scheduler is told of these jobs, in polls of at most 100 ns.
+fn diary(jobs: &[Job]) -> Vec<String> {
+    let calls = Rc::default();
+    let policy = Boxed::new(Diary(RunnableFifo::new(), Rc::clone(&calls)));
+    // The other queue ends slices, after 200 ns.
+    let queue = Queue::new("noted", policy).quantum_ns(100).request_ns(200);
+    let other =
+        Queue::new("other", Boxed::new(RunnableFifo::new())).quantum_ns(100).request_ns(200).endless(1);
+    ends(Simulation::new([queue, other]), jobs);
+    calls.take()
+}
+
+#[test]
+fn a_task_that_yielded_is_handed_back_with_the_next_pop_or_at_the_end_of_the_slice() {
+    let calls = diary(&[job(0, 0, 400), job(10, 0, 100)]);
+    let first = ["Spawned 0", "pop 0", "Spawned 1", "0 for 1", "finished 1", "closed 2", "pop 0"];
+    assert_eq!(calls[..7], first);
+    assert_eq!(calls[7..], ["0 for 0", "Yielded 0", "pop 0", "finished 0", "closed 0", "drained -"]);
+}
+
+#[test]
+fn a_group_closes_when_its_last_job_ends() {
+    let of_tenant = |at_ns, service_ns| Job { group: Some(7), ..job(at_ns, 0, service_ns) };
+    let calls = diary(&[of_tenant(0, 100), of_tenant(50, 100), of_tenant(90, 100), of_tenant(5_000, 100)]);
+    let ends: Vec<&str> = calls
+        .iter()
+        .map(|call| &**call)
+        .filter(|call| call.starts_with("finished") || call.starts_with("closed"))
+        .collect();
+    // Groups have odd numbers, as in the executor.
+    assert_eq!(ends, ["finished 0", "finished 0", "finished 1", "closed 15", "finished 1", "closed 15"]);
+    // What a tenant has attained is forgotten then: its next job does not wait for all of another's.
+    let jobs = [of_tenant(0, 500), Job { group: Some(8), ..job(600, 0, 300) }, of_tenant(600, 100)];
+    let las = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 100);
+    assert_eq!(ends_of(las, &jobs), [500, 800, 1_000]);
 }
 
 /// Gives back what it was given, but for every hundredth task.
@@ -140,6 +231,19 @@ fn what_cannot_be_simulated_is_an_error() {
 }
 
 #[test]
+fn every_policy_of_the_crate_has_a_name() {
+    let source = include_str!("../src/policies/mod.rs");
+    let exported = source.lines().filter_map(|line| line.strip_prefix("pub use ")?.strip_suffix(";"));
+    let types: Vec<String> = POLICIES.iter().map(|policy| format!("{:?}", policy.make())).collect();
+    let mut count = 0;
+    for path in exported {
+        assert!(types.iter().any(|name| name.contains(path)), "{path} is not in {types:?}");
+        count += 1;
+    }
+    assert_eq!(count, POLICIES.len());
+}
+
+#[test]
 fn every_policy_by_name_finishes_every_job_and_the_same_way_each_time() {
     let service: Service = EXPONENTIAL.parse().unwrap();
     for policy in POLICIES {
@@ -168,15 +272,15 @@ fn off_by(service: &str, load: f64, policy: Boxed, quantum_ns: u64, discipline: 
     sum / JOBS as f64 / wanted - 1.0
 }
 
-/// Few, so that it takes a second in a debug build. (`clockworker-benches simulate --theory` has a thousand times as many.)
+/// Few, so that it takes a second in a debug build. (`clockworker-simulate --theory` has a thousand times as many.)
 const JOBS: u64 = 40_000;
 
 #[test]
 fn means_are_those_of_the_formulas() {
     let fifo = || Boxed::new(RunnableFifo::new());
-    let arrival = || Boxed::new(ArrivalFifo::new().strict());
-    let las = || Boxed::new(Las::with_resolution(512).strict());
-    let qlas = || Boxed::new(Qlas::new().strict());
+    let arrival = || Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER));
+    let las = || Boxed::new(Las::new().with_resolution_ns(512).with_fair_turns(FairTurns::NEVER));
+    let qlas = || Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER));
     let levels = || Discipline::levels_of(&Qlas::new());
     // Polls of exponential jobs may be of any length.
     for (service, policy, quantum_ns, discipline) in [

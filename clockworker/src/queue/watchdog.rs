@@ -1,5 +1,6 @@
-//! The watchdog: finds tasks that a scheduler has lost while it gives out others, and tasks that it passes over for longer
-//! than its [patience](clockworker_schedulers::Scheduler::patience).
+//! The watchdog: finds tasks that a scheduler passes over for longer than its
+//! [patience](clockworker_schedulers::Scheduler::patience), if it promises one, and tasks that it has lost while it gives out
+//! others.
 //!
 //! It looks only after turns (`run/watching.rs`). At one look it marks the ready tasks, at the next it looks for marks.
 //! Giving a task out makes it not ready, and the same instruction clears the mark: polls and slices pay nothing for this.
@@ -12,8 +13,10 @@ use super::Records;
 /// The most slots to look through at a time: some 15 µs. A queue with more is watched part by part.
 const SLOTS: usize = 16_384;
 
-/// Polls after which a scheduler with endless patience is asked again.
-const ASK_AGAIN: u64 = 65_536;
+/// For so many polls, and for so many more for each task, a scheduler that promises nothing may pass a task over. Then it is
+/// asked for all its tasks.
+const UNPROMISED: u64 = 65_536;
+const UNPROMISED_PER_TASK: u64 = 2_048;
 
 /// When to look next, and what the last look marked. Counts the polls of one queue.
 #[derive(Debug)]
@@ -31,6 +34,11 @@ impl Watchdog {
         Self { due: Cell::new(0), since: Cell::new(None), first: Cell::new(0) }
     }
 
+    /// The patience that is had with a scheduler of so many tasks that promises nothing.
+    pub(crate) fn unpromised(tasks: usize) -> u64 {
+        UNPROMISED.saturating_add(UNPROMISED_PER_TASK.saturating_mul(tasks as u64))
+    }
+
     pub(crate) fn is_due(&self, polls: u64) -> bool {
         polls >= self.due.get()
     }
@@ -41,14 +49,9 @@ impl Watchdog {
     }
 
     /// Looks, after `polls` polls. True if a task has been passed over for at least `patience` of them.
-    pub(crate) fn sees_starved(&self, polls: u64, patience: Option<u64>, records: &mut Records) -> bool {
-        let Some(patience) = patience else {
-            // The marked tasks may starve.
-            self.since.set(None);
-            self.due.set(polls.saturating_add(ASK_AGAIN));
-            return false;
-        };
+    pub(crate) fn sees_starved(&self, polls: u64, patience: u64, records: &mut Records) -> bool {
         let patience = patience.max(1);
+        let mut seen = false;
         if let Some(since) = self.since.get() {
             // The patience may have grown since, with the number of tasks.
             let end = since.saturating_add(patience);
@@ -56,14 +59,12 @@ impl Watchdog {
                 self.due.set(end);
                 return false;
             }
-            if records.any_marked(self.part()) {
-                return true;
-            }
+            seen = records.any_marked(self.part());
         }
         self.mark_next(records);
         self.since.set(Some(polls));
         self.due.set(polls.saturating_add(patience));
-        false
+        seen
     }
 
     fn part(&self) -> Range<usize> {

@@ -178,9 +178,13 @@ impl RunQueue {
     /// that it may never give them out.
     pub(crate) fn sweep_tombstones(&self) {
         if self.tombstones.are_due(self.counters.polls.get()) {
-            self.tombstones.sweep();
-            self.check(self.policy.sweep(self));
+            self.check(self.sweep());
         }
+    }
+
+    fn sweep(&self) -> Result<(), PolicyFault> {
+        self.tombstones.sweep();
+        self.policy.sweep(self)
     }
 
     /// Gives the memory of a burst back, once the queue has no tasks.
@@ -210,15 +214,19 @@ impl RunQueue {
         self.ready.get() > 0 && self.watch.is_due(self.counters.polls.get())
     }
 
-    /// Takes the scheduler out of service if it has lost a task or starves one. Between slices only.
+    /// Takes the scheduler out of service if it has lost a task, or starves one that it promised not to. Between slices only.
     #[cold]
     pub(crate) fn look_for_starved(&self) {
         let tasks = self.records.borrow().slots();
         let seen = self.policy.patience(tasks).and_then(|patience| {
-            let polls = self.counters.polls.get();
-            match self.watch.sees_starved(polls, patience, &mut self.records.borrow_mut()) {
-                true => Err(PolicyFault::Starved),
-                false => Ok(()),
+            let (polls, most) =
+                (self.counters.polls.get(), patience.unwrap_or_else(|| Watchdog::unpromised(tasks)));
+            let starves = self.watch.sees_starved(polls, most, &mut self.records.borrow_mut());
+            match patience {
+                _ if !starves => Ok(()),
+                Some(_) => Err(PolicyFault::Starved),
+                // It may starve tasks, but not lose them: what it has lost does not come out.
+                None => self.sweep(),
             }
         });
         self.check(seen);

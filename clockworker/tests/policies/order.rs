@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::schedulers::{
-    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
 };
 use clockworker::{Executor, Queue};
 
@@ -186,7 +186,7 @@ fn qlas_goes_by_what_the_group_has_had() {
 /// behind all new ones; under Qlas they would take turns at 32.768, 65.536 and 131.072 µs.
 #[test]
 fn serpt_learns_from_tasks_that_end() {
-    let w = world(Serpt::new().strict());
+    let w = world(Serpt::new().with_fair_turns(FairTurns::NEVER));
     for n in 0..200 {
         w.queue.spawn(w.task("", if n % 10 == 0 { 10 } else { 1 }, us(if n % 10 == 0 { 20 } else { 10 })));
         w.sim.drain(&w.ex);
@@ -426,13 +426,13 @@ fn an_old_task_is_not_starved_by_a_stream_of_new_ones() {
     // Ready tasks R and unfinished ones L are 9; indices of groups G at most twice as many, as a task that ends is
     // followed by its child before it has left. The old task is alone in its group, and in its level, of two.
     assert_eq!(polls_before(RunnableFifo::new(), true, ever_new), 8);
-    let arrival = polls_before(ArrivalFifo::new().fair_every(every), true, ever_new);
+    let arrival = polls_before(ArrivalFifo::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
     assert!(arrival < 2 * 4 * 10, "{arrival} polls");
-    let las = polls_before(Las::new().fair_every(every), true, ever_new);
+    let las = polls_before(Las::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
     assert!(las < 4 * 18, "{las} polls");
-    let qlas = polls_before(Qlas::new().fair_every(every), true, ever_new);
+    let qlas = polls_before(Qlas::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
     assert!(qlas < 4 * 2, "{qlas} polls");
-    let serpt = polls_before(Serpt::new().fair_every(every), true, ever_new);
+    let serpt = polls_before(Serpt::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
     assert!(serpt < 4 * 2 * 2, "{serpt} polls");
     // One pop in 32 unless told otherwise.
     let las = polls_before(Las::new(), true, ever_new);
@@ -447,14 +447,15 @@ fn an_old_task_is_not_starved_by_a_stream_of_new_ones() {
 fn a_late_task_is_not_starved_by_those_that_never_sleep() {
     let every = NonZeroU32::new(4).unwrap();
     assert_eq!(polls_before(RunnableFifo::new(), false, ever_yielding), 8);
-    let arrival = polls_before(ArrivalFifo::new().fair_every(every), false, ever_yielding);
+    let arrival =
+        polls_before(ArrivalFifo::new().with_fair_turns(FairTurns::every(every)), false, ever_yielding);
     assert!(arrival > 8 && arrival < 2 * 4 * 9, "{arrival} polls");
 }
 
 /// What fair turns are for: without them the old task starves.
 #[test]
 fn without_fair_turns_it_starves() {
-    let w = world(Las::new().strict());
+    let w = world(Las::new().with_fair_turns(FairTurns::NEVER));
     let polls = Rc::new(RefCell::new(0));
     let signal = Signal::new();
     let victim = w.queue.spawn({

@@ -1,14 +1,14 @@
 //! Tasks that a scheduler has lost, or starves, while it has others to give out: found after as many polls as its patience
-//! says, and never before. Schedulers that may let tasks wait are left alone.
+//! says, and never before. Schedulers that promise nothing may starve tasks, but not lose them.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BinaryHeap, VecDeque};
 use std::future::{Future, pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairTurns, Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, ManualClock, PolicyFault, Queue, QueueStats, spawn_local};
 
 use crate::support::{Probe, Random, output, panic_as_meant, quietly, settle, tick};
@@ -172,9 +172,57 @@ fn the_count_is_exact() {
 }
 
 #[test]
-fn endless_patience_is_endless_until_it_ends() {
-    let endless = Rc::new(Cell::new(true));
-    struct Changing(Holding, Rc<Cell<bool>>);
+fn a_task_that_was_lost_is_found_without_a_promise() {
+    let told = Rc::default();
+    let (ex, queue) = executor(16, Holding::losing(&told, |_| None));
+    yields(&queue);
+    let lost = held(&told, &queue, async { 5 });
+    // Room for four tasks is made at first: it looks after poll 16, and 65,536 + 4 · 2,048 polls later it asks for all tasks.
+    let found = 16 + 65_536 + 4 * 2_048;
+    assert_lawful(&run(&ex, &queue, found - 16), found - 16);
+    let stats = run(&ex, &queue, 1_000_000);
+    assert_eq!((stats.policy_fault, stats.polls, stats.ready), (Some(PolicyFault::Lost), found, 2));
+    tick(&ex);
+    assert_eq!(output(lost).unwrap(), 5, "FIFO has it");
+}
+
+/// The task of the highest slot first, and no word of patience.
+#[derive(Default)]
+struct Strict(BinaryHeap<TaskId>);
+
+impl Scheduler for Strict {
+    const NEEDS_SERVICE: bool = false;
+
+    fn push(&mut self, task: Task, _why: Ready) {
+        self.0.push(task.id);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.pop()
+    }
+}
+
+#[test]
+fn a_strict_scheduler_that_says_nothing_of_patience_may_starve_a_task() {
+    let (ex, queue) = executor(16, Strict::default());
+    let starved = queue.spawn(async { 6 });
+    let first = queue.spawn(poll_fn(|cx| -> Poll<()> {
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    // Some eight times it is asked for all tasks, and each time gives out both.
+    assert_lawful(&run(&ex, &queue, 1_200_000), 1_200_000);
+    assert!(!starved.is_finished());
+    first.abort();
+    settle(&ex);
+    assert_eq!(output(starved).unwrap(), 6);
+    assert_eq!(queue.stats().policy_fault, None);
+}
+
+#[test]
+fn a_promise_may_be_made_later() {
+    let promises = Rc::new(Cell::new(false));
+    struct Changing(Strict, Rc<Cell<bool>>);
     impl Scheduler for Changing {
         fn push(&mut self, task: Task, why: Ready) {
             self.0.push(task, why);
@@ -183,20 +231,17 @@ fn endless_patience_is_endless_until_it_ends() {
             self.0.pop()
         }
         fn patience(&self, _tasks: usize) -> Option<u64> {
-            (!self.1.get()).then_some(1_000)
+            self.1.get().then_some(1_000)
         }
     }
-    let told = Rc::default();
-    let (ex, queue) = executor(16, Changing(Holding::losing(&told, |_| None), Rc::clone(&endless)));
+    let (ex, queue) = executor(16, Changing(Strict::default(), Rc::clone(&promises)));
+    let starved = queue.spawn(async {});
     yields(&queue);
-    let lost = held(&told, &queue, async {});
     assert_lawful(&run(&ex, &queue, 200_000), 200_000);
-    assert!(!lost.is_finished());
-    // It is asked again every 65,536 polls, the first time after 16; a look later it is at fault.
-    endless.set(false);
-    assert_starved_at(&run(&ex, &queue, 1_000_000), 16 + 4 * 65_536 + 1_008);
+    promises.set(true);
+    assert_eq!(run(&ex, &queue, 1_000_000).policy_fault, Some(PolicyFault::Starved));
     tick(&ex);
-    output(lost).unwrap();
+    output(starved).unwrap();
 }
 
 #[test]
@@ -291,7 +336,7 @@ fn old_and_young(las: impl Scheduler + 'static) -> (Executor, Queue, Rc<Cell<u32
 
 #[test]
 fn strict_las_starves_the_old_as_it_may() {
-    let (ex, queue, polls) = old_and_young(Las::new().strict());
+    let (ex, queue, polls) = old_and_young(Las::new().with_fair_turns(FairTurns::NEVER));
     assert_eq!(run(&ex, &queue, 300_000).policy_fault, None);
     assert_eq!(polls.get(), 1);
     // With fair turns it does not.
@@ -299,28 +344,6 @@ fn strict_las_starves_the_old_as_it_may() {
     assert_eq!(run(&ex, &queue, 300_000).policy_fault, None);
     // They go to the two groups in turn.
     assert_eq!(polls.get(), 300_000_u32.div_ceil(2 * 32));
-    // The same order is a fault where nobody says that it is meant.
-    struct Plain(Las);
-    impl Scheduler for Plain {
-        fn push(&mut self, task: Task, why: Ready) {
-            self.0.push(task, why);
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.0.pop()
-        }
-        fn served(&mut self, task: Task, service_ns: u64) {
-            self.0.served(task, service_ns);
-        }
-        fn group_closed(&mut self, group: clockworker::schedulers::GroupId) {
-            self.0.group_closed(group);
-        }
-    }
-    let (ex, queue, polls) = old_and_young(Plain(Las::new().strict()));
-    let stats = run(&ex, &queue, 300_000);
-    assert_eq!(stats.policy_fault, Some(PolicyFault::Starved));
-    assert_eq!(polls.get(), 1);
-    tick(&ex);
-    assert!(polls.get() > 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, WokenFirst};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 use clockworker::{Executor, Handle};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
@@ -134,10 +134,11 @@ enum Policy {
     ArrivalFifo,
     Las,
     Qlas,
+    Serpt,
 }
 
-const POLICIES: [Policy; 5] =
-    [Policy::WokenFirst, Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas];
+const POLICIES: [Policy; 6] =
+    [Policy::WokenFirst, Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas, Policy::Serpt];
 
 impl Policy {
     fn boxed(self) -> Boxed {
@@ -147,6 +148,7 @@ impl Policy {
             Policy::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
             Policy::Las => Boxed::new(Las::new()),
             Policy::Qlas => Boxed::new(Qlas::new()),
+            Policy::Serpt => Boxed::new(Serpt::new()),
         }
     }
 
@@ -159,6 +161,7 @@ impl Policy {
             Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create().unwrap(),
             Policy::Las => queue.scheduler(Las::new()).create().unwrap(),
             Policy::Qlas => queue.scheduler(Qlas::new()).create().unwrap(),
+            Policy::Serpt => queue.scheduler(Serpt::new()).create().unwrap(),
         };
     }
 }

@@ -1,6 +1,6 @@
 //! Virtual time: where a server that could divide itself without limit would have every queue.
 
-use crate::vtime::div_floor;
+use super::vtime::div_floor;
 
 /// The greatest distance of w·v from w·zero.
 pub(super) const REACH: i128 = 1 << 101;

@@ -1,7 +1,8 @@
 //! One queue: where it is in virtual time, and where it is placed when it wakes up.
 
 use super::clock::{REACH, is_near};
-use crate::vtime::{FRACTION_BITS, Share, div_floor};
+use super::share::Share;
+use super::vtime::{FRACTION_BITS, div_floor};
 
 /// The longest service or request that is counted: 2⁶⁰ ns, 36 years.
 pub(super) const MAX_NS: u64 = 1 << 60;

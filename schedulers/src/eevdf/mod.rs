@@ -1,55 +1,30 @@
 //! [`Eevdf`]: which queue runs next.
 //!
-//! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next.
+//! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next; `rest` ends busy periods, `zero`
+//! keeps the numbers small, `questions` change nothing.
 
 mod clock;
 mod entry;
+mod id;
 mod order;
+mod questions;
+mod rest;
+mod share;
 #[cfg(test)]
 mod tests;
+mod vtime;
+mod zero;
 
-use core::fmt;
+pub use id::QueueId;
+pub use share::{Share, ShareError};
+pub use vtime::{Lag, VirtualTime};
 
-use crate::vtime::{Lag, Share, VirtualTime};
 use clock::{NEAR, REACH, VirtualClock, is_near_zero};
 use entry::{Entry, MAX_NS, State, most_credit};
 use order::Order;
 
-// # The numbers stay inside an i128
-//
-// Symbols as in the documentation of `Eevdf`; units of virtual time throughout; z is the zero point.
-//
-// - A service or request is cut to 2^60 ns (`MAX_NS`), and inverse_i · w_i ≤ 2^40, so one charge moves v_i by at most
-//   2^100 and w_i·v_i by at most 2^100. Credits and requests are below 2^102 times w_i in the same way.
-// - `confine` keeps |w_i·(v_i − z)| ≤ 2^101 (`REACH`). Time on one thread cannot get there: 2^64 ns is 584 years. It
-//   takes a caller who charges what was not served, and is then merely treated as one who charged less.
-// - There are at most 2^24 queues (`MAX_QUEUES`), hence |S| ≤ 2^125, and 2^126 with a charge in flight; W ≤ 2^44.
-// - Eligibility needs (v_i − z)·W. If |v_i − z| < 2^80 (`NEAR`), this is below 2^124. Otherwise the product is checked,
-//   and where it overflows it is beyond any S, so its sign decides: still exact.
-// - `VirtualClock::reached` is within `NEAR` while anything is runnable, so S − reached·W is below 2^127.
-// - V − z is kept below 2^79 by `rebase`, which moves z to V. At share 1 alone that is due after 2^39 ns, 9 minutes, of
-//   service, so its O(n) is nothing per charge. Only a queue far from V is outside `NEAR`.
-
 /// The most queues at a time.
 const MAX_QUEUES: usize = 1 << 24;
-
-/// A queue, as [`Eevdf`] knows it: a small dense index, reused after [`Eevdf::remove`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QueueId(u32);
-
-impl QueueId {
-    /// The dense index, usable as an index into a `Vec`.
-    #[inline]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl fmt::Debug for QueueId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "queue {}", self.0)
-    }
-}
 
 /// Earliest eligible virtual deadline first: proportional shares among queues, with a bound on how far any queue is from
 /// what it is owed.
@@ -309,18 +284,6 @@ impl Eevdf {
         }
     }
 
-    /// Whether `woken` should cut the slice of `running` short: it is eligible and its virtual deadline is earlier. O(1).
-    ///
-    /// That `running` may have ceased to be eligible does not count: it may finish the request that it was picked for.
-    /// `false` where either is not runnable.
-    #[inline]
-    pub fn preempts(&self, woken: QueueId, running: QueueId) -> bool {
-        if !self.is_eligible(woken) || !self.is_runnable(running) {
-            return false;
-        }
-        (self.entries[woken.index()].deadline, woken) < (self.entries[running.index()].deadline, running)
-    }
-
     /// Changes a queue's share.
     ///
     /// What it is owed or owes, in service, stays what it was, and so does what is left of its request.
@@ -363,90 +326,6 @@ impl Eevdf {
         if entry.state == State::Runnable && self.order.eligible.is_taken(entry.seat()) {
             self.order.put(id, entry, true);
         }
-    }
-
-    /// What is left of the current request, in nanoseconds: the slice to grant. Above 0 while runnable; 0 if unknown.
-    #[inline]
-    pub fn left_ns(&self, id: QueueId) -> u64 {
-        self.known(id).map_or(0, |entry| entry.left_ns)
-    }
-
-    /// The service the queue is owed, w·(V − v); if asleep, its credit, or less than nothing while it is in debt; zero if
-    /// unknown.
-    ///
-    /// V is rounded down to a unit of virtual time, so the result is low by less than w units: 10⁻⁶ ns at most.
-    pub fn lag(&self, id: QueueId) -> Lag {
-        let now = self.clock.now();
-        match self.known(id) {
-            Some(entry) if entry.state == State::Runnable => Lag::from_raw(entry.lag(now)),
-            Some(entry) => Lag::from_raw(entry.lag_asleep(now, self.busy_period)),
-            None => Lag::ZERO,
-        }
-    }
-
-    /// Whether the queue is runnable and has received no more than it is owed. Exact.
-    #[inline]
-    pub fn is_eligible(&self, id: QueueId) -> bool {
-        self.is_runnable(id) && self.clock.has_reached(self.entries[id.index()].v)
-    }
-
-    /// Whether the queue is runnable.
-    #[inline]
-    pub fn is_runnable(&self, id: QueueId) -> bool {
-        self.state(id) == State::Runnable
-    }
-
-    /// The number of runnable queues.
-    #[inline]
-    pub fn runnable(&self) -> usize {
-        self.order.runnable() - usize::from(self.resting.is_some())
-    }
-
-    /// The queue's share; `None` if unknown.
-    pub fn share(&self, id: QueueId) -> Option<Share> {
-        self.known(id).map(|entry| entry.share)
-    }
-
-    /// The queue's request in nanoseconds, as it will be from the next one on; 0 if unknown.
-    pub fn request_ns(&self, id: QueueId) -> u64 {
-        self.known(id).map_or(0, |entry| entry.request_ns)
-    }
-
-    /// V, rounded down.
-    pub fn virtual_time(&self) -> VirtualTime {
-        VirtualTime::from_raw(self.clock.now())
-    }
-
-    /// The queue's virtual runtime v; `None` unless it is runnable.
-    pub fn virtual_runtime(&self, id: QueueId) -> Option<VirtualTime> {
-        let entry = self.known(id)?;
-        (entry.state == State::Runnable).then_some(VirtualTime::from_raw(entry.v))
-    }
-
-    /// The queue's virtual deadline; `None` unless it is runnable.
-    pub fn virtual_deadline(&self, id: QueueId) -> Option<VirtualTime> {
-        let entry = self.known(id)?;
-        (entry.state == State::Runnable).then_some(VirtualTime::from_raw(entry.deadline))
-    }
-
-    #[inline]
-    fn state(&self, id: QueueId) -> State {
-        self.entries.get(id.index()).map_or(State::Vacant, |entry| entry.state)
-    }
-
-    #[inline]
-    fn known(&self, id: QueueId) -> Option<&Entry> {
-        self.entries.get(id.index()).filter(|entry| entry.state != State::Vacant)
-    }
-
-    /// V. Zero is near it afterwards.
-    fn note_v(&mut self) -> i128 {
-        let now = self.clock.note();
-        if is_near_zero(now) {
-            return now;
-        }
-        self.rebase(now);
-        0
     }
 
     #[inline(always)]
@@ -501,90 +380,5 @@ impl Eevdf {
         if self.order.runnable() == 0 {
             self.end_busy_period();
         }
-    }
-
-    /// Nothing is runnable any more: all is forgiven.
-    fn end_busy_period(&mut self) {
-        self.clock.rest(self.furthest);
-        self.busy_period += 1;
-        self.longest_turn_ns = 0;
-    }
-
-    /// Makes the only runnable queue sleep. As [`leave`](Self::leave), but for what [`end_rest`](Self::end_rest) does: V goes on
-    /// to v at least, so the queue's part of the sums does not show.
-    fn rest(&mut self, id: QueueId) {
-        let entry = &mut self.entries[id.index()];
-        entry.state = State::Asleep;
-        self.furthest = self.furthest.max(entry.v);
-        self.end_busy_period();
-        self.resting = Some(id);
-    }
-
-    /// Wakes the queue that rests: at V, as nothing is owed to it and it is not ahead.
-    fn resume(&mut self, id: QueueId) {
-        self.resting = None;
-        let entry = &mut self.entries[id.index()];
-        let now = self.clock.reached();
-        if now > entry.v {
-            self.clock.advance(entry.w(), now - entry.v);
-            entry.v = now;
-        }
-        entry.state = State::Runnable;
-        entry.start_request();
-        if !self.order.eligible.is_taken(entry.seat()) {
-            self.order.lift(entry);
-        }
-        self.order.put(id, entry, true);
-    }
-
-    /// Counts out the queue that rests, if one does.
-    fn end_rest(&mut self) {
-        if let Some(id) = self.resting.take() {
-            let entry = &self.entries[id.index()];
-            self.clock.leave(entry.share.get(), entry.v);
-            self.order.leave(id, &mut self.entries);
-        }
-    }
-
-    /// Moves zero, where a runnable queue is far from it because V is, or out of reach.
-    #[inline]
-    fn draw_near(&mut self, id: QueueId) {
-        if !clock::is_near(self.entries[id.index()].v) {
-            self.draw_near_far(id);
-        }
-    }
-
-    #[cold]
-    fn draw_near_far(&mut self, id: QueueId) {
-        let now = self.clock.note();
-        let entry = &self.entries[id.index()];
-        if !is_near_zero(now) || entry.confine(entry.v) != entry.v {
-            self.rebase(now);
-        }
-    }
-
-    /// Moves zero to `zero`, for all queues: order and lags stay.
-    fn rebase(&mut self, zero: i128) {
-        self.end_rest();
-        self.clock.rebase(zero);
-        self.furthest -= zero;
-        for entry in &mut self.entries {
-            entry.rebase(zero);
-            if entry.state == State::Runnable {
-                self.clock.advance(entry.w(), entry.v);
-            }
-        }
-        self.order.rekey(&self.entries);
-    }
-}
-
-impl fmt::Debug for Eevdf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Eevdf")
-            .field("queues", &(self.entries.len() - self.vacant.len()))
-            .field("runnable", &self.runnable())
-            .field("shares", &self.clock.shares())
-            .field("virtual_time", &self.clock.now())
-            .finish_non_exhaustive()
     }
 }

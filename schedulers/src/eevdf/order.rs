@@ -2,7 +2,7 @@
 
 use super::QueueId;
 use super::entry::Entry;
-use crate::tournament::Tournament;
+use crate::parts::tournament::Tournament;
 
 /// [`Order::compact`] runs when fewer than one seat in so many is occupied, and there are more than a few.
 pub(super) const SPARSE: usize = 4;

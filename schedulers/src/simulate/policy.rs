@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use crate::{ArrivalFifo, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst};
+use crate::{
+    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
+};
 
 /// Every policy of this crate, as it is without options. A new one is one line here.
 pub const POLICIES: &[Policy] = &[
@@ -54,18 +56,26 @@ impl fmt::Debug for Policy {
 pub struct Boxed {
     pub(super) scheduler: Box<dyn AnyScheduler>,
     pub(super) needs_service: bool,
+    pub(super) wants_time: bool,
+    /// Its type.
+    name: &'static str,
 }
 
 impl Boxed {
     /// Puts a scheduler into a box.
     pub fn new<S: Scheduler + 'static>(scheduler: S) -> Self {
-        Self { scheduler: Box::new(scheduler), needs_service: S::NEEDS_SERVICE }
+        Self {
+            scheduler: Box::new(scheduler),
+            needs_service: S::NEEDS_SERVICE,
+            wants_time: S::WANTS_TIME,
+            name: core::any::type_name::<S>(),
+        }
     }
 }
 
 impl fmt::Debug for Boxed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Boxed").field("needs_service", &self.needs_service).finish_non_exhaustive()
+        f.debug_tuple("Boxed").field(&format_args!("{}", self.name)).finish()
     }
 }
 
@@ -73,10 +83,12 @@ impl fmt::Debug for Boxed {
 pub(super) trait AnyScheduler {
     fn push(&mut self, task: Task, why: Ready);
     fn pop(&mut self) -> Option<TaskId>;
+    fn push_pop(&mut self, task: Task) -> Option<TaskId>;
     fn served(&mut self, task: Task, service_ns: u64);
     fn time_passed(&mut self, service_ns: u64);
-    /// The task finished, and its group with it where `group_closed`.
-    fn left(&mut self, task: Task, group_closed: bool);
+    fn finished(&mut self, task: Task);
+    fn group_closed(&mut self, group: GroupId);
+    fn drained(&mut self);
 }
 
 impl<S: Scheduler> AnyScheduler for S {
@@ -88,6 +100,10 @@ impl<S: Scheduler> AnyScheduler for S {
         Scheduler::pop(self)
     }
 
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        Scheduler::push_pop(self, task)
+    }
+
     fn served(&mut self, task: Task, service_ns: u64) {
         Scheduler::served(self, task, service_ns);
     }
@@ -96,10 +112,15 @@ impl<S: Scheduler> AnyScheduler for S {
         Scheduler::time_passed(self, service_ns);
     }
 
-    fn left(&mut self, task: Task, group_closed: bool) {
-        self.finished(task);
-        if group_closed {
-            self.group_closed(task.group);
-        }
+    fn finished(&mut self, task: Task) {
+        Scheduler::finished(self, task);
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        Scheduler::group_closed(self, group);
+    }
+
+    fn drained(&mut self) {
+        Scheduler::drained(self);
     }
 }

@@ -93,6 +93,8 @@ pub(super) struct Tasks {
     slots: Vec<Live>,
     free: Vec<u32>,
     generation: u32,
+    /// By number of the group: its unfinished tasks.
+    groups: Vec<u32>,
     pub(super) ready: usize,
     /// Whether EEVDF counts the queue as runnable.
     pub(super) runnable: bool,
@@ -117,6 +119,7 @@ impl Tasks {
             slots: Vec::new(),
             free: Vec::new(),
             generation: 0,
+            groups: Vec::new(),
             ready: 0,
             runnable: false,
             busy_ns: 0,
@@ -149,13 +152,24 @@ impl Tasks {
             }
         };
         self.ready += 1;
+        if let Some(group) = job.group {
+            let group = group as usize;
+            if group >= self.groups.len() {
+                self.groups.resize(group + 1, 0);
+            }
+            self.groups[group] += 1;
+        }
         self.policy.scheduler.push(task(slot, &live), Ready::Spawned);
     }
 
-    /// The task that the scheduler chooses, to be polled. `None` where it breaks its contract: it has a task, and gives
-    /// none or one that is not ready.
-    pub(super) fn choose(&mut self) -> Option<TaskId> {
-        let id = self.policy.scheduler.pop()?;
+    /// Hands the scheduler back the task that yielded, if one did just now, and asks it for the next. `None` where it breaks
+    /// its contract: it has a task, and gives none or one that is not ready.
+    pub(super) fn choose(&mut self, yielded: Option<Task>) -> Option<TaskId> {
+        let scheduler = &mut self.policy.scheduler;
+        let id = match yielded {
+            Some(task) => scheduler.push_pop(task),
+            None => scheduler.pop(),
+        }?;
         let live = self.slots.get_mut(id.slot())?;
         if live.generation != id.generation() || !live.ready {
             return None;
@@ -181,19 +195,33 @@ impl Tasks {
         if self.policy.needs_service {
             self.policy.scheduler.served(task, service_ns);
         }
-        self.policy.scheduler.time_passed(service_ns);
+        if self.policy.wants_time {
+            self.policy.scheduler.time_passed(service_ns);
+        }
         if live.left_ns > 0 {
             self.ready += 1;
             self.slots[id.slot()].ready = true;
             return Ran::Yielded(task);
         }
         self.free.push(id.slot() as u32);
-        // The groups that jobs share are kept open by whoever sends the jobs.
-        self.policy.scheduler.left(task, live.job.group.is_none());
+        self.policy.scheduler.finished(task);
+        if live.job.group.is_none() {
+            self.policy.scheduler.group_closed(task.group);
+        }
         Ran::Finished(live.job)
     }
 
-    /// Puts a polled task back, after the tasks that arrived meanwhile.
+    /// Counts a job that is done out of its group, which closes if it was the last.
+    pub(super) fn leave_group(&mut self, job: Job) {
+        let Some(group) = job.group else { return };
+        let left = &mut self.groups[group as usize];
+        *left -= 1;
+        if *left == 0 {
+            self.policy.scheduler.group_closed(shared(group));
+        }
+    }
+
+    /// Puts a polled task back at the end of a slice, after the tasks that arrived meanwhile.
     pub(super) fn push_again(&mut self, task: Task) {
         self.policy.scheduler.push(task, Ready::Yielded);
     }
@@ -201,6 +229,11 @@ impl Tasks {
 
 /// A task as its scheduler knows it: group ids are even for a task of its own, odd for a group, as in the executor.
 fn task(slot: u32, live: &Live) -> Task {
-    let group = live.job.group.map_or(2 * slot, |group| group << 1 | 1);
-    Task { id: TaskId::new(slot, live.generation), group: GroupId::new(group) }
+    let group = live.job.group.map_or(GroupId::new(2 * slot), shared);
+    Task { id: TaskId::new(slot, live.generation), group }
+}
+
+/// A group that jobs share.
+fn shared(group: u32) -> GroupId {
+    GroupId::new(group << 1 | 1)
 }

@@ -184,24 +184,29 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
 
     /// Polls tasks of one queue until its slice ends.
     fn slice(&mut self, queue: usize) -> Result<(), SimulationError> {
+        let mut yielded = None;
         loop {
             let tasks = &mut self.queues[queue];
-            let id = tasks.choose().ok_or(SimulationError::Policy { queue })?;
+            let id = tasks.choose(yielded.take()).ok_or(SimulationError::Policy { queue })?;
             let work_ns = tasks.poll_ns(id);
             let service_ns = work_ns.saturating_add(self.overhead_ns);
             self.now = self.now.checked_add(service_ns).ok_or(SimulationError::TooLong)?;
             let ran = tasks.settle(id, work_ns, service_ns);
-            if let Ran::Finished(job) = ran {
-                self.unfinished -= 1;
-                (self.report)(Done { job, finished_ns: self.now });
-            }
             self.admit()?;
-            if let Ran::Yielded(task) = ran {
-                self.queues[queue].push_again(task);
+            match ran {
+                Ran::Yielded(task) => yielded = Some(task),
+                Ran::Finished(job) => {
+                    // Now, as one that came meanwhile keeps the group open.
+                    self.queues[queue].leave_group(job);
+                    self.unfinished -= 1;
+                    (self.report)(Done { job, finished_ns: self.now });
+                }
             }
             let spent = self.contended && self.now >= self.slice_deadline;
             let over = self.unfinished == 0 && self.jobs.peek().is_none();
-            if self.preempted || spent || over || self.queues[queue].ready == 0 {
+            let tasks = &mut self.queues[queue];
+            if self.preempted || spent || over || tasks.ready == 0 {
+                yielded.into_iter().for_each(|task| tasks.push_again(task));
                 return Ok(());
             }
         }
@@ -214,6 +219,7 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
         tasks.slices += 1;
         if tasks.ready == 0 {
             tasks.runnable = false;
+            tasks.policy.scheduler.drained();
             self.eevdf.sleep(self.ids[queue]);
             self.contended = self.eevdf.runnable() > 1;
         }

@@ -3,13 +3,13 @@
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 
-use clockworker_schedulers::{ArrivalFifo, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{ArrivalFifo, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 use proptest::prelude::*;
 
 use super::script::{drain, run_yielding, spawn, task};
 
 fn every(pops: u32) -> ArrivalFifo {
-    ArrivalFifo::new().fair_every(NonZeroU32::new(pops).unwrap())
+    ArrivalFifo::new().with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
 }
 
 fn trace(policy: &mut ArrivalFifo, polls: usize) -> Vec<usize> {
@@ -18,7 +18,7 @@ fn trace(policy: &mut ArrivalFifo, polls: usize) -> Vec<usize> {
 
 #[test]
 fn pops_in_the_order_of_spawning_however_tasks_become_ready() {
-    let mut fifo = ArrivalFifo::new().strict();
+    let mut fifo = ArrivalFifo::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut fifo, [task(3), task(1), task(2)]);
     assert_eq!(drain(&mut fifo), [3, 1, 2]);
     fifo.push(task(2), Ready::Woken);
@@ -29,7 +29,7 @@ fn pops_in_the_order_of_spawning_however_tasks_become_ready() {
 
 #[test]
 fn a_reused_slot_is_a_new_arrival() {
-    let mut fifo = ArrivalFifo::new().strict();
+    let mut fifo = ArrivalFifo::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut fifo, [task(0), task(1)]);
     assert_eq!(fifo.pop(), Some(task(0).id));
     fifo.finished(task(0));
@@ -49,7 +49,7 @@ fn every_third_pop_goes_round() {
 
 #[test]
 fn strictly_in_order_a_later_task_starves() {
-    let mut fifo = ArrivalFifo::new().strict();
+    let mut fifo = ArrivalFifo::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut fifo, (0..2).map(task));
     assert_eq!(trace(&mut fifo, 1_000), [0; 1_000]);
 }

@@ -2,18 +2,18 @@
 
 use core::num::NonZeroU32;
 
-use clockworker_schedulers::{GroupId, Las, Ready, Scheduler};
+use clockworker_schedulers::{FairTurns, GroupId, Las, Ready, Scheduler};
 use proptest::prelude::*;
 
 use super::script::{drain, member, run_yielding, spawn, task};
 
 /// Tells groups apart to the nanosecond below 128 ns.
 fn strict() -> Las {
-    Las::with_resolution(1).strict()
+    Las::new().with_resolution_ns(1).with_fair_turns(FairTurns::NEVER)
 }
 
 fn every(pops: u32) -> Las {
-    Las::with_resolution(1).fair_every(NonZeroU32::new(pops).unwrap())
+    Las::new().with_resolution_ns(1).with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
 }
 
 /// One poll of whatever is next: `service_ns`, then yields.
@@ -69,7 +69,7 @@ fn the_tail_is_taken_at_the_pop_or_on_becoming_ready() {
 
 #[test]
 fn groups_equal_to_the_resolution_take_turns() {
-    let mut las = Las::new().strict();
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut las, (0..3).map(task));
     let service = [300, 20, 500];
     let trace = run_yielding(&mut las, 62, |task| service[task.id.slot()], |slot| slot as u32);
@@ -106,7 +106,7 @@ fn service_that_no_pop_announced_moves_a_group_too() {
 
 /// Whether a group with `less` goes before one with `more` that became ready first.
 fn told_apart(resolution_ns: u64, less: u64, more: u64) -> bool {
-    let mut las = Las::with_resolution(resolution_ns).strict();
+    let mut las = Las::new().with_resolution_ns(resolution_ns).with_fair_turns(FairTurns::NEVER);
     las.served(task(0), more);
     las.served(task(1), less);
     spawn(&mut las, [task(0), task(1)]);
@@ -120,7 +120,8 @@ fn told_apart(resolution_ns: u64, less: u64, more: u64) -> bool {
 #[test]
 fn the_resolution_is_rounded_down_to_a_power_of_two() {
     assert_eq!(Las::new().resolution_ns(), 1_024);
-    let resolutions = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Las::with_resolution(ns).resolution_ns());
+    let resolutions =
+        [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Las::new().with_resolution_ns(ns).resolution_ns());
     assert_eq!(resolutions, [1, 1, 2, 2, 512, 1_024, 1 << 63]);
 }
 

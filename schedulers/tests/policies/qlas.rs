@@ -2,13 +2,13 @@
 
 use core::num::NonZeroU32;
 
-use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler};
+use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler};
 
 use super::script::{drain, member, run_yielding, spawn, task};
 
 /// Strict, with levels that end at 16, 32, 64 ns and so on.
 fn strict() -> Qlas {
-    Qlas::with_base(16).strict()
+    Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER)
 }
 
 fn trace(qlas: &mut Qlas, polls: usize, service_ns: u64) -> Vec<usize> {
@@ -32,13 +32,13 @@ fn levels_are_powers_of_two_from_the_base() {
 
 #[test]
 fn the_base_is_rounded_down_to_a_power_of_two() {
-    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Qlas::with_base(ns).base_ns());
+    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Qlas::new().with_base_ns(ns).base_ns());
     assert_eq!(bases, [2, 2, 2, 2, 512, 1_024, 1 << 63]);
 }
 
 #[test]
 fn the_highest_level_works_at_the_smallest_base() {
-    let mut qlas = Qlas::with_base(2).strict();
+    let mut qlas = Qlas::new().with_base_ns(2).with_fair_turns(FairTurns::NEVER);
     qlas.served(task(0), u64::MAX);
     assert_eq!(qlas.level(GroupId::new(0)), 63);
     spawn(&mut qlas, [task(0), task(1)]);
@@ -118,7 +118,8 @@ fn only_what_was_popped_last_goes_to_the_front() {
 
 #[test]
 fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
-    let mut qlas = Qlas::with_base(16).fair_every(NonZeroU32::new(2).unwrap());
+    let mut qlas =
+        Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::every(NonZeroU32::new(2).unwrap()));
     qlas.served(task(2), 16); // level 1
     qlas.served(task(3), 16);
     spawn(&mut qlas, (0..4).map(task));
@@ -129,7 +130,8 @@ fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
 
 #[test]
 fn a_fair_turn_stays_in_its_level_when_it_moves_a_task_on() {
-    let mut qlas = Qlas::with_base(16).fair_every(NonZeroU32::new(2).unwrap());
+    let mut qlas =
+        Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::every(NonZeroU32::new(2).unwrap()));
     qlas.served(member(2, 2), 16); // level 1
     spawn(&mut qlas, [member(9, 9), member(0, 0), member(1, 0), member(3, 3), member(2, 2)]);
     assert_eq!(qlas.pop(), Some(member(9, 9).id)); // and sleeps
@@ -147,7 +149,9 @@ fn a_fair_turn_stays_in_its_level_when_it_moves_a_task_on() {
 fn a_task_waits_no_longer_than_the_bound() {
     const EVERY: u64 = 5;
     for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
-        let mut qlas = Qlas::with_base(2).fair_every(NonZeroU32::new(EVERY as u32).unwrap());
+        let mut qlas = Qlas::new()
+            .with_base_ns(2)
+            .with_fair_turns(FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap()));
         for level in 1..levels {
             (0..per_level).for_each(|n| qlas.served(task(level * per_level + n), 1 << level));
         }

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler, Serpt};
+use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler, Serpt};
 use proptest::prelude::*;
 
 use super::script::{drain, member, run_yielding, spawn, task};
@@ -12,7 +12,7 @@ const TEACHER: u32 = 1_000;
 
 /// Strict, with levels that end at 16, 32, 64 ns and so on.
 fn strict() -> Serpt {
-    Serpt::with_base(16).strict()
+    Serpt::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER)
 }
 
 /// The same, after the ends of groups of these sizes.
@@ -88,7 +88,7 @@ fn one_size_is_one_rank() {
 /// The shortest memory is 16 exits: each 8 exits of a level halve what was before.
 #[test]
 fn ranks_follow_when_sizes_change() {
-    let mut serpt = strict().remembering(NonZeroU32::MIN);
+    let mut serpt = strict().with_memory(NonZeroU32::MIN);
     teach(&mut serpt, bimodal());
     assert_eq!(ranks(&serpt, 5), [0, 1, 1, 1, 1]);
     // One in 16 comes to level 4: 32 of these leave a sixteenth of what was before. And 64 exits until the last look.
@@ -131,7 +131,7 @@ fn a_closed_group_starts_from_nothing() {
 
 #[test]
 fn the_base_is_rounded_down_to_a_power_of_two() {
-    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Serpt::with_base(ns).base_ns());
+    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Serpt::new().with_base_ns(ns).base_ns());
     assert_eq!(bases, [2, 2, 2, 2, 512, 1_024, 1 << 63]);
     assert_eq!(Serpt::new().base_ns(), 16_384);
 }
@@ -139,7 +139,8 @@ fn the_base_is_rounded_down_to_a_power_of_two() {
 #[test]
 fn the_largest_sizes_overflow_nothing() {
     for base in [2, 16_384, u64::MAX] {
-        let mut serpt = Serpt::with_base(base).strict().remembering(NonZeroU32::MAX);
+        let mut serpt =
+            Serpt::new().with_base_ns(base).with_fair_turns(FairTurns::NEVER).with_memory(NonZeroU32::MAX);
         teach(&mut serpt, [u64::MAX; 1_000]);
         serpt.served(task(0), u64::MAX);
         serpt.served(task(0), u64::MAX);
@@ -207,7 +208,7 @@ proptest! {
     /// With fewer than eight ends nothing is known, and nothing differs from QLAS.
     #[test]
     fn until_groups_end_it_is_qlas(script in prop::collection::vec(step(), 0..600)) {
-        let (mut serpt, mut qlas) = (strict(), Qlas::with_base(16).strict());
+        let (mut serpt, mut qlas) = (strict(), Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));
         prop_assert_eq!(pops(&mut serpt, &script), pops(&mut qlas, &script));
     }
 }
@@ -215,7 +216,7 @@ proptest! {
 #[test]
 fn it_is_qlas_also_where_tails_are_heavy() {
     let mut serpt = taught(heavy(1_024));
-    let mut qlas = Qlas::with_base(16).strict();
+    let mut qlas = Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER);
     spawn(&mut serpt, [0, 1, 2].map(task));
     spawn(&mut qlas, [0, 1, 2].map(task));
     assert_eq!(trace(&mut serpt, 60, 10), trace(&mut qlas, 60, 10));
@@ -316,7 +317,7 @@ fn tasks_that_their_group_left_behind_are_moved_when_their_turn_comes() {
 // ---- Fair turns
 
 fn fair_every(pops: u32) -> Serpt {
-    Serpt::with_base(16).fair_every(NonZeroU32::new(pops).unwrap())
+    Serpt::new().with_base_ns(16).with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
 }
 
 #[test]
@@ -359,7 +360,9 @@ fn a_fair_turn_takes_the_front_if_the_one_that_went_on_has_left() {
 fn a_task_waits_no_longer_than_the_bound() {
     const EVERY: u64 = 5;
     for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
-        let mut serpt = Serpt::with_base(2).fair_every(NonZeroU32::new(EVERY as u32).unwrap());
+        let mut serpt = Serpt::new()
+            .with_base_ns(2)
+            .with_fair_turns(FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap()));
         for level in 1..levels {
             (0..per_level).for_each(|n| serpt.served(task(level * per_level + n), 1 << level));
         }

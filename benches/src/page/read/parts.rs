@@ -23,7 +23,6 @@ pub struct Spread {
     /// 99 of 100 are no larger.
     pub p99: f64,
     /// 999 of 1,000 are no larger.
-    #[serde(alias = "p99_9")]
     pub p999: f64,
     /// The largest.
     pub max: f64,
@@ -48,9 +47,12 @@ impl Arguments {
     }
 }
 
-/// A command line of this program.
+/// A command line of this program, or of the simulator.
 pub fn command(arguments: &str) -> String {
-    format!("cargo run --release -p clockworker-benches -- {arguments}")
+    match arguments.strip_prefix("simulate") {
+        Some(arguments) => format!("cargo run --release -p clockworker-simulate --{arguments}"),
+        None => format!("cargo run --release -p clockworker-benches -- {arguments}"),
+    }
 }
 
 /// The median of the ratios of what was measured together, with its 95 % interval; `None` where there is none.
@@ -127,6 +129,10 @@ mod tests {
         let command = |quick, seed| Arguments { quick, seed }.command("compare");
         assert_eq!(command(false, 1), "cargo run --release -p clockworker-benches -- compare");
         assert!(command(true, 7).ends_with("-- compare --quick --seed 7"));
+        assert_eq!(
+            super::command("simulate --theory"),
+            "cargo run --release -p clockworker-simulate -- --theory"
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Files of `simulate`: the schedulers and shares in virtual time.
+//! Files of `clockworker-simulate`: the schedulers and shares in virtual time.
 
-use serde::Deserialize;
+use clockworker_simulate::{CaseReport, Quantities, QueueReport, Report, Verdict};
 
 use super::Reader;
-use super::parts::{self, Arguments, NOTHING, Spread, number};
+use super::parts::{self, Arguments, NOTHING, number};
 use crate::failure::Failure;
 use crate::numbers::{grouped, percent};
 use crate::page::document::Document;
@@ -12,65 +12,15 @@ use crate::page::plot::Plot;
 
 /// Reads such files.
 pub const READER: Reader = Reader {
-    schema: "clockworker-simulate",
+    schema: Report::SCHEMA,
     arguments: &["simulate", "--load", "0.9", "--service", "pareto:alpha=1.1,min=10us,max=100ms"],
     question: "Which scheduler and which shares meet a target?",
     quick: &["--jobs", "10000"],
     read,
 };
 
-#[derive(Debug, Deserialize)]
-struct Report {
-    arguments: Simulated,
-    cases: Vec<Case>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Simulated {
-    #[serde(flatten)]
-    usual: Arguments,
-    queues: Vec<QueueArguments>,
-    overhead_ns: u64,
-    jobs: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct QueueArguments {
-    name: String,
-    load: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Case {
-    queues: Vec<Queue>,
-    targets: Vec<Verdict>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Queue {
-    name: String,
-    share: u32,
-    scheduler: String,
-    cpu: f64,
-    response_ns: Option<Quantities>,
-    slowdown: Option<Quantities>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Quantities {
-    #[serde(flatten)]
-    spread: Spread,
-    p90: f64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Verdict {
-    target: String,
-    met: bool,
-}
-
 fn read(document: &Document) -> Result<Chapter, Failure> {
-    let Report { arguments, cases } = document.content()?;
+    let Report { arguments, cases, .. } = document.content()?;
     let queues: Vec<String> =
         arguments.queues.iter().map(|queue| format!("{}: {}", queue.name, queue.load)).collect();
     let jobs = arguments
@@ -79,7 +29,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
     let section = Section {
         title: "Simulated".to_owned(),
         question: READER.question.to_owned(),
-        command: arguments.usual.command("simulate"),
+        command: Arguments { quick: false, seed: arguments.seed }.command("simulate"),
         method: format!(
             "In virtual time, by the executor’s own schedulers: {}; {jobs}; a poll takes {} ns besides its work. The same \
              seed gives the same figures on every machine.",
@@ -93,24 +43,18 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
 }
 
-impl Case {
-    fn shares(&self) -> String {
-        self.queues.iter().map(|queue| queue.share.to_string()).collect::<Vec<_>>().join(":")
-    }
-
-    fn targets(&self) -> String {
-        let verdict =
-            |verdict: &Verdict| format!("{}: {}", verdict.target, if verdict.met { "met" } else { "missed" });
-        match self.targets.as_slice() {
-            [] => NOTHING.to_owned(),
-            targets => targets.iter().map(verdict).collect::<Vec<_>>().join("; "),
-        }
+fn targets(case: &CaseReport) -> String {
+    let verdict =
+        |verdict: &Verdict| format!("{}: {}", verdict.target, if verdict.met { "met" } else { "missed" });
+    match case.targets.as_slice() {
+        [] => NOTHING.to_owned(),
+        targets => targets.iter().map(verdict).collect::<Vec<_>>().join("; "),
     }
 }
 
-fn plot(cases: &[Case]) -> Option<Plot> {
-    let points = |Quantities { spread, p90 }: &Quantities| {
-        vec![(0.5, spread.p50), (0.9, *p90), (0.99, spread.p99), (0.999, spread.p999)]
+fn plot(cases: &[CaseReport]) -> Option<Plot> {
+    let points = |found: &Quantities| {
+        vec![(0.5, found.p50), (0.9, found.p90), (0.99, found.p99), (0.999, found.p99_9)]
     };
     let series = cases.iter().flat_map(|case| {
         case.queues.iter().filter_map(move |queue| {
@@ -121,7 +65,7 @@ fn plot(cases: &[Case]) -> Option<Plot> {
     Plot::lines("Simulated slowdown by percentile", parts::number_by_percentile("slowdown"), series)
 }
 
-fn table(cases: &[Case]) -> Table {
+fn table(cases: &[CaseReport]) -> Table {
     let columns = [
         "shares",
         "queue",
@@ -134,22 +78,27 @@ fn table(cases: &[Case]) -> Table {
         "targets",
     ];
     let mut table = Table::new("Every combination: p50 / p99 / p99.9", &columns).with_words(3);
-    let of = |quantities: &Option<Quantities>, text: &dyn Fn(&Spread) -> String| {
-        quantities.as_ref().map_or_else(|| NOTHING.to_owned(), |quantities| text(&quantities.spread))
+    let of = |found: &Option<Quantities>, text: &dyn Fn(&Quantities) -> String| {
+        found.as_ref().map_or_else(|| NOTHING.to_owned(), text)
     };
-    let row = |case: &Case, queue: &Queue| {
+    let row = |case: &CaseReport, queue: &QueueReport| {
         vec![
             case.shares(),
             queue.name.clone(),
             queue.scheduler.clone(),
-            of(&queue.response_ns, &|spread| number(spread.mean / 1e3)),
-            of(&queue.response_ns, &|spread| parts::tail(spread, 1e3)),
-            of(&queue.slowdown, &|spread| number(spread.mean)),
-            of(&queue.slowdown, &|spread| parts::tail(spread, 1.0)),
+            of(&queue.response_ns, &|found| number(found.mean / 1e3)),
+            of(&queue.response_ns, &|found| tail(found, 1e3)),
+            of(&queue.slowdown, &|found| number(found.mean)),
+            of(&queue.slowdown, &|found| tail(found, 1.0)),
             percent(queue.cpu),
-            case.targets(),
+            targets(case),
         ]
     };
     table.rows = cases.iter().flat_map(|case| case.queues.iter().map(|queue| row(case, queue))).collect();
     table
+}
+
+/// Percentiles one after the other, in `unit`.
+fn tail(found: &Quantities, unit: f64) -> String {
+    [found.p50, found.p99, found.p99_9].map(|value| number(value / unit)).join(" / ")
 }

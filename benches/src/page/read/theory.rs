@@ -1,6 +1,6 @@
-//! Files of `simulate --theory`: the simulator beside the formulas of queueing theory.
+//! Files of `clockworker-simulate --theory`: the simulator beside the formulas of queueing theory.
 
-use serde::Deserialize;
+use clockworker_simulate::{CheckReport, CheckRow};
 
 use super::Reader;
 use super::parts::Arguments;
@@ -11,43 +11,21 @@ use crate::page::model::{Chapter, Section, Table};
 
 /// Reads such files.
 pub const READER: Reader = Reader {
-    schema: "clockworker-simulate-theory",
+    schema: CheckReport::SCHEMA,
     arguments: &["simulate", "--theory"],
     question: "Can the simulator be believed?",
     quick: &["--quick"],
     read,
 };
 
-#[derive(Debug, Deserialize)]
-struct Report {
-    #[serde(flatten)]
-    usual: Arguments,
-    tolerance: f64,
-    rows: Vec<Row>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Row {
-    service: String,
-    load: f64,
-    discipline: String,
-    policy: String,
-    jobs: u64,
-    formula: f64,
-    simulated: f64,
-    error: f64,
-    standard_error: Option<f64>,
-    within: bool,
-}
-
 fn read(document: &Document) -> Result<Chapter, Failure> {
-    let report: Report = document.content()?;
+    let report: CheckReport = document.content()?;
     let within = report.rows.iter().filter(|row| row.within).count();
     let section = Section {
         title: "The simulator against theory".to_owned(),
         question: READER.question.to_owned(),
-        command: report.usual.command("simulate --theory"),
-        note: report.usual.quick.then(|| "quick: too few jobs to prove anything".to_owned()),
+        command: Arguments { quick: report.quick, seed: report.seed }.command("simulate --theory"),
+        note: report.quick.then(|| "quick: too few jobs to prove anything".to_owned()),
         method: format!(
             "Mean response over mean size, simulated and by the formula for M/G/1: {within} of {} rows are within {}.",
             report.rows.len(),
@@ -59,11 +37,11 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
 }
 
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[CheckRow]) -> Table {
     let columns =
         ["sizes", "load", "formula for", "run", "jobs", "formula", "simulated", "off by", "± s.e.", "within"];
     let mut table = Table::new("Simulator and formulas", &columns).with_words(4);
-    let row = |row: &Row| {
+    let row = |row: &CheckRow| {
         let error =
             row.standard_error.map_or_else(|| "–".to_owned(), |part| format!("{:.2} %", 100.0 * part));
         vec![

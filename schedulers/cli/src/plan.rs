@@ -1,0 +1,297 @@
+//! What is run: the options, checked and made complete.
+
+use std::fs::File;
+
+use clockworker_schedulers::Share;
+use clockworker_schedulers::simulate::{
+    Arrivals, Boxed, Classes, Job, POLICIES, Policy, Queue, Service, Stream,
+};
+
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::per_queue::{Load, PerQueue};
+use crate::queue_spec::QueueSpec;
+use crate::target::Target;
+use crate::trace::{MAX_GROUPS, Trace, TraceError};
+
+/// Runs that random jobs are divided among, so that there is a standard error.
+const REPLICATIONS: u64 = 10;
+
+/// Service times, loads and polls of a queue that says nothing else.
+const DEFAULT_SERVICE: &str = "exponential:mean=20us";
+const DEFAULT_LOAD: f64 = 0.7;
+const DEFAULT_QUANTUM_NS: u64 = 20_000;
+/// As the executor has it.
+const DEFAULT_REQUEST_NS: u64 = 500_000;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// The queues, in the order in which jobs refer to them.
+    pub(crate) queues: Vec<PlannedQueue>,
+    /// The combinations to try.
+    pub(crate) cases: Vec<Case>,
+    /// Where jobs come from.
+    pub(crate) source: Source,
+    /// What each poll takes besides its work.
+    pub(crate) overhead_ns: u64,
+    /// What is to be met, with the place of its queue.
+    pub(crate) targets: Vec<(usize, Target)>,
+    /// Where every random choice starts.
+    pub(crate) seed: u64,
+}
+
+/// A queue, but for what is to be tried.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedQueue {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it asks for per turn.
+    pub(crate) request_ns: u64,
+    /// Its longest poll.
+    pub(crate) quantum_ns: u64,
+    /// What comes to it, for people.
+    pub(crate) load: String,
+    /// Whether it always has work, and nothing else.
+    pub(crate) busy: bool,
+    /// How its jobs are reported.
+    pub(crate) classes: Classes,
+}
+
+/// One combination: of each queue, its share and scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// Shares.
+    pub(crate) shares: Vec<Share>,
+    /// Schedulers.
+    pub(crate) policies: Vec<Policy>,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// At random: so many in all.
+    Random {
+        /// Of each queue that is not busy.
+        streams: Vec<Stream>,
+        /// In all.
+        jobs: u64,
+    },
+    /// From a file.
+    Trace(Trace),
+}
+
+impl Plan {
+    /// What the options ask for.
+    ///
+    /// # Errors
+    ///
+    /// If they name a queue that is not there, contradict each other, or the trace cannot be read.
+    pub(crate) fn of(options: &Options) -> Result<Self, Failure> {
+        let specs = match &options.queues[..] {
+            [] => vec![QueueSpec::only()],
+            specs => specs.to_vec(),
+        };
+        check_names(options, &specs)?;
+        let source = match &options.trace {
+            Some(_) => Source::Trace(read_trace(options, &specs)?),
+            None => random(options, &specs)?,
+        };
+        let queues = specs.iter().enumerate().map(|(place, spec)| planned(options, spec, place, &source));
+        Ok(Self {
+            queues: queues.collect::<Result<_, _>>()?,
+            cases: cases(options, &specs)?,
+            overhead_ns: options.overhead.0,
+            targets: targets(options, &specs)?,
+            seed: options.seed,
+            source,
+        })
+    }
+
+    /// How many runs each case is divided into.
+    pub(crate) fn replications(&self) -> u64 {
+        match self.source {
+            Source::Random { .. } => REPLICATIONS,
+            Source::Trace(_) => 1,
+        }
+    }
+
+    /// The jobs of one run: the same for every case.
+    pub(crate) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
+        match &self.source {
+            Source::Random { streams, jobs } => {
+                let jobs = jobs / REPLICATIONS;
+                // (The streams were checked when they were made.)
+                match Arrivals::new(streams, jobs, replication_seed(self.seed, replication)) {
+                    Ok(arrivals) => Box::new(arrivals),
+                    Err(_) => Box::new(std::iter::empty()),
+                }
+            }
+            Source::Trace(trace) => Box::new(trace.jobs().iter().copied()),
+        }
+    }
+
+    /// The queues of one case, empty.
+    pub(crate) fn make_queues(&self, case: &Case) -> Vec<Queue> {
+        let make = |((queue, share), policy): ((&PlannedQueue, &Share), &Policy)| {
+            let boxed: Boxed = policy.make();
+            Queue::new(&*queue.name, boxed)
+                .share(*share)
+                .request_ns(queue.request_ns)
+                .quantum_ns(queue.quantum_ns)
+                .endless(u32::from(queue.busy))
+        };
+        self.queues.iter().zip(&case.shares).zip(&case.policies).map(make).collect()
+    }
+}
+
+/// The seed of one run: no two runs of one seed share it, nor those of the next million seeds.
+pub(crate) fn replication_seed(seed: u64, replication: u64) -> u64 {
+    seed.wrapping_mul(1 << 20).wrapping_add(replication)
+}
+
+fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
+    for (place, spec) in specs.iter().enumerate() {
+        if specs[..place].iter().any(|before| before.name == spec.name) {
+            return Err(Failure::request(format!("there are two queues '{}'", spec.name)));
+        }
+    }
+    let services = options.service.iter().filter_map(|value| value.queue.as_deref());
+    let loads = options.load.iter().filter_map(|value| value.queue.as_deref());
+    let quanta = options.quantum.iter().filter_map(|value| value.queue.as_deref());
+    let groups = options.groups.iter().filter_map(|value| value.queue.as_deref());
+    let mut named = services.chain(loads).chain(quanta).chain(groups);
+    match named.find(|name| specs.iter().all(|spec| spec.name != *name)) {
+        Some(name) => Err(unknown_queue(name, specs)),
+        None => Ok(()),
+    }
+}
+
+fn unknown_queue(name: &str, specs: &[QueueSpec]) -> Failure {
+    let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
+    Failure::request(format!("there is no queue '{name}'; there are {}", names.join(", ")))
+}
+
+/// The streams of the queues that are not busy.
+fn random(options: &Options, specs: &[QueueSpec]) -> Result<Source, Failure> {
+    let mut streams = Vec::new();
+    for (queue, spec) in specs.iter().enumerate() {
+        if let Load::Part(load) = load_of(options, spec) {
+            let groups = PerQueue::of(&options.groups, &spec.name).unwrap_or(0);
+            if groups > MAX_GROUPS {
+                return Err(Failure::request(format!(
+                    "there may be at most {MAX_GROUPS} groups, not {groups}"
+                )));
+            }
+            streams.push(Stream { queue, load, groups, ..Stream::new(service_of(options, spec)?, load) });
+        }
+    }
+    if streams.is_empty() {
+        return Err(Failure::request("every queue is busy: no jobs come, so there is nothing to tell"));
+    }
+    // Every run has as many.
+    Ok(Source::Random { streams, jobs: options.jobs / REPLICATIONS * REPLICATIONS })
+}
+
+fn load_of(options: &Options, spec: &QueueSpec) -> Load {
+    PerQueue::of(&options.load, &spec.name).unwrap_or(Load::Part(DEFAULT_LOAD))
+}
+
+fn service_of(options: &Options, spec: &QueueSpec) -> Result<Service, Failure> {
+    let given = PerQueue::of(&options.service, &spec.name);
+    given.map_or_else(|| DEFAULT_SERVICE.parse().map_err(|error| Failure::request(format!("{error}"))), Ok)
+}
+
+fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> {
+    let part = |load: &PerQueue<Load>| match load.value {
+        Load::Part(part) => Some(part),
+        Load::Busy => None,
+    };
+    if options.load.iter().any(|load| load.queue.is_some() && part(load).is_some()) {
+        return Err(Failure::request("the jobs of a trace have one load, not one for each queue"));
+    }
+    let path = options.trace.as_deref().unwrap_or_else(|| "".as_ref());
+    let wrong = |error: TraceError| Failure::request(format!("trace '{}': {error}", path.display()));
+    let file = File::open(path).map_err(|error| wrong(error.into()))?;
+    let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
+    let trace = Trace::read(file, &names).map_err(wrong)?;
+    Ok(match options.load.iter().rev().find_map(part) {
+        Some(load) => trace.at_load(load),
+        None => trace,
+    })
+}
+
+fn planned(
+    options: &Options,
+    spec: &QueueSpec,
+    place: usize,
+    source: &Source,
+) -> Result<PlannedQueue, Failure> {
+    let busy = PerQueue::of(&options.load, &spec.name) == Some(Load::Busy);
+    let (load, classes) = match source {
+        _ if busy => ("always busy".to_owned(), Classes::at([])),
+        Source::Random { streams, .. } => match streams.iter().find(|stream| stream.queue == place) {
+            Some(stream) => {
+                (format!("load {}, {}", stream.load, stream.service), Classes::of(&stream.service))
+            }
+            None => ("nothing".to_owned(), Classes::at([])),
+        },
+        Source::Trace(trace) => described(trace, place),
+    };
+    let quantum_ns = PerQueue::of(&options.quantum, &spec.name).map_or(DEFAULT_QUANTUM_NS, |time| time.0);
+    if quantum_ns == 0 {
+        return Err(Failure::request("a quantum must be more than 0"));
+    }
+    let request_ns = spec.request.map_or(DEFAULT_REQUEST_NS, |time| time.0);
+    if request_ns == 0 {
+        return Err(Failure::request("a queue's request must be more than 0"));
+    }
+    Ok(PlannedQueue { name: spec.name.clone(), request_ns, quantum_ns, load, busy, classes })
+}
+
+/// What a trace sends to one queue.
+fn described(trace: &Trace, place: usize) -> (String, Classes) {
+    let of_queue = trace.jobs().iter().filter(|job| job.queue == place);
+    match Service::sample(of_queue.map(|job| job.service_ns)) {
+        Ok(service) => {
+            let jobs = trace.jobs().iter().filter(|job| job.queue == place).count() as f64;
+            let span = trace.jobs().last().map_or(0, |job| job.at_ns) as f64;
+            let load = if span > 0.0 { jobs * service.mean_ns() / span } else { f64::INFINITY };
+            (format!("load {load:.3}, {service}"), Classes::of(&service))
+        }
+        Err(_) => ("nothing".to_owned(), Classes::at([])),
+    }
+}
+
+/// All shares to try, times all schedulers to try.
+fn cases(options: &Options, specs: &[QueueSpec]) -> Result<Vec<Case>, Failure> {
+    let shares: Vec<Vec<Share>> = match &options.shares[..] {
+        [] => vec![specs.iter().map(|spec| spec.share).collect()],
+        given => given.iter().map(|shares| shares.0.clone()).collect(),
+    };
+    if let Some(wrong) = shares.iter().find(|shares| shares.len() != specs.len()) {
+        let (given, wanted) = (wrong.len(), specs.len());
+        return Err(Failure::request(format!("there are {given} shares for {wanted} queues")));
+    }
+    let tried: Vec<Policy> = match &options.schedulers[..] {
+        _ if specs.iter().all(|spec| spec.scheduler.is_some()) => POLICIES[..1].to_vec(),
+        [] => POLICIES.to_vec(),
+        given => given.to_vec(),
+    };
+    let case = |shares: &Vec<Share>, tried: Policy| Case {
+        shares: shares.clone(),
+        policies: specs.iter().map(|spec| spec.scheduler.unwrap_or(tried)).collect(),
+    };
+    Ok(shares.iter().flat_map(|shares| tried.iter().map(move |tried| case(shares, *tried))).collect())
+}
+
+/// The targets, with the places of their queues.
+fn targets(options: &Options, specs: &[QueueSpec]) -> Result<Vec<(usize, Target)>, Failure> {
+    let placed = |target: &Target| {
+        let name = target.queue.as_deref();
+        let place = name.map_or(Some(0), |name| specs.iter().position(|spec| spec.name == name));
+        let place = place.ok_or_else(|| unknown_queue(name.unwrap_or_default(), specs))?;
+        Ok((place, target.clone()))
+    };
+    options.target.iter().map(placed).collect()
+}

@@ -1,0 +1,201 @@
+//! The reports for people.
+
+use std::io::{self, Write};
+
+use clockworker_schedulers::simulate::format_ns;
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::check::{CheckReport, CheckRow};
+use crate::numbers::{grouped, percent, three_digits, time};
+use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
+
+/// What stands where there is nothing.
+const NOTHING: &str = "–";
+
+/// Writes what a sweep found: what was asked, by queue, by size, and what meets the targets.
+///
+/// # Errors
+///
+/// As `out` has them.
+pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    write_arguments(report, out)?;
+    writeln!(out, "{}\n", queues(report))?;
+    if report.cases.iter().flat_map(|case| &case.queues).any(|queue| queue.classes.len() > 1) {
+        writeln!(out, "By size of job\n{}\n", classes(report))?;
+    }
+    write_answers(report, out)
+}
+
+fn write_arguments(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let arguments = &report.arguments;
+    for queue in &arguments.queues {
+        let (quantum, request) = (exact(queue.quantum_ns), exact(queue.request_ns));
+        writeln!(out, "{}: {}; polls of at most {quantum}, requests of {request}", queue.name, queue.load)?;
+    }
+    let jobs = match arguments.jobs {
+        Some(jobs) => format!("{} jobs in {} runs", grouped(jobs), arguments.replications),
+        None => "the jobs of the trace".to_owned(),
+    };
+    let overhead = exact(arguments.overhead_ns);
+    writeln!(out, "{jobs}, seed {}; a poll takes {overhead} besides its work\n", arguments.seed)
+}
+
+/// A time, as it may be given on the command line.
+fn exact(ns: u64) -> String {
+    format_ns(ns as f64)
+}
+
+/// A row for each queue of each case.
+fn queues(report: &Report) -> Table {
+    let mut titles = vec!["shares", "queue", "scheduler", "mean response", "p50", "p99", "p99.9"];
+    titles.extend(["mean slowdown", "p99 slowdown", "CPU"]);
+    let targets = &report.arguments.targets;
+    titles.extend(targets.iter().map(|target| &**target));
+    let mut table = table(&titles);
+    for case in &report.cases {
+        for (place, queue) in case.queues.iter().enumerate() {
+            let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
+            row.extend(quantities(queue.response_ns.as_ref(), time));
+            let slowdown = quantities(queue.slowdown.as_ref(), three_digits);
+            row.extend([slowdown[0].clone(), slowdown[2].clone(), percent(queue.cpu)]);
+            // A target is about one queue, but a case meets it or not: once for each case.
+            row.extend(case.targets.iter().map(|verdict| match place {
+                0 if verdict.met => format!("yes ({})", verdict.shown),
+                0 => format!("no ({})", verdict.shown),
+                _ => String::new(),
+            }));
+            table.add_row(row);
+        }
+    }
+    align_numbers(&mut table, 3);
+    table
+}
+
+/// Mean with its error, p50, p99 and p99.9.
+fn quantities(quantities: Option<&Quantities>, show: fn(f64) -> String) -> [String; 4] {
+    let Some(found) = quantities else { return [NOTHING; 4].map(str::to_owned) };
+    let mean = match found.standard_error {
+        Some(error) => format!("{} ± {:.1} %", show(found.mean), 100.0 * error / found.mean),
+        None => show(found.mean),
+    };
+    [mean, show(found.p50), show(found.p99), show(found.p99_9)]
+}
+
+/// A row for each size of each queue of each case.
+fn classes(report: &Report) -> Table {
+    let mut table = table(&[
+        "shares",
+        "queue",
+        "scheduler",
+        "size",
+        "jobs",
+        "mean response",
+        "p50",
+        "p99",
+        "p99.9",
+        "mean slowdown",
+        "p99 slowdown",
+    ]);
+    for case in &report.cases {
+        for queue in case.queues.iter().filter(|queue| queue.jobs > 0) {
+            let rows = queue.classes.iter().enumerate();
+            rows.for_each(|(place, class)| {
+                table.add_row(class_row(case, queue, class, place == 0));
+            });
+        }
+    }
+    align_numbers(&mut table, 4);
+    table
+}
+
+fn class_row(case: &CaseReport, queue: &QueueReport, class: &ClassReport, first: bool) -> Vec<String> {
+    let names = [case.shares(), queue.name.clone(), queue.title.clone()];
+    let mut row: Vec<String> = names.map(|name| if first { name } else { String::new() }).to_vec();
+    row.extend([class.sizes.clone(), grouped(class.jobs)]);
+    row.extend(quantities(class.response_ns.as_ref(), time));
+    let [mean, _, p99, _] = quantities(class.slowdown.as_ref(), three_digits);
+    row.extend([mean, p99]);
+    row
+}
+
+/// Says which cases meet all targets, and where none does, which comes nearest.
+fn write_answers(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let targets = &report.arguments.targets;
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let asked = targets.join(" and ");
+    let meeting: Vec<String> =
+        report.cases.iter().filter(|case| case.meets == Some(true)).map(CaseReport::title).collect();
+    if !meeting.is_empty() {
+        return writeln!(out, "{asked}: met by {}", meeting.join("; "));
+    }
+    writeln!(out, "{asked}: met by none")?;
+    for (place, target) in targets.iter().enumerate() {
+        let found = |case: &&CaseReport| case.targets[place].found;
+        let nearest = report.cases.iter().min_by(|a, b| found(a).total_cmp(&found(b)));
+        if let Some(case) = nearest {
+            writeln!(out, "{target}: nearest is {}, with {}", case.title(), case.targets[place].shown)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes formulas beside what was simulated.
+///
+/// # Errors
+///
+/// As `out` has them.
+pub(crate) fn write_check(report: &CheckReport, out: &mut impl Write) -> io::Result<()> {
+    if report.quick {
+        writeln!(out, "quick: too few jobs to prove anything\n")?;
+    }
+    writeln!(out, "Mean response time in units of the mean size: the formula for M/G/1, and the simulator")?;
+    let mut table = table(&[
+        "sizes",
+        "load",
+        "formula for",
+        "policy run",
+        "jobs",
+        "formula",
+        "simulated",
+        "off by",
+        "± s.e.",
+    ]);
+    for row in &report.rows {
+        table.add_row(check_row(row));
+    }
+    align_numbers(&mut table, 4);
+    writeln!(out, "{table}\n")?;
+    let (within, rows) = (report.rows.iter().filter(|row| row.within).count(), report.rows.len());
+    let tolerance = percent(report.tolerance);
+    writeln!(out, "{within} of {rows} rows are within {tolerance}; seed {}", report.seed)
+}
+
+fn check_row(row: &CheckRow) -> Vec<String> {
+    vec![
+        row.service.clone(),
+        row.load.to_string(),
+        row.discipline.clone(),
+        row.policy.clone(),
+        grouped(row.jobs),
+        format!("{:.3}", row.formula),
+        format!("{:.3}", row.simulated),
+        format!("{:+.2} %{}", 100.0 * row.error, if row.within { "" } else { " !" }),
+        row.standard_error.map_or_else(|| NOTHING.to_owned(), |error| format!("{:.2} %", 100.0 * error)),
+    ]
+}
+
+fn table(titles: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(titles);
+    table
+}
+
+/// Numbers stand to the right, from the column `first` on.
+fn align_numbers(table: &mut Table, first: usize) {
+    for column in table.column_iter_mut().skip(first) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}

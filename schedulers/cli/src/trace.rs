@@ -1,0 +1,246 @@
+//! Jobs from a CSV file.
+
+use std::io::{BufRead, BufReader, Read};
+use std::{error, fmt, io};
+
+use clockworker_schedulers::simulate::{Job, parse_ns};
+use csv::{ReaderBuilder, StringRecord, Trim};
+
+/// The jobs of a trace, in order of time; the first comes at 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trace {
+    jobs: Vec<Job>,
+}
+
+/// What a line may say.
+const COLUMNS: [&str; 4] = ["arrival", "service", "queue", "group"];
+
+impl Trace {
+    /// Reads CSV: a header that names the columns `arrival` and `service`, and `queue` and `group` if wanted, in any
+    /// order, then a job a line, none over several. A time is a number of nanoseconds, or one with a unit. A job without a queue goes to the
+    /// first of `queues`. Lines that begin with `#` are passed over.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not like that; with the number of the line.
+    pub(crate) fn read(input: impl Read, queues: &[&str]) -> Result<Self, TraceError> {
+        let mut columns: Option<Columns> = None;
+        let mut jobs: Vec<Job> = Vec::new();
+        for (line, text) in (1..).zip(BufReader::new(input).lines()) {
+            let text = text?;
+            if text.trim().is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let wrong = |problem| TraceError::Line { line, problem };
+            let fields = fields(&text)?;
+            let Some(columns) = &columns else {
+                columns = Some(Columns::find(&fields).map_err(wrong)?);
+                continue;
+            };
+            let job = columns.job(&fields, queues).map_err(wrong)?;
+            if jobs.last().is_some_and(|last| last.at_ns > job.at_ns) {
+                return Err(wrong("it arrives before the job above it".to_owned()));
+            }
+            jobs.push(job);
+        }
+        let first = jobs.first().ok_or(TraceError::Empty)?.at_ns;
+        jobs.iter_mut().for_each(|job| job.at_ns -= first);
+        Ok(Self { jobs })
+    }
+
+    /// The jobs.
+    pub(crate) fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The part of the thread that the jobs ask for, up to the last arrival; `None` where all come at once.
+    pub(crate) fn load(&self) -> Option<f64> {
+        let span = self.jobs.last().map_or(0, |job| job.at_ns);
+        let work: f64 = self.jobs.iter().map(|job| job.service_ns as f64).sum();
+        (span > 0).then(|| work / span as f64)
+    }
+
+    /// The same jobs, nearer or farther apart, so that they ask for `load`. (As they are where all come at once.)
+    pub(crate) fn at_load(mut self, load: f64) -> Self {
+        if let Some(offered) = self.load() {
+            for job in &mut self.jobs {
+                job.at_ns = (job.at_ns as f64 * (offered / load)).round() as u64;
+            }
+        }
+        self
+    }
+}
+
+/// The fields of one line. (A reader of the whole would not tell on which line it is: it is out by blank ones, and by ends
+/// of lines that are two characters.)
+fn fields(line: &str) -> Result<StringRecord, csv::Error> {
+    let mut builder = ReaderBuilder::new();
+    let reader = builder.has_headers(false).trim(Trim::All).buffer_capacity(128).from_reader(line.as_bytes());
+    reader.into_records().next().unwrap_or_else(|| Ok(StringRecord::new()))
+}
+
+/// Where the columns are.
+struct Columns([Option<usize>; 4]);
+
+impl Columns {
+    fn find(header: &StringRecord) -> Result<Self, String> {
+        let place = |name| header.iter().position(|field| field == name);
+        let places = COLUMNS.map(place);
+        for missing in [0, 1] {
+            if places[missing].is_none() {
+                let missing = COLUMNS[missing];
+                return Err(format!("there is no column '{missing}'; a header names arrival and service"));
+            }
+        }
+        Ok(Self(places))
+    }
+
+    fn job(&self, record: &StringRecord, queues: &[&str]) -> Result<Job, String> {
+        let [arrival, service, queue, group] =
+            self.0.map(|place| place.and_then(|place| record.get(place)).unwrap_or(""));
+        let service_ns = time("service", service)?;
+        if service_ns == 0 {
+            return Err("service must be at least 1 ns".to_owned());
+        }
+        Ok(Job {
+            at_ns: time("arrival", arrival)?,
+            service_ns,
+            queue: queue_named(queue, queues)?,
+            group: group_numbered(group)?,
+        })
+    }
+}
+
+/// The longest time that may stand in a trace: 2⁵³ ns, 104 days, up to which every nanosecond can be told.
+const LONGEST_NS: f64 = 9_007_199_254_740_992.0;
+
+fn time(column: &str, text: &str) -> Result<u64, String> {
+    let ns = match text.parse::<f64>() {
+        Ok(ns) => Some(ns),
+        Err(_) => parse_ns(text).ok(),
+    };
+    match ns {
+        Some(ns) if (0.0..=LONGEST_NS).contains(&ns) => Ok(ns.round() as u64),
+        Some(_) => Err(format!("{column} '{text}' is not between 0 and 104 days")),
+        None => Err(format!("{column} '{text}' is no time: nanoseconds, or a number and ns, us, ms or s")),
+    }
+}
+
+fn queue_named(name: &str, queues: &[&str]) -> Result<usize, String> {
+    if name.is_empty() {
+        return Ok(0);
+    }
+    let place = queues.iter().position(|queue| *queue == name);
+    place.ok_or_else(|| format!("there is no queue '{name}'; there are {}", queues.join(", ")))
+}
+
+/// Groups are numbered below this, as schedulers keep tables by their numbers.
+pub(crate) const MAX_GROUPS: u32 = 1_000_000;
+
+fn group_numbered(text: &str) -> Result<Option<u32>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = text.parse().ok().filter(|number| *number < MAX_GROUPS);
+    number.map(Some).ok_or_else(|| format!("group '{text}' is no number below {MAX_GROUPS}"))
+}
+
+/// What is wrong with a trace.
+#[derive(Debug)]
+pub(crate) enum TraceError {
+    /// It cannot be read, or is no CSV.
+    Unreadable(csv::Error),
+    /// A line is not a job, or not a header.
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// Why not.
+        problem: String,
+    },
+    /// There is no job in it.
+    Empty,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => error.fmt(f),
+            Self::Line { line, problem } => write!(f, "line {line}: {problem}"),
+            Self::Empty => f.write_str("there are no jobs in it"),
+        }
+    }
+}
+
+impl error::Error for TraceError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<csv::Error> for TraceError {
+    fn from(error: csv::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl From<io::Error> for TraceError {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Trace, TraceError> {
+        Trace::read(text.as_bytes(), &["front", "back"])
+    }
+
+    #[test]
+    fn a_trace_is_read_in_any_order_of_columns() {
+        let text = "service,queue,arrival,group,note\n# nothing\n20us, back,\"1ms\", 7, x\n1500,,1000100,\n";
+        let job = |at_ns, queue, service_ns, group| Job { at_ns, queue, service_ns, group };
+        assert_eq!(read(text).unwrap().jobs(), [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
+    }
+
+    #[test]
+    fn a_load_moves_arrivals_and_nothing_else() {
+        let trace = read("arrival,service\n0,100\n500,100\n1000,200\n").unwrap();
+        assert_eq!(trace.load(), Some(0.4));
+        let moved = trace.at_load(0.8);
+        assert_eq!(moved.load(), Some(0.8));
+        assert_eq!(moved.jobs().iter().map(|job| job.at_ns).collect::<Vec<_>>(), [0, 250, 500]);
+        assert_eq!(read("arrival,service\n5,5\n").unwrap().at_load(0.5).load(), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, wanted) in [
+            ("", "there are no jobs in it"),
+            ("arrival\n1\n", "line 1: there is no column 'service'; a header names arrival and service"),
+            ("arrival,service\n", "there are no jobs in it"),
+            (
+                "arrival,service\n1,1\nx,1\n",
+                "line 3: arrival 'x' is no time: nanoseconds, or a number and ns, us, ms or s",
+            ),
+            (
+                "arrival,service\n1\n",
+                "line 2: service '' is no time: nanoseconds, or a number and ns, us, ms or s",
+            ),
+            ("arrival,service\n1,0\n", "line 2: service must be at least 1 ns"),
+            ("arrival,service\n1,-1\n", "line 2: service '-1' is not between 0 and 104 days"),
+            ("arrival,service\n5,1\n\n4,1\n", "line 4: it arrives before the job above it"),
+            ("arrival,service\r\n5,1\r\n4,1\r\n", "line 3: it arrives before the job above it"),
+            ("arrival,service\n5,1\n4,1", "line 3: it arrives before the job above it"),
+            ("# made by hand\n\n\narrival,service\n\n5,1\n4,1", "line 7: it arrives before the job above it"),
+            ("arrival,service,queue\n5,1,side\n", "line 2: there is no queue 'side'; there are front, back"),
+            ("arrival,service,group\n5,1,-3\n", "line 2: group '-3' is no number below 1000000"),
+        ] {
+            assert_eq!(read(text).unwrap_err().to_string(), wanted, "{text:?}");
+        }
+    }
+}

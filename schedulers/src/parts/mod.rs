@@ -1,0 +1,10 @@
+//! What policies are made of.
+
+pub(crate) mod arrival_order;
+pub(crate) mod attained;
+pub(crate) mod bitmap;
+pub(crate) mod buckets;
+pub(crate) mod fair_turns;
+pub(crate) mod levels;
+pub(crate) mod rings;
+pub(crate) mod tournament;

@@ -1,0 +1,137 @@
+//! [`WokenFirst`]: tasks that something happened for, before tasks that merely gave way.
+
+use core::fmt;
+use std::collections::VecDeque;
+
+use super::runnable_fifo::KEPT;
+use crate::parts::fair_turns::patience;
+use crate::{Ready, Scheduler, Task, TaskId};
+
+/// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.
+const PATIENCE_NS: u64 = 1_000_000;
+
+/// Each pop counts for so much besides its service, so that of 32 pops one at least is of a task that yielded.
+const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
+
+/// Woken and new tasks first, tasks that [yielded](Ready::Yielded), also by the host's
+/// own [means](Ready::Deferred), behind them; in each of the two, first ready, first
+/// polled. The default.
+///
+/// A task that yields says that others may go first. One that was woken has something to do now: a request has come, a
+/// timer has fired. So a connection does not wait for every task that computes in pieces, but for the piece under way.
+///
+/// Tasks that yielded are passed over for 31 pops at most, and for a millisecond of service and one poll at most, whatever
+/// comes first: then one of them is popped. (Each pop counts as 1/31 ms, and its service besides.) So with *Y* of them, each
+/// waits for 32·*Y* pops at most, and for *Y* milliseconds and 2·*Y* polls. A flood of woken tasks with polls of 1 ms leaves
+/// them every other poll, one with polls of a few microseconds every 32nd.
+///
+/// It pays no regard to how long a task's own polls take. It costs as much as [`RunnableFifo`](crate::RunnableFifo), which is
+/// this order without the distinction, and reads no clock.
+///
+/// ```
+/// use clockworker_schedulers::{GroupId, Ready, Scheduler, Task, TaskId, WokenFirst};
+///
+/// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
+/// let mut policy = WokenFirst::new();
+/// policy.push(task(0), Ready::Yielded);
+/// policy.push(task(1), Ready::Yielded);
+/// policy.push(task(2), Ready::Woken);
+/// let order: Vec<_> = std::iter::from_fn(|| policy.pop()).collect();
+/// assert_eq!(order, [task(2).id, task(0).id, task(1).id]);
+/// ```
+#[derive(Clone, Default)]
+pub struct WokenFirst {
+    /// Woken and new.
+    woken: VecDeque<TaskId>,
+    yielded: VecDeque<TaskId>,
+    /// For how long those that yielded were passed over, since one was popped or the first came. Nanoseconds.
+    passed_over_ns: u64,
+}
+
+impl WokenFirst {
+    /// Makes an empty one.
+    pub const fn new() -> Self {
+        Self { woken: VecDeque::new(), yielded: VecDeque::new(), passed_over_ns: 0 }
+    }
+}
+
+impl Scheduler for WokenFirst {
+    const NEEDS_SERVICE: bool = false;
+    const WANTS_TIME: bool = true;
+
+    #[inline]
+    fn push(&mut self, task: Task, why: Ready) {
+        match why {
+            Ready::Spawned | Ready::Woken => self.woken.push_back(task.id),
+            Ready::Yielded | Ready::Deferred => {
+                if self.yielded.is_empty() {
+                    self.passed_over_ns = 0;
+                }
+                self.yielded.push_back(task.id);
+            }
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<TaskId> {
+        if self.yielded.is_empty() {
+            return self.woken.pop_front();
+        }
+        if !self.woken.is_empty() && self.passed_over_ns < PATIENCE_NS {
+            self.passed_over_ns += PER_POP_NS;
+            return self.woken.pop_front();
+        }
+        self.passed_over_ns = 0;
+        self.yielded.pop_front()
+    }
+
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        if !self.woken.is_empty() {
+            self.push(task, Ready::Yielded);
+            return self.pop();
+        }
+        let Some(first) = self.yielded.pop_front() else { return Some(task.id) };
+        self.yielded.push_back(task.id);
+        self.passed_over_ns = 0;
+        Some(first)
+    }
+
+    /// Another woken task waits, and is to come first.
+    #[inline]
+    fn wants_woken(&self) -> bool {
+        self.woken.is_empty()
+    }
+
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let first = if self.woken.is_empty() { &self.yielded } else { &self.woken };
+        first.get(ahead).copied()
+    }
+
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        Some(patience((tasks as u64).saturating_mul(32)))
+    }
+
+    fn drained(&mut self) {
+        if self.woken.capacity().max(self.yielded.capacity()) > KEPT {
+            self.woken.shrink_to(KEPT);
+            self.yielded.shrink_to(KEPT);
+        }
+    }
+
+    #[inline]
+    fn time_passed(&mut self, service_ns: u64) {
+        self.passed_over_ns = self.passed_over_ns.saturating_add(service_ns);
+    }
+}
+
+impl fmt::Debug for WokenFirst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WokenFirst")
+            .field("woken", &self.woken.len())
+            .field("yielded", &self.yielded.len())
+            .field("passed_over_ns", &self.passed_over_ns)
+            .finish_non_exhaustive()
+    }
+}
