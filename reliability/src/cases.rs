@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use clap::Args;
 use fastrand::Rng;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::figure::{Figure, at_most, told};
 
 /// How many cases, and from which seed on.
 #[derive(Clone, Debug, Args)]
@@ -20,16 +23,36 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// The quick form, from the first seed.
-    pub fn quick() -> Self {
-        Cases { cases: None, quick: true, seed: 1 }
-    }
-
     /// The seeds of all cases, where the two forms have so many.
     pub fn seeds(&self, long: u64, quick: u64) -> Range<u64> {
         let count = self.cases.unwrap_or(if self.quick { quick } else { long });
         self.seed..self.seed.saturating_add(count)
     }
+
+    /// Plays the case of each of these seeds, with a bar; how many there were.
+    ///
+    /// # Errors
+    ///
+    /// The first of a case.
+    pub fn play(
+        &self,
+        long: u64,
+        quick: u64,
+        case: impl FnMut(u64) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
+        let seeds = self.seeds(long, quick);
+        let count = seeds.end - seeds.start;
+        let bar = bar(count);
+        bar.wrap_iter(seeds).try_for_each(case)?;
+        bar.finish_and_clear();
+        Ok(count)
+    }
+}
+
+/// A progress bar of `steps` steps on standard error; shows nothing where that is no terminal.
+pub fn bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {pos}/{len} {elapsed} {wide_msg}");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The greatest of many numbers, and the seed that it came from.
@@ -47,6 +70,11 @@ impl Worst {
         if value > self.value || (value.is_nan() && !self.value.is_nan()) {
             *self = Worst { value, seed };
         }
+    }
+
+    /// It, held to a bound, and its seed.
+    pub fn figures(self, promise: u8, what: &str, bound: f64) -> [Figure; 2] {
+        [at_most(promise, what, self.value, bound), told(promise, format!("its seed, {what}"), self.seed)]
     }
 }
 
@@ -66,7 +94,7 @@ mod tests {
     fn a_case_can_be_repeated_by_its_seed() {
         let cases = Cases { cases: Some(1), quick: false, seed: 17 };
         assert_eq!(cases.seeds(100, 10), 17..18);
-        assert_eq!(Cases::quick().seeds(100, 10), 1..11);
+        assert_eq!(Cases { cases: None, quick: true, seed: 1 }.seeds(100, 10), 1..11);
     }
 
     #[test]

@@ -13,17 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use clockworker::{Executor, QueueError};
+use clockworker_testing::host::Host;
 use tokio::sync::oneshot;
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::progress;
-use crate::watchdog::{self, Pulse};
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
+use crate::watchdog::{Patience, Pulse};
 
 /// Drops the driver after every k-th poll of a program, and lets the next go on.
 #[derive(Clone, Debug, Args)]
@@ -37,13 +35,8 @@ pub struct Options {
     /// Drivers dropped in a row, each after as many polls, in every second run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     again: usize,
-}
-
-impl Options {
-    /// The quick form.
-    pub fn quick() -> Self {
-        Options { tasks: 0, quick: true, again: 5 }
-    }
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// What went wrong, and how much there was of it.
@@ -55,33 +48,33 @@ struct Tally {
     unwoken: u64,
 }
 
-/// How long nothing may move before a task is called lost.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Runs on every host.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+///
+/// # Errors
+///
+/// If a host does not start, or a run does not end.
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (tasks, again) = (if options.quick { 6 } else { options.tasks }, options.again);
     let mut figures = Vec::new();
-    let bar = progress::bar(Host::ALL.len() as u64);
+    let bar = bar(Host::ALL.len() as u64);
     for &host in Host::ALL {
         bar.set_message(host.to_string());
-        let pulse = Arc::new(Pulse::default());
-        let at_work = Arc::clone(&pulse);
-        let stuck = || format!("{host}: after {} runs one does not end: a task is lost", pulse.count());
-        let work = move || cut_everywhere(host, tasks, again, &at_work);
-        let tally = watchdog::watch(&pulse, PATIENCE, |_| {}, work, stuck)?;
+        let stuck = |runs| format!("{host}: after {runs} runs one does not end: a task is lost");
+        let work = move |pulse: Arc<Pulse>| cut_everywhere(host, tasks, again, &pulse);
+        let tally = options.patience.watch(|_| {}, work, stuck)?;
         bar.inc(1);
-        let none = Bound::Exactly(0.0);
-        figures.push(Figure::told(12, format!("cuts, {host}"), tally.cuts as f64));
-        figures.push(Figure::held(12, format!("tasks lost, {host}"), tally.lost as f64, none));
-        figures.push(Figure::held(12, format!("tasks that ended twice, {host}"), tally.twice as f64, none));
-        figures.push(Figure::held(12, format!("polls without a wake, {host}"), tally.unwoken as f64, none));
+        figures.extend([
+            told(12, format!("cuts, {host}"), tally.cuts),
+            none(12, format!("tasks lost, {host}"), tally.lost),
+            none(12, format!("tasks that ended twice, {host}"), tally.twice),
+            none(12, format!("polls without a wake, {host}"), tally.unwoken),
+        ]);
     }
     bar.finish_and_clear();
     Ok(figures)
 }
 
-fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> Result<Tally, Failure> {
+fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> anyhow::Result<Tally> {
     let uncut = run(host, tasks, &[])?;
     let mut tally = Tally::default();
     for k in 0..=uncut.turns {
@@ -119,11 +112,11 @@ impl Tally {
 }
 
 /// Runs the program on a host, with a driver dropped after so many polls for each of `cuts`.
-fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
-    let ex = Executor::builder().poll_cap(1).build().map_err(|error| Failure::run(error.to_string()))?;
+fn run(host: Host, tasks: usize, cuts: &[u64]) -> anyhow::Result<Run> {
+    let ex = Executor::builder().poll_cap(1).build()?;
     let books = Rc::new(Books::default());
     let (answers, nudges) = (Answers::new(), Nudges::default());
-    spawn(&ex, &books, (&answers, &nudges), tasks).map_err(|error| Failure::run(error.to_string()))?;
+    spawn(&ex, &books, (&answers, &nudges), tasks)?;
     let (turns, made) = (Cell::new(0), Cell::new(0));
     host.block_on(async {
         for &after in cuts {

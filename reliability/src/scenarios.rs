@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use clap::Args;
-use indicatif::ProgressBar;
+use clockworker_testing::host::Host;
+use clockworker_testing::programs::{Audit, Program, check, run_clockworker};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::programs::{Audit, Program, check, run_clockworker};
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
 
-/// Runs random programs on Clockworker and on the reference executor, and compares what can be seen.
+/// Random programs run as on a reference executor (promises 3 and 4).
 #[derive(Args, Clone, Debug)]
-pub struct Scenarios {
+pub struct Options {
     /// Programs, of as many seeds.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     programs: u64,
@@ -54,11 +53,11 @@ const BATCH: u64 = 64;
 /// # Errors
 ///
 /// None of its own: what is found wrong is in the figures.
-pub fn measure(options: &Scenarios) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let programs = match options {
-        Scenarios { only: true, .. } => 1,
-        Scenarios { quick: true, .. } => 20_000,
-        Scenarios { programs, .. } => *programs,
+        Options { only: true, .. } => 1,
+        Options { quick: true, .. } => 20_000,
+        Options { programs, .. } => *programs,
     };
     let found = run_all(options.seed, programs, options.threads);
     match found.first {
@@ -71,21 +70,20 @@ pub fn measure(options: &Scenarios) -> Result<Vec<Figure>, Failure> {
 
 fn figures(found: &Found) -> Vec<Figure> {
     let Found { programs, sum, different, first: _ } = found;
-    let none = Bound::Exactly(0.0);
     vec![
-        Figure::told(3, "random programs", *programs as f64),
-        Figure::told(3, "tasks in them", sum.tasks as f64),
-        Figure::told(3, "polls in them", sum.polls as f64),
-        Figure::held(3, "futures touched or dropped on another thread", sum.strayed as f64, none),
-        Figure::held(4, "futures dropped more or less than once", sum.future_drops as f64, none),
-        Figure::held(4, "outputs dropped more or less than once", sum.output_drops as f64, none),
-        Figure::held(4, "programs that run otherwise than on the reference", *different as f64, none),
+        told(3, "random programs", *programs),
+        told(3, "tasks in them", sum.tasks),
+        told(3, "polls in them", sum.polls),
+        none(3, "futures touched or dropped on another thread", sum.strayed),
+        none(4, "futures dropped more or less than once", sum.future_drops),
+        none(4, "outputs dropped more or less than once", sum.output_drops),
+        none(4, "programs that run otherwise than on the reference", *different),
     ]
 }
 
 fn run_all(first: u64, programs: u64, threads: Option<u64>) -> Found {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get() as u64));
-    let (next, bar, found) = (AtomicU64::new(0), ProgressBar::new(programs), Mutex::new(Found::default()));
+    let (next, bar, found) = (AtomicU64::new(0), bar(programs), Mutex::new(Found::default()));
     let work = || {
         let mut mine = Found::default();
         loop {

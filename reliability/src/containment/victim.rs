@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use clockworker_testing::panics::panic_as_meant;
+
 use super::case::Place;
 
 /// Counts the panics of a case, as it makes them.
@@ -16,7 +18,7 @@ impl Strikes {
     /// Panics, past the hook, which would print it.
     pub(super) fn strike(&self) -> ! {
         self.0.fetch_add(1, Ordering::Relaxed);
-        std::panic::resume_unwind(Box::new("meant"))
+        panic_as_meant()
     }
 
     pub(super) fn count(&self) -> u64 {

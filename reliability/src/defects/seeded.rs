@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::failure::Failure;
+use anyhow::{Context, anyhow};
 
 /// Where the patches are, in the workspace.
 pub(super) const FOLDER: &str = "clockworker/tests/defects";
@@ -101,15 +101,14 @@ impl fmt::Display for TestName {
 }
 
 /// All defects of a folder, in order of their tests and names.
-pub(super) fn read_all(folder: &Path) -> Result<Vec<Defect>, Failure> {
-    let wrong = |error: std::io::Error| Failure::run(format!("cannot read '{}': {error}", folder.display()));
+pub(super) fn read_all(folder: &Path) -> anyhow::Result<Vec<Defect>> {
     let mut defects = Vec::new();
-    for entry in fs::read_dir(folder).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read '{}'", folder.display()))? {
+        let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "patch") {
-            let text = fs::read_to_string(&path).map_err(wrong)?;
-            let defect = parse(&path, &text);
-            defects.push(defect.map_err(|error| Failure::run(format!("'{}': {error}", path.display())))?);
+            let read = fs::read_to_string(&path).map_err(|error| error.to_string());
+            let defect = read.and_then(|text| parse(&path, &text));
+            defects.push(defect.map_err(|error| anyhow!("'{}': {error}", path.display()))?);
         }
     }
     defects.sort_by_key(|defect| (defect.caught_by.to_string(), defect.name.clone()));

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clockworker_testing::panics::{panic_as_meant, panic_unless_unwinding};
+
 use crate::watchdog::Pulse;
 
 /// A count that any thread adds to.
@@ -131,7 +133,7 @@ impl Drop for Entry {
             Fate::Open => self.ledger.cancelled.add(),
         }
         if panics {
-            panic_quietly();
+            panic_as_meant();
         }
     }
 }
@@ -153,18 +155,8 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         self.ledger.outputs_dropped.add();
-        if self.panics_when_dropped && !std::thread::panicking() {
-            panic_quietly();
+        if self.panics_when_dropped {
+            panic_unless_unwinding();
         }
     }
-}
-
-/// Panics, past the hook, which would print it.
-pub(super) fn panic_quietly() -> ! {
-    std::panic::resume_unwind(Box::new("meant"))
-}
-
-/// Drops what may panic when it is dropped.
-pub(super) fn drop_quietly<T>(value: T) {
-    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(value))));
 }

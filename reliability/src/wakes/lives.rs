@@ -13,7 +13,6 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use super::lanes::Target;
 use super::scene::{Board, Outcome, Scene, known, lost, parks_between, watch};
 use super::waking::Waking;
-use crate::failure::Failure;
 
 /// Tasks of one generation.
 const TASKS: usize = 64;
@@ -28,7 +27,7 @@ struct Generation {
     aborts: Vec<AbortHandle>,
 }
 
-pub(super) fn play(scene: Scene, board: &Board) -> Result<Outcome, Failure> {
+pub(super) fn play(scene: Scene, board: &Board) -> anyhow::Result<Outcome> {
     let ex = Executor::new();
     let (done, all_done) = mpsc::unbounded_channel();
     let threads = (0..scene.threads).map(|thread| start(scene.waking(thread, board), done.clone())).collect();
@@ -99,7 +98,7 @@ impl Play<'_> {
         let targets: Vec<_> = (0..TASKS).map(|_| Target::new(self.scene.threads)).collect();
         let tasks: Vec<JoinHandle<()>> = targets.iter().map(|target| self.spawn(target)).collect();
         known(&targets).await;
-        self.board.show(&targets);
+        self.board.targets.show(&targets);
         let aborts = tasks.iter().map(JoinHandle::abort_handle).collect();
         let generation = Arc::new(Generation { targets, aborts });
         for thread in &self.threads {

@@ -10,14 +10,13 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use clockworker::{Executor, ExecutorStats, yield_now};
+use clockworker_testing::host::Host;
 use fastrand::Rng;
 use tokio::sync::mpsc;
 
 use super::lanes::Target;
 use super::lives;
 use super::waking::{Waking, Way};
-use crate::failure::Failure;
-use crate::host::Host;
 use crate::watchdog::Pulse;
 
 /// What is woken, and how.
@@ -84,27 +83,31 @@ pub(super) struct Outcome {
 }
 
 /// What the watchdog looks at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Board {
     pub(super) pulse: Arc<Pulse>,
-    pub(super) targets: Mutex<Vec<Arc<Target>>>,
+    pub(super) targets: Arc<Shown>,
 }
 
-impl Board {
+/// The tasks that are being woken.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Mutex<Vec<Arc<Target>>>);
+
+impl Shown {
     pub(super) fn show(&self, targets: &[Arc<Target>]) {
-        *self.targets.lock().unwrap_or_else(PoisonError::into_inner) = targets.to_vec();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = targets.to_vec();
     }
 
     /// Which wakes no poll has followed.
     pub(super) fn lost(&self) -> String {
-        let targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
         for (at, target) in targets.iter().enumerate().filter(|(_, target)| !target.is_gone()) {
             for (thread, sent, seen) in target.unseen() {
                 text += &format!("; task {at}: thread {thread} sent wake {sent}, the last seen is {seen}");
             }
         }
-        if text.is_empty() { "; all wakes were seen, somebody else hangs".into() } else { text }
+        if text.is_empty() { "; all wakes were seen, something else hangs".into() } else { text }
     }
 }
 
@@ -132,7 +135,7 @@ impl Drop for Watching {
 }
 
 impl Scene {
-    pub(super) fn play(self, board: &Board) -> Result<Outcome, Failure> {
+    pub(super) fn play(self, board: &Board) -> anyhow::Result<Outcome> {
         match self.kind {
             Kind::Lives => lives::play(self, board),
             _ => self.play_steadily(board),
@@ -155,7 +158,7 @@ impl Scene {
     }
 
     /// The tasks stay until all wakes are done.
-    fn play_steadily(self, board: &Board) -> Result<Outcome, Failure> {
+    fn play_steadily(self, board: &Board) -> anyhow::Result<Outcome> {
         let ex = Executor::new();
         let (polls, targets) = (Rc::new(Cell::new(0)), self.targets());
         let tasks: Vec<_> = targets.iter().map(|target| watch(&ex, target, &polls, u64::MAX)).collect();
@@ -163,7 +166,7 @@ impl Scene {
             (0..2).for_each(|_| drop(ex.spawn(yield_always())));
         }
         ex.block_on(known(&targets));
-        board.show(&targets);
+        board.targets.show(&targets);
         let before = ex.stats();
         let (done, mut all_done) = mpsc::unbounded_channel::<()>();
         let share = self.wakes / self.threads as u64;
