@@ -17,7 +17,7 @@ use std::thread;
 use clap::Args;
 use clockworker::{Executor, QueueError};
 use clockworker_testing::host::Host;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::cases::bar;
 use crate::figure::{Figure, none, told};
@@ -49,10 +49,6 @@ struct Tally {
 }
 
 /// Runs on every host.
-///
-/// # Errors
-///
-/// If a host does not start, or a run does not end.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (tasks, again) = (if options.quick { 6 } else { options.tasks }, options.again);
     let mut figures = Vec::new();
@@ -128,7 +124,7 @@ fn run(host: Host, tasks: usize, cuts: &[u64]) -> anyhow::Result<Run> {
         poll_fn(|cx| {
             turns.set(turns.get() + 1);
             let polled = run.as_mut().poll(cx);
-            nudges.give();
+            nudges.notify_waiters();
             polled
         })
         .await;
@@ -137,7 +133,7 @@ fn run(host: Host, tasks: usize, cuts: &[u64]) -> anyhow::Result<Run> {
 }
 
 /// Polls a driver so many times, then drops it. False if it was done before.
-async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
+async fn cut<F: Future>(driver: F, after: u64, nudges: &Notify) -> bool {
     let mut driver = Box::pin(driver);
     let mut polls = 0;
     poll_fn(move |cx| {
@@ -148,7 +144,7 @@ async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
             }
         }
         // Also just before the drop, so that there is always something that the executor has not seen yet.
-        nudges.give();
+        nudges.notify_waiters();
         // Dropped in the poll that makes up the number, before its wakes come.
         if polls == after { Poll::Ready(true) } else { Poll::Pending }
     })
@@ -156,21 +152,7 @@ async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
 }
 
 /// Wakes on the owner thread while the executor is not polled, as the host's driver has them.
-#[derive(Clone, Debug, Default)]
-struct Nudges(Rc<RefCell<Vec<oneshot::Sender<()>>>>);
-
-impl Nudges {
-    fn give(&self) {
-        let asked = self.0.take();
-        asked.into_iter().for_each(|nudge| nudge.send(()).unwrap_or(()));
-    }
-
-    async fn wait(&self) {
-        let (nudge, nudged) = oneshot::channel();
-        self.0.borrow_mut().push(nudge);
-        drop(nudged.await);
-    }
-}
+type Nudges = Rc<Notify>;
 
 /// Tasks that yield, that await others, that are answered by another thread or nudged by this one, and that spawn, in three
 /// queues.
@@ -193,7 +175,7 @@ fn spawn(
         let nudge = nudges.clone();
         let _waits = queue.spawn(booked(books, async move {
             for _ in 0..3 {
-                nudge.wait().await;
+                nudge.notified().await;
             }
         }));
         let inner = Rc::clone(books);
@@ -210,41 +192,21 @@ fn booked<F: Future>(books: &Rc<Books>, future: F) -> impl Future<Output = ()> +
     let task = books.ended.borrow().len();
     books.ended.borrow_mut().push(0);
     let books = Rc::clone(books);
-    let woken = Arc::new(Noted::default());
+    let woken = Arc::new(AtomicBool::new(true));
     let mut future = Box::pin(future);
-    woken.note();
     poll_fn(move |cx| {
-        if !woken.take() {
+        if !woken.swap(false, Ordering::AcqRel) {
             books.unwoken.set(books.unwoken.get() + 1);
         }
-        let waker = woken.pass_on(cx.waker());
+        let waker = Waker::from(Arc::new(Noting { woken: Arc::clone(&woken), waker: cx.waker().clone() }));
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         polled.map(|_| books.ended.borrow_mut()[task] += 1)
     })
 }
 
-/// Whether a task was woken since it was last polled.
-#[derive(Debug, Default)]
-struct Noted(AtomicBool);
-
-impl Noted {
-    fn note(&self) {
-        // Ordering: Release, as the wake that follows; the poll that it causes sees it.
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn take(&self) -> bool {
-        self.0.swap(false, Ordering::AcqRel)
-    }
-
-    /// A waker that notes the wake first.
-    fn pass_on(self: &Arc<Self>, waker: &Waker) -> Waker {
-        Waker::from(Arc::new(Noting { noted: Arc::clone(self), waker: waker.clone() }))
-    }
-}
-
+/// A waker that notes the wake first.
 struct Noting {
-    noted: Arc<Noted>,
+    woken: Arc<AtomicBool>,
     waker: Waker,
 }
 
@@ -254,7 +216,8 @@ impl Wake for Noting {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.noted.note();
+        // Ordering: Release, as the wake that follows; the poll that it causes sees it.
+        self.woken.store(true, Ordering::Release);
         self.waker.wake_by_ref();
     }
 }

@@ -37,10 +37,6 @@ pub struct Options {
 }
 
 /// See the [module docs](self). One figure per promise: how many of its defects were caught.
-///
-/// # Errors
-///
-/// If there is no such defect, a patch does not apply, or a test does not pass without it.
 #[allow(clippy::print_stdout, reason = "the table is for a terminal")]
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let defects = chosen(options)?;

@@ -33,10 +33,6 @@ const MANY: usize = 1_000_000;
 const SLACK_KIB: f64 = 1_024.0;
 
 /// Counts, then spawns a million at once.
-///
-/// # Errors
-///
-/// If the books of the executor do not balance.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 100_000 } else { options.tasks };
     let mut figures = cycles(tasks.div_ceil(BATCH))?;

@@ -41,10 +41,6 @@ struct Cost {
 }
 
 /// Waits on each host.
-///
-/// # Errors
-///
-/// If a host does not start.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wait = Duration::from_millis(if options.quick { 500 } else { options.wait });
     let mut figures = vec![

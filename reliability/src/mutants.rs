@@ -87,10 +87,6 @@ impl Area {
 }
 
 /// See the [module docs](self).
-///
-/// # Errors
-///
-/// If cargo-mutants does not run.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for area in Area::ALL {

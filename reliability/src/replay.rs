@@ -30,10 +30,6 @@ pub struct Options {
 const BYTES: usize = 1_000;
 
 /// See the [module docs](self).
-///
-/// # Errors
-///
-/// If a host does not start.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (runs, programs) = if options.quick { (200, 20) } else { (options.runs, options.programs) };
     let bar = bar(runs * Host::ALL.len() as u64);

@@ -2,15 +2,12 @@
 //! more or less than once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use clap::Args;
 use clockworker_testing::host::Host;
 use clockworker_testing::programs::{Audit, Program, check, run_clockworker};
 
-use crate::cases::bar;
+use crate::cases::in_parallel;
 use crate::figure::{Figure, none, told};
 
 /// Random programs run as on a reference executor (promises 3 and 4).
@@ -49,10 +46,6 @@ struct Found {
 const BATCH: u64 = 64;
 
 /// See the [module docs](self).
-///
-/// # Errors
-///
-/// None of its own: what is found wrong is in the figures.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let programs = match options {
         Options { only: true, .. } => 1,
@@ -82,26 +75,15 @@ fn figures(found: &Found) -> Vec<Figure> {
 }
 
 fn run_all(first: u64, programs: u64, threads: Option<u64>) -> Found {
-    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get() as u64));
-    let (next, bar, found) = (AtomicU64::new(0), bar(programs), Mutex::new(Found::default()));
-    let work = || {
-        let mut mine = Found::default();
-        loop {
-            let batch = next.fetch_add(BATCH, Ordering::Relaxed);
-            if batch >= programs {
-                break;
-            }
-            let end = programs.min(batch + BATCH);
-            (batch..end).for_each(|at| mine.examine(first.wrapping_add(at)));
-            bar.inc(end - batch);
-        }
-        if let Ok(mut found) = found.lock() {
-            found.add(&mine);
-        }
-    };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    bar.finish_and_clear();
-    found.into_inner().unwrap_or_default()
+    let batches = (0..programs.div_ceil(BATCH) as u32).map(|batch| u64::from(batch) * BATCH);
+    let found = in_parallel(batches, threads.map(|threads| threads as usize), |batch| {
+        let mut found = Found::default();
+        (batch..programs.min(batch + BATCH)).for_each(|at| found.examine(first.wrapping_add(at)));
+        found
+    });
+    let mut sum = Found::default();
+    found.iter().for_each(|found| sum.add(found));
+    sum
 }
 
 impl Found {

@@ -24,10 +24,6 @@ pub struct Options {
 }
 
 /// Plays all scenes.
-///
-/// # Errors
-///
-/// If a task panics.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut took = BTreeMap::<(Phase, Origin), Promptness>::new();
     let (mut elsewhere, mut left, mut slowest) = (0, 0, (0, 0));

@@ -77,10 +77,6 @@ impl Options {
 }
 
 /// Searches, or plays one program.
-///
-/// # Errors
-///
-/// If the executor hangs, or the file has no program.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
         return replay(path);

@@ -28,34 +28,24 @@ pub(super) enum Place {
     OutputDrop,
     WakerWake,
     WakerDrop,
-    Push,
-    Pop,
-    Served,
-    Finished,
-    GroupClosed,
-    SchedulerDrop,
+    Scheduler(Fault),
 }
 
 impl Place {
-    pub(super) const ELSEWHERE: &[Place] = &[
+    pub(super) const ALL: &[Place] = &[
         Place::FirstPoll,
         Place::SecondPoll,
         Place::FutureDrop,
         Place::OutputDrop,
         Place::WakerWake,
         Place::WakerDrop,
+        Place::Scheduler(Fault::Panics(Call::Push)),
+        Place::Scheduler(Fault::Panics(Call::Pop)),
+        Place::Scheduler(Fault::Panics(Call::Served)),
+        Place::Scheduler(Fault::Panics(Call::Finished)),
+        Place::Scheduler(Fault::Panics(Call::GroupClosed)),
+        Place::Scheduler(Fault::PanicsInDrop),
     ];
-    pub(super) const IN_SCHEDULER: &[Place] =
-        &[Place::Push, Place::Pop, Place::Served, Place::Finished, Place::GroupClosed, Place::SchedulerDrop];
-}
-
-/// The scheduler of the task's queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// One that comes with the crate.
-    By(Policy),
-    /// FIFO, but for the panic.
-    Panicking,
 }
 
 every! {
@@ -91,7 +81,8 @@ every! {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) place: Place,
-    pub(super) order: Order,
+    /// The scheduler of its queue, unless that is to panic.
+    pub(super) policy: Policy,
     pub(super) spawn: Spawn,
     pub(super) fate: Fate,
     pub(super) event: Event,
@@ -130,14 +121,8 @@ impl Case {
     /// Its queue, and a count of its scheduler's panics.
     pub(super) fn queue(self, ex: &Executor) -> Result<(Queue, Rc<Cell<u32>>), QueueError> {
         let queue = ex.queue("queue");
-        let fault = match (self.order, self.place) {
-            (Order::By(policy), _) => return Ok((policy.create(queue)?, Rc::default())),
-            (_, Place::Push) => Fault::Panics(Call::Push),
-            (_, Place::Pop) => Fault::Panics(Call::Pop),
-            (_, Place::Served) => Fault::Panics(Call::Served),
-            (_, Place::Finished) => Fault::Panics(Call::Finished),
-            (_, Place::GroupClosed) => Fault::Panics(Call::GroupClosed),
-            _ => Fault::PanicsInDrop,
+        let Place::Scheduler(fault) = self.place else {
+            return Ok((self.policy.create(queue)?, Rc::default()));
         };
         // Sooner or later, as everything else happens sooner or later.
         let after = 2 * Moment::ALL.iter().position(|&moment| moment == self.moment).unwrap_or(0) as u32;

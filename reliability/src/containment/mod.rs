@@ -17,7 +17,7 @@ use clockworker_testing::policy::Policy;
 use crate::cases::bar;
 use crate::figure::{Figure, exactly, none, told};
 use crate::watchdog::{Patience, Pulse};
-use case::{Case, Event, Fate, Moment, Order, Outcome, Place, Spawn};
+use case::{Case, Event, Fate, Moment, Outcome, Place, Spawn};
 
 /// Panics everywhere, and counts who survives.
 #[derive(Clone, Debug, Args)]
@@ -30,10 +30,6 @@ pub struct Options {
 }
 
 /// Tries every combination.
-///
-/// # Errors
-///
-/// If a task is lost, a handle does not resolve, or a case does not end.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let cases = all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
     let (bar, tried) = (bar(cases.len() as u64), cases.clone());
@@ -69,17 +65,21 @@ fn try_all(cases: &[Case], pulse: &Pulse) -> anyhow::Result<Outcome> {
 /// come with the crate.
 fn all(policies: &[Policy]) -> Vec<Case> {
     let mut cases = Vec::new();
-    let schedulers = Place::IN_SCHEDULER.iter().map(|&place| (place, Order::Panicking));
-    let others = Place::ELSEWHERE
-        .iter()
-        .flat_map(|&place| policies.iter().map(move |&policy| (place, Order::By(policy))));
-    for (place, order) in others.chain(schedulers) {
-        for &spawn in Spawn::ALL {
-            for &fate in Fate::ALL {
-                for &moment in Moment::ALL {
-                    for &event in Event::ALL {
-                        cases.push(Case { place, order, spawn, fate, event, moment });
-                    }
+    for &place in Place::ALL {
+        let policies = if matches!(place, Place::Scheduler(_)) { &policies[..1] } else { policies };
+        for &policy in policies {
+            for &spawn in Spawn::ALL {
+                for &fate in Fate::ALL {
+                    let at = |moment| Event::ALL.iter().map(move |&event| (moment, event));
+                    let whens = Moment::ALL.iter().copied().flat_map(at);
+                    cases.extend(whens.map(|(moment, event)| Case {
+                        place,
+                        policy,
+                        spawn,
+                        fate,
+                        event,
+                        moment,
+                    }));
                 }
             }
         }

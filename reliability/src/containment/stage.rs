@@ -15,7 +15,7 @@ use clockworker_testing::panics::drop_contained;
 use tokio::sync::Semaphore;
 
 use super::case::{Case, Event, Fate, Outcome, Place, Spawn};
-use super::victim::{Output, Strikes, Touchy, Traces, Victim};
+use super::victim::{Output, Touchy, Traces, Victim};
 
 /// Other tasks: half of them on the same queue.
 const OTHERS: usize = 8;
@@ -26,10 +26,9 @@ pub(super) struct Stage {
     /// None once it was dropped.
     ex: Option<Executor>,
     queue: Queue,
-    strikes: Strikes,
     /// The panics of its scheduler.
     struck: Rc<Cell<u32>>,
-    pub(super) traces: Traces,
+    pub(super) traces: Arc<Traces>,
     victim: Option<JoinHandle<Output>>,
     abort: AbortHandle,
     /// Set when a task of the executor has awaited the victim.
@@ -42,10 +41,9 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn set(case: Case) -> anyhow::Result<Self> {
-        let (ex, strikes, traces) = (Executor::new(), Strikes::default(), Traces::default());
+        let (ex, traces) = (Executor::new(), Traces::new(case.place));
         let (queue, struck) = case.queue(&ex)?;
-        let victim =
-            Victim { place: case.place, polled: false, strikes: strikes.clone(), traces: traces.clone() };
+        let victim = Victim { traces: Arc::clone(&traces), polled: false };
         let victim = match case.spawn {
             Spawn::Here => queue.spawn(victim),
             Spawn::InGroup => queue.group(1).spawn(victim),
@@ -59,7 +57,6 @@ impl Stage {
             case,
             ex: Some(ex),
             queue,
-            strikes,
             struck,
             traces,
             victim: Some(victim),
@@ -79,8 +76,7 @@ impl Stage {
         if matches!(self.case.place, Place::WakerWake | Place::WakerDrop)
             && self.case.fate != Fate::AwaitedElsewhere
         {
-            let waker =
-                Waker::from(Arc::new(Touchy { place: self.case.place, strikes: self.strikes.clone() }));
+            let waker = Waker::from(Arc::new(Touchy(Arc::clone(&self.traces))));
             drop(Pin::new(&mut victim).poll(&mut task::Context::from_waker(&waker)));
             drop_contained(waker);
         }
@@ -144,7 +140,7 @@ impl Stage {
         }
         self.resolve(&mut outcome)?;
         outcome.unbalanced = u64::from(!self.is_balanced());
-        outcome.panics = self.strikes.count() + u64::from(self.struck.get());
+        outcome.panics = self.traces.panics() + u64::from(self.struck.get());
         Ok(outcome)
     }
 

@@ -34,10 +34,6 @@ struct Tally {
 }
 
 /// Plays all workloads.
-///
-/// # Errors
-///
-/// If the executor hangs.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut tally = Tally::default();
     let count = options.cases.play(100_000, 1_000, |seed| tally.play(seed))?;

@@ -19,10 +19,6 @@ pub struct Options {
 }
 
 /// Runs all cases.
-///
-/// # Errors
-///
-/// If the executor hangs.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (mut lags, mut errors) = (steady::Lags::default(), shares::Errors::default());
     let intervals = options.cases.play(10_000, 200, |seed| {

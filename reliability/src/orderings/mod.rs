@@ -9,16 +9,15 @@ mod site;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
-use std::{fs, io, thread};
+use std::{fs, io};
 
 use anyhow::{Context, ensure};
 use clap::Args;
 
 use self::models::{Models, Outcome};
 use self::site::Weakening;
-use crate::cases::bar;
+use crate::cases::in_parallel;
 use crate::figure::{Figure, exactly, told};
 use crate::scratch::workspace;
 
@@ -44,16 +43,14 @@ pub struct Options {
 }
 
 /// Builds the models, and runs them with each ordering weakened.
-///
-/// # Errors
-///
-/// If the models do not build or pass as they are, or one ordering is not caught.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let chosen = choose(find()?, options);
     let models = Models::build(Duration::from_secs(options.patience))?;
     let executions = models.run_unchanged()?;
     let mut missed = Vec::new();
-    for (weakening, outcome) in chosen.iter().zip(try_all(&models, &chosen, options.jobs)) {
+    let jobs = options.jobs.map(NonZero::get);
+    let outcomes = in_parallel(chosen.iter(), jobs, |weakening| models.run_weakened(weakening));
+    for (weakening, outcome) in chosen.iter().zip(outcomes) {
         let outcome = outcome?;
         if outcome != Outcome::Caught {
             missed.push(format!("{weakening}: {outcome}"));
@@ -110,34 +107,4 @@ fn choose(found: Vec<Weakening>, options: &Options) -> Vec<Weakening> {
         chosen.dedup_by(|next, first| next.file == first.file);
     }
     chosen
-}
-
-/// Tries every weakening, several at once, and tells of them in order.
-fn try_all(
-    models: &Models,
-    weakenings: &[Weakening],
-    jobs: Option<NonZero<usize>>,
-) -> Vec<anyhow::Result<Outcome>> {
-    let jobs = jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
-    let bar = bar(weakenings.len() as u64);
-    let queue = Mutex::new(weakenings.iter().enumerate());
-    let outcomes = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some((index, weakening)) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-                    let outcome = models.run_weakened(weakening);
-                    bar.set_message(weakening.to_string());
-                    bar.inc(1);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((index, outcome));
-                    }
-                }
-            });
-        }
-    });
-    bar.finish_and_clear();
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.sort_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }

@@ -12,7 +12,7 @@ use clockworker_testing::panics::{drop_contained, panic_as_meant, panic_unless_u
 use clockworker_testing::policy::Policy;
 
 use super::gate::Opener;
-use super::ledger::{Entry, spawning};
+use super::ledger::{Entry, Tally, spawning};
 use super::shared::{KEPT, Shared, choose, take};
 use super::tasks;
 use super::workers::{Job, resolved};
@@ -146,7 +146,7 @@ impl Shared {
             // All but the default, which is the default queue's.
             n @ 0..10 => Policy::ALL[1 + n / 2].create(queue),
             _ => {
-                self.ledger.hostile_queues.add();
+                self.ledger.add(Tally::HostileQueues);
                 let fault = FAULTS[self.below(FAULTS.len())];
                 queue
                     .scheduler(Hostile::<Faulty>::new(Faulty::for_ever(fault, self.below(60) as u32)))

@@ -26,7 +26,7 @@ use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::growth::growth;
 use crate::watchdog::{Patience, Pulse};
-use ledger::Ledger;
+use ledger::{Ledger, Tally};
 use round::Round;
 
 /// Does everything at once, for a long time, and balances the books.
@@ -54,24 +54,14 @@ const WARM_UP: u64 = 300;
 const SLACK_KIB: f64 = 4_096.0;
 
 /// What all rounds have done.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Total {
     rounds: u64,
     repeated: u64,
-    spawned: u64,
-    completed: u64,
-    cancelled: u64,
-    panicked: u64,
-    refused: u64,
     polls: u64,
-    waits: u64,
-    waits_over: u64,
-    resolved: u64,
-    elsewhere: u64,
     queues: u64,
-    hostile: u64,
     faults: u64,
-    polls_dropped: u64,
+    ledger: Ledger,
     resident: Resident,
 }
 
@@ -85,10 +75,6 @@ struct Plan {
 }
 
 /// Soaks.
-///
-/// # Errors
-///
-/// If books do not balance, a round does not end, or differs when it is played again.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let time = Duration::from_secs(if options.quick { 30 } else { options.seconds });
     let plan = Plan { seed: options.seed, first: 0, rounds: None, time };
@@ -156,7 +142,7 @@ fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, played: &Pulse) -> anyhow::Result
 }
 
 fn play_round(round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<(round::Summary, Ledger)> {
-    let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
+    let ledger = Arc::new(Ledger::new(Arc::clone(pulse)));
     let summary = round.play(&ledger)?;
     Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
 }
@@ -174,51 +160,37 @@ impl Total {
             ensure!(again == summary, "played again it differs: {summary:?}, then {again:?}");
             self.repeated += 1;
         }
-        self.add(&summary, &ledger);
-        Ok(())
-    }
-
-    fn add(&mut self, summary: &round::Summary, ledger: &Ledger) {
         self.rounds += 1;
-        self.spawned += summary.books.spawned;
-        self.completed += summary.books.completed;
-        self.cancelled += summary.books.cancelled;
-        self.panicked += summary.books.panicked;
-        self.refused += ledger.refused.get();
         self.polls += summary.polls;
-        self.waits += ledger.waits.get();
-        self.waits_over += ledger.waits_over.get();
-        self.resolved += ledger.handles_resolved.get();
-        self.elsewhere += ledger.joined_elsewhere.get();
         self.queues += summary.queues;
-        self.hostile += ledger.hostile_queues.get();
         self.faults += summary.faults;
-        self.polls_dropped += ledger.polls_dropped.get();
+        self.ledger.add_all(&ledger);
+        Ok(())
     }
 }
 
 fn figures(options: &Options, total: &Total) -> Vec<Figure> {
-    let unaccounted = total.spawned.abs_diff(total.completed + total.cancelled + total.panicked);
+    let (ledger, count) = (&total.ledger, |of| total.ledger.get(of));
     vec![
         told(4, "seed", options.seed),
         told(4, "rounds, an executor each", total.rounds),
         told(15, "rounds without threads, played twice and the same", total.repeated),
-        told(4, "tasks spawned", total.spawned),
-        told(4, "completed", total.completed),
-        told(4, "cancelled", total.cancelled),
-        told(11, "panicked, in poll or drop", total.panicked),
-        told(4, "refused", total.refused),
+        told(4, "tasks spawned", ledger.spawned()),
+        told(4, "completed", count(Tally::Completed)),
+        told(4, "cancelled", count(Tally::Cancelled)),
+        told(11, "panicked, in poll or drop", count(Tally::Panicked)),
+        told(4, "refused", count(Tally::Refused)),
         told(4, "polls", total.polls),
         told(4, "queues", total.queues),
-        told(14, "queues with a hostile scheduler", total.hostile),
+        told(14, "queues with a hostile scheduler", count(Tally::HostileQueues)),
         told(14, "of them reported", total.faults),
-        told(12, "polls of runs that were dropped midway", total.polls_dropped),
-        told(4, "join handles resolved", total.resolved),
-        told(4, "of them on another thread", total.elsewhere),
-        told(1, "waits that one wake is to end", total.waits),
+        told(12, "polls of runs that were dropped midway", count(Tally::PollsDropped)),
+        told(4, "join handles resolved", count(Tally::HandlesResolved)),
+        told(4, "of them on another thread", count(Tally::JoinedElsewhere)),
+        told(1, "waits that one wake is to end", count(Tally::Waits)),
         // A wait that does not end, and books that do not balance, end the program before this.
-        none(1, "wakes lost: waits that did not end", total.waits.abs_diff(total.waits_over)),
-        none(4, "spawned less completed, cancelled and panicked", unaccounted),
+        none(1, "wakes lost: waits that did not end", count(Tally::Waits).abs_diff(count(Tally::WaitsOver))),
+        none(4, "spawned less completed, cancelled and panicked", ledger.spawned().abs_diff(ledger.ended())),
     ]
 }
 
@@ -230,10 +202,9 @@ mod tests {
     fn some_rounds_balance_and_repeat() {
         let plan = Plan { seed: 7, first: 0, rounds: Some(40), time: Duration::MAX };
         let total = play_rounds(plan, &Arc::default(), &Pulse::default()).unwrap();
-        assert_eq!(total.spawned, total.completed + total.cancelled + total.panicked);
-        assert!(
-            total.repeated > 0 && total.panicked > 0 && total.elsewhere > 0 && total.hostile > 0,
-            "{total:?}"
-        );
+        assert_eq!(total.ledger.spawned(), total.ledger.ended());
+        let some =
+            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.ledger.get(of));
+        assert!(total.repeated > 0 && some.iter().all(|&count| count > 0), "{total:?}");
     }
 }

@@ -12,7 +12,7 @@ use clockworker_testing::driving::poll_once;
 use clockworker_testing::host::Host;
 use fastrand::Rng;
 
-use super::ledger::{Ledger, Output};
+use super::ledger::{Ledger, Output, Tally};
 use super::shared::Shared;
 use super::tasks;
 use super::workers::{Workers, resolved};
@@ -186,7 +186,7 @@ async fn main_part(shared: &Shared) {
 fn cut_short(shared: &Shared) {
     let mut run = pin!(shared.ex.run_until(main_part(shared)));
     for _ in 0..1 + shared.below(4) {
-        shared.ledger.polls_dropped.add();
+        shared.ledger.add(Tally::PollsDropped);
         if poll_once(&mut run).is_ready() {
             break;
         }
@@ -228,16 +228,16 @@ fn resolve_all(ledger: &Ledger, handles: Vec<(u64, JoinHandle<Output>)>) -> u64 
 fn check(ledger: &Ledger, books: Books, unresolved: u64) -> anyhow::Result<()> {
     let own = Books {
         spawned: ledger.spawned(),
-        completed: ledger.completed.get(),
-        cancelled: ledger.cancelled.get(),
-        panicked: ledger.panicked.get(),
+        completed: ledger.get(Tally::Completed),
+        cancelled: ledger.get(Tally::Cancelled),
+        panicked: ledger.get(Tally::Panicked),
     };
     ensure!(books == own, "the executor's books say {books:?}, the program's {own:?}");
     ensure!(own.spawned == ledger.ended(), "{} tasks ended: {own:?}", ledger.ended());
     ensure!(unresolved == 0, "{unresolved} join handles did not resolve");
-    let (made, dropped) = (ledger.outputs_made.get(), ledger.outputs_dropped.get());
+    let (made, dropped) = (ledger.get(Tally::OutputsMade), ledger.get(Tally::OutputsDropped));
     ensure!(made == dropped, "{made} outputs were made, {dropped} dropped");
-    let (waits, over) = (ledger.waits.get(), ledger.waits_over.get());
+    let (waits, over) = (ledger.get(Tally::Waits), ledger.get(Tally::WaitsOver));
     ensure!(waits == over, "{waits} waits began, {over} ended");
     Ok(())
 }

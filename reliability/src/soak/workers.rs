@@ -11,7 +11,7 @@ use clockworker_testing::panics::drop_contained;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::gate::Opener;
-use super::ledger::{Entry, Ledger, Output, spawning};
+use super::ledger::{Entry, Ledger, Output, Tally, spawning};
 use super::tasks;
 
 /// What a thread is asked to do.
@@ -73,7 +73,7 @@ fn work(jobs: Receiver<Job>, ledger: &Arc<Ledger>, awaiter: &Awaiter) {
     for job in jobs {
         match job {
             Job::Open(opener) => {
-                if ledger.wakes.get().is_multiple_of(4) {
+                if ledger.get(Tally::Wakes).is_multiple_of(4) {
                     opener.disturb();
                 }
                 opener.open();
@@ -98,7 +98,7 @@ fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Le
             let ledger = Arc::clone(ledger);
             ex.spawn(async move {
                 resolved(&ledger, handle.await);
-                ledger.joined_elsewhere.add();
+                ledger.add(Tally::JoinedElsewhere);
             });
         }
         ex.drained().await;
@@ -107,6 +107,6 @@ fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Le
 
 /// A handle has given what it had to give.
 pub(super) fn resolved(ledger: &Ledger, result: Result<Output, JoinError>) {
-    ledger.handles_resolved.add();
+    ledger.add(Tally::HandlesResolved);
     drop_contained(result);
 }

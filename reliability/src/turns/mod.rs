@@ -19,10 +19,6 @@ pub struct Options {
 }
 
 /// Plays on all hosts.
-///
-/// # Errors
-///
-/// If a host does not start.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let sleeps = if options.cases.quick { 200 } else { 10_000 };
     let mut figures = Vec::new();

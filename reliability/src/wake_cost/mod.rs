@@ -33,10 +33,6 @@ pub struct Options {
 }
 
 /// Measures both.
-///
-/// # Errors
-///
-/// If a wake does not return, or a thread panics.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let Options { threads, tasks, patience, .. } = *options;
     let wakes = if options.quick { 500_000 } else { options.wakes };

@@ -5,7 +5,6 @@
 //! that does not bring its number along, is waited for in vain, and the watchdog says so.
 
 mod lanes;
-mod lives;
 mod scene;
 mod waking;
 
@@ -39,10 +38,6 @@ pub struct Options {
 }
 
 /// Plays all scenes.
-///
-/// # Errors
-///
-/// If a wake is waited for in vain, or a host does not start.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wakes = if options.quick { 10_000_000 } else { options.wakes };
     let threads: Vec<usize> = options.threads.iter().map(|&threads| threads as usize).collect();
