@@ -30,30 +30,35 @@ pub(super) enum Tally {
     PollsDropped,
 }
 
-/// See the [module docs](self). Any thread adds to it.
+/// How much there was, by [`Tally`]. Any thread adds to it.
+#[derive(Debug, Default)]
+pub(super) struct Counts([AtomicU64; Tally::PollsDropped as usize + 1]);
+
+/// The counts of a round, and what its watchdog looks at.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) pulse: Arc<Pulse>,
-    /// By [`Tally`].
-    counts: [AtomicU64; Tally::PollsDropped as usize + 1],
+    pub(super) counts: Counts,
 }
 
 impl Ledger {
-    pub(super) fn new(pulse: Arc<Pulse>) -> Self {
-        Ledger { pulse, ..Ledger::default() }
-    }
-
     pub(super) fn add(&self, to: Tally) {
-        self.counts[to as usize].fetch_add(1, Ordering::Relaxed);
+        self.counts.0[to as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn get(&self, of: Tally) -> u64 {
-        self.counts[of as usize].load(Ordering::Relaxed)
+        self.counts.get(of)
+    }
+}
+
+impl Counts {
+    pub(super) fn get(&self, of: Tally) -> u64 {
+        self.0[of as usize].load(Ordering::Relaxed)
     }
 
-    /// Adds what another counted.
-    pub(super) fn add_all(&self, other: &Ledger) {
-        for (sum, count) in self.counts.iter().zip(&other.counts) {
+    /// Adds what another has.
+    pub(super) fn add_all(&self, other: &Counts) {
+        for (sum, count) in self.0.iter().zip(&other.0) {
             sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }

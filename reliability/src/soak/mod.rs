@@ -26,7 +26,7 @@ use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::growth::growth;
 use crate::watchdog::{Patience, Pulse};
-use ledger::{Ledger, Tally};
+use ledger::{Counts, Ledger, Tally};
 use round::Round;
 
 /// Does everything at once, for a long time, and balances the books.
@@ -61,7 +61,7 @@ struct Total {
     polls: u64,
     queues: u64,
     faults: u64,
-    ledger: Ledger,
+    counts: Counts,
     resident: Resident,
 }
 
@@ -142,7 +142,7 @@ fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, played: &Pulse) -> anyhow::Result
 }
 
 fn play_round(round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<(round::Summary, Ledger)> {
-    let ledger = Arc::new(Ledger::new(Arc::clone(pulse)));
+    let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
     let summary = round.play(&ledger)?;
     Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
 }
@@ -164,18 +164,18 @@ impl Total {
         self.polls += summary.polls;
         self.queues += summary.queues;
         self.faults += summary.faults;
-        self.ledger.add_all(&ledger);
+        self.counts.add_all(&ledger.counts);
         Ok(())
     }
 }
 
 fn figures(options: &Options, total: &Total) -> Vec<Figure> {
-    let (ledger, count) = (&total.ledger, |of| total.ledger.get(of));
+    let (counts, count) = (&total.counts, |of| total.counts.get(of));
     vec![
         told(4, "seed", options.seed),
         told(4, "rounds, an executor each", total.rounds),
         told(15, "rounds without threads, played twice and the same", total.repeated),
-        told(4, "tasks spawned", ledger.spawned()),
+        told(4, "tasks spawned", counts.spawned()),
         told(4, "completed", count(Tally::Completed)),
         told(4, "cancelled", count(Tally::Cancelled)),
         told(11, "panicked, in poll or drop", count(Tally::Panicked)),
@@ -190,7 +190,7 @@ fn figures(options: &Options, total: &Total) -> Vec<Figure> {
         told(1, "waits that one wake is to end", count(Tally::Waits)),
         // A wait that does not end, and books that do not balance, end the program before this.
         none(1, "wakes lost: waits that did not end", count(Tally::Waits).abs_diff(count(Tally::WaitsOver))),
-        none(4, "spawned less completed, cancelled and panicked", ledger.spawned().abs_diff(ledger.ended())),
+        none(4, "spawned less completed, cancelled and panicked", counts.spawned().abs_diff(counts.ended())),
     ]
 }
 
@@ -202,9 +202,9 @@ mod tests {
     fn some_rounds_balance_and_repeat() {
         let plan = Plan { seed: 7, first: 0, rounds: Some(40), time: Duration::MAX };
         let total = play_rounds(plan, &Arc::default(), &Pulse::default()).unwrap();
-        assert_eq!(total.ledger.spawned(), total.ledger.ended());
+        assert_eq!(total.counts.spawned(), total.counts.ended());
         let some =
-            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.ledger.get(of));
+            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.counts.get(of));
         assert!(total.repeated > 0 && some.iter().all(|&count| count > 0), "{total:?}");
     }
 }

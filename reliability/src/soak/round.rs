@@ -227,13 +227,13 @@ fn resolve_all(ledger: &Ledger, handles: Vec<(u64, JoinHandle<Output>)>) -> u64 
 
 fn check(ledger: &Ledger, books: Books, unresolved: u64) -> anyhow::Result<()> {
     let own = Books {
-        spawned: ledger.spawned(),
+        spawned: ledger.counts.spawned(),
         completed: ledger.get(Tally::Completed),
         cancelled: ledger.get(Tally::Cancelled),
         panicked: ledger.get(Tally::Panicked),
     };
     ensure!(books == own, "the executor's books say {books:?}, the program's {own:?}");
-    ensure!(own.spawned == ledger.ended(), "{} tasks ended: {own:?}", ledger.ended());
+    ensure!(own.spawned == ledger.counts.ended(), "{} tasks ended: {own:?}", ledger.counts.ended());
     ensure!(unresolved == 0, "{unresolved} join handles did not resolve");
     let (made, dropped) = (ledger.get(Tally::OutputsMade), ledger.get(Tally::OutputsDropped));
     ensure!(made == dropped, "{made} outputs were made, {dropped} dropped");
