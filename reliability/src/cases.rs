@@ -100,6 +100,11 @@ impl Worst {
         }
     }
 
+    /// Takes another in.
+    pub fn take(&mut self, other: Worst) {
+        self.add(other.value, other.seed);
+    }
+
     /// It, held to a bound, and its seed.
     pub fn figures(self, promise: u8, what: &str, bound: f64) -> [Figure; 2] {
         [at_most(promise, what, self.value, bound), told(promise, format!("its seed, {what}"), self.seed)]

@@ -33,41 +33,18 @@ pub(super) struct Defect {
     pub(super) path: PathBuf,
 }
 
-/// A test: its package, its program and its path in that.
+/// A test: its library, its program and its path in that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TestName {
-    pub(super) package: Package,
+    /// The library's folder in the workspace.
+    pub(super) library: &'static str,
     /// None for the library's own.
     pub(super) file: Option<String>,
     pub(super) test: String,
 }
 
-/// The two libraries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Package {
-    Clockworker,
-    Schedulers,
-}
-
-impl Package {
-    pub(super) const ALL: [Package; 2] = [Package::Clockworker, Package::Schedulers];
-
-    /// Its name for cargo.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Package::Clockworker => "clockworker",
-            Package::Schedulers => "clockworker-schedulers",
-        }
-    }
-
-    /// Its folder in the workspace.
-    pub(super) fn folder(self) -> &'static str {
-        match self {
-            Package::Clockworker => "clockworker",
-            Package::Schedulers => "schedulers",
-        }
-    }
-}
+/// The folders of the two libraries.
+pub(super) const LIBRARIES: [&str; 2] = ["clockworker", "schedulers"];
 
 impl TestName {
     /// What cargo is to be told to build.
@@ -83,20 +60,20 @@ impl FromStr for TestName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (package, rest) = match text.strip_prefix("schedulers/") {
-            Some(rest) => (Package::Schedulers, rest),
-            None => (Package::Clockworker, text),
+        let (library, rest) = match text.strip_prefix("schedulers/") {
+            Some(rest) => (LIBRARIES[1], rest),
+            None => (LIBRARIES[0], text),
         };
         let (file, test) = rest.split_once("::").ok_or_else(|| format!("'{text}' is not 'file::test'"))?;
         let file = (file != "lib").then(|| file.to_owned());
-        Ok(TestName { package, file, test: test.to_owned() })
+        Ok(TestName { library, file, test: test.to_owned() })
     }
 }
 
 impl fmt::Display for TestName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let package = if self.package == Package::Schedulers { "schedulers/" } else { "" };
-        write!(f, "{package}{}::{}", self.file.as_deref().unwrap_or("lib"), self.test)
+        let library = if self.library == LIBRARIES[1] { "schedulers/" } else { "" };
+        write!(f, "{library}{}::{}", self.file.as_deref().unwrap_or("lib"), self.test)
     }
 }
 
@@ -153,7 +130,7 @@ mod tests {
         assert_eq!((defect.name.as_str(), defect.what.as_str()), ("defect", "It is wrong."));
         assert_eq!((defect.promise, defect.quick), (4, true));
         assert_eq!(defect.caught_by.to_string(), "schedulers/lib::a::b");
-        assert_eq!((defect.caught_by.package, defect.caught_by.file), (Package::Schedulers, None));
+        assert_eq!((defect.caught_by.library, defect.caught_by.file), ("schedulers", None));
     }
 
     #[test]

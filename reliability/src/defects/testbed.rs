@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::scratch::{Scratch, run_for, succeed, test_programs, workspace};
 
-use super::seeded::{Defect, Package, TestName};
+use super::seeded::{Defect, LIBRARIES, TestName};
 
 /// See the [module docs](self).
 pub(super) struct Testbed {
@@ -46,13 +46,13 @@ const TEST_FAILED: i32 = 101;
 impl Testbed {
     /// Requires that each defect's test exists, and passes where there is no defect.
     pub(super) fn check_unbroken(&self, defects: &[Defect]) -> anyhow::Result<()> {
-        for package in Package::ALL {
+        for library in LIBRARIES {
             let tests =
-                || defects.iter().map(|defect| &defect.caught_by).filter(|test| test.package == package);
+                || defects.iter().map(|defect| &defect.caught_by).filter(|test| test.library == library);
             let targets: BTreeSet<Vec<&str>> = tests().map(TestName::target).collect();
             if !targets.is_empty() {
                 let targets: Vec<&str> = targets.into_iter().flatten().collect();
-                self.build(package, &targets)?;
+                self.build(library, &targets)?;
             }
         }
         for test in defects.iter().map(|defect| &defect.caught_by) {
@@ -81,12 +81,12 @@ impl Testbed {
     }
 
     /// Builds the test programs, and says where they are.
-    fn build(&self, package: Package, targets: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    fn build(&self, library: &str, targets: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["test", "--locked", "--no-run", "--message-format=json-render-diagnostics"]);
         // The kit of laws is a feature, which some test files need.
-        cargo.args(["-p", package.name(), "--features=clockworker-schedulers/laws"]).args(targets);
-        cargo.current_dir(self.scratch.root()).env("CARGO_INCREMENTAL", "0");
+        cargo.arg("--features=clockworker-schedulers/laws").args(targets);
+        cargo.current_dir(self.scratch.root().join(library)).env("CARGO_INCREMENTAL", "0");
         // The workspace's own, for the dependencies that are there already. What is broken is at another path, and is
         // kept apart by it.
         cargo.env("CARGO_TARGET_DIR", workspace().join("target"));
@@ -94,11 +94,11 @@ impl Testbed {
     }
 
     fn run(&self, test: &TestName) -> anyhow::Result<Ended> {
-        let programs = self.build(test.package, &test.target())?;
+        let programs = self.build(test.library, &test.target())?;
         let [program] = &programs[..] else { bail!("'{test}' is in {} test programs", programs.len()) };
         let mut run = Command::new(program);
         run.args(["--exact", &test.test, "--nocapture"]);
-        run.current_dir(self.scratch.root().join(test.package.folder()));
+        run.current_dir(self.scratch.root().join(test.library));
         match run_for(&mut run, self.hang)? {
             None => Ok(Ended::Hung),
             Some((status, said)) => judge(test, status, &said),

@@ -57,16 +57,16 @@ impl Tally {
         let mut rng = Rng::with_seed(seed);
         let workload = Workload::draw(&mut rng);
         let (lone, steady) = (workload.queues.len() == 1, workload.is_steady());
-        let outcome = scene::play(workload, rng).with_context(|| format!("seed {seed}"))?;
+        let outcome = scene::play(workload, rng, seed).with_context(|| format!("seed {seed}"))?;
         self.wakes += outcome.wakes;
         match (lone, steady) {
-            (true, _) => self.one_queue.add(outcome.worst, seed),
-            (_, true) => self.steady.add(outcome.first_beside_contenders, seed),
+            (true, _) => self.one_queue.take(outcome.worst),
+            (_, true) => self.steady.take(outcome.first_beside_contenders),
             _ => {}
         }
         if !lone {
-            self.restless.add(outcome.worst, seed);
-            self.restless_by_steady.add(outcome.any_beside_contenders, seed);
+            self.restless.take(outcome.worst);
+            self.restless_by_steady.take(outcome.any_beside_contenders);
         }
         Ok(())
     }

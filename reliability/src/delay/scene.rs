@@ -14,19 +14,21 @@ use fastrand::Rng;
 
 use super::formula::Others;
 use super::workload::Workload;
+use crate::cases::Worst;
 
 /// What became of a workload.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) wakes: u64,
     /// The greatest delay in parts of its bound.
-    pub(super) worst: f64,
+    pub(super) worst: Worst,
     /// In parts of the bound that holds where the other queues contend all the time: of the first queue, and of any.
-    pub(super) first_beside_contenders: f64,
-    pub(super) any_beside_contenders: f64,
+    pub(super) first_beside_contenders: Worst,
+    pub(super) any_beside_contenders: Worst,
 }
 
 struct Scene {
+    seed: u64,
     time: VirtualTime,
     workload: Workload,
     rng: RefCell<Rng>,
@@ -38,7 +40,7 @@ struct Scene {
 }
 
 /// Plays it to its end.
-pub(super) fn play(workload: Workload, rng: Rng) -> anyhow::Result<Outcome> {
+pub(super) fn play(workload: Workload, rng: Rng, seed: u64) -> anyhow::Result<Outcome> {
     let time = VirtualTime::new();
     let ex = executor(&workload, &time)?;
     let bounds = (0..workload.queues.len())
@@ -48,6 +50,7 @@ pub(super) fn play(workload: Workload, rng: Rng) -> anyhow::Result<Outcome> {
         })
         .collect();
     let scene = Rc::new(Scene {
+        seed,
         time,
         bounds,
         polls_left: Cell::new(workload.polls),
@@ -149,16 +152,10 @@ impl Scene {
         let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken).as_nanos() as f64);
         let (bound, beside_contenders) = self.bounds[queue];
         outcome.wakes += 1;
-        note(&mut outcome.worst, delay / bound);
-        note(&mut outcome.any_beside_contenders, delay / beside_contenders);
+        outcome.worst.add(delay / bound, self.seed);
+        outcome.any_beside_contenders.add(delay / beside_contenders, self.seed);
         if queue == 0 {
-            note(&mut outcome.first_beside_contenders, delay / beside_contenders);
+            outcome.first_beside_contenders.add(delay / beside_contenders, self.seed);
         }
-    }
-}
-
-fn note(worst: &mut f64, ratio: f64) {
-    if ratio > *worst || ratio.is_nan() {
-        *worst = ratio;
     }
 }

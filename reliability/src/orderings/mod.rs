@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
 use self::models::{Models, Outcome};
@@ -71,7 +71,7 @@ fn find() -> anyhow::Result<Vec<Weakening>> {
     for file in sources(&root).with_context(|| format!("cannot list '{}'", root.display()))? {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read '{}'", file.display()))?;
         let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into_owned();
-        found.extend(site::weakenings(&name, &text));
+        found.extend(site::weakenings(&name, &text).map_err(|error| anyhow!("'{name}': {error}"))?);
     }
     ensure!(!found.is_empty(), "no ordering found in {SOURCE}");
     Ok(found)
