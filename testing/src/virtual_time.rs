@@ -209,3 +209,38 @@ impl fmt::Debug for VirtualTime {
         f.debug_struct("VirtualTime").field("now", &self.now()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// An alarm at 1 ms, while 2 ms pass: when it went off.
+    fn alarm_while(pass: fn(&VirtualTime, Duration)) -> Duration {
+        let (time, rang) = (VirtualTime::new(), Rc::new(Cell::new(Duration::ZERO)));
+        let (then, noted) = (time.clone(), Rc::clone(&rang));
+        time.at(MS, move || noted.set(then.now()));
+        pass(&time, 2 * MS);
+        assert_eq!(time.now(), 2 * MS);
+        rang.get()
+    }
+
+    #[test]
+    fn alarms_go_off_at_their_time_or_after_the_work() {
+        assert_eq!((alarm_while(VirtualTime::pass), alarm_while(VirtualTime::work)), (MS, 2 * MS));
+    }
+
+    #[test]
+    fn the_clock_moves_to_the_next_alarm_when_all_sleep() {
+        let time = VirtualTime::new();
+        let ex = time.executor();
+        time.run(&ex, async {
+            time.sleep(MS).await;
+            time.work(MS);
+            time.sleep_until(3 * MS).await;
+        });
+        assert_eq!(time.now(), 3 * MS);
+        assert!(time.drive(&ex, || false, || Duration::ZERO).is_err(), "it would hang");
+    }
+}

@@ -27,6 +27,34 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// All of them but none.
+    pub const ALL: &[Fault] = &[
+        Fault::Does(Misdeed::LosePushed),
+        Fault::Does(Misdeed::DoublePushed),
+        Fault::Does(Misdeed::PushToFront),
+        Fault::Does(Misdeed::ClaimEmpty),
+        Fault::Does(Misdeed::InventSlot),
+        Fault::Does(Misdeed::InventMax),
+        Fault::Does(Misdeed::InventGeneration),
+        Fault::Does(Misdeed::LosePopped),
+        Fault::Does(Misdeed::KeepPopped),
+        Fault::Does(Misdeed::PopFromBack),
+        Fault::Does(Misdeed::Repeat),
+        Fault::Does(Misdeed::LoseSwapped),
+        Fault::Does(Misdeed::KeepSwapped),
+        Fault::Panics(Call::Push),
+        Fault::Panics(Call::Pop),
+        Fault::Panics(Call::PushPop),
+        Fault::Panics(Call::Peek),
+        Fault::Panics(Call::Patience),
+        Fault::Panics(Call::Served),
+        Fault::Panics(Call::Finished),
+        Fault::Panics(Call::GroupClosed),
+        Fault::PanicsInDrop,
+        Fault::PanicsInPopAndDrop,
+        Fault::PeeksNonsense,
+    ];
+
     /// What the executor may report it as; nothing if it is none.
     pub fn reported(self) -> &'static [PolicyFault] {
         use Misdeed as M;
