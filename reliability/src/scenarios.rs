@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Args;
 use clockworker_testing::host::Host;
-use clockworker_testing::programs::{Audit, Program, check, run_clockworker};
+use clockworker_testing::programs::{Audit, Outcome, Program, check, run_clockworker};
 
 use crate::cases::in_parallel;
 use crate::figure::{Figure, none, told};
@@ -75,7 +75,7 @@ fn figures(found: &Found) -> Vec<Figure> {
 }
 
 fn run_all(first: u64, programs: u64, threads: Option<u64>) -> Found {
-    let batches = (0..programs.div_ceil(BATCH) as u32).map(|batch| u64::from(batch) * BATCH);
+    let batches = (0..programs.div_ceil(BATCH) as usize).map(|batch| batch as u64 * BATCH);
     let found = in_parallel(batches, threads.map(|threads| threads as usize), |batch| {
         let mut found = Found::default();
         (batch..programs.min(batch + BATCH)).for_each(|at| found.examine(first.wrapping_add(at)));
@@ -90,10 +90,9 @@ impl Found {
     fn examine(&mut self, seed: u64) {
         self.programs += 1;
         let program = Program::from_seed(seed);
-        let checked = catch_unwind(AssertUnwindSafe(|| check(&program)));
-        let outcome = match checked {
-            Ok(Ok(outcome)) => Some(outcome),
-            Ok(Err(_)) | Err(_) => {
+        let outcome = match checked(&program) {
+            Ok(outcome) => Some(outcome),
+            Err(_) => {
                 self.different += 1;
                 self.note(seed);
                 // What Clockworker does by itself is still to be counted, if it comes to an end.
@@ -122,23 +121,25 @@ impl Found {
     }
 }
 
+/// Runs a program on both executors. The error says how they differ, or that one panicked.
+fn checked(program: &Program) -> Result<Outcome, String> {
+    let checked = catch_unwind(AssertUnwindSafe(|| check(program)));
+    checked.map_or(Err("panicked".to_owned()), |checked| checked.map_err(|difference| difference.to_string()))
+}
+
 /// Shows a program and what happens in it. One that is not as it should be is shown as small as it can be made.
 #[allow(clippy::print_stderr, reason = "where to look")]
 fn show(seed: u64) {
-    let fails = |program: &Program| match catch_unwind(AssertUnwindSafe(|| check(program))) {
-        Ok(Ok(outcome)) => !outcome.audit().is_clean(),
-        Ok(Err(_)) | Err(_) => true,
-    };
+    let fails = |program: &Program| checked(program).map_or(true, |outcome| !outcome.audit().is_clean());
     let whole = Program::from_seed(seed);
     let program = if fails(&whole) { Program::shrunk(seed, fails) } else { whole };
     eprintln!("the program of seed {seed} (again: scenarios --only --seed {seed}):\n{program}");
-    match catch_unwind(AssertUnwindSafe(|| check(&program))) {
-        Ok(Ok(outcome)) => {
+    match checked(&program) {
+        Ok(outcome) => {
             outcome.trace.iter().for_each(|entry| eprintln!("  {entry}"));
             eprintln!("{:?}", outcome.audit());
         }
-        Ok(Err(difference)) => eprintln!("{difference}"),
-        Err(_) => eprintln!("panicked"),
+        Err(wrong) => eprintln!("{wrong}"),
     }
 }
 
