@@ -1,8 +1,8 @@
-//! Random programs on Clockworker and on the reference executor of the crate `reliability`, compared step by step.
+//! Random programs on Clockworker and on the reference executor of the crate `testing`, compared step by step.
 
 #![no_main]
 
-use clockworker_reliability::programs::{Program, check};
+use clockworker_testing::programs::{Program, check};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -7,9 +7,8 @@ mod eevdf_pair;
 
 use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{QueueId, Share};
+use clockworker_testing::tape::Tape;
 use eevdf_pair::{Call, Pair};
-
-use crate::Script;
 
 /// Queues at most.
 const QUEUES: u8 = 8;
@@ -28,28 +27,28 @@ pub fn run(data: &[u8]) {
         128..192 => -(1 << (start - 128)),
         _ => i128::MAX >> (start - 192),
     };
-    let script = Script::new(data);
+    let tape = Tape::new(data);
     match shape % 2 {
-        0 => beside_the_model(&script, start.clamp(0, 1 << 80)),
-        _ => by_its_own_account(&script, start),
+        0 => beside_the_model(&tape, start.clamp(0, 1 << 80)),
+        _ => by_its_own_account(&tape, start),
     }
 }
 
-fn beside_the_model(script: &Script, start: i128) {
+fn beside_the_model(tape: &Tape, start: i128) {
     let mut pair = Pair::starting_at(start);
     let mut model = EevdfOracle::<40>::default();
     for _ in 0..CALLS {
-        let Some(call) = call(script, EXACT_BITS) else { return };
+        let Some(call) = call(tape, EXACT_BITS) else { return };
         let picked = pair.apply(&call);
         call.apply_to(&mut model, picked);
         pair.agrees(&model);
     }
 }
 
-fn by_its_own_account(script: &Script, start: i128) {
+fn by_its_own_account(tape: &Tape, start: i128) {
     let mut pair = Pair::starting_at(start);
     for _ in 0..CALLS {
-        let Some(call) = call(script, u64::BITS as u8) else { return };
+        let Some(call) = call(tape, u64::BITS as u8) else { return };
         pair.apply(&call);
         assert_is_sound(&mut pair);
     }
@@ -73,35 +72,35 @@ fn assert_is_sound(pair: &mut Pair) {
 }
 
 /// The next call, with numbers of up to so many bits.
-fn call(script: &Script, bits: u8) -> Option<Call> {
-    let op = script.try_next()?;
+fn call(tape: &Tape, bits: u8) -> Option<Call> {
+    let op = tape.try_next()?;
     let index = usize::from(op / 16 % QUEUES);
     Some(match op % 16 {
-        0 => Call::Add(share(script), number(script, bits).max(1)),
+        0 => Call::Add(share(tape), number(tape, bits).max(1)),
         1 => Call::Remove(index),
         2..=4 => Call::Wake(index),
         5 | 6 => Call::Sleep(index),
-        7 => Call::Charge(index, number(script, bits)),
-        8 => Call::SetShare(index, share(script)),
-        9 => Call::SetRequest(index, number(script, bits).max(1)),
-        _ => Call::Serve(number(script, bits)),
+        7 => Call::Charge(index, number(tape, bits)),
+        8 => Call::SetShare(index, share(tape)),
+        9 => Call::SetRequest(index, number(tape, bits).max(1)),
+        _ => Call::Serve(number(tape, bits)),
     })
 }
 
 /// Small ones, which make ties, and any other.
-fn share(script: &Script) -> u32 {
-    match script.byte() {
+fn share(tape: &Tape) -> u32 {
+    match tape.byte() {
         small @ 0..128 => u32::from(small % 4) + 1,
         large => (u32::from(large) << (large % 13)).clamp(1, Share::MAX.get()),
     }
 }
 
 /// Some bits anywhere, or all of them.
-fn number(script: &Script, bits: u8) -> u64 {
+fn number(tape: &Tape, bits: u8) -> u64 {
     let most = u64::MAX >> (64 - u32::from(bits));
-    match script.byte() {
+    match tape.byte() {
         255 => most,
         small @ 0..64 => u64::from(small) * 1_000,
-        shift => (u64::from(script.byte()) << (shift % bits)) & most,
+        shift => (u64::from(tape.byte()) << (shift % bits)) & most,
     }
 }

@@ -1,4 +1,4 @@
-//! Panics that are meant. All others end the process, so that the fuzzer sees them wherever they are caught.
+//! Panics that are not meant end the process, so that the fuzzer sees them wherever they are caught.
 
 use std::cell::Cell;
 use std::panic::{self, PanicHookInfo};
@@ -6,15 +6,6 @@ use std::panic::{self, PanicHookInfo};
 thread_local! {
     static CALLS_BACK: Cell<bool> = const { Cell::new(false) };
 }
-
-/// Panics without a word: the hook is not called.
-pub fn panic_as_meant() -> ! {
-    panic::resume_unwind(Box::new(Meant))
-}
-
-/// The payload of a panic that is meant.
-#[derive(Debug)]
-pub struct Meant;
 
 /// What a scheduler must expect that calls back into its own executor: a borrow that is taken, a driver that drives.
 fn is_refusal(text: &str) -> bool {

@@ -4,27 +4,16 @@
 use std::sync::Once;
 
 use clockworker_fuzz::{eevdf, hostile, quiet};
+use clockworker_testing::random::Random;
 
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(quiet::install);
 }
 
-/// Random numbers, the same in each run (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn bytes(&mut self) -> Vec<u8> {
-        let length = self.next() % 400;
-        (0..length).map(|_| self.next() as u8).collect()
-    }
+fn bytes(random: &mut Random) -> Vec<u8> {
+    let length = random.below(400);
+    random.bytes(length)
 }
 
 /// Shows the input that fails.
@@ -40,9 +29,9 @@ impl Drop for Shown<'_> {
 
 fn run(scene: impl Fn(&[u8]), inputs: u32) {
     install();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..inputs {
-        let bytes = random.bytes();
+        let bytes = bytes(&mut random);
         let _shown = Shown(&bytes);
         scene(&bytes);
     }

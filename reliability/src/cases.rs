@@ -1,9 +1,15 @@
 //! Random cases, each made of its own seed, and the worst of them.
 
+use std::num::NonZero;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clap::Args;
 use fastrand::Rng;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::figure::{Figure, at_most, told};
 
 /// How many cases, and from which seed on.
 #[derive(Clone, Debug, Args)]
@@ -20,16 +26,61 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// The quick form, from the first seed.
-    pub fn quick() -> Self {
-        Cases { cases: None, quick: true, seed: 1 }
-    }
-
     /// The seeds of all cases, where the two forms have so many.
     pub fn seeds(&self, long: u64, quick: u64) -> Range<u64> {
         let count = self.cases.unwrap_or(if self.quick { quick } else { long });
         self.seed..self.seed.saturating_add(count)
     }
+
+    /// Plays the case of each of these seeds, with a bar; how many there were.
+    ///
+    /// # Errors
+    ///
+    /// The first of a case.
+    pub fn play(
+        &self,
+        long: u64,
+        quick: u64,
+        case: impl FnMut(u64) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
+        let seeds = self.seeds(long, quick);
+        let count = seeds.end - seeds.start;
+        let bar = bar(count);
+        bar.wrap_iter(seeds).try_for_each(case)?;
+        bar.finish_and_clear();
+        Ok(count)
+    }
+}
+
+/// Does something with each item on several threads, with a bar; what came of them, in order. As many threads as there are
+/// processors, unless told otherwise.
+pub fn in_parallel<I: Send, T: Send>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    threads: Option<usize>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let threads = threads.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
+    let bar = bar(items.len() as u64);
+    let (items, results) = (Mutex::new(items.enumerate()), Mutex::new(Vec::new()));
+    let next = || items.lock().ok()?.next();
+    let run = || {
+        while let Some((at, item)) = next() {
+            let result = work(item);
+            bar.inc(1);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+    };
+    thread::scope(|scope| (0..threads.unwrap_or(1)).for_each(|_| drop(scope.spawn(run))));
+    bar.finish_and_clear();
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|&(at, _)| at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// A progress bar of `steps` steps on standard error; shows nothing where that is no terminal.
+pub fn bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {pos}/{len} {elapsed} {wide_msg}");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The greatest of many numbers, and the seed that it came from.
@@ -47,6 +98,16 @@ impl Worst {
         if value > self.value || (value.is_nan() && !self.value.is_nan()) {
             *self = Worst { value, seed };
         }
+    }
+
+    /// Takes another in.
+    pub fn take(&mut self, other: Worst) {
+        self.add(other.value, other.seed);
+    }
+
+    /// It, held to a bound, and its seed.
+    pub fn figures(self, promise: u8, what: &str, bound: f64) -> [Figure; 2] {
+        [at_most(promise, what, self.value, bound), told(promise, format!("its seed, {what}"), self.seed)]
     }
 }
 
@@ -66,7 +127,7 @@ mod tests {
     fn a_case_can_be_repeated_by_its_seed() {
         let cases = Cases { cases: Some(1), quick: false, seed: 17 };
         assert_eq!(cases.seeds(100, 10), 17..18);
-        assert_eq!(Cases::quick().seeds(100, 10), 1..11);
+        assert_eq!(Cases { cases: None, quick: true, seed: 1 }.seeds(100, 10), 1..11);
     }
 
     #[test]

@@ -13,17 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use clockworker::{Executor, QueueError};
-use tokio::sync::oneshot;
+use clockworker_testing::host::Host;
+use tokio::sync::{Notify, oneshot};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::progress;
-use crate::watchdog::{self, Pulse};
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
+use crate::watchdog::{Patience, Pulse};
 
 /// Drops the driver after every k-th poll of a program, and lets the next go on.
 #[derive(Clone, Debug, Args)]
@@ -37,13 +35,8 @@ pub struct Options {
     /// Drivers dropped in a row, each after as many polls, in every second run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     again: usize,
-}
-
-impl Options {
-    /// The quick form.
-    pub fn quick() -> Self {
-        Options { tasks: 0, quick: true, again: 5 }
-    }
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// What went wrong, and how much there was of it.
@@ -55,33 +48,29 @@ struct Tally {
     unwoken: u64,
 }
 
-/// How long nothing may move before a task is called lost.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Runs on every host.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (tasks, again) = (if options.quick { 6 } else { options.tasks }, options.again);
     let mut figures = Vec::new();
-    let bar = progress::bar(Host::ALL.len() as u64);
+    let bar = bar(Host::ALL.len() as u64);
     for &host in Host::ALL {
         bar.set_message(host.to_string());
-        let pulse = Arc::new(Pulse::default());
-        let at_work = Arc::clone(&pulse);
-        let stuck = || format!("{host}: after {} runs one does not end: a task is lost", pulse.count());
-        let work = move || cut_everywhere(host, tasks, again, &at_work);
-        let tally = watchdog::watch(&pulse, PATIENCE, |_| {}, work, stuck)?;
+        let stuck = |runs| format!("{host}: after {runs} runs one does not end: a task is lost");
+        let work = move |pulse: Arc<Pulse>| cut_everywhere(host, tasks, again, &pulse);
+        let tally = options.patience.watch(|_| {}, work, stuck)?;
         bar.inc(1);
-        let none = Bound::Exactly(0.0);
-        figures.push(Figure::told(12, format!("cuts, {host}"), tally.cuts as f64));
-        figures.push(Figure::held(12, format!("tasks lost, {host}"), tally.lost as f64, none));
-        figures.push(Figure::held(12, format!("tasks that ended twice, {host}"), tally.twice as f64, none));
-        figures.push(Figure::held(12, format!("polls without a wake, {host}"), tally.unwoken as f64, none));
+        figures.extend([
+            told(12, format!("cuts, {host}"), tally.cuts),
+            none(12, format!("tasks lost, {host}"), tally.lost),
+            none(12, format!("tasks that ended twice, {host}"), tally.twice),
+            none(12, format!("polls without a wake, {host}"), tally.unwoken),
+        ]);
     }
     bar.finish_and_clear();
     Ok(figures)
 }
 
-fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> Result<Tally, Failure> {
+fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> anyhow::Result<Tally> {
     let uncut = run(host, tasks, &[])?;
     let mut tally = Tally::default();
     for k in 0..=uncut.turns {
@@ -119,11 +108,11 @@ impl Tally {
 }
 
 /// Runs the program on a host, with a driver dropped after so many polls for each of `cuts`.
-fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
-    let ex = Executor::builder().poll_cap(1).build().map_err(|error| Failure::run(error.to_string()))?;
+fn run(host: Host, tasks: usize, cuts: &[u64]) -> anyhow::Result<Run> {
+    let ex = Executor::builder().poll_cap(1).build()?;
     let books = Rc::new(Books::default());
     let (answers, nudges) = (Answers::new(), Nudges::default());
-    spawn(&ex, &books, (&answers, &nudges), tasks).map_err(|error| Failure::run(error.to_string()))?;
+    spawn(&ex, &books, (&answers, &nudges), tasks)?;
     let (turns, made) = (Cell::new(0), Cell::new(0));
     host.block_on(async {
         for &after in cuts {
@@ -135,7 +124,7 @@ fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
         poll_fn(|cx| {
             turns.set(turns.get() + 1);
             let polled = run.as_mut().poll(cx);
-            nudges.give();
+            nudges.notify_waiters();
             polled
         })
         .await;
@@ -144,7 +133,7 @@ fn run(host: Host, tasks: usize, cuts: &[u64]) -> Result<Run, Failure> {
 }
 
 /// Polls a driver so many times, then drops it. False if it was done before.
-async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
+async fn cut<F: Future>(driver: F, after: u64, nudges: &Notify) -> bool {
     let mut driver = Box::pin(driver);
     let mut polls = 0;
     poll_fn(move |cx| {
@@ -155,7 +144,7 @@ async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
             }
         }
         // Also just before the drop, so that there is always something that the executor has not seen yet.
-        nudges.give();
+        nudges.notify_waiters();
         // Dropped in the poll that makes up the number, before its wakes come.
         if polls == after { Poll::Ready(true) } else { Poll::Pending }
     })
@@ -163,21 +152,7 @@ async fn cut<F: Future>(driver: F, after: u64, nudges: &Nudges) -> bool {
 }
 
 /// Wakes on the owner thread while the executor is not polled, as the host's driver has them.
-#[derive(Clone, Debug, Default)]
-struct Nudges(Rc<RefCell<Vec<oneshot::Sender<()>>>>);
-
-impl Nudges {
-    fn give(&self) {
-        let asked = self.0.take();
-        asked.into_iter().for_each(|nudge| nudge.send(()).unwrap_or(()));
-    }
-
-    async fn wait(&self) {
-        let (nudge, nudged) = oneshot::channel();
-        self.0.borrow_mut().push(nudge);
-        drop(nudged.await);
-    }
-}
+type Nudges = Rc<Notify>;
 
 /// Tasks that yield, that await others, that are answered by another thread or nudged by this one, and that spawn, in three
 /// queues.
@@ -200,7 +175,7 @@ fn spawn(
         let nudge = nudges.clone();
         let _waits = queue.spawn(booked(books, async move {
             for _ in 0..3 {
-                nudge.wait().await;
+                nudge.notified().await;
             }
         }));
         let inner = Rc::clone(books);
@@ -217,41 +192,21 @@ fn booked<F: Future>(books: &Rc<Books>, future: F) -> impl Future<Output = ()> +
     let task = books.ended.borrow().len();
     books.ended.borrow_mut().push(0);
     let books = Rc::clone(books);
-    let woken = Arc::new(Noted::default());
+    let woken = Arc::new(AtomicBool::new(true));
     let mut future = Box::pin(future);
-    woken.note();
     poll_fn(move |cx| {
-        if !woken.take() {
+        if !woken.swap(false, Ordering::AcqRel) {
             books.unwoken.set(books.unwoken.get() + 1);
         }
-        let waker = woken.pass_on(cx.waker());
+        let waker = Waker::from(Arc::new(Noting { woken: Arc::clone(&woken), waker: cx.waker().clone() }));
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         polled.map(|_| books.ended.borrow_mut()[task] += 1)
     })
 }
 
-/// Whether a task was woken since it was last polled.
-#[derive(Debug, Default)]
-struct Noted(AtomicBool);
-
-impl Noted {
-    fn note(&self) {
-        // Ordering: Release, as the wake that follows; the poll that it causes sees it.
-        self.0.store(true, Ordering::Release);
-    }
-
-    fn take(&self) -> bool {
-        self.0.swap(false, Ordering::AcqRel)
-    }
-
-    /// A waker that notes the wake first.
-    fn pass_on(self: &Arc<Self>, waker: &Waker) -> Waker {
-        Waker::from(Arc::new(Noting { noted: Arc::clone(self), waker: waker.clone() }))
-    }
-}
-
+/// A waker that notes the wake first.
 struct Noting {
-    noted: Arc<Noted>,
+    woken: Arc<AtomicBool>,
     waker: Waker,
 }
 
@@ -261,7 +216,8 @@ impl Wake for Noting {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.noted.note();
+        // Ordering: Release, as the wake that follows; the poll that it causes sees it.
+        self.woken.store(true, Ordering::Release);
         self.waker.wake_by_ref();
     }
 }

@@ -9,12 +9,12 @@ mod testbed;
 
 use std::time::Duration;
 
+use anyhow::ensure;
 use clap::Args;
-use comfy_table::{Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
+use crate::BadRequest;
+use crate::cases::bar;
+use crate::figure::{Figure, exactly, table_of};
 use crate::scratch::{Scratch, workspace};
 use seeded::Defect;
 use testbed::{Ended, Testbed};
@@ -38,74 +38,56 @@ pub struct Options {
 
 /// See the [module docs](self). One figure per promise: how many of its defects were caught.
 #[allow(clippy::print_stdout, reason = "the table is for a terminal")]
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let defects = chosen(options)?;
     if options.list {
         println!("{}", listed(&defects));
         return Ok(Vec::new());
     }
-    let testbed = Testbed::new(Scratch::copy("defects")?, Duration::from_secs(options.hang));
+    let testbed = Testbed { scratch: Scratch::copy("defects")?, hang: Duration::from_secs(options.hang) };
     testbed.check_unbroken(&defects)?;
-    let ends = try_all(&testbed, &defects)?;
+    // In order of their tests, so that few programs are built twice.
+    let bar = bar(defects.len() as u64);
+    let tried = defects.iter().map(|defect| {
+        bar.set_message(defect.name.clone());
+        testbed.try_defect(defect)
+    });
+    let ends = bar.wrap_iter(tried).collect::<anyhow::Result<Vec<Ended>>>()?;
+    bar.finish_and_clear();
     println!("{}", told(&defects, &ends, options.hang));
     Ok(figures(&defects, &ends))
 }
 
-fn chosen(options: &Options) -> Result<Vec<Defect>, Failure> {
+fn chosen(options: &Options) -> anyhow::Result<Vec<Defect>> {
     let mut defects = seeded::read_all(&workspace().join(seeded::FOLDER))?;
     defects.retain(|defect| {
         let is_asked_for = options.only.as_ref().is_none_or(|text| defect.name.contains(text.as_str()));
         is_asked_for && (defect.quick || !options.quick)
     });
-    if defects.is_empty() {
-        return Err(Failure::request("there is no such defect; --list shows those there are"));
-    }
+    let none = "there is no such defect; --list shows those there are";
+    ensure!(!defects.is_empty(), BadRequest(none.to_owned()));
     Ok(defects)
 }
 
-/// Tries them in order of their tests, so that few programs are built twice.
-fn try_all(testbed: &Testbed, defects: &[Defect]) -> Result<Vec<Ended>, Failure> {
-    let style = ProgressStyle::with_template("{pos}/{len} defects {bar:30} {msg}")
-        .map_err(|error| Failure::run(format!("progress: {error}")))?;
-    let bar = ProgressBar::new(defects.len() as u64).with_style(style);
-    let ends = defects
-        .iter()
-        .map(|defect| {
-            bar.set_message(defect.name.clone());
-            let ended = testbed.try_defect(defect);
-            bar.inc(1);
-            ended
-        })
-        .collect();
-    bar.finish_and_clear();
-    ends
-}
-
 fn listed(defects: &[Defect]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["defect", "what it is", "promise", "quick"]);
-    for defect in defects {
+    let rows = defects.iter().map(|defect| {
         let quick = if defect.quick { "yes" } else { "" };
-        table.add_row([&defect.name, &defect.what, &defect.promise.to_string(), quick]);
-    }
-    table.to_string()
+        [defect.name.clone(), defect.what.clone(), defect.promise.to_string(), quick.to_owned()]
+    });
+    table_of(["defect", "what it is", "promise", "quick"], rows)
 }
 
 fn told(defects: &[Defect], ends: &[Ended], hang: u64) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["defect", "test that is to catch it", "the test", "first words"]);
-    for (defect, ended) in defects.iter().zip(ends) {
+    let rows = defects.iter().zip(ends).map(|(defect, ended)| {
         let (how, words) = match ended {
             Ended::Passed => ("PASSED, so the defect was not caught".to_owned(), ""),
             Ended::Failed { words } => ("failed".to_owned(), words.as_str()),
             Ended::Crashed { how, words } => (format!("crashed: {how}"), words.as_str()),
             Ended::Hung => (format!("hung for {hang} s"), ""),
         };
-        table.add_row([&defect.name, &defect.caught_by.to_string(), &how, words]);
-    }
-    table.to_string()
+        [defect.name.clone(), defect.caught_by.to_string(), how, words.to_owned()]
+    });
+    table_of(["defect", "test that is to catch it", "the test", "first words"], rows)
 }
 
 /// How many of each promise's defects were caught: all of them, or the figure is broken.
@@ -119,8 +101,7 @@ fn figures(defects: &[Defect], ends: &[Ended]) -> Vec<Figure> {
             let of_it = || defects.iter().zip(ends).filter(|(defect, _)| defect.promise == promise);
             let caught = of_it().filter(|(_, ended)| ended.is_caught()).count();
             let all = of_it().count();
-            let what = format!("seeded defects caught, of {all}");
-            Figure::held(promise, what, caught as f64, Bound::Exactly(all as f64))
+            exactly(promise, format!("seeded defects caught, of {all}"), caught, all)
         })
         .collect()
 }

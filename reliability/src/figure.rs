@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+use anyhow::Context;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::BadRequest;
 
 /// See the [module docs](self).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,61 +31,78 @@ pub enum Bound {
     Exactly(f64),
     /// So much or less.
     AtMost(f64),
-    /// So much or more.
-    AtLeast(f64),
+}
+
+/// A number of any type that is measured.
+pub trait Number {
+    /// It as a figure has it.
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! numbers {
+    ($($number:ty),+) => { $(impl Number for $number { fn to_f64(self) -> f64 { self as f64 } })+ };
+}
+numbers!(f64, u64, i64, u32, usize);
+
+/// A number that is only told, as the size of the experiment.
+pub fn told(promise: u8, what: impl Into<String>, value: impl Number) -> Figure {
+    Figure { promise, what: what.into(), value: value.to_f64(), bound: None }
+}
+
+/// A number that is to be 0.
+pub fn none(promise: u8, what: impl Into<String>, value: impl Number) -> Figure {
+    exactly(promise, what, value, 0.0)
+}
+
+/// A number that is to be `bound`.
+pub fn exactly(promise: u8, what: impl Into<String>, value: impl Number, bound: impl Number) -> Figure {
+    Figure { bound: Some(Bound::Exactly(bound.to_f64())), ..told(promise, what, value) }
+}
+
+/// A number that is to be `bound` or less.
+pub fn at_most(promise: u8, what: impl Into<String>, value: impl Number, bound: impl Number) -> Figure {
+    Figure { bound: Some(Bound::AtMost(bound.to_f64())), ..told(promise, what, value) }
 }
 
 impl Figure {
-    /// A number that is held to a bound.
-    pub fn held(promise: u8, what: impl Into<String>, value: f64, bound: Bound) -> Self {
-        Figure { promise, what: what.into(), value, bound: Some(bound) }
-    }
-
-    /// A number that is only told, as the size of the experiment.
-    pub fn told(promise: u8, what: impl Into<String>, value: f64) -> Self {
-        Figure { promise, what: what.into(), value, bound: None }
-    }
-
     /// Whether it keeps its bound. What is not a number keeps none.
     pub fn is_kept(&self) -> bool {
         match self.bound {
             None => true,
             Some(Bound::Exactly(bound)) => self.value == bound,
             Some(Bound::AtMost(bound)) => self.value <= bound,
-            Some(Bound::AtLeast(bound)) => self.value >= bound,
         }
     }
 }
 
 /// The figures as a table for people.
 pub fn table(figures: &[Figure]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["promise", "what", "figure", "bound", ""]);
-    for figure in figures {
+    let rows = figures.iter().map(|figure| {
         let verdict = match (figure.bound, figure.is_kept()) {
             (None, _) => "",
             (Some(_), true) => "kept",
             (Some(_), false) => "BROKEN",
         };
-        let bound = figure.bound.map_or_else(String::new, spell_bound);
-        table.add_row([
-            figure.promise.to_string(),
-            figure.what.clone(),
-            spell(figure.value),
-            bound,
-            verdict.to_owned(),
-        ]);
-    }
-    table.to_string()
+        let bound = match figure.bound {
+            None => String::new(),
+            Some(Bound::Exactly(value)) => format!("= {}", spell(value)),
+            Some(Bound::AtMost(value)) => format!("<= {}", spell(value)),
+        };
+        [figure.promise.to_string(), figure.what.clone(), spell(figure.value), bound, verdict.to_owned()]
+    });
+    table_of(["promise", "what", "figure", "bound", ""], rows)
 }
 
-fn spell_bound(bound: Bound) -> String {
-    match bound {
-        Bound::Exactly(value) => format!("= {}", spell(value)),
-        Bound::AtMost(value) => format!("<= {}", spell(value)),
-        Bound::AtLeast(value) => format!(">= {}", spell(value)),
-    }
+/// A table for a terminal.
+pub(crate) fn table_of<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(header);
+    table.add_rows(rows);
+    table.to_string()
 }
 
 /// Counts in full with groups of three digits, other numbers with three decimals.
@@ -99,13 +117,17 @@ fn spell(value: f64) -> String {
 }
 
 /// Writes the figures as a JSON array.
-pub fn write_json(figures: &[Figure], path: &Path) -> Result<(), Failure> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        Failure::request(format!("cannot write '{}': {error}", path.display()))
+///
+/// # Errors
+///
+/// [`BadRequest`] if the file cannot be written.
+pub fn write_json(figures: &[Figure], path: &Path) -> anyhow::Result<()> {
+    let write = || {
+        let mut file = File::create(path)?;
+        serde_json::to_writer_pretty(&mut file, figures)?;
+        file.write_all(b"\n")
     };
-    let mut file = File::create(path).map_err(|error| wrong(&error))?;
-    serde_json::to_writer_pretty(&mut file, figures).map_err(|error| wrong(&error))?;
-    file.write_all(b"\n").map_err(|error| wrong(&error))
+    write().with_context(|| BadRequest(format!("cannot write '{}'", path.display())))
 }
 
 #[cfg(test)]
@@ -114,17 +136,15 @@ mod tests {
 
     #[test]
     fn bounds_are_inclusive_and_what_is_no_number_keeps_none() {
-        assert!(Figure::held(1, "", 0.0, Bound::Exactly(0.0)).is_kept());
-        assert!(!Figure::held(1, "", 1.0, Bound::Exactly(0.0)).is_kept());
-        assert!(Figure::held(1, "", 1.0, Bound::AtMost(1.0)).is_kept());
-        assert!(!Figure::held(1, "", 0.9, Bound::AtLeast(1.0)).is_kept());
-        assert!(!Figure::held(1, "", f64::NAN, Bound::AtMost(1.0)).is_kept());
-        assert!(Figure::told(1, "", 3.0).is_kept());
+        assert!(none(1, "", 0_u64).is_kept() && !none(1, "", 1_u64).is_kept());
+        assert!(at_most(1, "", 1.0, 1.0).is_kept() && !at_most(1, "", 1.1, 1.0).is_kept());
+        assert!(!at_most(1, "", f64::NAN, 1.0).is_kept());
+        assert!(told(1, "", 3.0).is_kept());
     }
 
     #[test]
     fn a_broken_bound_is_seen_in_the_table() {
-        let text = table(&[Figure::held(1, "lost wakes", 1_234_567.0, Bound::Exactly(0.0))]);
+        let text = table(&[none(1, "lost wakes", 1_234_567_u64)]);
         assert!(text.contains("1,234,567") && text.contains("= 0") && text.contains("BROKEN"), "{text}");
     }
 }

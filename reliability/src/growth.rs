@@ -1,16 +1,16 @@
 //! Promise 10: nothing is left of a task that has ended, however it ended.
 
 use std::future::pending;
-use std::panic::resume_unwind;
 
+use anyhow::ensure;
 use clap::Args;
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
-use clockworker::{Executor, JoinHandle, Queue, yield_now};
+use clockworker::{Executor, ExecutorStats, JoinHandle, Queue, QueueError, yield_now};
+use clockworker_testing::memory::{Allocated, Resident, resident};
+use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
+use clockworker_testing::policy::Policy;
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::memory::{self, Allocated, Resident};
-use crate::progress;
+use crate::cases::bar;
+use crate::figure::{Figure, at_most, none, told};
 
 /// Spawns, aborts and panics without end, and looks for what is left of it.
 #[derive(Clone, Debug, Args)]
@@ -33,11 +33,10 @@ const MANY: usize = 1_000_000;
 const SLACK_KIB: f64 = 1_024.0;
 
 /// Counts, then spawns a million at once.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 100_000 } else { options.tasks };
-    let batches = tasks.div_ceil(BATCH);
-    let mut figures = cycles(batches)?;
-    figures.extend(a_million()?);
+    let mut figures = cycles(tasks.div_ceil(BATCH))?;
+    figures.extend(a_million());
     Ok(figures)
 }
 
@@ -63,34 +62,37 @@ const ENDS: [End; 7] = [
     End::DroppedWithTheExecutor,
 ];
 
-fn cycles(batches: u64) -> Result<Vec<Figure>, Failure> {
+fn cycles(batches: u64) -> anyhow::Result<Vec<Figure>> {
     let warm_up = (batches / 20).max(BATCHES_OF_AN_EXECUTOR * 2);
     run(warm_up, &mut Resident::default())?;
-    let before = Allocated::now()?;
+    let before = Allocated::now();
     let mut resident = Resident::default();
     run(batches, &mut resident)?;
-    let lost = Allocated::now()? - before;
+    let lost = Allocated::now() - before;
     let mut figures = vec![
-        Figure::told(10, "tasks that completed, were aborted or panicked", (batches * BATCH) as f64),
-        Figure::held(10, "bytes lost after them", lost.bytes as f64, Bound::Exactly(0.0)),
-        Figure::held(10, "allocations lost after them", lost.pieces as f64, Bound::Exactly(0.0)),
+        told(10, "tasks that completed, were aborted or panicked", batches * BATCH),
+        none(10, "bytes lost after them", lost.bytes),
+        none(10, "allocations lost after them", lost.pieces),
     ];
-    if let Some(kib) = resident.growth_kib() {
-        let what = "growth of resident memory, last third over first, KiB";
-        figures.push(Figure::held(10, what, kib, Bound::AtMost(SLACK_KIB)));
-    }
+    figures.extend(growth(resident, SLACK_KIB));
     Ok(figures)
 }
 
+/// What resident memory has grown by, where that is known.
+pub(crate) fn growth(resident: Resident, slack_kib: f64) -> Option<Figure> {
+    let what = "growth of resident memory, last third over first, KiB";
+    Some(at_most(10, what, resident.growth_kib()?, slack_kib))
+}
+
 /// Its bar is gone when it returns, and with it what that had allocated.
-fn run(batches: u64, resident: &mut Resident) -> Result<(), Failure> {
-    let bar = progress::bar(batches);
-    let mut world = World::new()?;
+fn run(batches: u64, resident: &mut Resident) -> anyhow::Result<()> {
+    let bar = bar(batches);
+    let mut setup = Setup::new()?;
     for batch in 0..batches {
         if batch % BATCHES_OF_AN_EXECUTOR == 0 {
-            world = World::new()?;
+            setup = Setup::new()?;
         }
-        world.cycle()?;
+        setup.cycle()?;
         if batch % (batches / 300).max(1) == 0 {
             bar.set_position(batch);
             resident.sample(batch as f64 / batches as f64);
@@ -100,27 +102,22 @@ fn run(batches: u64, resident: &mut Resident) -> Result<(), Failure> {
     Ok(())
 }
 
-struct World {
+/// An executor with a queue for each scheduler.
+struct Setup {
     ex: Executor,
     queues: Vec<Queue>,
 }
 
-impl World {
-    fn new() -> Result<Self, Failure> {
+impl Setup {
+    fn new() -> Result<Self, QueueError> {
         let ex = Executor::new();
-        let wrong = |error: clockworker::QueueError| Failure::run(error.to_string());
-        let queues = vec![
-            ex.default_queue().clone(),
-            ex.queue("arrival").scheduler(ArrivalFifo::new()).create().map_err(wrong)?,
-            ex.queue("las").scheduler(Las::new()).create().map_err(wrong)?,
-            ex.queue("qlas").scheduler(Qlas::new()).create().map_err(wrong)?,
-            ex.queue("serpt").scheduler(Serpt::new()).create().map_err(wrong)?,
-        ];
-        Ok(World { ex, queues })
+        let create = |(n, policy): (usize, &Policy)| policy.create(ex.queue(&n.to_string()));
+        let queues = Policy::ALL.iter().enumerate().map(create).collect::<Result<_, _>>()?;
+        Ok(Setup { ex, queues })
     }
 
     /// A batch of tasks, each ending in its way; but for those that go with the executor.
-    fn cycle(&self) -> Result<(), Failure> {
+    fn cycle(&self) -> anyhow::Result<()> {
         let before = self.ex.stats();
         let ends: Vec<End> = ENDS.into_iter().cycle().take(BATCH as usize).collect();
         let tasks: Vec<JoinHandle<()>> =
@@ -138,14 +135,12 @@ impl World {
             }
         });
         drop(tasks);
-        let (after, stay) =
-            (self.ex.stats(), ends.iter().filter(|end| matches!(end, End::DroppedWithTheExecutor)));
-        let ended = |stats: &clockworker::ExecutorStats| stats.completed + stats.cancelled + stats.panicked;
-        if ended(&after) - ended(&before) + stay.count() as u64 == BATCH {
-            Ok(())
-        } else {
-            Err(Failure::run(format!("the books do not balance: {before:?}, then {after:?}")))
-        }
+        let after = self.ex.stats();
+        let stay = ends.iter().filter(|end| matches!(end, End::DroppedWithTheExecutor)).count() as u64;
+        let ended = |stats: &ExecutorStats| stats.completed + stats.cancelled + stats.panicked;
+        let balances = ended(&after) - ended(&before) + stay == BATCH;
+        ensure!(balances, "the books do not balance: {before:?}, then {after:?}");
+        Ok(())
     }
 
     fn spawn(&self, n: usize, end: End) -> JoinHandle<()> {
@@ -158,7 +153,7 @@ impl World {
                 yield_now().await;
             }),
             End::AbortedAsleep | End::AbortedReady | End::DroppedWithTheExecutor => queue.spawn(pending()),
-            End::Panics => queue.spawn(async { resume_unwind(Box::new("meant")) }),
+            End::Panics => queue.spawn(async { panic_as_meant() }),
             End::PanicsWhenDropped => queue.spawn(async {
                 let _guard = PanicsWhenDropped;
                 pending().await
@@ -167,18 +162,9 @@ impl World {
     }
 }
 
-struct PanicsWhenDropped;
-
-impl Drop for PanicsWhenDropped {
-    fn drop(&mut self) {
-        // Past the hook, which would print it.
-        resume_unwind(Box::new("meant"));
-    }
-}
-
 /// What a million tasks take that wait for something.
-fn a_million() -> Result<Vec<Figure>, Failure> {
-    let (before, resident) = (Allocated::now()?, memory::resident());
+fn a_million() -> Vec<Figure> {
+    let (before, resident_before) = (Allocated::now(), resident());
     let ex = Executor::new();
     (0..MANY).for_each(|_| drop(ex.spawn(pending::<()>())));
     ex.block_on(async {
@@ -186,17 +172,17 @@ fn a_million() -> Result<Vec<Figure>, Failure> {
             yield_now().await;
         }
     });
-    let (taken, resident) = (Allocated::now()? - before, memory::resident().zip(resident));
+    let (taken, resident_after) = (Allocated::now() - before, resident());
     drop(ex);
-    let lost = Allocated::now()? - before;
+    let lost = Allocated::now() - before;
     let each = |bytes: f64| bytes / MANY as f64;
     let mut figures = vec![
-        Figure::told(10, "bytes allocated per task at 1,000,000 tasks", each(taken.bytes as f64)),
-        Figure::held(10, "bytes lost after them", lost.bytes as f64, Bound::Exactly(0.0)),
+        told(10, "bytes allocated per task at 1,000,000 tasks", each(taken.bytes as f64)),
+        none(10, "bytes lost after them", lost.bytes),
     ];
-    if let Some((now, before)) = resident {
+    if let Some((now, before)) = resident_after.zip(resident_before) {
         let bytes = each(now as f64 - before as f64);
-        figures.push(Figure::told(10, "bytes resident per task at 1,000,000 tasks", bytes));
+        figures.push(told(10, "bytes resident per task at 1,000,000 tasks", bytes));
     }
-    Ok(figures)
+    figures
 }

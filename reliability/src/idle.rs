@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use clockworker::{Executor, QueueError};
+use clockworker_testing::host::Host;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot::{self, Receiver};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
+use crate::figure::{Figure, at_most, none, told};
 
 /// CPU time that going to sleep and waking up once may take, in microseconds.
 const ONCE: f64 = 1_000.0;
@@ -30,13 +29,6 @@ pub struct Options {
     tasks: usize,
 }
 
-impl Options {
-    /// The quick form.
-    pub fn quick() -> Self {
-        Options { wait: 0, quick: true, tasks: 1_000 }
-    }
-}
-
 /// What a wait took.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
@@ -49,37 +41,37 @@ struct Cost {
 }
 
 /// Waits on each host.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wait = Duration::from_millis(if options.quick { 500 } else { options.wait });
     let mut figures = vec![
-        Figure::told(8, "waiting tasks", options.tasks as f64),
-        Figure::told(8, "seconds of waiting on each host", wait.as_secs_f64()),
+        told(8, "waiting tasks", options.tasks),
+        told(8, "seconds of waiting on each host", wait.as_secs_f64()),
     ];
     // A host that spins is never idle.
     for &host in Host::ALL.iter().filter(|&&host| host != Host::Spinning) {
         let cost = wait_on(host, wait, options.tasks)?;
-        let none = Bound::Exactly(0.0);
-        figures.push(Figure::held(8, format!("host polls while idle, {host}"), cost.host_polls as f64, none));
-        figures.push(Figure::held(8, format!("polls of tasks while idle, {host}"), cost.polls as f64, none));
-        let cpu = cost.cpu as f64 / 1_000.0;
         let what = format!("CPU time of the whole wait, to go to sleep and wake up included, µs, {host}");
-        figures.push(Figure::held(8, what, cpu, Bound::AtMost(ONCE)));
+        figures.extend([
+            none(8, format!("host polls while idle, {host}"), cost.host_polls),
+            none(8, format!("polls of tasks while idle, {host}"), cost.polls),
+            at_most(8, what, cost.cpu as f64 / 1_000.0, ONCE),
+        ]);
     }
     Ok(figures)
 }
 
-fn wait_on(host: Host, wait: Duration, tasks: usize) -> Result<Cost, Failure> {
+fn wait_on(host: Host, wait: Duration, tasks: usize) -> anyhow::Result<Cost> {
     let ex = Rc::new(Executor::new());
-    spawn(&ex, tasks).map_err(|error| Failure::run(error.to_string()))?;
+    spawn(&ex, tasks)?;
     host.run(&ex, async {
         // All tasks have been polled, and the host has settled.
         for _ in 0..100 {
             clockworker::yield_now().await;
         }
-        over(doze(Duration::from_millis(10))).await?;
+        doze(Duration::from_millis(10)).await?;
         let over_by = doze(wait);
         let before = Cost { cpu: cpu_ns(), ..counts(&ex) };
-        over(over_by).await?;
+        over_by.await?;
         let (cpu, after) = (cpu_ns(), counts(&ex));
         // The poll that this goes on in was for the wake.
         Ok(Cost {
@@ -108,10 +100,6 @@ fn doze(time: Duration) -> Receiver<()> {
         send.send(())
     });
     receive
-}
-
-async fn over(doze: Receiver<()>) -> Result<(), Failure> {
-    doze.await.map_err(|_| Failure::run("the sleeping thread is gone"))
 }
 
 fn counts(ex: &Executor) -> Cost {

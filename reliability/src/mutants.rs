@@ -4,14 +4,15 @@
 //! original, is in `.cargo/mutants.toml`, each with its reason.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
+use crate::BadRequest;
+use crate::figure::{Figure, none, told};
 use crate::scratch::Scratch;
 
 /// Mutates EEVDF, the task cell and the inbox, and requires that a test notices each mutant.
@@ -77,7 +78,7 @@ impl Area {
 }
 
 /// See the [module docs](self).
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for area in Area::ALL {
         let is_asked_for = options.area.is_none_or(|only| only == area);
@@ -98,20 +99,21 @@ struct Counts {
     unviable: u32,
 }
 
-fn mutate(area: Area, options: &Options) -> Result<Counts, Failure> {
+fn mutate(area: Area, options: &Options) -> anyhow::Result<Counts> {
     let scratch = Scratch::copy("mutants")?;
     let out = scratch.root().join("target").join(area.name());
-    fs::create_dir_all(&out)
-        .map_err(|error| Failure::run(format!("cannot make '{}': {error}", out.display())))?;
-    let status = command(area, options, scratch.root(), &out)
-        .status()
-        .map_err(|error| Failure::run(format!("cannot run cargo: {error}")))?;
+    fs::create_dir_all(&out).with_context(|| format!("cannot make '{}'", out.display()))?;
+    let status = command(area, options, scratch.root(), &out).status().context("cannot run cargo")?;
     // Its statuses: 0 all caught, 2 some missed, 3 some timed out.
     match status.code() {
-        Some(0 | 2 | 3) => read(&out.join("mutants.out/outcomes.json")),
-        Some(101) => Err(Failure::request("no cargo-mutants: cargo install cargo-mutants --locked")),
-        _ => Err(Failure::run(format!("cargo mutants stopped: {status}"))),
+        Some(0 | 2 | 3) => {}
+        Some(101) => bail!(BadRequest("no cargo-mutants: cargo install cargo-mutants --locked".to_owned())),
+        _ => bail!("cargo mutants stopped: {status}"),
     }
+    let outcomes = out.join("mutants.out/outcomes.json");
+    let text =
+        fs::read_to_string(&outcomes).with_context(|| format!("cannot read '{}'", outcomes.display()))?;
+    Ok(serde_json::from_str(&text)?)
 }
 
 fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
@@ -133,31 +135,18 @@ fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
     command
 }
 
-fn read(path: &PathBuf) -> Result<Counts, Failure> {
-    let wrong =
-        |error: &dyn std::fmt::Display| Failure::run(format!("cannot read '{}': {error}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| wrong(&error))?;
-    serde_json::from_str(&text).map_err(|error| wrong(&error))
-}
-
 fn figures_of(area: Area, counts: &Counts) -> Vec<Figure> {
     // EEVDF's arithmetic is the promise of bounded lag, the task cell's that everything happens once.
     let (promise, area) = match area {
         Area::Eevdf => (6, "EEVDF"),
         Area::Task => (4, "task and inbox"),
     };
-    let told = |what, number: u32| Figure::told(promise, format!("{area}: mutants {what}"), number.into());
     vec![
-        told("made", counts.total_mutants),
-        told("that do not compile", counts.unviable),
-        told("caught by a failing test", counts.caught),
-        told("caught by a hang", counts.timeout),
-        Figure::held(
-            promise,
-            format!("{area}: unexplained mutants that survive"),
-            counts.missed.into(),
-            Bound::Exactly(0.0),
-        ),
+        told(promise, format!("{area}: mutants made"), counts.total_mutants),
+        told(promise, format!("{area}: mutants that do not compile"), counts.unviable),
+        told(promise, format!("{area}: mutants caught by a failing test"), counts.caught),
+        told(promise, format!("{area}: mutants caught by a hang"), counts.timeout),
+        none(promise, format!("{area}: unexplained mutants that survive"), counts.missed),
     ]
 }
 

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use indicatif::ProgressBar;
+use clockworker_testing::host::Host;
+use clockworker_testing::programs::{Program, Stage};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::programs::{Program, Stage};
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
 
-/// Runs random programs again and again, inside every host, and compares the hashes of their schedules.
+/// Random programs have the same schedule in every run, inside every host (promise 15).
 #[derive(Args, Clone, Debug)]
-pub struct Replay {
+pub struct Options {
     /// Runs inside each host.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     runs: u64,
@@ -31,13 +30,9 @@ pub struct Replay {
 const BYTES: usize = 1_000;
 
 /// See the [module docs](self).
-///
-/// # Errors
-///
-/// If a host does not start.
-pub fn measure(options: &Replay) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (runs, programs) = if options.quick { (200, 20) } else { (options.runs, options.programs) };
-    let bar = ProgressBar::new(runs * Host::ALL.len() as u64);
+    let bar = bar(runs * Host::ALL.len() as u64);
     let mut hashes = Hashes::default();
     for &host in Host::ALL {
         let stage = Stage::start(host)?;
@@ -52,12 +47,12 @@ pub fn measure(options: &Replay) -> Result<Vec<Figure>, Failure> {
     bar.finish_and_clear();
     hashes.show_first();
     Ok(vec![
-        Figure::told(15, "runs inside each host", runs as f64),
-        Figure::told(15, "hosts", Host::ALL.len() as f64),
-        Figure::told(15, "programs", hashes.first.len() as f64),
-        Figure::told(15, "events in their schedules", hashes.events as f64),
-        Figure::told(15, "sum of the programs' schedule hashes, low 48 bits", hashes.sum()),
-        Figure::held(15, "runs whose schedule hash differs", hashes.different as f64, Bound::Exactly(0.0)),
+        told(15, "runs inside each host", runs),
+        told(15, "hosts", Host::ALL.len()),
+        told(15, "programs", hashes.first.len()),
+        told(15, "events in their schedules", hashes.events),
+        told(15, "sum of the programs' schedule hashes, low 48 bits", hashes.sum()),
+        none(15, "runs whose schedule hash differs", hashes.different),
     ])
 }
 

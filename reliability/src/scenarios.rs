@@ -2,21 +2,17 @@
 //! more or less than once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use clap::Args;
-use indicatif::ProgressBar;
+use clockworker_testing::host::Host;
+use clockworker_testing::programs::{Audit, Outcome, Program, check, run_clockworker};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::programs::{Audit, Program, check, run_clockworker};
+use crate::cases::in_parallel;
+use crate::figure::{Figure, none, told};
 
-/// Runs random programs on Clockworker and on the reference executor, and compares what can be seen.
+/// Random programs run as on a reference executor (promises 3 and 4).
 #[derive(Args, Clone, Debug)]
-pub struct Scenarios {
+pub struct Options {
     /// Programs, of as many seeds.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     programs: u64,
@@ -50,15 +46,11 @@ struct Found {
 const BATCH: u64 = 64;
 
 /// See the [module docs](self).
-///
-/// # Errors
-///
-/// None of its own: what is found wrong is in the figures.
-pub fn measure(options: &Scenarios) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let programs = match options {
-        Scenarios { only: true, .. } => 1,
-        Scenarios { quick: true, .. } => 20_000,
-        Scenarios { programs, .. } => *programs,
+        Options { only: true, .. } => 1,
+        Options { quick: true, .. } => 20_000,
+        Options { programs, .. } => *programs,
     };
     let found = run_all(options.seed, programs, options.threads);
     match found.first {
@@ -71,49 +63,36 @@ pub fn measure(options: &Scenarios) -> Result<Vec<Figure>, Failure> {
 
 fn figures(found: &Found) -> Vec<Figure> {
     let Found { programs, sum, different, first: _ } = found;
-    let none = Bound::Exactly(0.0);
     vec![
-        Figure::told(3, "random programs", *programs as f64),
-        Figure::told(3, "tasks in them", sum.tasks as f64),
-        Figure::told(3, "polls in them", sum.polls as f64),
-        Figure::held(3, "futures touched or dropped on another thread", sum.strayed as f64, none),
-        Figure::held(4, "futures dropped more or less than once", sum.future_drops as f64, none),
-        Figure::held(4, "outputs dropped more or less than once", sum.output_drops as f64, none),
-        Figure::held(4, "programs that run otherwise than on the reference", *different as f64, none),
+        told(3, "random programs", *programs),
+        told(3, "tasks in them", sum.tasks),
+        told(3, "polls in them", sum.polls),
+        none(3, "futures touched or dropped on another thread", sum.strayed),
+        none(4, "futures dropped more or less than once", sum.future_drops),
+        none(4, "outputs dropped more or less than once", sum.output_drops),
+        none(4, "programs that run otherwise than on the reference", *different),
     ]
 }
 
 fn run_all(first: u64, programs: u64, threads: Option<u64>) -> Found {
-    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get() as u64));
-    let (next, bar, found) = (AtomicU64::new(0), ProgressBar::new(programs), Mutex::new(Found::default()));
-    let work = || {
-        let mut mine = Found::default();
-        loop {
-            let batch = next.fetch_add(BATCH, Ordering::Relaxed);
-            if batch >= programs {
-                break;
-            }
-            let end = programs.min(batch + BATCH);
-            (batch..end).for_each(|at| mine.examine(first.wrapping_add(at)));
-            bar.inc(end - batch);
-        }
-        if let Ok(mut found) = found.lock() {
-            found.add(&mine);
-        }
-    };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    bar.finish_and_clear();
-    found.into_inner().unwrap_or_default()
+    let batches = (0..programs.div_ceil(BATCH) as usize).map(|batch| batch as u64 * BATCH);
+    let found = in_parallel(batches, threads.map(|threads| threads as usize), |batch| {
+        let mut found = Found::default();
+        (batch..programs.min(batch + BATCH)).for_each(|at| found.examine(first.wrapping_add(at)));
+        found
+    });
+    let mut sum = Found::default();
+    found.iter().for_each(|found| sum.add(found));
+    sum
 }
 
 impl Found {
     fn examine(&mut self, seed: u64) {
         self.programs += 1;
         let program = Program::from_seed(seed);
-        let checked = catch_unwind(AssertUnwindSafe(|| check(&program)));
-        let outcome = match checked {
-            Ok(Ok(outcome)) => Some(outcome),
-            Ok(Err(_)) | Err(_) => {
+        let outcome = match checked(&program) {
+            Ok(outcome) => Some(outcome),
+            Err(_) => {
                 self.different += 1;
                 self.note(seed);
                 // What Clockworker does by itself is still to be counted, if it comes to an end.
@@ -142,23 +121,25 @@ impl Found {
     }
 }
 
+/// Runs a program on both executors. The error says how they differ, or that one panicked.
+fn checked(program: &Program) -> Result<Outcome, String> {
+    let checked = catch_unwind(AssertUnwindSafe(|| check(program)));
+    checked.map_or(Err("panicked".to_owned()), |checked| checked.map_err(|difference| difference.to_string()))
+}
+
 /// Shows a program and what happens in it. One that is not as it should be is shown as small as it can be made.
 #[allow(clippy::print_stderr, reason = "where to look")]
 fn show(seed: u64) {
-    let fails = |program: &Program| match catch_unwind(AssertUnwindSafe(|| check(program))) {
-        Ok(Ok(outcome)) => !outcome.audit().is_clean(),
-        Ok(Err(_)) | Err(_) => true,
-    };
+    let fails = |program: &Program| checked(program).map_or(true, |outcome| !outcome.audit().is_clean());
     let whole = Program::from_seed(seed);
     let program = if fails(&whole) { Program::shrunk(seed, fails) } else { whole };
     eprintln!("the program of seed {seed} (again: scenarios --only --seed {seed}):\n{program}");
-    match catch_unwind(AssertUnwindSafe(|| check(&program))) {
-        Ok(Ok(outcome)) => {
+    match checked(&program) {
+        Ok(outcome) => {
             outcome.trace.iter().for_each(|entry| eprintln!("  {entry}"));
             eprintln!("{:?}", outcome.audit());
         }
-        Ok(Err(difference)) => eprintln!("{difference}"),
-        Err(_) => eprintln!("panicked"),
+        Err(wrong) => eprintln!("{wrong}"),
     }
 }
 

@@ -1,10 +1,14 @@
-//! A scratch copy of the workspace, to break something in it and see which test notices.
+//! A scratch copy of the workspace, to break something in it and see which test notices; and the programs that are run there.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
-use crate::failure::Failure;
+use anyhow::{Context, ensure};
 
 /// A copy of what git tracks, in `target/`. Made anew each time; its own `target/` stays for the next time.
 #[derive(Debug)]
@@ -14,11 +18,16 @@ pub struct Scratch {
 
 impl Scratch {
     /// Copies the workspace that this program was built from to `target/scratch/<name>`.
-    pub fn copy(name: &str) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// If git does not run, or a file cannot be copied.
+    pub fn copy(name: &str) -> anyhow::Result<Self> {
         let from = workspace();
         let root = from.join("target/scratch").join(name);
         for file in tracked(&from)? {
-            copy_file(&from.join(&file), &root.join(&file))?;
+            copy_file(&from.join(&file), &root.join(&file))
+                .with_context(|| format!("cannot copy '{}'", file.display()))?;
         }
         Ok(Scratch { root })
     }
@@ -26,25 +35,6 @@ impl Scratch {
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// The text of a file in it.
-    pub fn read(&self, file: &str) -> Result<String, Failure> {
-        let path = self.root.join(file);
-        fs::read_to_string(&path)
-            .map_err(|error| Failure::run(format!("cannot read '{}': {error}", path.display())))
-    }
-
-    /// Runs cargo in it, with its own target folder.
-    pub fn cargo(&self, args: &[&str], environment: &[(&str, &str)]) -> Result<Output, Failure> {
-        Command::new(env!("CARGO"))
-            .args(args)
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", self.root.join("target"))
-            .env("CARGO_INCREMENTAL", "0")
-            .envs(environment.iter().copied())
-            .output()
-            .map_err(|error| Failure::run(format!("cannot run cargo: {error}")))
     }
 }
 
@@ -54,39 +44,75 @@ pub fn workspace() -> PathBuf {
     crate_dir.parent().unwrap_or(crate_dir).to_path_buf()
 }
 
-/// Files that git tracks, and new ones that it does not ignore.
-fn tracked(root: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let listed = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| Failure::run(format!("cannot run git: {error}")))?;
-    if !listed.status.success() {
-        return Err(Failure::run(format!(
-            "git ls-files failed: {}",
-            String::from_utf8_lossy(&listed.stderr).trim()
-        )));
+/// Runs a command to its end; what it said.
+///
+/// # Errors
+///
+/// If it does not run or succeed: with what it said to standard error.
+pub fn succeed(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{:?} failed:\n{}", command.get_program(), said.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The test programs that cargo builds, by its messages in JSON.
+pub fn test_programs(messages: &str) -> Vec<PathBuf> {
+    let program = |message: &str| {
+        let message: serde_json::Value = serde_json::from_str(message).ok()?;
+        let is_test = message["profile"]["test"].as_bool()?;
+        is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
+    };
+    messages.lines().filter_map(program).collect()
+}
+
+/// Runs a test program: how it ended and what it said, to standard output and error. None if it hangs for as long as
+/// `patience`, and is ended.
+///
+/// # Errors
+///
+/// If it does not run.
+pub fn run_for(command: &mut Command, patience: Duration) -> anyhow::Result<Option<(ExitStatus, String)>> {
+    let (mut reader, writer) = std::io::pipe()?;
+    command.env("RUST_BACKTRACE", "0").stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn().with_context(|| format!("cannot run {:?}", command.get_program()))?;
+    // The ends of the pipe for writing that are here, so that its reader sees the end of the child.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let (give, said) = mpsc::channel();
+    thread::spawn(move || {
+        let mut said = Vec::new();
+        // What is killed ends what it says.
+        let _ = reader.read_to_end(&mut said);
+        let _ = give.send(String::from_utf8_lossy(&said).into_owned());
+    });
+    match said.recv_timeout(patience) {
+        Ok(said) => Ok(Some((child.wait()?, said))),
+        Err(_) => {
+            child.kill()?;
+            child.wait()?;
+            Ok(None)
+        }
     }
-    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
-    Ok(names
-        .split('\0')
-        .filter(|name| !name.is_empty())
-        .map(PathBuf::from)
-        .filter(|name| root.join(name).is_file())
-        .collect())
+}
+
+/// Files that git tracks, and new ones that it does not ignore.
+fn tracked(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let names = succeed(Command::new("git").args(list).current_dir(root))?;
+    let names = names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from);
+    Ok(names.filter(|name| root.join(name).is_file()).collect())
 }
 
 /// Copies a file whose contents differ, so that cargo sees no change where there is none.
-fn copy_file(from: &Path, to: &Path) -> Result<(), Failure> {
-    let wrong = |error: std::io::Error| Failure::run(format!("cannot copy '{}': {error}", from.display()));
-    let contents = fs::read(from).map_err(wrong)?;
+fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    let contents = fs::read(from)?;
     if fs::read(to).is_ok_and(|there| there == contents) {
         return Ok(());
     }
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(wrong)?;
+        fs::create_dir_all(folder)?;
     }
-    fs::write(to, contents).map_err(wrong)
+    fs::write(to, contents)
 }
 
 #[cfg(test)]
@@ -95,10 +121,26 @@ mod tests {
 
     #[test]
     fn a_copy_has_the_sources_and_a_change_in_it_is_undone_by_the_next() {
-        let scratch = Scratch::copy("test").unwrap();
-        let original = scratch.read("clockworker/src/task/inbox.rs").unwrap();
+        let file = Scratch::copy("test").unwrap().root().join("clockworker/src/task/inbox.rs");
+        let original = fs::read_to_string(&file).unwrap();
         assert!(original.contains("struct Inbox"));
-        fs::write(scratch.root().join("clockworker/src/task/inbox.rs"), "").unwrap();
-        assert_eq!(Scratch::copy("test").unwrap().read("clockworker/src/task/inbox.rs").unwrap(), original);
+        fs::write(&file, "").unwrap();
+        Scratch::copy("test").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), original);
+    }
+
+    #[test]
+    fn what_hangs_is_ended() {
+        let patience = Duration::from_millis(20);
+        assert!(run_for(Command::new("sleep").arg("1000"), patience).unwrap().is_none());
+        let (status, said) = run_for(&mut Command::new("pwd"), Duration::from_secs(60)).unwrap().unwrap();
+        assert!(status.success() && !said.is_empty());
+    }
+
+    #[test]
+    fn only_test_programs_are_taken_from_cargos_messages() {
+        let test = r#"{"executable":"/a/b","profile":{"test":true}}"#;
+        let other = r#"{"executable":"/a/c","profile":{"test":false}}"#;
+        assert_eq!(test_programs(&format!("Compiling\n{other}\n{test}\n")), [PathBuf::from("/a/b")]);
     }
 }

@@ -1,13 +1,15 @@
 //! Watches work that may hang.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::failure::Failure;
+use anyhow::{anyhow, bail};
+use clap::Args;
 
-/// Counts what a piece of work has done, so that somebody else sees that it goes on.
+/// Counts what a piece of work has done, so that its watchdog sees that it goes on.
 #[derive(Debug, Default)]
 pub struct Pulse(AtomicU64);
 
@@ -24,50 +26,57 @@ impl Pulse {
     }
 }
 
-/// Does `work` on a thread of its own. If the pulse stands still for `patience`, fails with what `stuck` says; the thread
-/// is left behind then, for the end of the process.
-///
-/// `look` is called with the pulse's count some times a second.
-pub fn watch<T: Send + 'static>(
-    pulse: &Pulse,
-    patience: Duration,
-    look: impl Fn(u64),
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-    stuck: impl FnOnce() -> String,
-) -> Result<T, Failure> {
-    const LOOK: Duration = Duration::from_millis(100);
-    let (done, result) = mpsc::channel();
-    let thread = thread::spawn(move || drop(done.send(work())));
-    let (mut last, mut still) = (pulse.count(), Duration::ZERO);
-    loop {
-        match result.recv_timeout(LOOK) {
-            Ok(result) => {
-                // It has nothing left to do but end.
-                drop(thread.join());
-                return result;
+/// How long work may stand still.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Patience {
+    /// After how many seconds without progress the work is called stuck.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub patience: u64,
+}
+
+impl Patience {
+    /// Does `work` on a thread of its own, with a pulse. `look` is called with its count some times a second.
+    ///
+    /// # Errors
+    ///
+    /// What the work gives; that it panicked; or, if the pulse stands still for too long, what `stuck` says to its count:
+    /// the thread is left behind then, for the end of the process.
+    pub fn watch<T: Send + 'static>(
+        self,
+        look: impl Fn(u64),
+        work: impl FnOnce(Arc<Pulse>) -> anyhow::Result<T> + Send + 'static,
+        stuck: impl FnOnce(u64) -> String,
+    ) -> anyhow::Result<T> {
+        const LOOK: Duration = Duration::from_millis(100);
+        let pulse = Arc::new(Pulse::default());
+        let (done, result) = mpsc::channel();
+        let beats = Arc::clone(&pulse);
+        let thread = thread::spawn(move || drop(done.send(work(beats))));
+        let (mut last, mut still) = (pulse.count(), Duration::ZERO);
+        while still < Duration::from_secs(self.patience) {
+            match result.recv_timeout(LOOK) {
+                Ok(result) => {
+                    // It has nothing left to do but end.
+                    drop(thread.join());
+                    return result;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(panic_of(thread)),
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(Failure::run(panic_of(thread))),
-            Err(RecvTimeoutError::Timeout) => {}
+            let now = pulse.count();
+            look(now);
+            still = if now == last { still + LOOK } else { Duration::ZERO };
+            last = now;
         }
-        let now = pulse.count();
-        look(now);
-        still = if now == last { still + LOOK } else { Duration::ZERO };
-        last = now;
-        if still >= patience {
-            return Err(Failure::run(stuck()));
-        }
+        bail!("nothing moved for {} s: {}", self.patience, stuck(last))
     }
 }
 
-fn panic_of(thread: thread::JoinHandle<()>) -> String {
-    let payload = thread.join().err();
-    let text = payload.as_ref().and_then(|payload| {
-        payload
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| payload.downcast_ref::<&'static str>().copied())
-    });
-    format!("it panicked: {}", text.unwrap_or("without a message"))
+fn panic_of(thread: thread::JoinHandle<()>) -> anyhow::Error {
+    let payload = thread.join().err().unwrap_or_else(|| Box::new(()));
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&'static str>().copied());
+    anyhow!("it panicked: {}", text.unwrap_or("without a message"))
 }
 
 #[cfg(test)]
@@ -76,23 +85,18 @@ mod tests {
 
     #[test]
     fn work_that_ends_gives_its_result_and_a_panic_is_told() {
-        let pulse = Pulse::default();
-        let patience = Duration::from_secs(60);
-        let fine = watch(&pulse, patience, |_| {}, || Ok(3), || "stuck".into());
+        let patience = Patience { patience: 60 };
+        let fine = patience.watch(|_| {}, |_| Ok(3), |_| "stuck".into());
         assert_eq!(fine.unwrap(), 3);
-        let bad = watch::<()>(&pulse, patience, |_| {}, || panic!("as meant"), || "stuck".into());
+        let bad = patience.watch::<()>(|_| {}, |_| panic!("as meant"), |_| "stuck".into());
         assert!(bad.unwrap_err().to_string().contains("as meant"));
     }
 
     #[test]
     fn work_that_hangs_is_given_up() {
         let (_keep, never) = mpsc::channel::<()>();
-        let hang = move || drop_err(never.recv());
-        let stuck = watch(&Pulse::default(), Duration::from_millis(200), |_| {}, hang, || "it hangs".into());
-        assert_eq!(stuck.unwrap_err().to_string(), "it hangs");
-    }
-
-    fn drop_err(result: Result<(), mpsc::RecvError>) -> Result<(), Failure> {
-        result.map_err(|error| Failure::run(error.to_string()))
+        let hang = move |_| Ok(never.recv()?);
+        let stuck = Patience { patience: 1 }.watch(|_| {}, hang, |_| "it hangs".into());
+        assert_eq!(stuck.unwrap_err().to_string(), "nothing moved for 1 s: it hangs");
     }
 }

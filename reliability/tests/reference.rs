@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use clockworker_reliability::host::Host;
-use clockworker_reliability::programs::{Audit, End, Event, Program, Stage, check};
+use clockworker_testing::host::Host;
+use clockworker_testing::programs::{Audit, End, Event, Program, Stage, check};
 
 /// Fails with the smallest program that does, made of the seed's.
 fn show_smallest(seed: u64) -> ! {

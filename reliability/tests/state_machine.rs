@@ -6,7 +6,8 @@
 
 use std::env;
 
-use clockworker_reliability::programs::{Numbering, On, Op, Order, Pair, Script, TaskName};
+use clockworker_testing::policy::Policy;
+use clockworker_testing::programs::{Numbering, On, Op, Pair, Script, TaskName};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
@@ -76,7 +77,7 @@ fn act(names: TaskName) -> impl Strategy<Value = Op> + Clone {
         1 => name().prop_map(Op::AbortElsewhere),
         2 => name().prop_map(Op::DropHandle),
         1 => name().prop_map(Op::DropHandleElsewhere),
-        2 => (slot(), share(), order()).prop_map(|(slot, share, order)| Op::Create { slot, share, order }),
+        2 => (slot(), share(), policy()).prop_map(|(slot, share, policy)| Op::Create { slot, share, policy }),
         1 => (slot(), share()).prop_map(|(slot, share)| Op::Share { slot, share }),
         1 => slot().prop_map(Op::Close),
     ]
@@ -86,9 +87,8 @@ fn on() -> impl Strategy<Value = On> + Clone {
     prop_oneof![2 => Just(On::Beside), 1 => (0..4_u8).prop_map(On::Queue), 1 => (0..4_u8).prop_map(On::Elsewhere)]
 }
 
-fn order() -> impl Strategy<Value = Order> + Clone {
-    let others = prop_oneof![Just(Order::Arrival), Just(Order::Las), Just(Order::Qlas), Just(Order::Serpt)];
-    prop_oneof![1 => Just(Order::Fifo), 1 => others]
+fn policy() -> impl Strategy<Value = Policy> + Clone {
+    prop_oneof![1 => Just(Policy::RunnableFifo), 1 => prop::sample::select(Policy::ALL)]
 }
 
 fn script(names: TaskName, op: impl Strategy<Value = Op> + 'static) -> impl Strategy<Value = Script> {

@@ -1,14 +1,16 @@
 //! What wakes cost. Alone in its file, as it counts what the whole process allocates.
 
+use clap::Parser;
+use clockworker_reliability::command::Arguments;
 use clockworker_reliability::figure::{self, Figure};
-use clockworker_reliability::wake_cost;
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use clockworker_testing::memory::{COUNTING, Counting};
 
 #[global_allocator]
-static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
+static ALLOCATOR: Counting = COUNTING;
 
 #[test]
 fn wakes_allocate_nothing_and_run_no_task() {
-    let figures = wake_cost::measure(&wake_cost::Options::quick()).unwrap();
+    let figures =
+        Arguments::parse_from(["clockworker-reliability", "wake-cost", "--quick"]).measure().unwrap();
     assert!(figures.iter().all(Figure::is_kept), "\n{}", figure::table(&figures));
 }

@@ -9,18 +9,20 @@
 //! - the accounts balance; the other queue has no fault;
 //! - a fault is reported if there was one, and none if there was not; and then the scheduler is not called again.
 
-mod policy;
+mod plan;
+mod scene;
 mod task;
 mod turns;
-mod world;
 
 use std::rc::Rc;
 
-use crate::Script;
-use policy::Hostile;
+use clockworker_testing::hostile::Hostile;
+use clockworker_testing::tape::Tape;
+
+use plan::Bytewise;
+use scene::Scene;
 use task::Place;
 use turns::Turns;
-use world::World;
 
 /// Tasks at most.
 const TASKS: usize = 48;
@@ -31,51 +33,51 @@ pub fn run(data: &[u8]) {
     // A quarter of the rest is the scheduler's, at most 32 bytes: 16 misdeeds.
     let (plan, program) = data.split_at((data.len() / 4).min(32));
     let turns = Turns::new(1 + u32::from(cap % 64));
-    let world = World::new(Script::new(program), Script::new(plan), *patience, turns.clock());
-    world.open(&turns, Hostile::new(&world, shape & 1 != 0));
-    perform(&world, &turns);
+    let scene = Scene::new(Tape::new(program), Tape::new(plan), *patience, turns.clock());
+    scene.open(&turns, Hostile::new(Bytewise::new(&scene, shape & 1 != 0)));
+    perform(&scene, &turns);
     if shape & 2 == 0 {
-        finish(&world, &turns);
+        finish(&scene, &turns);
     }
-    end(world, turns);
+    end(scene, turns);
 }
 
 /// The program between turns.
-fn perform(world: &Rc<World>, turns: &Turns) {
-    while let Some(op) = world.program.try_next() {
+fn perform(scene: &Rc<Scene>, turns: &Turns) {
+    while let Some(op) = scene.program.try_next() {
         match op % 16 {
-            0..=4 => turns.one(world),
-            5 | 6 => world.spawn(Place::Hostile),
-            7 | 8 => world.spawn(Place::Group(u64::from(op / 16) % 4)),
-            9 => world.spawn(Place::Honest),
-            10 => world.wake(op / 16),
-            11 => world.abort(op / 16),
-            12 => world.drop_handle(op / 16),
-            13 => world.look_at_handle(op / 16),
-            14 => turns.settle(world),
-            _ => world.meddle(op / 16),
+            0..=4 => turns.one(scene),
+            5 | 6 => scene.spawn(Place::Hostile),
+            7 | 8 => scene.spawn(Place::Group(u64::from(op / 16) % 4)),
+            9 => scene.spawn(Place::Honest),
+            10 => scene.wake(op / 16),
+            11 => scene.abort(op / 16),
+            12 => scene.drop_handle(op / 16),
+            13 => scene.look_at_handle(op / 16),
+            14 => turns.settle(scene),
+            _ => scene.meddle(op / 16),
         }
     }
 }
 
 /// Lets every task end, and looks at every handle.
-fn finish(world: &Rc<World>, turns: &Turns) {
-    turns.settle(world);
-    world.assert_no_wake_lost();
-    world.finishing.set(true);
-    for index in 0..world.tasks() {
-        world.wake_task(index);
+fn finish(scene: &Rc<Scene>, turns: &Turns) {
+    turns.settle(scene);
+    scene.assert_no_wake_lost();
+    scene.finishing.set(true);
+    for index in 0..scene.tasks() {
+        scene.wake_task(index);
     }
-    turns.settle(world);
-    world.assert_all_ended();
-    world.assert_accounts(turns);
+    turns.settle(scene);
+    scene.assert_all_ended();
+    scene.assert_accounts(turns);
 }
 
 /// Drops everything.
-fn end(world: Rc<World>, turns: Turns) {
-    world.close();
+fn end(scene: Rc<Scene>, turns: Turns) {
+    scene.close();
     drop(turns);
-    world.assert_all_dropped();
-    world.let_go();
-    assert_eq!(world.outputs.get(), 0, "outputs that nobody dropped");
+    scene.assert_all_dropped();
+    scene.let_go();
+    assert_eq!(scene.outputs.get(), 0, "outputs that nobody dropped");
 }

@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use clockworker::JoinHandle;
+use clockworker_testing::panics::panic_as_meant;
 
-use super::world::World;
-use crate::quiet::panic_as_meant;
+use super::scene::Scene;
 
 /// Where a task is spawned.
 #[derive(Clone, Copy, Debug)]
@@ -53,59 +53,59 @@ pub(super) struct Entry {
 /// What a task gives; the outputs that exist are counted.
 pub(super) struct Output {
     pub(super) index: usize,
-    world: Rc<World>,
+    scene: Rc<Scene>,
 }
 
 impl Output {
-    fn new(index: usize, world: &Rc<World>) -> Self {
-        world.outputs.set(world.outputs.get() + 1);
-        Self { index, world: Rc::clone(world) }
+    fn new(index: usize, scene: &Rc<Scene>) -> Self {
+        scene.outputs.set(scene.outputs.get() + 1);
+        Self { index, scene: Rc::clone(scene) }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.world.outputs.set(self.world.outputs.get() - 1);
+        self.scene.outputs.set(self.scene.outputs.get() - 1);
     }
 }
 
 /// The future of a task.
-pub(super) struct Scripted {
+pub(super) struct Tapeed {
     pub(super) index: usize,
     pub(super) entry: Rc<Entry>,
-    pub(super) world: Rc<World>,
+    pub(super) scene: Rc<Scene>,
 }
 
-impl Future for Scripted {
+impl Future for Tapeed {
     type Output = Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
         let this = &*self;
-        let (entry, world) = (&this.entry, &this.world);
+        let (entry, scene) = (&this.entry, &this.scene);
         assert_eq!(entry.end.get(), None, "polled after its end");
         assert!(entry.awake.replace(false), "polled without having been woken");
         if entry.hostile.get() {
-            world.hostile_polls.set(world.hostile_polls.get() + 1);
+            scene.hostile_polls.set(scene.hostile_polls.get() + 1);
         }
         let old = entry.waker.replace(Some(cx.waker().clone()));
         drop(old);
-        if world.finishing.get() {
+        if scene.finishing.get() {
             return this.complete();
         }
         if let Some(left) = entry.yields.get().checked_sub(1) {
             entry.yields.set(left);
             return this.yield_now();
         }
-        match world.program.try_next() {
+        match scene.program.try_next() {
             Some(step) => this.step(step, cx),
             None => this.complete(),
         }
     }
 }
 
-impl Scripted {
+impl Tapeed {
     fn step(&self, step: u8, cx: &mut Context<'_>) -> Poll<Output> {
-        let (world, which) = (&self.world, step / 16);
+        let (scene, which) = (&self.scene, step / 16);
         match step % 16 {
             0 => return self.complete(),
             1 => {
@@ -114,65 +114,65 @@ impl Scripted {
             }
             2 => return Poll::Pending,
             3 => self.entry.yields.set(u32::from(which) * 4),
-            4 => world.wake(which),
-            5 => world.abort(which),
-            6 => world.spawn(Place::Beside),
-            7 => world.spawn(Place::Group(u64::from(which) % 4)),
-            8 => world.spawn(Place::Honest),
-            9 => world.drop_handle(which),
+            4 => scene.wake(which),
+            5 => scene.abort(which),
+            6 => scene.spawn(Place::Beside),
+            7 => scene.spawn(Place::Group(u64::from(which) % 4)),
+            8 => scene.spawn(Place::Honest),
+            9 => scene.drop_handle(which),
             10 => {
-                world.join(which, self.index, cx);
+                scene.join(which, self.index, cx);
                 return Poll::Pending;
             }
-            11 => world.abort_task(self.index),
+            11 => scene.abort_task(self.index),
             12 => {
                 // Wakes itself, and ends all the same.
-                world.wake_task(self.index);
+                scene.wake_task(self.index);
                 return self.complete();
             }
-            13 => world.clock.advance(Duration::from_micros(1 << which)),
-            14 => world.spawn(Place::Hostile),
+            13 => scene.clock.advance(Duration::from_micros(1 << which)),
+            14 => scene.spawn(Place::Hostile),
             _ => {}
         }
         self.yield_now()
     }
 
     fn yield_now(&self) -> Poll<Output> {
-        self.world.wake_task(self.index);
+        self.scene.wake_task(self.index);
         Poll::Pending
     }
 
     fn complete(&self) -> Poll<Output> {
         self.end(End::Completed);
-        Poll::Ready(Output::new(self.index, &self.world))
+        Poll::Ready(Output::new(self.index, &self.scene))
     }
 
     fn end(&self, end: End) {
         self.entry.end.set(Some(end));
         if let Some(waiter) = self.entry.joined_by.take() {
-            self.world.note_woken(waiter);
+            self.scene.note_woken(waiter);
         }
     }
 }
 
-impl Drop for Scripted {
+impl Drop for Tapeed {
     fn drop(&mut self) {
-        let world = &self.world;
-        world.drops.set(world.drops.get() + 1);
+        let scene = &self.scene;
+        scene.drops.set(scene.drops.get() + 1);
         if self.entry.end.get().is_none() {
             self.end(End::Cancelled);
         }
         // Its drop is user code too. (A second panic while the first one unwinds, as when a scheduler calls back and is refused,
         // ends any process.)
-        if !world.finishing.get()
+        if !scene.finishing.get()
             && !std::thread::panicking()
-            && let Some(step) = world.program.try_next()
+            && let Some(step) = scene.program.try_next()
         {
             match step % 16 {
-                0 => world.spawn(Place::Hostile),
-                1 => world.wake(step / 16),
-                2 => world.abort(step / 16),
-                3 => world.spawn(Place::Honest),
+                0 => scene.spawn(Place::Hostile),
+                1 => scene.wake(step / 16),
+                2 => scene.abort(step / 16),
+                3 => scene.spawn(Place::Honest),
                 // Not where its spawn is refused: that panic would be the spawner's.
                 4 if self.entry.spawned.get() => panic_as_meant(),
                 _ => {}

@@ -4,12 +4,12 @@ use std::future::pending;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Waker};
 
 use clockworker::{Executor, ManualClock};
+use clockworker_testing::driving::CountingWaker;
 
-use super::world::World;
+use super::scene::Scene;
 
 /// More turns than any program can need: its polls are fewer than 64 per byte.
 const MANY: usize = 1_000_000;
@@ -18,29 +18,16 @@ const MANY: usize = 1_000_000;
 pub(super) struct Turns {
     pub(super) ex: Executor,
     clock: ManualClock,
-    woken: Arc<Woken>,
+    wakes: Arc<CountingWaker>,
     waker: Waker,
-}
-
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Turns {
     pub(super) fn new(poll_cap: u32) -> Self {
         let clock = ManualClock::new();
         let ex = Executor::builder().clock(clock.clone()).poll_cap(poll_cap).build();
-        let woken = Arc::new(Woken(AtomicBool::new(false)));
-        let waker = Waker::from(Arc::clone(&woken));
-        Self { ex: ex.expect("the options are valid"), clock, woken, waker }
+        let (wakes, waker) = CountingWaker::new();
+        Self { ex: ex.expect("the options are valid"), clock, wakes, waker }
     }
 
     pub(super) fn clock(&self) -> ManualClock {
@@ -48,20 +35,20 @@ impl Turns {
     }
 
     /// One turn.
-    pub(super) fn one(&self, world: &Rc<World>) {
+    pub(super) fn one(&self, scene: &Rc<Scene>) {
         let mut run = pin!(self.ex.run_until(pending::<()>()));
         assert!(run.as_mut().poll(&mut Context::from_waker(&self.waker)).is_pending());
-        world.assert_faults_reported();
+        scene.assert_faults_reported();
     }
 
     /// Turns until the executor wants no more.
-    pub(super) fn settle(&self, world: &Rc<World>) {
+    pub(super) fn settle(&self, scene: &Rc<Scene>) {
         let mut run = pin!(self.ex.run_until(pending::<()>()));
         for _ in 0..MANY {
-            self.woken.0.store(false, Ordering::Relaxed);
+            let before = self.wakes.count();
             assert!(run.as_mut().poll(&mut Context::from_waker(&self.waker)).is_pending());
-            world.assert_faults_reported();
-            if !self.woken.0.load(Ordering::Relaxed) {
+            scene.assert_faults_reported();
+            if self.wakes.count() == before {
                 return;
             }
         }

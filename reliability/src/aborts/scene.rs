@@ -1,19 +1,20 @@
 //! A random scene: tasks that yield, wait, wake and abort each other, while others abort them too.
 
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::thread;
 
+use anyhow::ensure;
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, ManualClock, Queue, QueueError};
+use clockworker_testing::driving::poll_once;
 use fastrand::Rng;
 
 use super::board::{Board, Guard, Origin, Phase, QUEUES};
-use crate::failure::Failure;
 
 /// Turns in a scene.
 const TURNS: u32 = 60;
@@ -21,13 +22,12 @@ const TURNS: u32 = 60;
 type Random = Rc<RefCell<Rng>>;
 
 /// Plays a scene to its end. Gives the board, and how many futures were left at the end.
-pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
+pub(super) fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
     let rng: Random = Rc::new(RefCell::new(Rng::with_seed(seed)));
     let cap = rng.borrow_mut().u32(1..=20);
-    let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build();
-    let ex = ex.map_err(|error| Failure::run(error.to_string()))?;
+    let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build()?;
     let board = Board::new();
-    let queues = queues(&ex).map_err(|error| Failure::run(error.to_string()))?;
+    let queues = queues(&ex)?;
     let count = rng.borrow_mut().usize(2..=20);
     for index in 0..count {
         spawn(&queues, index % queues.len(), &board, &rng);
@@ -35,7 +35,7 @@ pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
     let mut run = pin!(ex.run_until(main(Arc::clone(&board), Rc::clone(&rng))));
     let mut turn = || {
         board.known().turns += 1;
-        let _never: Poll<()> = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let _never: Poll<()> = poll_once(&mut run);
     };
     for _ in 0..TURNS {
         turn();
@@ -45,11 +45,9 @@ pub(super) fn play(seed: u64) -> Result<(Arc<Board>, u64), Failure> {
     (0..all).for_each(|task| abort(&board, task, Origin::Outside));
     // A drop counts as a poll, so that one turn may not be enough.
     (0..all).for_each(|_| turn());
-    let left = board.left();
-    match ex.stats().panicked {
-        0 => Ok((board, left)),
-        panicked => Err(Failure::run(format!("seed {seed}: {panicked} tasks panicked"))),
-    }
+    let (left, panicked) = (board.left(), ex.stats().panicked);
+    ensure!(panicked == 0, "seed {seed}: {panicked} tasks panicked");
+    Ok((board, left))
 }
 
 fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {

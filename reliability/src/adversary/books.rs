@@ -6,7 +6,7 @@ use super::ledger::Ledger;
 /// Keeps the books of a play.
 ///
 /// A place counts in W until another queue takes it, also while the queue that was there is closed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Books {
     places: Vec<Place>,
     /// By place: the share that is there now.
@@ -81,19 +81,7 @@ impl Outcome {
 impl Books {
     /// For a play of about so many moves and polls, of a victim in that place.
     pub(super) fn new(victim: usize, operations: u64) -> Self {
-        Books {
-            places: Vec::new(),
-            shares: Vec::new(),
-            sum: 0,
-            most: 0,
-            shares_change: false,
-            victim,
-            ledger: Ledger::default(),
-            operations: 0,
-            planned: operations,
-            cycles: 0,
-            third: None,
-        }
+        Books { victim, planned: operations, ..Books::default() }
     }
 
     /// A queue is created, in a new place or in one where another was closed.

@@ -9,20 +9,21 @@ mod bound;
 mod draw;
 mod eevdf;
 mod executor;
+mod known;
 mod ledger;
 mod program;
 mod search;
-mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::progress;
+use crate::BadRequest;
+use crate::cases::bar;
+use crate::figure::{self, Figure, Number, at_most};
 use books::Billing;
 use program::{Move, Program};
 use search::{Found, Limit, Search, Trial};
@@ -76,7 +77,7 @@ impl Options {
 }
 
 /// Searches, or plays one program.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
         return replay(path);
     }
@@ -90,8 +91,8 @@ pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-fn search<M: Move>(options: &Options, quick: u64) -> Result<Vec<Figure>, Failure> {
-    let bar = progress::bar(1_000);
+fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>> {
+    let bar = bar(1_000);
     bar.set_message(M::SUBJECT);
     let search = Search::<M>::new(options.limit(quick), options.seed, options.random_only);
     let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
@@ -99,20 +100,20 @@ fn search<M: Move>(options: &Options, quick: u64) -> Result<Vec<Figure>, Failure
     figures(found)
 }
 
-fn figures<M: Move>(found: Found<M>) -> Result<Vec<Figure>, Failure> {
+fn figures<M: Move>(found: Found<M>) -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![
-        told::<M>("programs tried", found.programs as f64),
-        told::<M>("moves and polls in them", found.operations as f64),
-        told::<M>("climbs", found.climbs as f64),
+        told::<M>("programs tried", found.programs),
+        told::<M>("moves and polls in them", found.operations),
+        told::<M>("climbs", found.climbs),
     ];
     if let Some((programs, after)) = found.broken {
-        figures.push(told::<M>("programs tried up to the first that breaks the bound", programs as f64));
+        figures.push(told::<M>("programs tried up to the first that breaks the bound", programs));
         figures.push(told::<M>("seconds up to then", after.as_secs_f64()));
     }
     if let Some((worst, seed)) = found.worst {
         let worst = Trial::at_length(worst.program)?.simplified()?;
         figures.extend(verdict(&worst));
-        figures.extend(seed.map(|seed| told::<M>("the seed of its climb", seed as f64)));
+        figures.extend(seed.map(|seed| told::<M>("the seed of its climb", seed)));
         show(&worst);
     }
     let [own, all] = found.beyond;
@@ -125,13 +126,10 @@ fn figures<M: Move>(found: Found<M>) -> Result<Vec<Figure>, Failure> {
 /// The shortfall of a program's victim, and what it grows by.
 fn verdict<M: Move>(trial: &Trial<M>) -> [Figure; 3] {
     let outcome = &trial.outcome;
-    let ratio = format!("{}: greatest shortfall / bound", M::SUBJECT);
+    let growth = format!("what each further third of {} cycles adds to it", outcome.cycles);
     [
-        Figure::held(16, ratio, outcome.ratio(), Bound::AtMost(1.0)),
-        told::<M>(
-            &format!("what each further third of {} cycles adds to it", outcome.cycles),
-            outcome.growth(),
-        ),
+        at_most(16, format!("{}: greatest shortfall / bound", M::SUBJECT), outcome.ratio(), 1.0),
+        told::<M>(&growth, outcome.growth()),
         told::<M>("milliseconds of service in them", outcome.served as f64 / 1e6),
     ]
 }
@@ -141,15 +139,14 @@ fn billed<M: Move>(billing: Billing) -> Vec<Figure> {
     if !M::BILLS {
         return Vec::new();
     }
-    let [queue, sum] = [billing.queue, billing.sum].map(|part| 100.0 * part);
     vec![
-        told::<M>("`busy` of a queue is off by at most, % of all service", queue),
-        told::<M>("`busy` of all queues is off by at most, % of all service", sum),
+        told::<M>("`busy` of a queue is off by at most, % of all service", 100.0 * billing.queue),
+        told::<M>("`busy` of all queues is off by at most, % of all service", 100.0 * billing.sum),
     ]
 }
 
-fn told<M: Move>(what: &str, value: f64) -> Figure {
-    Figure::told(16, format!("{}: {what}", M::SUBJECT), value)
+fn told<M: Move>(what: &str, value: impl Number) -> Figure {
+    figure::told(16, format!("{}: {what}", M::SUBJECT), value)
 }
 
 #[allow(clippy::print_stderr, reason = "where to look")]
@@ -163,20 +160,33 @@ fn show<M: Move>(trial: &Trial<M>) {
     eprintln!("{}", trial.program);
 }
 
-fn replay(path: &Path) -> Result<Vec<Figure>, Failure> {
-    let wrong = |error: String| Failure::request(format!("'{}': {error}", path.display()));
-    play_text(&fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?, wrong)
-}
-
-fn play_text(text: &str, wrong: impl Fn(String) -> Failure) -> Result<Vec<Figure>, Failure> {
-    match program::subject_of(text) {
-        Some(eevdf::Act::SUBJECT) => play::<eevdf::Act>(text.parse().map_err(wrong)?),
-        Some(executor::Act::SUBJECT) => play::<executor::Act>(text.parse().map_err(wrong)?),
-        _ => Err(wrong("the first line of a program is 'eevdf' or 'executor'".to_owned())),
+fn replay(path: &Path) -> anyhow::Result<Vec<Figure>> {
+    let wrong = || BadRequest(format!("'{}' has no program", path.display()));
+    match fs::read_to_string(path).map_err(Into::into).and_then(|text| read(&text)).with_context(wrong)? {
+        Either::Eevdf(program) => play(program),
+        Either::Executor(program) => play(program),
     }
 }
 
-fn play<M: Move>(program: Program<M>) -> Result<Vec<Figure>, Failure> {
+/// A program for the one subject or the other.
+#[derive(Debug)]
+enum Either {
+    Eevdf(Program<eevdf::Act>),
+    Executor(Program<executor::Act>),
+}
+
+/// Reads a program that was shown; lines that begin with `#` are none of it.
+fn read(text: &str) -> anyhow::Result<Either> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let program: serde_json::Value = serde_json::from_str(&lines.join("\n"))?;
+    match program["subject"].as_str() {
+        Some(eevdf::Act::SUBJECT) => Ok(Either::Eevdf(Program::read(program)?)),
+        Some(executor::Act::SUBJECT) => Ok(Either::Executor(Program::read(program)?)),
+        _ => bail!("the subject is 'eevdf' or 'executor'"),
+    }
+}
+
+fn play<M: Move>(program: Program<M>) -> anyhow::Result<Vec<Figure>> {
     let trial = Trial::at_length(program)?;
     let mut figures = verdict(&trial).to_vec();
     figures.extend(billed::<M>(trial.outcome.billing));
@@ -199,13 +209,14 @@ mod tests {
         assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
         assert!(["0", "-1", "NaN", "inf", "1e9", "soon", ""].iter().all(|text| minutes(text).is_err()));
     }
+
     #[test]
-    fn what_was_written_is_replayed_with_the_same_end() {
-        for text in [eevdf::Act::KNOWN[0], executor::Act::KNOWN[0]] {
-            let [one, other] = [(); 2].map(|()| play_text(text, Failure::request).unwrap());
-            assert_eq!(one, other);
-        }
-        let wrong = play_text("tokio\n", Failure::request).unwrap_err();
-        assert_eq!((wrong.status(), wrong.to_string().contains("'eevdf' or 'executor'")), (2, true));
+    fn what_was_written_is_read() {
+        let read = |text: &str| read(&format!("# the worst\n{text}"));
+        let (eevdf, executor) = (&eevdf::Act::known()[0], &executor::Act::known()[0]);
+        assert!(matches!(read(&eevdf.to_string()), Ok(Either::Eevdf(same)) if same == *eevdf));
+        assert!(matches!(read(&executor.to_string()), Ok(Either::Executor(same)) if same == *executor));
+        let wrong = read("{\"subject\": \"tokio\"}").unwrap_err();
+        assert!(wrong.to_string().contains("'eevdf' or 'executor'"));
     }
 }

@@ -1,38 +1,38 @@
 //! [`Program`]: queues, and moves that are made over and over.
 //!
-//! It is written as text, and read from it:
+//! It is written as JSON, and read from it; times are in nanoseconds, queues are numbered from 0:
 //!
 //! ```text
-//! eevdf                                              # the subject
-//! queue a share 1 request 500us polls 20us victim    # it always has work
-//! queue b share 9 request 500us polls 20us 1us       # polls of the one length and the other alternate
-//! wake b
-//! serve 20 of b
-//! sleep b
+//! {"subject": "eevdf", "victim": 0, "queues": [
+//!   {"share":1,"request":500000,"polls":[20000,20000]},
+//!   {"share":9,"request":500000,"polls":[20000,1000]}
+//! ], "moves": [
+//!   {"Wake":1},
+//!   {"Serve":{"polls":20,"of":1}},
+//!   {"Sleep":1}
+//! ]}
 //! ```
 
 use std::fmt::{self, Debug, Display};
-use std::str::FromStr;
 
+use anyhow::{bail, ensure};
+use clockworker_schedulers::Share;
 use fastrand::Rng;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::books::Outcome;
-use super::words::{MOST_QUEUES, Name, Ns, Words};
-use crate::failure::Failure;
 
 /// Something that the adversary can do to a subject, and the subject.
-pub(super) trait Move: Clone + Debug + Display + PartialEq + Sized {
-    /// The subject, as the first line of a program says it.
+pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// The subject, as a program says it.
     const SUBJECT: &'static str;
 
     /// Whether it bills time itself, so that the bills can be compared with the truth.
     const BILLS: bool;
 
     /// Programs that people thought of.
-    const KNOWN: &'static [&'static str];
-
-    /// Reads one.
-    fn read(words: &mut Words<'_>) -> Result<Self, String>;
+    fn known() -> Vec<Program<Self>>;
 
     /// A random one.
     fn draw(rng: &mut Rng, cast: Cast) -> Self;
@@ -46,8 +46,11 @@ pub(super) trait Move: Clone + Debug + Display + PartialEq + Sized {
     /// Whether it leaves work to a victim of that number.
     fn spares(&self, victim: usize) -> bool;
 
+    /// Whether its numbers are in range.
+    fn is_in_range(&self) -> bool;
+
     /// Plays a program, of about so many moves and polls.
-    fn play(program: &Program<Self>, operations: u64) -> Result<Outcome, Failure>;
+    fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome>;
 }
 
 /// Who takes part: so many queues, and the victim among them, which always has work.
@@ -58,7 +61,7 @@ pub(super) struct Cast {
 }
 
 /// A queue, when a play begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub(super) share: u32,
     pub(super) request: u64,
@@ -67,7 +70,7 @@ pub(super) struct Shape {
 }
 
 /// See the [module docs](self). Queues are created in their order; the moves are made by turns, and then again.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Program<M> {
     pub(super) queues: Vec<Shape>,
     pub(super) victim: usize,
@@ -87,110 +90,72 @@ impl Cast {
 }
 
 impl<M: Move> Program<M> {
+    /// Of queues, by share, request and length of a poll, the two in microseconds. The first is the victim.
+    pub(super) fn of(queues: &[(u32, u64, u64)], moves: &[M]) -> Self {
+        let shape = |&(share, request, poll): &(u32, u64, u64)| Shape {
+            share,
+            request: request * 1_000,
+            polls: [poll * 1_000; 2],
+        };
+        Program { queues: queues.iter().map(shape).collect(), victim: 0, moves: moves.to_vec() }
+    }
+
     /// Who takes part.
     pub(super) fn cast(&self) -> Cast {
         Cast { queues: self.queues.len(), victim: self.victim }
     }
 
-    /// Whether all moves are about queues that there are, and leave the victim its work.
+    /// Whether the move is about a queue that there is, and leaves the victim its work.
     pub(super) fn allows(&self, make: &M) -> bool {
         let queue = make.clone().queue_mut().map_or(0, |queue| *queue);
         queue < self.queues.len() && make.spares(self.victim)
     }
-}
 
-impl<M: Move> Display for Program<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", M::SUBJECT)?;
-        for (index, queue) in self.queues.iter().enumerate() {
-            let victim = if index == self.victim { " victim" } else { "" };
-            writeln!(f, "queue {} {queue}{victim}", Name(index))?;
+    /// Reads what [`Display`] has written.
+    pub(super) fn read(text: serde_json::Value) -> anyhow::Result<Self> {
+        let program: Self = serde_json::from_value(text)?;
+        let queues = program.queues.len();
+        ensure!(
+            (1..=26).contains(&queues) && program.victim < queues,
+            "no queue is the victim, or more than 26"
+        );
+        for queue in &program.queues {
+            let in_range = is_share(queue.share) && [queue.request].iter().chain(&queue.polls).all(is_time);
+            ensure!(in_range, "out of range: {queue:?}");
         }
-        self.moves.iter().try_for_each(|make| writeln!(f, "{make}"))
-    }
-}
-
-impl Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = self.polls;
-        write!(f, "share {} request {} polls {}", self.share, Ns(self.request), Ns(first))?;
-        if second == first { Ok(()) } else { write!(f, " {}", Ns(second)) }
-    }
-}
-
-impl<M: Move> FromStr for Program<M> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (mut queues, mut victim, mut moves) = (Vec::new(), None, Vec::new());
-        for (number, line) in lines(text).skip(1) {
-            let mut words = Words::of(line);
-            let read = if words.is_next("queue") {
-                read_queue(&mut words, &mut queues, &mut victim)
-            } else {
-                M::read(&mut words).map(|make| moves.push((number, make)))
-            };
-            read.and_then(|()| words.end()).map_err(|error| format!("line {number}: {error}"))?;
-        }
-        let victim = victim.ok_or("no queue is the victim")?;
-        let mut program = Program { queues, victim, moves: Vec::new() };
-        for (number, make) in moves {
-            if !program.allows(&make) {
-                let why = "there is no such queue, or it is the victim, which always has work";
-                return Err(format!("line {number}: '{make}': {why}"));
+        for make in &program.moves {
+            if !program.allows(make) {
+                bail!("{make:?}: there is no such queue, or it is the victim, which always has work");
             }
-            program.moves.push(make);
+            ensure!(make.is_in_range(), "out of range: {make:?}");
         }
         Ok(program)
     }
 }
 
-/// The subject that a program is for: the first word of it.
-pub(super) fn subject_of(text: &str) -> Option<&str> {
-    lines(text).next().map(|(_, line)| line)
+/// Whether there may be that share.
+pub(super) fn is_share(share: u32) -> bool {
+    Share::new(share).is_ok()
 }
 
-/// The lines that say something, with their numbers.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let lines = lines.map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()));
-    lines.filter(|(_, line)| !line.is_empty())
+/// Whether it is a time up to an hour, so that no sum of them overflows, and not zero.
+pub(super) fn is_time(ns: &u64) -> bool {
+    (1..=3_600 * 1_000_000_000).contains(ns)
 }
 
-fn read_queue(
-    words: &mut Words<'_>,
-    queues: &mut Vec<Shape>,
-    victim: &mut Option<usize>,
-) -> Result<(), String> {
-    let queue = words.queue()?;
-    if queue != queues.len() || queue >= MOST_QUEUES {
-        return Err(format!("the next queue is {}", Name(queues.len())));
+impl<M: Move> Display for Program<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (queues, moves) = (lines(&self.queues)?, lines(&self.moves)?);
+        write!(f, "{{\"subject\": \"{}\", \"victim\": {}, ", M::SUBJECT, self.victim)?;
+        write!(f, "\"queues\": [{queues}\n], \"moves\": [{moves}\n]}}")
     }
-    words.expect("share")?;
-    let share = read_share(words)?;
-    words.expect("request")?;
-    let request = words.duration()?;
-    words.expect("polls")?;
-    let first = words.duration()?;
-    let is_victim = words.is_next("victim");
-    let second = match words.clone().next() {
-        Ok(_) if !is_victim => words.duration()?,
-        _ => first,
-    };
-    if is_victim || words.is_next("victim") {
-        if victim.is_some() {
-            return Err("there is one victim".to_owned());
-        }
-        *victim = Some(queue);
-    }
-    queues.push(Shape { share, request, polls: [first, second] });
-    Ok(())
 }
 
-/// Reads a share that there may be.
-pub(super) fn read_share(words: &mut Words<'_>) -> Result<u32, String> {
-    let share = words.count()?;
-    clockworker_schedulers::Share::new(share).map(|share| share.get()).map_err(|error| error.to_string())
+/// Each on a line of its own.
+fn lines(of: &[impl Serialize]) -> Result<String, fmt::Error> {
+    let lines: Result<Vec<String>, _> = of.iter().map(serde_json::to_string).collect();
+    let lines = lines.map_err(|_| fmt::Error)?;
+    Ok(lines.into_iter().map(|line| format!("\n  {line}")).collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]
@@ -198,37 +163,24 @@ mod tests {
     use super::super::eevdf::Act;
     use super::*;
 
-    const TEXT: &str = "\
-eevdf
-queue a share 1 request 500us polls 20us
-queue b share 9 request 1ms polls 20us 1us victim
-wake a
-serve 20
-sleep a
-";
-
-    #[test]
-    fn what_is_written_can_be_read() {
-        let program: Program<Act> = TEXT.parse().unwrap();
-        assert_eq!(program.cast(), Cast { queues: 2, victim: 1 });
-        assert_eq!(program.queues[1], Shape { share: 9, request: 1_000_000, polls: [20_000, 1_000] });
-        assert_eq!(program.to_string(), TEXT);
-        let commented = TEXT.replace("serve 20\n", "\n# it is served\n  serve 20 # polls\n");
-        assert_eq!(commented.parse(), Ok(program));
-        assert_eq!(subject_of("# a program\n\neevdf\n"), Some("eevdf"));
+    fn read(text: &str) -> anyhow::Result<Program<Act>> {
+        Program::read(serde_json::from_str(text).unwrap())
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        let wrong = |from: &str, to: &str| TEXT.replace(from, to).parse::<Program<Act>>().unwrap_err();
-        assert_eq!(wrong("serve 20", "serve me"), "line 5: 'me' is no number from 1 on");
-        assert_eq!(wrong("serve 20", "starve a"), "line 5: 'starve' is nothing that can be done to eevdf");
-        assert!(wrong("sleep a", "sleep b").starts_with("line 6: 'sleep b'"));
-        assert!(wrong("sleep a", "sleep c").starts_with("line 6: 'sleep c'"));
-        assert_eq!(wrong(" victim", ""), "no queue is the victim");
-        assert_eq!(wrong("20us\n", "20us victim\n"), "line 3: there is one victim");
-        assert_eq!(wrong("queue b", "queue c"), "line 3: the next queue is b");
-        assert!(wrong("share 9", "share 1000001").contains("1000000"));
-        assert_eq!(wrong("sleep a", "sleep a now"), "line 6: 'now' is too much");
+    fn what_is_written_can_be_read_and_what_is_wrong_is_told() {
+        let queues = [(1, 500, 20), (9, 1_000, 20)];
+        let program =
+            Program::of(&queues, &[Act::Wake(1), Act::Serve { polls: 20, of: None }, Act::Sleep(1)]);
+        let text = program.to_string();
+        assert_eq!(read(&text).unwrap(), program, "{text}");
+        let wrong = |from: &str, to: &str| read(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(wrong("\"polls\":20,", "\"polls\":0,").contains("out of range: Serve"));
+        assert!(wrong("{\"Wake\":1}", "{\"Starve\":1}").contains("Starve"));
+        assert!(wrong("{\"Sleep\":1}", "{\"Sleep\":0}").contains("Sleep(0)"));
+        assert!(wrong("{\"Sleep\":1}", "{\"Sleep\":2}").contains("Sleep(2)"));
+        assert!(wrong("\"victim\": 0", "\"victim\": 2").contains("victim"));
+        assert!(wrong("\"share\":9", "\"share\":1000001").contains("1000001"));
+        assert!(wrong("\"request\":500000", "\"request\":0").contains("out of range"));
     }
 }

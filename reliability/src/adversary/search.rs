@@ -9,7 +9,6 @@ use fastrand::Rng;
 
 use super::books::{Billing, Outcome};
 use super::program::{Move, Program};
-use crate::failure::Failure;
 
 /// Moves and polls of a program while it is tried.
 const TRIAL: u64 = 4_000;
@@ -58,8 +57,8 @@ pub(super) struct Search<M> {
     limit: Limit,
     started: Instant,
     first_seed: u64,
-    /// No climb starts from what people thought of.
-    random_only: bool,
+    /// What people thought of, to start from.
+    known: Vec<Program<M>>,
     /// What all climbs found.
     found: Found<M>,
 }
@@ -92,13 +91,13 @@ pub(super) struct Trial<M> {
 
 impl<M: Move> Trial<M> {
     /// Tries a program.
-    pub(super) fn of(program: Program<M>) -> Result<Self, Failure> {
+    pub(super) fn of(program: Program<M>) -> anyhow::Result<Self> {
         let outcome = M::play(&program, TRIAL)?;
         Ok(Trial { program, outcome })
     }
 
     /// Tries a program for longer too; what it came to is the worse of both.
-    pub(super) fn at_length(program: Program<M>) -> Result<Self, Failure> {
+    pub(super) fn at_length(program: Program<M>) -> anyhow::Result<Self> {
         let short = Self::of(program)?;
         let outcome = M::play(&short.program, EXAM)?;
         let long = Trial { program: short.program.clone(), outcome };
@@ -125,7 +124,7 @@ impl<M: Move> Trial<M> {
     }
 
     /// It without whatever it is as bad without; one that breaks the bound, without whatever it is nearly as bad without.
-    pub(super) fn simplified(mut self) -> Result<Self, Failure> {
+    pub(super) fn simplified(mut self) -> anyhow::Result<Self> {
         let (broken, rank) = self.rank();
         let enough = (broken, if broken { SIMPLER * rank } else { rank });
         let mut way = 0;
@@ -164,15 +163,14 @@ impl<M: Move> Search<M> {
             beyond: [0.0; 2],
             billing: Billing::default(),
         };
-        Search { limit, started: now(), first_seed: seed, random_only, found }
+        let known = if random_only { Vec::new() } else { M::known() };
+        Search { limit, started: now(), first_seed: seed, known, found }
     }
 
     /// Tries what people thought of, then climbs until the limit is reached; tells how far it is.
-    pub(super) fn run(mut self, look: impl Fn(f64)) -> Result<Found<M>, Failure> {
-        for index in 0..M::KNOWN.len() {
-            if let Some(program) = self.known(index) {
-                self.note(Trial::at_length(program)?, None);
-            }
+    pub(super) fn run(mut self, look: impl Fn(f64)) -> anyhow::Result<Found<M>> {
+        for program in self.known.clone() {
+            self.note(Trial::at_length(program)?, None);
         }
         while self.progress() < 1.0 {
             let seed = self.first_seed.wrapping_add(self.found.climbs);
@@ -190,11 +188,13 @@ impl<M: Move> Search<M> {
         }
     }
 
-    fn climb(&mut self, seed: u64, look: &impl Fn(f64)) -> Result<(), Failure> {
+    fn climb(&mut self, seed: u64, look: &impl Fn(f64)) -> anyhow::Result<()> {
         let mut rng = Rng::with_seed(seed);
         let aim = Aim::ALL[rng.usize(..Aim::ALL.len())];
-        let known = if seed.is_multiple_of(2) { None } else { self.known((seed / 2) as usize) };
-        let start = known.unwrap_or_else(|| Program::draw(&mut rng));
+        let start = match self.known.len() as u64 {
+            known if known > 0 && !seed.is_multiple_of(2) => self.known[(seed / 2 % known) as usize].clone(),
+            _ => Program::draw(&mut rng),
+        };
         let mut best = self.try_out(start, seed)?;
         let mut below = f64::NEG_INFINITY;
         while best.height(aim) > below + STEP && self.progress() < 1.0 {
@@ -212,13 +212,7 @@ impl<M: Move> Search<M> {
         Ok(())
     }
 
-    /// One of the programs that people thought of, unless they are left out.
-    fn known(&self, index: usize) -> Option<Program<M>> {
-        let known = if self.random_only { &[] } else { M::KNOWN };
-        known.get(index % known.len().max(1))?.parse().ok()
-    }
-
-    fn try_out(&mut self, program: Program<M>, seed: u64) -> Result<Trial<M>, Failure> {
+    fn try_out(&mut self, program: Program<M>, seed: u64) -> anyhow::Result<Trial<M>> {
         let trial = Trial::of(program)?;
         self.note(trial.clone(), Some(seed));
         Ok(trial)
@@ -267,8 +261,7 @@ mod tests {
 
     #[test]
     fn a_search_goes_up() {
-        let program: Program<executor::Act> = executor::Act::KNOWN[0].parse().unwrap();
-        let start = Trial::of(program).unwrap();
+        let start = Trial::of(executor::Act::known()[0].clone()).unwrap();
         let search = Search::<executor::Act>::new(Limit::Operations(500_000), 1, false);
         let (worst, _) = search.run(|_| {}).unwrap().worst.unwrap();
         assert!(worst.rank() >= start.rank());
@@ -276,13 +269,10 @@ mod tests {
 
     #[test]
     fn what_adds_nothing_is_left_out() {
-        let queue = "share 1 request 500us polls 20us";
-        let text = format!(
-            "eevdf\nqueue a {queue}\nqueue b {queue} victim\nqueue c {queue}\nsleep c\nwake a\nserve 100\nwake b\n"
-        );
-        let program: Program<Act> = text.replace("wake b", "sleep c").parse().unwrap();
+        let serve = Act::Serve { polls: 100, of: None };
+        let moves = [Act::Sleep(2), Act::Wake(1), serve, Act::Sleep(2)];
+        let program = Program::of(&[(1, 500, 20); 3], &moves);
         let simple = Trial::at_length(program).unwrap().simplified().unwrap();
-        let shorter = format!("eevdf\nqueue a {queue}\nqueue b {queue} victim\nwake a\nserve 100\n");
-        assert_eq!(simple.program.to_string(), shorter);
+        assert_eq!(simple.program, Program::of(&[(1, 500, 20); 2], &[Act::Wake(1), serve]));
     }
 }

@@ -1,14 +1,13 @@
 //! One combination of where a panic strikes and what happens to the task besides.
 
-use std::collections::VecDeque;
+use std::cell::Cell;
+use std::rc::Rc;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 use clockworker::{Executor, Queue, QueueError};
+use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile};
+use clockworker_testing::policy::Policy;
 
-use super::scheduler::Panicking;
 use super::stage::Stage;
-use super::victim::Strikes;
-use crate::failure::Failure;
 
 /// An enumeration, and all there is of it.
 macro_rules! every {
@@ -29,48 +28,23 @@ pub(super) enum Place {
     OutputDrop,
     WakerWake,
     WakerDrop,
-    Push,
-    Pop,
-    Served,
-    Finished,
-    GroupClosed,
-    SchedulerDrop,
+    Scheduler(Fault),
 }
 
 impl Place {
-    pub(super) const ELSEWHERE: &[Place] = &[
+    pub(super) const ALL: &[Place] = &[
         Place::FirstPoll,
         Place::SecondPoll,
         Place::FutureDrop,
         Place::OutputDrop,
         Place::WakerWake,
         Place::WakerDrop,
-    ];
-    pub(super) const IN_SCHEDULER: &[Place] =
-        &[Place::Push, Place::Pop, Place::Served, Place::Finished, Place::GroupClosed, Place::SchedulerDrop];
-}
-
-/// The scheduler of the task's queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Policy {
-    WokenFirst,
-    RunnableFifo,
-    ArrivalFifo,
-    Las,
-    Qlas,
-    Serpt,
-    Panicking,
-}
-
-impl Policy {
-    /// Those that come with the crate.
-    pub(super) const ORDINARY: &[Policy] = &[
-        Policy::WokenFirst,
-        Policy::RunnableFifo,
-        Policy::ArrivalFifo,
-        Policy::Las,
-        Policy::Qlas,
-        Policy::Serpt,
+        Place::Scheduler(Fault::Panics(Call::Push)),
+        Place::Scheduler(Fault::Panics(Call::Pop)),
+        Place::Scheduler(Fault::Panics(Call::Served)),
+        Place::Scheduler(Fault::Panics(Call::Finished)),
+        Place::Scheduler(Fault::Panics(Call::GroupClosed)),
+        Place::Scheduler(Fault::PanicsInDrop),
     ];
 }
 
@@ -107,6 +81,7 @@ every! {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) place: Place,
+    /// The scheduler of its queue, unless that is to panic.
     pub(super) policy: Policy,
     pub(super) spawn: Spawn,
     pub(super) fate: Fate,
@@ -128,7 +103,7 @@ pub(super) struct Outcome {
 }
 
 impl Case {
-    pub(super) fn play(self) -> Result<Outcome, Failure> {
+    pub(super) fn play(self) -> anyhow::Result<Outcome> {
         let mut stage = Stage::set(self)?;
         for &moment in Moment::ALL {
             match moment {
@@ -143,22 +118,16 @@ impl Case {
         stage.end()
     }
 
-    pub(super) fn queue(self, ex: &Executor, strikes: &Strikes) -> Result<Queue, QueueError> {
+    /// Its queue, and a count of its scheduler's panics.
+    pub(super) fn queue(self, ex: &Executor) -> Result<(Queue, Rc<Cell<u32>>), QueueError> {
         let queue = ex.queue("queue");
-        match self.policy {
-            Policy::WokenFirst => queue.create(),
-            Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create(),
-            Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create(),
-            Policy::Las => queue.scheduler(Las::new()).create(),
-            Policy::Qlas => queue.scheduler(Qlas::new()).create(),
-            Policy::Serpt => queue.scheduler(Serpt::new()).create(),
-            Policy::Panicking => {
-                // Sooner or later, as everything else happens sooner or later.
-                let after =
-                    2 * Moment::ALL.iter().position(|&moment| moment == self.moment).unwrap_or(0) as u32;
-                let (ready, strikes) = (VecDeque::new(), strikes.clone());
-                queue.scheduler(Panicking { ready, place: self.place, after, strikes }).create()
-            }
-        }
+        let Place::Scheduler(fault) = self.place else {
+            return Ok((self.policy.create(queue)?, Rc::default()));
+        };
+        // Sooner or later, as everything else happens sooner or later.
+        let after = 2 * Moment::ALL.iter().position(|&moment| moment == self.moment).unwrap_or(0) as u32;
+        let faulty = Faulty::for_ever(fault, after);
+        let struck = faulty.struck();
+        Ok((queue.scheduler(Hostile::<Faulty>::new(faulty)).create()?, struck))
     }
 }

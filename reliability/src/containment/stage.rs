@@ -1,21 +1,21 @@
 //! What a combination of events is played on: the executor, the task that meets a panic, and eight others.
 
 use std::cell::Cell;
-use std::future::{Future, pending};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{self, Poll, Waker};
 use std::thread;
 
+use anyhow::Context;
 use clockworker::{AbortHandle, Executor, JoinHandle, Queue, yield_now};
+use clockworker_testing::driving::{poll_once, settle};
+use clockworker_testing::panics::drop_contained;
 use tokio::sync::Semaphore;
 
 use super::case::{Case, Event, Fate, Outcome, Place, Spawn};
-use super::victim::{Output, Strikes, Touchy, Traces, Victim};
-use crate::failure::Failure;
+use super::victim::{Output, Touchy, Traces, Victim};
 
 /// Other tasks: half of them on the same queue.
 const OTHERS: usize = 8;
@@ -26,8 +26,9 @@ pub(super) struct Stage {
     /// None once it was dropped.
     ex: Option<Executor>,
     queue: Queue,
-    strikes: Strikes,
-    pub(super) traces: Traces,
+    /// The panics of its scheduler.
+    struck: Rc<Cell<u32>>,
+    pub(super) traces: Arc<Traces>,
     victim: Option<JoinHandle<Output>>,
     abort: AbortHandle,
     /// Set when a task of the executor has awaited the victim.
@@ -39,11 +40,10 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn set(case: Case) -> Result<Self, Failure> {
-        let (ex, strikes, traces) = (Executor::new(), Strikes::default(), Traces::default());
-        let queue = case.queue(&ex, &strikes).map_err(|error| Failure::run(error.to_string()))?;
-        let victim =
-            Victim { place: case.place, polled: false, strikes: strikes.clone(), traces: traces.clone() };
+    pub(super) fn set(case: Case) -> anyhow::Result<Self> {
+        let (ex, traces) = (Executor::new(), Traces::new(case.place));
+        let (queue, struck) = case.queue(&ex)?;
+        let victim = Victim { traces: Arc::clone(&traces), polled: false };
         let victim = match case.spawn {
             Spawn::Here => queue.spawn(victim),
             Spawn::InGroup => queue.group(1).spawn(victim),
@@ -57,7 +57,7 @@ impl Stage {
             case,
             ex: Some(ex),
             queue,
-            strikes,
+            struck,
             traces,
             victim: Some(victim),
             abort,
@@ -76,10 +76,9 @@ impl Stage {
         if matches!(self.case.place, Place::WakerWake | Place::WakerDrop)
             && self.case.fate != Fate::AwaitedElsewhere
         {
-            let waker =
-                Waker::from(Arc::new(Touchy { place: self.case.place, strikes: self.strikes.clone() }));
-            drop(Pin::new(&mut victim).poll(&mut Context::from_waker(&waker)));
-            quietly(move || drop(waker));
+            let waker = Waker::from(Arc::new(Touchy(Arc::clone(&self.traces))));
+            drop(Pin::new(&mut victim).poll(&mut task::Context::from_waker(&waker)));
+            drop_contained(waker);
         }
         match self.case.fate {
             Fate::Kept | Fate::Dropped => self.victim = Some(victim),
@@ -88,13 +87,13 @@ impl Stage {
                 drop(ex.spawn(async move {
                     let result = victim.await;
                     awaited.set(true);
-                    quietly(move || drop(result));
+                    drop_contained(result);
                 }));
             }
             Fate::AwaitedElsewhere => {
                 self.elsewhere = Some(thread::spawn(move || {
                     let result = smol::block_on(victim);
-                    quietly(move || drop(result));
+                    drop_contained(result);
                 }));
             }
         }
@@ -102,15 +101,7 @@ impl Stage {
 
     /// Runs the executor until it has nothing to do.
     pub(super) fn settle(&self) {
-        let Some(ex) = &self.ex else { return };
-        let woken = Arc::new(Woken(AtomicBool::new(true)));
-        let waker = Waker::from(Arc::clone(&woken));
-        let mut run = pin!(ex.run_until(pending::<()>()));
-        while woken.0.swap(false, Ordering::AcqRel) {
-            if run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
-                return;
-            }
-        }
+        self.ex.iter().for_each(settle);
     }
 
     /// The moment has come.
@@ -118,20 +109,20 @@ impl Stage {
         if self.case.fate == Fate::Dropped {
             let victim = self.victim.take();
             // An output that nobody else has is dropped with it.
-            quietly(move || drop(victim));
+            drop_contained(victim);
         }
         match self.case.event {
             Event::Nothing => {}
             Event::Abort => self.abort.abort(),
             Event::DropExecutor => {
                 let ex = self.ex.take();
-                quietly(move || drop(ex));
+                drop_contained(ex);
             }
         }
     }
 
     /// Lets the others end, and counts.
-    pub(super) fn end(mut self) -> Result<Outcome, Failure> {
+    pub(super) fn end(mut self) -> anyhow::Result<Outcome> {
         self.gate.add_permits(OTHERS);
         self.settle();
         let mut outcome = Outcome::default();
@@ -149,23 +140,23 @@ impl Stage {
         }
         self.resolve(&mut outcome)?;
         outcome.unbalanced = u64::from(!self.is_balanced());
-        outcome.panics = self.strikes.count();
+        outcome.panics = self.traces.panics() + u64::from(self.struck.get());
         Ok(outcome)
     }
 
     /// Counts the task's own handle, where somebody is left to have it.
-    fn resolve(&mut self, outcome: &mut Outcome) -> Result<(), Failure> {
+    fn resolve(&mut self, outcome: &mut Outcome) -> anyhow::Result<()> {
         if let Some(mut victim) = self.victim.take() {
             outcome.handles += 1;
             if let Poll::Ready(result) = poll_once(&mut victim) {
                 outcome.resolved += 1;
-                quietly(move || drop(result));
+                drop_contained(result);
             }
         }
         if let Some(thread) = self.elsewhere.take() {
             outcome.handles += 1;
             // It ends when the handle has resolved; if not, the watchdog says so.
-            thread.join().map_err(|_| Failure::run("the thread that awaits panicked"))?;
+            thread.join().ok().context("the thread that awaits panicked")?;
             outcome.resolved += 1;
         }
         if self.case.fate == Fate::AwaitedHere && self.ex.is_some() {
@@ -188,21 +179,4 @@ async fn other(n: usize, gate: Rc<Semaphore>) -> usize {
     drop(gate.acquire().await);
     yield_now().await;
     n
-}
-
-fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Does what may panic, which is nobody's business.
-fn quietly(then: impl FnOnce()) {
-    drop(catch_unwind(AssertUnwindSafe(then)));
-}
-
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
-    }
 }

@@ -6,33 +6,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use clockworker_testing::panics::panic_as_meant;
+
 use super::case::Place;
 
-/// Counts the panics of a case, as it makes them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Strikes(Arc<AtomicU64>);
-
-impl Strikes {
-    /// Panics, past the hook, which would print it.
-    pub(super) fn strike(&self) -> ! {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        std::panic::resume_unwind(Box::new("meant"))
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// What the case knows of the task.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Traces {
-    waker: Arc<Mutex<Option<Waker>>>,
-    outputs_made: Arc<AtomicU64>,
-    outputs_dropped: Arc<AtomicU64>,
+    place: Place,
+    panics: AtomicU64,
+    waker: Mutex<Option<Waker>>,
+    outputs_made: AtomicU64,
+    outputs_dropped: AtomicU64,
 }
 
 impl Traces {
+    /// Of a case that panics there.
+    pub(super) fn new(place: Place) -> Arc<Self> {
+        let (panics, outputs_made, outputs_dropped) = Default::default();
+        Arc::new(Traces { place, panics, waker: Mutex::default(), outputs_made, outputs_dropped })
+    }
+
+    /// Panics if this is the place, and no other panic is under way.
+    fn come_to(&self, place: Place) {
+        if self.place == place && !std::thread::panicking() {
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            panic_as_meant();
+        }
+    }
+
+    pub(super) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
     /// Wakes the task, if it was polled.
     pub(super) fn wake(&self) {
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -48,62 +54,44 @@ impl Traces {
 /// Is polled, waits to be woken, and gives an output at the second poll; unless it panics before.
 #[derive(Debug)]
 pub(super) struct Victim {
-    pub(super) place: Place,
+    pub(super) traces: Arc<Traces>,
     pub(super) polled: bool,
-    pub(super) strikes: Strikes,
-    pub(super) traces: Traces,
 }
 
 impl Future for Victim {
     type Output = Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
-        if !self.polled {
-            self.polled = true;
-            if self.place == Place::FirstPoll {
-                self.strikes.strike();
-            }
-            *self.traces.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+        let traces = Arc::clone(&self.traces);
+        if !std::mem::replace(&mut self.polled, true) {
+            traces.come_to(Place::FirstPoll);
+            *traces.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        if self.place == Place::SecondPoll {
-            self.strikes.strike();
-        }
-        self.traces.outputs_made.fetch_add(1, Ordering::Relaxed);
-        let Victim { place, strikes, traces, .. } = &*self;
-        Poll::Ready(Output { place: *place, strikes: strikes.clone(), traces: traces.clone() })
+        traces.come_to(Place::SecondPoll);
+        traces.outputs_made.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Output(traces))
     }
 }
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        if self.place == Place::FutureDrop && !std::thread::panicking() {
-            self.strikes.strike();
-        }
+        self.traces.come_to(Place::FutureDrop);
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Output {
-    place: Place,
-    strikes: Strikes,
-    traces: Traces,
-}
+pub(super) struct Output(Arc<Traces>);
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.traces.outputs_dropped.fetch_add(1, Ordering::Relaxed);
-        if self.place == Place::OutputDrop && !std::thread::panicking() {
-            self.strikes.strike();
-        }
+        self.0.outputs_dropped.fetch_add(1, Ordering::Relaxed);
+        self.0.come_to(Place::OutputDrop);
     }
 }
 
-/// The waker of somebody who awaits the task.
-pub(super) struct Touchy {
-    pub(super) place: Place,
-    pub(super) strikes: Strikes,
-}
+/// The waker of a task or thread that awaits the victim.
+pub(super) struct Touchy(pub(super) Arc<Traces>);
 
 impl Wake for Touchy {
     fn wake(self: Arc<Self>) {
@@ -111,16 +99,12 @@ impl Wake for Touchy {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.place == Place::WakerWake {
-            self.strikes.strike();
-        }
+        self.0.come_to(Place::WakerWake);
     }
 }
 
 impl Drop for Touchy {
     fn drop(&mut self) {
-        if self.place == Place::WakerDrop && !std::thread::panicking() {
-            self.strikes.strike();
-        }
+        self.0.come_to(Place::WakerDrop);
     }
 }

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::failure::Failure;
+use anyhow::{Context, anyhow};
 
 /// Where the patches are, in the workspace.
 pub(super) const FOLDER: &str = "clockworker/tests/defects";
@@ -33,41 +33,18 @@ pub(super) struct Defect {
     pub(super) path: PathBuf,
 }
 
-/// A test: its package, its program and its path in that.
+/// A test: its library, its program and its path in that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TestName {
-    pub(super) package: Package,
+    /// The library's folder in the workspace.
+    pub(super) library: &'static str,
     /// None for the library's own.
     pub(super) program: Option<String>,
     pub(super) test: String,
 }
 
-/// The two libraries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Package {
-    Clockworker,
-    Schedulers,
-}
-
-impl Package {
-    pub(super) const ALL: [Package; 2] = [Package::Clockworker, Package::Schedulers];
-
-    /// Its name for cargo.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Package::Clockworker => "clockworker",
-            Package::Schedulers => "clockworker-schedulers",
-        }
-    }
-
-    /// Its folder in the workspace.
-    pub(super) fn folder(self) -> &'static str {
-        match self {
-            Package::Clockworker => "clockworker",
-            Package::Schedulers => "schedulers",
-        }
-    }
-}
+/// The folders of the two libraries.
+pub(super) const LIBRARIES: [&str; 2] = ["clockworker", "schedulers"];
 
 impl TestName {
     /// What cargo is to be told to build.
@@ -83,34 +60,33 @@ impl FromStr for TestName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (package, rest) = match text.strip_prefix("schedulers/") {
-            Some(rest) => (Package::Schedulers, rest),
-            None => (Package::Clockworker, text),
+        let (library, rest) = match text.strip_prefix("schedulers/") {
+            Some(rest) => (LIBRARIES[1], rest),
+            None => (LIBRARIES[0], text),
         };
         let (program, test) =
             rest.split_once("::").ok_or_else(|| format!("'{text}' is not 'program::test'"))?;
         let program = (program != "lib").then(|| program.to_owned());
-        Ok(TestName { package, program, test: test.to_owned() })
+        Ok(TestName { library, program, test: test.to_owned() })
     }
 }
 
 impl fmt::Display for TestName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let package = if self.package == Package::Schedulers { "schedulers/" } else { "" };
-        write!(f, "{package}{}::{}", self.program.as_deref().unwrap_or("lib"), self.test)
+        let library = if self.library == LIBRARIES[1] { "schedulers/" } else { "" };
+        write!(f, "{library}{}::{}", self.program.as_deref().unwrap_or("lib"), self.test)
     }
 }
 
 /// All defects of a folder, in order of their tests and names.
-pub(super) fn read_all(folder: &Path) -> Result<Vec<Defect>, Failure> {
-    let wrong = |error: std::io::Error| Failure::run(format!("cannot read '{}': {error}", folder.display()));
+pub(super) fn read_all(folder: &Path) -> anyhow::Result<Vec<Defect>> {
     let mut defects = Vec::new();
-    for entry in fs::read_dir(folder).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read '{}'", folder.display()))? {
+        let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "patch") {
-            let text = fs::read_to_string(&path).map_err(wrong)?;
-            let defect = parse(&path, &text);
-            defects.push(defect.map_err(|error| Failure::run(format!("'{}': {error}", path.display())))?);
+            let read = fs::read_to_string(&path).map_err(|error| error.to_string());
+            let defect = read.and_then(|text| parse(&path, &text));
+            defects.push(defect.map_err(|error| anyhow!("'{}': {error}", path.display()))?);
         }
     }
     defects.sort_by_key(|defect| (defect.caught_by.to_string(), defect.name.clone()));
@@ -155,7 +131,7 @@ mod tests {
         assert_eq!((defect.name.as_str(), defect.what.as_str()), ("defect", "It is wrong."));
         assert_eq!((defect.promise, defect.quick), (4, true));
         assert_eq!(defect.caught_by.to_string(), "schedulers/lib::a::b");
-        assert_eq!((defect.caught_by.package, defect.caught_by.program), (Package::Schedulers, None));
+        assert_eq!((defect.caught_by.library, defect.caught_by.program), ("schedulers", None));
     }
 
     #[test]

@@ -7,13 +7,12 @@ pub mod formula;
 mod scene;
 mod workload;
 
+use anyhow::Context;
 use clap::Args;
 use fastrand::Rng;
 
 use crate::cases::{Cases, Worst};
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::progress;
+use crate::figure::{Figure, told};
 use workload::Workload;
 
 /// Holds the delay from wake to poll against its formula, in random workloads on a virtual clock.
@@ -21,13 +20,6 @@ use workload::Workload;
 pub struct Options {
     #[command(flatten)]
     cases: Cases,
-}
-
-impl Options {
-    /// The quick form.
-    pub fn quick() -> Self {
-        Options { cases: Cases::quick() }
-    }
 }
 
 /// The worst delay of each kind of workload, in parts of its bound.
@@ -42,55 +34,40 @@ struct Tally {
 }
 
 /// Plays all workloads.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let seeds = options.cases.seeds(100_000, 1_000);
-    let count = seeds.end - seeds.start;
-    let bar = progress::bar(count);
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut tally = Tally::default();
-    for seed in seeds {
-        play(seed, &mut tally)?;
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(figures(count, &tally))
-}
-
-fn play(seed: u64, tally: &mut Tally) -> Result<(), Failure> {
-    let mut rng = Rng::with_seed(seed);
-    let workload = Workload::draw(&mut rng);
-    let (lone, steady) = (workload.queues.len() == 1, workload.is_steady());
-    let outcome =
-        scene::play(workload, rng).map_err(|failure| Failure::run(format!("seed {seed}: {failure}")))?;
-    tally.wakes += outcome.wakes;
-    match (lone, steady) {
-        (true, _) => tally.one_queue.add(outcome.worst, seed),
-        (_, true) => tally.steady.add(outcome.first_beside_contenders, seed),
-        _ => {}
-    }
-    if !lone {
-        tally.restless.add(outcome.worst, seed);
-        tally.restless_by_steady.add(outcome.any_beside_contenders, seed);
-    }
-    Ok(())
-}
-
-fn figures(count: u64, tally: &Tally) -> Vec<Figure> {
-    let mut figures = vec![
-        Figure::told(5, "workloads in virtual time", count as f64),
-        Figure::told(5, "wakes", tally.wakes as f64),
-    ];
+    let count = options.cases.play(100_000, 1_000, |seed| tally.play(seed))?;
+    let mut figures = vec![told(5, "workloads in virtual time", count), told(5, "wakes", tally.wakes)];
     let kinds = [
         ("one queue", tally.one_queue),
         ("queues that always contend", tally.steady),
         ("queues that come and go", tally.restless),
     ];
-    for (kind, worst) in kinds {
-        let what = format!("greatest delay from wake to poll / bound, {kind}");
-        figures.push(Figure::held(5, what, worst.value, Bound::AtMost(1.0)));
-        figures.push(Figure::told(5, format!("its seed, {kind}"), worst.seed as f64));
-    }
+    figures.extend(kinds.into_iter().flat_map(|(kind, worst)| {
+        worst.figures(5, &format!("greatest delay from wake to poll / bound, {kind}"), 1.0)
+    }));
     let what =
         "greatest delay from wake to poll, queues that come and go / bound of queues that always contend";
-    figures.push(Figure::told(5, what, tally.restless_by_steady.value));
-    figures
+    figures.push(told(5, what, tally.restless_by_steady.value));
+    Ok(figures)
+}
+
+impl Tally {
+    fn play(&mut self, seed: u64) -> anyhow::Result<()> {
+        let mut rng = Rng::with_seed(seed);
+        let workload = Workload::draw(&mut rng);
+        let (lone, steady) = (workload.queues.len() == 1, workload.is_steady());
+        let outcome = scene::play(workload, rng, seed).with_context(|| format!("seed {seed}"))?;
+        self.wakes += outcome.wakes;
+        match (lone, steady) {
+            (true, _) => self.one_queue.take(outcome.worst),
+            (_, true) => self.steady.take(outcome.first_beside_contenders),
+            _ => {}
+        }
+        if !lone {
+            self.restless.take(outcome.worst);
+            self.restless_by_steady.take(outcome.any_beside_contenders);
+        }
+        Ok(())
+    }
 }

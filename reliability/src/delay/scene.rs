@@ -9,25 +9,26 @@ use std::time::Duration;
 
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{BuildError, Executor, QueueError};
+use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
 use super::formula::Others;
 use super::workload::Workload;
-use crate::failure::Failure;
-use crate::virtual_time::VirtualTime;
+use crate::cases::Worst;
 
 /// What became of a workload.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) wakes: u64,
     /// The greatest delay in parts of its bound.
-    pub(super) worst: f64,
+    pub(super) worst: Worst,
     /// In parts of the bound that holds where the other queues contend all the time: of the first queue, and of any.
-    pub(super) first_beside_contenders: f64,
-    pub(super) any_beside_contenders: f64,
+    pub(super) first_beside_contenders: Worst,
+    pub(super) any_beside_contenders: Worst,
 }
 
 struct Scene {
+    seed: u64,
     time: VirtualTime,
     workload: Workload,
     rng: RefCell<Rng>,
@@ -39,9 +40,9 @@ struct Scene {
 }
 
 /// Plays it to its end.
-pub(super) fn play(workload: Workload, rng: Rng) -> Result<Outcome, Failure> {
+pub(super) fn play(workload: Workload, rng: Rng, seed: u64) -> anyhow::Result<Outcome> {
     let time = VirtualTime::new();
-    let ex = executor(&workload, &time).map_err(|error| Failure::run(error.to_string()))?;
+    let ex = executor(&workload, &time)?;
     let bounds = (0..workload.queues.len())
         .map(|of| {
             let setting = workload.setting();
@@ -49,6 +50,7 @@ pub(super) fn play(workload: Workload, rng: Rng) -> Result<Outcome, Failure> {
         })
         .collect();
     let scene = Rc::new(Scene {
+        seed,
         time,
         bounds,
         polls_left: Cell::new(workload.polls),
@@ -57,9 +59,9 @@ pub(super) fn play(workload: Workload, rng: Rng) -> Result<Outcome, Failure> {
         rng: RefCell::new(rng),
         outcome: RefCell::default(),
     });
-    spawn_all(&ex, &scene).map_err(|error| Failure::run(error.to_string()))?;
-    let away = scene.workload.host.away;
-    scene.time.drive(&ex, || scene.unfinished.get() == 0, || scene.rng.borrow_mut().u64(..=away))?;
+    spawn_all(&ex, &scene)?;
+    let host_takes = || Duration::from_nanos(scene.rng.borrow_mut().u64(..=scene.workload.host.away));
+    scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes)?;
     let outcome = scene.outcome.borrow().clone();
     Ok(outcome)
 }
@@ -100,7 +102,7 @@ struct Worker {
     scene: Rc<Scene>,
     queue: usize,
     /// Since when it is ready.
-    woken: Rc<Cell<Option<u64>>>,
+    woken: Rc<Cell<Option<Duration>>>,
 }
 
 impl Future for Worker {
@@ -114,22 +116,22 @@ impl Future for Worker {
         };
         self.scene.polls_left.set(left);
         let (before, after, sleep) = self.scene.draw(self.queue);
-        self.scene.time.pass(before);
+        self.scene.time.pass(Duration::from_nanos(before));
         match sleep {
             None => wake(&self.scene.time, &self.woken, cx.waker()),
             Some(sleep) => {
                 let (time, woken, waker) =
                     (self.scene.time.clone(), Rc::clone(&self.woken), cx.waker().clone());
-                let due = time.now() + sleep;
+                let due = time.now() + Duration::from_nanos(sleep);
                 self.scene.time.at(due, move || wake(&time, &woken, &waker));
             }
         }
-        self.scene.time.pass(after);
+        self.scene.time.pass(Duration::from_nanos(after));
         Poll::Pending
     }
 }
 
-fn wake(time: &VirtualTime, woken: &Cell<Option<u64>>, waker: &Waker) {
+fn wake(time: &VirtualTime, woken: &Cell<Option<Duration>>, waker: &Waker) {
     woken.set(Some(time.now()));
     waker.wake_by_ref();
 }
@@ -144,22 +146,16 @@ impl Scene {
     }
 
     /// A task is polled that was woken then.
-    fn saw(&self, queue: usize, woken: Option<u64>) {
+    fn saw(&self, queue: usize, woken: Option<Duration>) {
         let mut outcome = self.outcome.borrow_mut();
         // A poll without a wake is no promise kept: not a number.
-        let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken) as f64);
+        let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken).as_nanos() as f64);
         let (bound, beside_contenders) = self.bounds[queue];
         outcome.wakes += 1;
-        note(&mut outcome.worst, delay / bound);
-        note(&mut outcome.any_beside_contenders, delay / beside_contenders);
+        outcome.worst.add(delay / bound, self.seed);
+        outcome.any_beside_contenders.add(delay / beside_contenders, self.seed);
         if queue == 0 {
-            note(&mut outcome.first_beside_contenders, delay / beside_contenders);
+            outcome.first_beside_contenders.add(delay / beside_contenders, self.seed);
         }
-    }
-}
-
-fn note(worst: &mut f64, ratio: f64) {
-    if ratio > *worst || ratio.is_nan() {
-        *worst = ratio;
     }
 }

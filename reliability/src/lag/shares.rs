@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use clockworker::{Executor, Queue, QueueError};
+use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
 use crate::cases::{Worst, log_uniform};
-use crate::failure::Failure;
-use crate::virtual_time::VirtualTime;
 
-const SECOND: u64 = 1_000_000_000;
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Which part of the CPU a queue must be owed for its error to be told in parts of that. With 500 µs of request and 100 µs
 /// of poll, 1 % of a tenth of a second is more than its lag may be.
@@ -24,12 +24,11 @@ pub(super) struct Errors {
 }
 
 /// Runs a second, and adds what the queues' service is off by.
-pub(super) fn run_a_second(seed: u64, errors: &mut Errors) -> Result<(), Failure> {
+pub(super) fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let time = VirtualTime::new();
-    let ex = Executor::builder().clock(time.clock()).build();
-    let ex = ex.map_err(|error| Failure::run(error.to_string()))?;
-    let queues = queues(&ex, &mut rng).map_err(|error| Failure::run(error.to_string()))?;
+    let ex = Executor::builder().clock(time.clock()).build()?;
+    let queues = queues(&ex, &mut rng)?;
     let rng = Rc::new(RefCell::new(rng));
     for queue in &queues {
         let tasks = rng.borrow_mut().u32(1..=4);
@@ -39,13 +38,13 @@ pub(super) fn run_a_second(seed: u64, errors: &mut Errors) -> Result<(), Failure
             let _detached = queue.spawn(async move {
                 while time.now() < SECOND {
                     let length = rng.borrow_mut().u64(1..=longest);
-                    time.pass(length);
+                    time.pass(Duration::from_nanos(length));
                     clockworker::yield_now().await;
                 }
             });
         }
     }
-    time.drive(&ex, || time.now() >= SECOND, || 0)?;
+    time.drive(&ex, || time.now() >= SECOND, || Duration::ZERO)?;
     let busy = |queue: &Queue| queue.stats().busy.as_nanos() as f64;
     let total: f64 = queues.iter().map(busy).sum();
     let shares: f64 = queues.iter().map(|queue| f64::from(queue.share())).sum();

@@ -9,17 +9,16 @@ mod site;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
 use std::time::Duration;
+use std::{fs, io};
 
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use self::models::{Models, Outcome};
 use self::site::Weakening;
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
+use crate::cases::in_parallel;
+use crate::figure::{Figure, exactly, told};
 use crate::scratch::workspace;
 
 /// The folder whose orderings are weakened, and what in it is none of the executor's.
@@ -43,54 +42,48 @@ pub struct Options {
     only: Option<String>,
 }
 
-/// Runs it.
-pub fn run(options: &Options) -> Result<Vec<Figure>, Failure> {
+/// Builds the models, and runs them with each ordering weakened.
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let chosen = choose(find()?, options);
     let models = Models::build(Duration::from_secs(options.patience))?;
     let executions = models.run_unchanged()?;
     let mut missed = Vec::new();
-    for (weakening, outcome) in chosen.iter().zip(try_all(&models, &chosen, options.jobs)) {
+    let jobs = options.jobs.map(NonZero::get);
+    let outcomes = in_parallel(chosen.iter(), jobs, |weakening| models.run_weakened(weakening));
+    for (weakening, outcome) in chosen.iter().zip(outcomes) {
         let outcome = outcome?;
         if outcome != Outcome::Caught {
             missed.push(format!("{weakening}: {outcome}"));
         }
     }
-    if !missed.is_empty() {
-        let list = missed.join("\n  ");
-        return Err(Failure::run(format!("{} of {} weakenings:\n  {list}", missed.len(), chosen.len())));
-    }
-    let all = chosen.len() as f64;
+    ensure!(missed.is_empty(), "{} of {} weakenings:\n  {}", missed.len(), chosen.len(), missed.join("\n  "));
     Ok(vec![
-        Figure::told(1, "loom executions explored", executions as f64),
-        Figure::told(2, "orderings weakened, one at a time", all),
-        Figure::held(2, "of these caught by a model", all - missed.len() as f64, Bound::Exactly(all)),
+        told(1, "loom executions explored", executions),
+        told(2, "orderings weakened, one at a time", chosen.len()),
+        exactly(2, "of these caught by a model", chosen.len() - missed.len(), chosen.len()),
     ])
 }
 
 /// All there is to weaken in the executor's source.
-fn find() -> Result<Vec<Weakening>, Failure> {
+fn find() -> anyhow::Result<Vec<Weakening>> {
     let root = workspace().join(SOURCE);
     let mut found = Vec::new();
-    for file in sources(&root)? {
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| Failure::run(format!("cannot read '{}': {error}", file.display())))?;
+    for file in sources(&root).with_context(|| format!("cannot list '{}'", root.display()))? {
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read '{}'", file.display()))?;
         let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().into_owned();
-        found.extend(site::weakenings(&name, &text));
+        found.extend(site::weakenings(&name, &text).map_err(|error| anyhow!("'{name}': {error}"))?);
     }
-    match found.is_empty() {
-        true => Err(Failure::run(format!("no ordering found in {SOURCE}"))),
-        false => Ok(found),
-    }
+    ensure!(!found.is_empty(), "no ordering found in {SOURCE}");
+    Ok(found)
 }
 
 /// The Rust files below `root`, in order.
-fn sources(root: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let wrong = |error: std::io::Error| Failure::run(format!("cannot list '{}': {error}", root.display()));
+fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
             if path.is_dir() {
                 if !NOT_SOURCE.iter().any(|name| path == root.join(name)) {
                     folders.push(path);
@@ -114,39 +107,4 @@ fn choose(found: Vec<Weakening>, options: &Options) -> Vec<Weakening> {
         chosen.dedup_by(|next, first| next.file == first.file);
     }
     chosen
-}
-
-/// Tries every weakening, several at once, and tells of them in order.
-fn try_all(
-    models: &Models,
-    weakenings: &[Weakening],
-    jobs: Option<NonZero<usize>>,
-) -> Vec<Result<Outcome, Failure>> {
-    let jobs = jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
-    let bar = ProgressBar::new(weakenings.len() as u64).with_style(style());
-    let queue = Mutex::new(weakenings.iter().enumerate());
-    let outcomes = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                while let Some((index, weakening)) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-                    let outcome = models.run_weakened(weakening);
-                    bar.set_message(weakening.to_string());
-                    bar.inc(1);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((index, outcome));
-                    }
-                }
-            });
-        }
-    });
-    bar.finish_and_clear();
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.sort_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
-}
-
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }

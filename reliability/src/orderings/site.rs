@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use proc_macro2::{Delimiter, Ident, LexError, TokenStream, TokenTree};
+
 /// One ordering, to be made weaker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Weakening {
@@ -39,35 +41,14 @@ impl fmt::Display for Weakening {
 const ORDERINGS: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// All weakenings of a file. Its tests, at its end, are left out.
-pub(super) fn weakenings(file: &str, text: &str) -> Vec<Weakening> {
-    let code = without_comments(text);
-    let code = code.find("\nmod tests {").map_or(code.as_str(), |tests| &code[..tests]);
-    let mut found: Vec<Weakening> = Vec::new();
-    for (at, _) in code.match_indices("Ordering::") {
-        let word = word_after(code, at + "Ordering::".len());
-        let Some(from) = ORDERINGS.into_iter().find(|ordering| *ordering == word) else { continue };
-        let Some(call) = Call::around(code, at) else { continue };
-        for to in weaker(from, call.operation) {
-            let mut weakening = Weakening {
-                file: file.to_owned(),
-                line: call.line,
-                column: call.column,
-                argument: call.argument,
-                function: call.function.to_owned(),
-                operation: call.operation.to_owned(),
-                from,
-                to,
-                number: 1,
-            };
-            weakening.number += found.iter().filter(|other| is_called_the_same(other, &weakening)).count();
-            found.push(weakening);
-        }
-    }
-    found
-}
-
-fn is_called_the_same(one: &Weakening, other: &Weakening) -> bool {
-    Weakening { number: 1, ..one.clone() }.name() == Weakening { number: 1, ..other.clone() }.name()
+///
+/// # Errors
+///
+/// If it is no Rust.
+pub(super) fn weakenings(file: &str, text: &str) -> Result<Vec<Weakening>, LexError> {
+    let mut search = Search { file, function: String::new(), found: Vec::new(), is_over: false };
+    search.look_into(text.parse()?, None);
+    Ok(search.found)
 }
 
 /// The orderings that are weaker than `from`, as far as the operation may have them.
@@ -81,59 +62,70 @@ fn weaker(from: &str, operation: &str) -> &'static [&'static str] {
     }
 }
 
-/// A call that has an ordering among its arguments.
-struct Call<'a> {
-    operation: &'a str,
-    function: &'a str,
-    line: usize,
-    column: usize,
-    argument: usize,
+/// A search for orderings in a file.
+struct Search<'a> {
+    file: &'a str,
+    /// The last function that began.
+    function: String,
+    found: Vec<Weakening>,
+    /// The file's tests begin.
+    is_over: bool,
 }
 
-impl<'a> Call<'a> {
-    /// The innermost call around `at`.
-    fn around(code: &'a str, at: usize) -> Option<Self> {
-        let mut depth = 0;
-        let open = code[..at].char_indices().rev().find_map(|(index, character)| {
-            match character {
-                ')' => depth += 1,
-                '(' if depth == 0 => return Some(index),
-                '(' => depth -= 1,
+impl Search<'_> {
+    /// `call` is the name of the function that these tokens are arguments of.
+    fn look_into(&mut self, tokens: TokenStream, call: Option<&Ident>) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let ident = |at: usize| match tokens.get(at) {
+            Some(TokenTree::Ident(ident)) => Some(ident),
+            _ => None,
+        };
+        let mut argument = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Ident(word) if word == "fn" => {
+                    self.function = ident(at + 1).map(Ident::to_string).unwrap_or_default();
+                }
+                TokenTree::Ident(word) if word == "mod" => {
+                    self.is_over |= ident(at + 1).is_some_and(|name| name == "tests");
+                }
+                // Behind the word there are two colons.
+                TokenTree::Ident(word) if word == "Ordering" => {
+                    if let (Some(call), Some(ordering)) = (call, ident(at + 3)) {
+                        self.weaken(call, argument, &ordering.to_string());
+                    }
+                    argument += 1;
+                }
+                TokenTree::Group(group) if !self.is_over => {
+                    let is_call = group.delimiter() == Delimiter::Parenthesis;
+                    self.look_into(group.stream(), at.checked_sub(1).and_then(ident).filter(|_| is_call));
+                }
                 _ => {}
             }
-            None
-        })?;
-        let is_part = |character: char| character.is_alphanumeric() || character == '_';
-        let begin = code[..open].rfind(|character| !is_part(character)).map_or(0, |before| before + 1);
-        let line_begin = code[..begin].rfind('\n').map_or(0, |newline| newline + 1);
-        let function =
-            code[..begin].rfind("fn ").map_or("", |function| word_after(code, function + "fn ".len()));
-        Some(Call {
-            operation: &code[begin..open],
-            function,
-            line: code[..begin].matches('\n').count() + 1,
-            column: code[line_begin..begin].chars().count() + 1,
-            argument: code[open..at].matches("Ordering::").count(),
-        })
-    }
-}
-
-fn word_after(code: &str, at: usize) -> &str {
-    let rest = &code[at..];
-    let end = rest.find(|character: char| !character.is_alphanumeric() && character != '_');
-    &rest[..end.unwrap_or(rest.len())]
-}
-
-/// The text with blanks for line comments, so that places stay.
-fn without_comments(text: &str) -> String {
-    let blank = |line: &str| match line.find("//") {
-        Some(comment) => {
-            let blanks = line[comment..].chars().map(|character| if character == '\n' { '\n' } else { ' ' });
-            line[..comment].chars().chain(blanks).collect()
         }
-        None => line.to_owned(),
-    };
-    text.split_inclusive('\n').map(blank).collect()
+    }
+
+    fn weaken(&mut self, call: &Ident, argument: usize, ordering: &str) {
+        let Some(from) = ORDERINGS.into_iter().find(|from| *from == ordering) else { return };
+        let place = call.span().start();
+        for to in weaker(from, &call.to_string()) {
+            let mut weakening = Weakening {
+                file: self.file.to_owned(),
+                line: place.line,
+                column: place.column + 1,
+                argument,
+                function: self.function.clone(),
+                operation: call.to_string(),
+                from,
+                to,
+                number: 1,
+            };
+            let called_the_same =
+                |other: &&Weakening| Weakening { number: 1, ..(*other).clone() }.name() == weakening.name();
+            weakening.number += self.found.iter().filter(called_the_same).count();
+            self.found.push(weakening);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -155,7 +147,7 @@ mod tests { fn third() { load(Ordering::Acquire) } }
 
     #[test]
     fn every_ordering_is_found_once_per_weaker_one() {
-        let names: Vec<String> = weakenings("a.rs", SOURCE).iter().map(Weakening::name).collect();
+        let names: Vec<String> = weakenings("a.rs", SOURCE).unwrap().iter().map(Weakening::name).collect();
         let expected = [
             "a.rs first fetch_or AcqRel -> Acquire",
             "a.rs first fetch_or AcqRel -> Release",
@@ -170,7 +162,7 @@ mod tests { fn third() { load(Ordering::Acquire) } }
 
     #[test]
     fn places_are_those_that_the_compiler_gives() {
-        let found = weakenings("a.rs", SOURCE);
+        let found = weakenings("a.rs", SOURCE).unwrap();
         let place = |index: usize| (found[index].line, found[index].column, found[index].argument);
         assert_eq!(place(0), (4, 15, 0));
         assert_eq!(place(3), (5, 5, 0));
@@ -181,7 +173,7 @@ mod tests { fn third() { load(Ordering::Acquire) } }
     #[test]
     fn names_that_occur_twice_are_numbered() {
         let twice = "fn f() { a.load(Ordering::Acquire); b.load(Ordering::Acquire) }";
-        let names: Vec<String> = weakenings("a.rs", twice).iter().map(Weakening::name).collect();
+        let names: Vec<String> = weakenings("a.rs", twice).unwrap().iter().map(Weakening::name).collect();
         assert_eq!(names, ["a.rs f load Acquire -> Relaxed", "a.rs f load Acquire -> Relaxed #2"]);
     }
 }

@@ -7,14 +7,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use clockworker::DEFAULT_QUEUE;
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
+use clockworker_testing::panics::{drop_contained, panic_as_meant, panic_unless_unwinding};
+use clockworker_testing::policy::Policy;
 
 use super::gate::Opener;
-use super::hostile::Hostile;
-use super::ledger::{Entry, drop_quietly, panic_quietly, spawning};
+use super::ledger::{Entry, Tally, spawning};
+use super::shared::{KEPT, Shared, choose, take};
 use super::tasks;
 use super::workers::{Job, resolved};
-use super::world::{KEPT, World, choose, take};
 
 /// An act of a task, or of the future that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,19 @@ const ACTS: [(Act, u32); 12] = [
     (Act::Work, 4),
 ];
 
-impl World {
+/// What a hostile scheduler does, from some call on.
+const FAULTS: [Fault; 8] = [
+    Fault::Does(Misdeed::LosePushed),
+    Fault::Does(Misdeed::Repeat),
+    Fault::Does(Misdeed::InventSlot),
+    Fault::Does(Misdeed::ClaimEmpty),
+    Fault::Panics(Call::Push),
+    Fault::Panics(Call::Pop),
+    Fault::Panics(Call::Served),
+    Fault::Panics(Call::Finished),
+];
+
+impl Shared {
     /// Does something that needs no waiting.
     pub(super) fn act(&self) {
         let act = choose(&mut self.rng.borrow_mut(), &ACTS);
@@ -114,7 +127,7 @@ impl World {
         let Some((id, mut task)) = take(&self.rng, &self.handles) else { return };
         let waker = Waker::from(Arc::new(Touchy { in_wake: self.one_in(2), in_drop: self.one_in(2) }));
         let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
-        drop_quietly(waker);
+        drop_contained(waker);
         match polled {
             Poll::Ready(result) => resolved(&self.ledger, result),
             Poll::Pending => self.keep((id, task)),
@@ -130,14 +143,14 @@ impl World {
         let request = Duration::from_micros(1 + self.below(500) as u64);
         let queue = self.ex.queue(&name).share(share).request(request);
         let created = match self.below(11) {
-            0 | 1 => queue.scheduler(RunnableFifo::new()).create(),
-            2 | 3 => queue.scheduler(ArrivalFifo::new()).create(),
-            4 | 5 => queue.scheduler(Las::new()).create(),
-            6 | 7 => queue.scheduler(Qlas::new()).create(),
-            8 | 9 => queue.scheduler(Serpt::new()).create(),
+            // All but the default, which is the default queue's.
+            n @ 0..10 => Policy::ALL[1 + n / 2].create(queue),
             _ => {
-                self.ledger.hostile_queues.add();
-                queue.scheduler(Hostile::new(&mut self.rng.borrow_mut())).create()
+                self.ledger.add(Tally::HostileQueues);
+                let fault = FAULTS[self.below(FAULTS.len())];
+                queue
+                    .scheduler(Hostile::<Faulty>::new(Faulty::for_ever(fault, self.below(60) as u32)))
+                    .create()
             }
         };
         // Refused once the executor was shut down.
@@ -185,15 +198,15 @@ struct Touchy {
 impl Wake for Touchy {
     fn wake(self: Arc<Self>) {
         if self.in_wake {
-            panic_quietly();
+            panic_as_meant();
         }
     }
 }
 
 impl Drop for Touchy {
     fn drop(&mut self) {
-        if self.in_drop && !std::thread::panicking() {
-            panic_quietly();
+        if self.in_drop {
+            panic_unless_unwinding();
         }
     }
 }

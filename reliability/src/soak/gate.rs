@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Tally};
 
 /// The side of whoever ends the wait.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Opener {
     pub(super) fn open(self) {
         // Ordering: Relaxed on purpose: it is the wake that has to publish this.
         self.open.store(true, Ordering::Relaxed);
-        self.ledger.wakes.add();
+        self.ledger.add(Tally::Wakes);
         self.waker.wake();
     }
 
@@ -40,7 +40,7 @@ pub(super) struct Gate<F: FnOnce(Opener)> {
 
 impl<F: FnOnce(Opener)> Gate<F> {
     pub(super) fn new(ledger: &Arc<Ledger>, hand_out: F) -> Self {
-        ledger.waits.add();
+        ledger.add(Tally::Waits);
         Gate { open: Arc::default(), ledger: Arc::clone(ledger), hand_out: Some(hand_out) }
     }
 }
@@ -61,6 +61,6 @@ impl<F: FnOnce(Opener) + Unpin> Future for Gate<F> {
 
 impl<F: FnOnce(Opener)> Drop for Gate<F> {
     fn drop(&mut self) {
-        self.ledger.waits_over.add();
+        self.ledger.add(Tally::WaitsOver);
     }
 }

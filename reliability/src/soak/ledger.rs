@@ -4,54 +4,73 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clockworker_testing::panics::{panic_as_meant, panic_unless_unwinding};
+
 use crate::watchdog::Pulse;
 
-/// A count that any thread adds to.
-#[derive(Debug, Default)]
-pub(super) struct Count(AtomicU64);
-
-impl Count {
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tally {
+    /// Tasks begun with: also those that are refused.
+    Offered,
+    Refused,
+    Completed,
+    Cancelled,
+    Panicked,
+    OutputsMade,
+    OutputsDropped,
+    /// Waits that a designated thread or task ends by one wake.
+    Waits,
+    Wakes,
+    /// Waits that ended, or whose task went.
+    WaitsOver,
+    HandlesResolved,
+    JoinedElsewhere,
+    HostileQueues,
+    PollsDropped,
 }
 
-/// See the [module docs](self).
+/// How much there was, by [`Tally`]. Any thread adds to it.
+#[derive(Debug, Default)]
+pub(super) struct Counts([AtomicU64; Tally::PollsDropped as usize + 1]);
+
+/// The counts of a round, and what its watchdog looks at.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) pulse: Arc<Pulse>,
-    /// Tasks begun with: also those that are refused.
-    pub(super) offered: Count,
-    pub(super) refused: Count,
-    pub(super) completed: Count,
-    pub(super) cancelled: Count,
-    pub(super) panicked: Count,
-    pub(super) outputs_made: Count,
-    pub(super) outputs_dropped: Count,
-    /// Waits that a designated thread or task ends by one wake.
-    pub(super) waits: Count,
-    pub(super) wakes: Count,
-    /// Waits that ended, or whose task went.
-    pub(super) waits_over: Count,
-    pub(super) handles_resolved: Count,
-    pub(super) joined_elsewhere: Count,
-    pub(super) hostile_queues: Count,
-    pub(super) polls_dropped: Count,
+    pub(super) counts: Counts,
 }
 
 impl Ledger {
+    pub(super) fn add(&self, to: Tally) {
+        self.counts.0[to as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self, of: Tally) -> u64 {
+        self.counts.get(of)
+    }
+}
+
+impl Counts {
+    pub(super) fn get(&self, of: Tally) -> u64 {
+        self.0[of as usize].load(Ordering::Relaxed)
+    }
+
+    /// Adds what another has.
+    pub(super) fn add_all(&self, other: &Counts) {
+        for (sum, count) in self.0.iter().zip(&other.0) {
+            sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     /// Tasks that an executor took in.
     pub(super) fn spawned(&self) -> u64 {
-        self.offered.get() - self.refused.get()
+        self.get(Tally::Offered) - self.get(Tally::Refused)
     }
 
     /// Those of them that have ended.
     pub(super) fn ended(&self) -> u64 {
-        self.completed.get() + self.cancelled.get() + self.panicked.get()
+        self.get(Tally::Completed) + self.get(Tally::Cancelled) + self.get(Tally::Panicked)
     }
 }
 
@@ -79,7 +98,7 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn open(ledger: &Arc<Ledger>, id: u64) -> Self {
-        ledger.offered.add();
+        ledger.add(Tally::Offered);
         Entry {
             id,
             ledger: Arc::clone(ledger),
@@ -120,18 +139,18 @@ impl Drop for Entry {
     fn drop(&mut self) {
         self.ledger.pulse.beat(1);
         if SPAWNING.get() == Some(self.id) {
-            self.ledger.refused.add();
+            self.ledger.add(Tally::Refused);
             return;
         }
         let panics = self.panics_when_dropped.get() && self.fate.get() != Fate::Panicked;
         match self.fate.get() {
-            _ if panics => self.ledger.panicked.add(),
-            Fate::Panicked => self.ledger.panicked.add(),
-            Fate::Completed => self.ledger.completed.add(),
-            Fate::Open => self.ledger.cancelled.add(),
+            _ if panics => self.ledger.add(Tally::Panicked),
+            Fate::Panicked => self.ledger.add(Tally::Panicked),
+            Fate::Completed => self.ledger.add(Tally::Completed),
+            Fate::Open => self.ledger.add(Tally::Cancelled),
         }
         if panics {
-            panic_quietly();
+            panic_as_meant();
         }
     }
 }
@@ -145,26 +164,16 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(ledger: &Arc<Ledger>, panics_when_dropped: bool) -> Self {
-        ledger.outputs_made.add();
+        ledger.add(Tally::OutputsMade);
         Output { ledger: Arc::clone(ledger), panics_when_dropped }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.ledger.outputs_dropped.add();
-        if self.panics_when_dropped && !std::thread::panicking() {
-            panic_quietly();
+        self.ledger.add(Tally::OutputsDropped);
+        if self.panics_when_dropped {
+            panic_unless_unwinding();
         }
     }
-}
-
-/// Panics, past the hook, which would print it.
-pub(super) fn panic_quietly() -> ! {
-    std::panic::resume_unwind(Box::new("meant"))
-}
-
-/// Drops what may panic when it is dropped.
-pub(super) fn drop_quietly<T>(value: T) {
-    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(value))));
 }

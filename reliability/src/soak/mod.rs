@@ -6,27 +6,27 @@
 
 mod acts;
 mod gate;
-mod hostile;
 mod ledger;
 mod round;
+mod shared;
 mod tasks;
 mod workers;
-mod world;
 
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, ensure};
 use clap::Args;
 use clockworker::Executor;
+use clockworker_testing::host::Host;
+use clockworker_testing::memory::{Allocated, Resident};
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::memory::{Allocated, Resident};
-use crate::watchdog::Pulse;
-use crate::{progress, watchdog};
-use ledger::Ledger;
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
+use crate::growth::growth;
+use crate::watchdog::{Patience, Pulse};
+use ledger::{Counts, Ledger, Tally};
 use round::Round;
 
 /// Does everything at once, for a long time, and balances the books.
@@ -44,9 +44,8 @@ pub struct Options {
     /// Plays the round of this number, and no other.
     #[arg(long, value_name = "ROUND")]
     only: Option<u64>,
-    /// After how many seconds without progress a round is called stuck.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    patience: u64,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// Rounds before memory is compared: all that is made once has been made then.
@@ -55,24 +54,14 @@ const WARM_UP: u64 = 300;
 const SLACK_KIB: f64 = 4_096.0;
 
 /// What all rounds have done.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Total {
     rounds: u64,
     repeated: u64,
-    spawned: u64,
-    completed: u64,
-    cancelled: u64,
-    panicked: u64,
-    refused: u64,
     polls: u64,
-    waits: u64,
-    waits_over: u64,
-    resolved: u64,
-    elsewhere: u64,
     queues: u64,
-    hostile: u64,
     faults: u64,
-    polls_dropped: u64,
+    counts: Counts,
     resident: Resident,
 }
 
@@ -86,84 +75,76 @@ struct Plan {
 }
 
 /// Soaks.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let time = Duration::from_secs(if options.quick { 30 } else { options.seconds });
     let plan = Plan { seed: options.seed, first: 0, rounds: None, time };
     if let Some(round) = options.only {
-        let total = play(Plan { first: round, rounds: Some(1), ..plan }, options)?;
-        return Ok(figures(options, &total, None));
+        let total = play(Plan { first: round, rounds: Some(1), ..plan }, options.patience)?;
+        return Ok(figures(options, &total));
     }
-    let warm_up = play(Plan { rounds: Some(WARM_UP), ..plan }, options)?;
+    let warm_up = play(Plan { rounds: Some(WARM_UP), ..plan }, options.patience)?;
     let owed = left_by_hosts()?;
-    let before = Allocated::now()?;
-    let total = play(Plan { first: warm_up.rounds, ..plan }, options)?;
-    let lost = Allocated::now()? - before - owed;
-    Ok(figures(options, &total, Some(lost)))
+    let before = Allocated::now();
+    let total = play(Plan { first: warm_up.rounds, ..plan }, options.patience)?;
+    let lost = Allocated::now() - before - owed;
+    let mut figures = figures(options, &total);
+    figures.extend([
+        none(10, "bytes lost since the warm-up", lost.bytes),
+        none(10, "allocations lost since the warm-up", lost.pieces),
+    ]);
+    figures.extend(growth(total.resident, SLACK_KIB));
+    Ok(figures)
 }
 
 /// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
-fn left_by_hosts() -> Result<Allocated, Failure> {
-    let before = Allocated::now()?;
+fn left_by_hosts() -> anyhow::Result<Allocated> {
+    let before = Allocated::now();
     let nothing = || Host::ALL.iter().try_for_each(|host| host.run(&Executor::new(), async {}));
-    let done = thread::spawn(nothing).join();
-    done.map_err(|_| Failure::run("a host panicked without having anything to do"))??;
-    Ok(Allocated::now()? - before)
+    thread::spawn(nothing).join().ok().context("a host panicked without having anything to do")??;
+    Ok(Allocated::now() - before)
 }
 
 /// Plays rounds on another thread, watched. That thread and the bar are gone when it returns, and what they allocated.
-fn play(plan: Plan, options: &Options) -> Result<Total, Failure> {
-    let (bar, pulse) = (progress::bar(plan.time.as_millis() as u64), Arc::new(Pulse::default()));
+fn play(plan: Plan, patience: Patience) -> anyhow::Result<Total> {
+    let bar = bar(plan.time.as_millis() as u64);
     let started = now();
-    let look = |_| {
-        bar.set_position(started.elapsed().as_millis().min(plan.time.as_millis()) as u64);
-    };
-    let stage = Arc::new(Pulse::default());
-    let (beats, shown) = (Arc::clone(&pulse), Arc::clone(&stage));
-    let work = move || play_rounds(plan, &beats, &stage);
-    let stuck = || at(plan, shown.count(), &format!("nothing moved for {} s", options.patience));
-    let played = watchdog::watch(&pulse, Duration::from_secs(options.patience), look, work, stuck);
+    let look = |_| bar.set_position(started.elapsed().as_millis().min(plan.time.as_millis()) as u64);
+    let played = Arc::new(Pulse::default());
+    let shown = Arc::clone(&played);
+    let work = move |pulse| play_rounds(plan, &pulse, &played);
+    let total = patience.watch(look, work, |_| plan.names(shown.count()));
     bar.finish_and_clear();
-    played
+    total
 }
 
-/// A message with what is needed to play that round again.
-fn at(plan: Plan, played: u64, what: &str) -> String {
-    let number = plan.first + played;
-    let round = Round::of(plan.seed, number);
-    format!(
-        "round {number} of seed {}: {what} ({round:?}); again: --seed {} --only {number}",
-        plan.seed, plan.seed
-    )
+impl Plan {
+    fn round(self, played: u64) -> Round {
+        Round::of(self.seed, self.first + played)
+    }
+
+    /// What is needed to play a round again, when so many were played before.
+    fn names(self, played: u64) -> String {
+        let (seed, number) = (self.seed, self.first + played);
+        let round = self.round(played);
+        format!("round {number} of seed {seed} ({round:?}); again: --seed {seed} --only {number}")
+    }
 }
 
-fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, stage: &Pulse) -> Result<Total, Failure> {
+fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, played: &Pulse) -> anyhow::Result<Total> {
     let mut total = Total::default();
     let started = now();
     while plan.rounds.map_or(started.elapsed() < plan.time, |rounds| total.rounds < rounds) {
-        let round = Round::of(plan.seed, plan.first + total.rounds);
-        let told = |failure: Failure| Failure::run(at(plan, total.rounds, &failure.to_string()));
-        let (summary, ledger) = play_round(round, pulse).map_err(told)?;
-        if round.threads == 0 {
-            let (again, _) = play_round(round, pulse).map_err(told)?;
-            if again != summary {
-                return Err(told(Failure::run(format!(
-                    "played again it differs: {summary:?}, then {again:?}"
-                ))));
-            }
-            total.repeated += 1;
-        }
-        total.add(&summary, &ledger);
-        stage.beat(1);
+        total.play(plan.round(total.rounds), pulse).with_context(|| plan.names(total.rounds))?;
+        played.beat(1);
         total.resident.sample(started.elapsed().as_secs_f64() / plan.time.as_secs_f64());
     }
     Ok(total)
 }
 
-fn play_round(round: Round, pulse: &Arc<Pulse>) -> Result<(round::Summary, Ledger), Failure> {
+fn play_round(round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<(round::Summary, Ledger)> {
     let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
     let summary = round.play(&ledger)?;
-    let ledger = Arc::into_inner(ledger).ok_or_else(|| Failure::run("something still holds the ledger"))?;
-    Ok((summary, ledger))
+    Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
 }
 
 #[allow(clippy::disallowed_methods, reason = "it runs for a time that somebody asked for")]
@@ -172,59 +153,45 @@ fn now() -> Instant {
 }
 
 impl Total {
-    fn add(&mut self, summary: &round::Summary, ledger: &Ledger) {
+    fn play(&mut self, round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<()> {
+        let (summary, ledger) = play_round(round, pulse)?;
+        if round.threads == 0 {
+            let (again, _) = play_round(round, pulse)?;
+            ensure!(again == summary, "played again it differs: {summary:?}, then {again:?}");
+            self.repeated += 1;
+        }
         self.rounds += 1;
-        self.spawned += summary.books.spawned;
-        self.completed += summary.books.completed;
-        self.cancelled += summary.books.cancelled;
-        self.panicked += summary.books.panicked;
-        self.refused += ledger.refused.get();
         self.polls += summary.polls;
-        self.waits += ledger.waits.get();
-        self.waits_over += ledger.waits_over.get();
-        self.resolved += ledger.handles_resolved.get();
-        self.elsewhere += ledger.joined_elsewhere.get();
         self.queues += summary.queues;
-        self.hostile += ledger.hostile_queues.get();
         self.faults += summary.faults;
-        self.polls_dropped += ledger.polls_dropped.get();
+        self.counts.add_all(&ledger.counts);
+        Ok(())
     }
 }
 
-fn figures(options: &Options, total: &Total, lost: Option<Allocated>) -> Vec<Figure> {
-    let told = |promise, what: &str, value: u64| Figure::told(promise, what, value as f64);
-    let none = |promise, what: &str, value: f64| Figure::held(promise, what, value, Bound::Exactly(0.0));
-    let unaccounted = total.spawned.abs_diff(total.completed + total.cancelled + total.panicked);
-    let mut figures = vec![
+fn figures(options: &Options, total: &Total) -> Vec<Figure> {
+    let (counts, count) = (&total.counts, |of| total.counts.get(of));
+    vec![
         told(4, "seed", options.seed),
         told(4, "rounds, an executor each", total.rounds),
         told(15, "rounds without threads, played twice and the same", total.repeated),
-        told(4, "tasks spawned", total.spawned),
-        told(4, "completed", total.completed),
-        told(4, "cancelled", total.cancelled),
-        told(11, "panicked, in poll or drop", total.panicked),
-        told(4, "refused", total.refused),
+        told(4, "tasks spawned", counts.spawned()),
+        told(4, "completed", count(Tally::Completed)),
+        told(4, "cancelled", count(Tally::Cancelled)),
+        told(11, "panicked, in poll or drop", count(Tally::Panicked)),
+        told(4, "refused", count(Tally::Refused)),
         told(4, "polls", total.polls),
         told(4, "queues", total.queues),
-        told(14, "queues with a hostile scheduler", total.hostile),
+        told(14, "queues with a hostile scheduler", count(Tally::HostileQueues)),
         told(14, "of them reported", total.faults),
-        told(12, "polls of runs that were dropped midway", total.polls_dropped),
-        told(4, "join handles resolved", total.resolved),
-        told(4, "of them on another thread", total.elsewhere),
-        told(1, "waits that one wake is to end", total.waits),
+        told(12, "polls of runs that were dropped midway", count(Tally::PollsDropped)),
+        told(4, "join handles resolved", count(Tally::HandlesResolved)),
+        told(4, "of them on another thread", count(Tally::JoinedElsewhere)),
+        told(1, "waits that one wake is to end", count(Tally::Waits)),
         // A wait that does not end, and books that do not balance, end the program before this.
-        none(1, "wakes lost: waits that did not end", total.waits.abs_diff(total.waits_over) as f64),
-        none(4, "spawned less completed, cancelled and panicked", unaccounted as f64),
-    ];
-    if let Some(lost) = lost {
-        figures.push(none(10, "bytes lost since the warm-up", lost.bytes as f64));
-        figures.push(none(10, "allocations lost since the warm-up", lost.pieces as f64));
-        if let Some(kib) = total.resident.growth_kib() {
-            let what = "growth of resident memory, last third over first, KiB";
-            figures.push(Figure::held(10, what, kib, Bound::AtMost(SLACK_KIB)));
-        }
-    }
-    figures
+        none(1, "wakes lost: waits that did not end", count(Tally::Waits).abs_diff(count(Tally::WaitsOver))),
+        none(4, "spawned less completed, cancelled and panicked", counts.spawned().abs_diff(counts.ended())),
+    ]
 }
 
 #[cfg(test)]
@@ -235,10 +202,9 @@ mod tests {
     fn some_rounds_balance_and_repeat() {
         let plan = Plan { seed: 7, first: 0, rounds: Some(40), time: Duration::MAX };
         let total = play_rounds(plan, &Arc::default(), &Pulse::default()).unwrap();
-        assert_eq!(total.spawned, total.completed + total.cancelled + total.panicked);
-        assert!(
-            total.repeated > 0 && total.panicked > 0 && total.elsewhere > 0 && total.hostile > 0,
-            "{total:?}"
-        );
+        assert_eq!(total.counts.spawned(), total.counts.ended());
+        let some =
+            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.counts.get(of));
+        assert!(total.repeated > 0 && some.iter().all(|&count| count > 0), "{total:?}");
     }
 }

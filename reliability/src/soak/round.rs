@@ -1,21 +1,21 @@
 //! One round: an executor is made, worked with, ended in one of several ways, and its books compared with the program's.
 
-use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
+use anyhow::{Context, ensure};
 use clockworker::{Executor, JoinHandle, ManualClock, Queue, yield_now};
+use clockworker_testing::driving::poll_once;
+use clockworker_testing::host::Host;
 use fastrand::Rng;
 
-use super::ledger::{Ledger, Output};
+use super::ledger::{Ledger, Output, Tally};
+use super::shared::Shared;
 use super::tasks;
 use super::workers::{Workers, resolved};
-use super::world::World;
-use crate::failure::Failure;
-use crate::host::Host;
 
 /// How a round ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,21 +74,21 @@ impl Round {
     }
 
     /// Plays it. The ledger must be new.
-    pub(super) fn play(self, ledger: &Arc<Ledger>) -> Result<Summary, Failure> {
-        let (world, mut workers) = self.begin(ledger)?;
-        tasks::receive_in(&world.me);
+    pub(super) fn play(self, ledger: &Arc<Ledger>) -> anyhow::Result<Summary> {
+        let (shared, mut workers) = self.begin(ledger)?;
+        tasks::receive_in(&shared.me);
         for _ in 0..self.cuts {
-            cut_short(&world);
+            cut_short(&shared);
         }
-        self.host.run(&world.ex, main_part(&world))?;
-        let trace = world.trace.get();
+        self.host.run(&shared.ex, main_part(&shared))?;
+        let trace = shared.trace.get();
         let (queues, stats) = match self.ending {
-            Ending::Drained => self.drain(&world, &mut workers)?,
-            Ending::ShutDown => self.shut_down(&world, &mut workers)?,
-            Ending::Dropped => (world.all_queues.take(), None),
+            Ending::Drained => self.drain(&shared, &mut workers)?,
+            Ending::ShutDown => self.shut_down(&shared, &mut workers)?,
+            Ending::Dropped => (shared.all_queues.take(), None),
         };
-        let handles = world.handles.take();
-        let only = Rc::into_inner(world).ok_or_else(|| Failure::run("a task still holds the world"))?;
+        let handles = shared.handles.take();
+        let only = Rc::into_inner(shared).context("a task still holds what they share")?;
         drop(only);
         workers.join()?;
         workers.join_awaiter()?;
@@ -99,7 +99,7 @@ impl Round {
         Ok(Summary { books, polls, faults, queues: queues.len() as u64, trace })
     }
 
-    fn begin(self, ledger: &Arc<Ledger>) -> Result<(Rc<World>, Workers), Failure> {
+    fn begin(self, ledger: &Arc<Ledger>) -> anyhow::Result<(Rc<Shared>, Workers)> {
         let mut rng = Rng::with_seed(self.seed);
         let clock = (self.threads == 0).then(ManualClock::new);
         let mut builder = Executor::builder()
@@ -108,53 +108,53 @@ impl Round {
         if let Some(clock) = &clock {
             builder = builder.clock(clock.clone());
         }
-        let ex = builder.build().map_err(|error| Failure::run(error.to_string()))?;
-        let world = World::new(ex, rng, ledger, clock, self.ending == Ending::Dropped);
+        let ex = builder.build()?;
+        let shared = Shared::new(ex, rng, ledger, clock, self.ending == Ending::Dropped);
         let (workers, jobs, awaiter) = Workers::start(self.threads, ledger);
         if self.threads > 0 {
-            world.jobs.replace(jobs);
-            world.awaiter.replace(Some(awaiter));
+            shared.jobs.replace(jobs);
+            shared.awaiter.replace(Some(awaiter));
         }
-        Ok((world, workers))
+        Ok((shared, workers))
     }
 
-    fn drain(self, world: &World, workers: &mut Workers) -> Result<Ended, Failure> {
+    fn drain(self, shared: &Shared, workers: &mut Workers) -> anyhow::Result<Ended> {
         if self.threads > 0 {
             // The threads end all waits.
-            self.host.run(&world.ex, world.ex.drained())?;
+            self.host.run(&shared.ex, shared.ex.drained())?;
         }
-        dismiss(world, workers)?;
-        self.host.run(&world.ex, finish(world))?;
-        Ok(books_of(world))
+        dismiss(shared, workers)?;
+        self.host.run(&shared.ex, finish(shared))?;
+        Ok(books_of(shared))
     }
 
-    fn shut_down(self, world: &World, workers: &mut Workers) -> Result<Ended, Failure> {
-        let yields = world.below(200);
+    fn shut_down(self, shared: &Shared, workers: &mut Workers) -> anyhow::Result<Ended> {
+        let yields = shared.below(200);
         let deadline = async {
             for _ in 0..yields {
                 yield_now().await;
             }
         };
-        self.host.shut_down(&world.ex, deadline)?;
-        dismiss(world, workers)?;
+        self.host.shut_down(&shared.ex, deadline)?;
+        dismiss(shared, workers)?;
         // What other threads spawned at the last moment is answered by one more run.
-        self.host.run(&world.ex, finish(world))?;
-        Ok(books_of(world))
+        self.host.run(&shared.ex, finish(shared))?;
+        Ok(books_of(shared))
     }
 }
 
 /// The queues there were, and the executor's books if it is there to be asked.
 type Ended = (Vec<Queue>, Option<(Books, u64)>);
 
-fn books_of(world: &World) -> Ended {
-    let stats = world.ex.stats();
+fn books_of(shared: &Shared) -> Ended {
+    let stats = shared.ex.stats();
     let books = Books {
         spawned: stats.spawned,
         completed: stats.completed,
         cancelled: stats.cancelled,
         panicked: stats.panicked,
     };
-    (world.all_queues.take(), Some((books, stats.polls)))
+    (shared.all_queues.take(), Some((books, stats.polls)))
 }
 
 /// What the queues of an executor that is gone have in their books.
@@ -171,11 +171,11 @@ fn of_queues(queues: &[Queue]) -> (Books, u64) {
 }
 
 /// The future that is run: acts as tasks do, and waits.
-async fn main_part(world: &World) {
-    for _ in 0..4 + world.below(60) {
-        world.act();
-        match world.below(8) {
-            0 => tasks::wait_or_yield(world).await,
+async fn main_part(shared: &Shared) {
+    for _ in 0..4 + shared.below(60) {
+        shared.act();
+        match shared.below(8) {
+            0 => tasks::wait_or_yield(shared).await,
             1 | 2 => yield_now().await,
             _ => {}
         }
@@ -183,31 +183,31 @@ async fn main_part(world: &World) {
 }
 
 /// A run that is polled a few times and dropped.
-fn cut_short(world: &World) {
-    let mut run = pin!(world.ex.run_until(main_part(world)));
-    for _ in 0..1 + world.below(4) {
-        world.ledger.polls_dropped.add();
-        if run.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+fn cut_short(shared: &Shared) {
+    let mut run = pin!(shared.ex.run_until(main_part(shared)));
+    for _ in 0..1 + shared.below(4) {
+        shared.ledger.add(Tally::PollsDropped);
+        if poll_once(&mut run).is_ready() {
             break;
         }
     }
 }
 
 /// No thread is asked for anything any more.
-fn dismiss(world: &World, workers: &mut Workers) -> Result<(), Failure> {
-    world.jobs.take();
-    world.awaiter.take();
+fn dismiss(shared: &Shared, workers: &mut Workers) -> anyhow::Result<()> {
+    shared.jobs.take();
+    shared.awaiter.take();
     workers.join()
 }
 
 /// Ends all waits until no task is left.
-async fn finish(world: &World) {
+async fn finish(shared: &Shared) {
     loop {
         // What the threads did last is taken in.
         for _ in 0..3 {
             yield_now().await;
         }
-        if !world.open_all() && world.ex.stats().live == 0 {
+        if !shared.open_all() && shared.ex.stats().live == 0 {
             return;
         }
     }
@@ -217,7 +217,7 @@ async fn finish(world: &World) {
 fn resolve_all(ledger: &Ledger, handles: Vec<(u64, JoinHandle<Output>)>) -> u64 {
     let mut unresolved = 0;
     for (_, mut handle) in handles {
-        match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
+        match poll_once(&mut handle) {
             Poll::Ready(result) => resolved(ledger, result),
             Poll::Pending => unresolved += 1,
         }
@@ -225,30 +225,19 @@ fn resolve_all(ledger: &Ledger, handles: Vec<(u64, JoinHandle<Output>)>) -> u64 
     unresolved
 }
 
-fn check(ledger: &Ledger, books: Books, unresolved: u64) -> Result<(), Failure> {
+fn check(ledger: &Ledger, books: Books, unresolved: u64) -> anyhow::Result<()> {
     let own = Books {
-        spawned: ledger.spawned(),
-        completed: ledger.completed.get(),
-        cancelled: ledger.cancelled.get(),
-        panicked: ledger.panicked.get(),
+        spawned: ledger.counts.spawned(),
+        completed: ledger.get(Tally::Completed),
+        cancelled: ledger.get(Tally::Cancelled),
+        panicked: ledger.get(Tally::Panicked),
     };
-    let wrong = |what: String| Err(Failure::run(what));
-    if books != own {
-        return wrong(format!("the executor's books say {books:?}, the program's {own:?}"));
-    }
-    if own.spawned != ledger.ended() {
-        return wrong(format!("{} tasks ended: {own:?}", ledger.ended()));
-    }
-    if unresolved > 0 {
-        return wrong(format!("{unresolved} join handles did not resolve"));
-    }
-    let (made, dropped) = (ledger.outputs_made.get(), ledger.outputs_dropped.get());
-    if made != dropped {
-        return wrong(format!("{made} outputs were made, {dropped} dropped"));
-    }
-    let (waits, over) = (ledger.waits.get(), ledger.waits_over.get());
-    if waits != over {
-        return wrong(format!("{waits} waits began, {over} ended"));
-    }
+    ensure!(books == own, "the executor's books say {books:?}, the program's {own:?}");
+    ensure!(own.spawned == ledger.counts.ended(), "{} tasks ended: {own:?}", ledger.counts.ended());
+    ensure!(unresolved == 0, "{unresolved} join handles did not resolve");
+    let (made, dropped) = (ledger.get(Tally::OutputsMade), ledger.get(Tally::OutputsDropped));
+    ensure!(made == dropped, "{made} outputs were made, {dropped} dropped");
+    let (waits, over) = (ledger.get(Tally::Waits), ledger.get(Tally::WaitsOver));
+    ensure!(waits == over, "{waits} waits began, {over} ended");
     Ok(())
 }

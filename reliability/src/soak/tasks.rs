@@ -7,30 +7,31 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use clockworker::{JoinSet, yield_now};
+use clockworker_testing::panics::panic_as_meant;
 use fastrand::Rng;
 
 use super::gate::Gate;
-use super::ledger::{Entry, Ledger, Output, panic_quietly};
+use super::ledger::{Entry, Ledger, Output};
+use super::shared::{Shared, choose};
 use super::workers::resolved;
-use super::world::{World, choose};
 
 thread_local! {
-    /// The world of tasks that other threads spawn on this one.
-    static WORLD: RefCell<Weak<World>> = const { RefCell::new(Weak::new()) };
+    /// The shared of tasks that other threads spawn on this one.
+    static SHARED: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Tasks that arrive on this thread from now on belong there.
-pub(super) fn receive_in(world: &Weak<World>) {
-    WORLD.replace(world.clone());
+pub(super) fn receive_in(shared: &Weak<Shared>) {
+    SHARED.replace(shared.clone());
 }
 
 /// The future of a task that another thread spawned, made on the owner's thread.
 pub(super) fn arrive(entry: Entry) -> impl Future<Output = Output> {
-    let world = WORLD.with_borrow(Clone::clone);
-    if let Some(world) = world.upgrade() {
-        body(world.me.clone(), settle_in(entry, &mut world.rng.borrow_mut()))
+    let shared = SHARED.with_borrow(Clone::clone);
+    if let Some(shared) = shared.upgrade() {
+        body(shared.me.clone(), settle_in(entry, &mut shared.rng.borrow_mut()))
     } else {
-        body(world, entry)
+        body(shared, entry)
     }
 }
 
@@ -62,20 +63,20 @@ const STEPS: [(Step, u32); 6] = [
 ];
 
 /// A task's future. Its entry goes with it, after the output was given.
-pub(super) fn body(world: Weak<World>, entry: Entry) -> impl Future<Output = Output> {
+pub(super) fn body(shared: Weak<Shared>, entry: Entry) -> impl Future<Output = Output> {
     let entry = Rc::new(entry);
-    let mut inner = Box::pin(take_steps(world, Rc::clone(&entry)));
+    let mut inner = Box::pin(take_steps(shared, Rc::clone(&entry)));
     poll_fn(move |cx| {
         let _captured = &entry;
         inner.as_mut().poll(cx)
     })
 }
 
-/// Keeps the world only while it is polled.
-async fn take_steps(world: Weak<World>, entry: Rc<Entry>) -> Output {
-    let steps = world.upgrade().map_or(0, |world| world.below(12));
+/// Keeps the shared only while it is polled.
+async fn take_steps(shared: Weak<Shared>, entry: Rc<Entry>) -> Output {
+    let steps = shared.upgrade().map_or(0, |shared| shared.below(12));
     for _ in 0..steps {
-        let Some(here) = world.upgrade() else { break };
+        let Some(here) = shared.upgrade() else { break };
         let step = choose(&mut here.rng.borrow_mut(), &STEPS);
         here.note(entry.id, step as u64);
         match step {
@@ -98,29 +99,29 @@ async fn take_steps(world: Weak<World>, entry: Rc<Entry>) -> Output {
             }
             Step::Set => {
                 let set = some(here);
-                together(&world, entry.ledger(), set).await;
+                together(&shared, entry.ledger(), set).await;
             }
             Step::Panic => {
                 entry.panic();
-                panic_quietly();
+                panic_as_meant();
             }
         }
     }
-    let panics = world.upgrade().is_some_and(|world| world.one_in(16));
+    let panics = shared.upgrade().is_some_and(|shared| shared.one_in(16));
     let output = Output::new(entry.ledger(), panics);
     entry.complete();
     output
 }
 
 /// Waits until somebody opens. Its waker is left for others to wake for nothing.
-pub(super) fn wait(world: &World) -> impl Future<Output = ()> + use<> {
-    let me = world.me.clone();
-    let gate = Gate::new(&world.ledger, move |opener| {
-        if let Some(world) = me.upgrade() {
-            world.hand_out(opener);
+pub(super) fn wait(shared: &Shared) -> impl Future<Output = ()> + use<> {
+    let me = shared.me.clone();
+    let gate = Gate::new(&shared.ledger, move |opener| {
+        if let Some(shared) = me.upgrade() {
+            shared.hand_out(opener);
         }
     });
-    let me = world.me.clone();
+    let me = shared.me.clone();
     async move {
         leave_waker(&me).await;
         gate.await;
@@ -128,20 +129,20 @@ pub(super) fn wait(world: &World) -> impl Future<Output = ()> + use<> {
 }
 
 /// As [`wait`] where a thread is there to end it; else yields.
-pub(super) async fn wait_or_yield(world: &World) {
-    if world.jobs.borrow().is_empty() {
+pub(super) async fn wait_or_yield(shared: &Shared) {
+    if shared.jobs.borrow().is_empty() {
         yield_now().await;
     } else {
-        wait(world).await;
+        wait(shared).await;
     }
 }
 
-async fn leave_waker(world: &Weak<World>) {
+async fn leave_waker(shared: &Weak<Shared>) {
     poll_fn(|cx| {
-        if let Some(world) = world.upgrade()
-            && world.wakers.borrow().len() < 64
+        if let Some(shared) = shared.upgrade()
+            && shared.wakers.borrow().len() < 64
         {
-            world.wakers.borrow_mut().push(cx.waker().clone());
+            shared.wakers.borrow_mut().push(cx.waker().clone());
         }
         Poll::Ready(())
     })
@@ -149,26 +150,26 @@ async fn leave_waker(world: &Weak<World>) {
 }
 
 /// The handle of a task that was spawned after this one: so no two wait for each other.
-fn later(world: &World, id: u64) -> Option<clockworker::JoinHandle<Output>> {
-    let mut handles = world.handles.borrow_mut();
+fn later(shared: &Shared, id: u64) -> Option<clockworker::JoinHandle<Output>> {
+    let mut handles = shared.handles.borrow_mut();
     let at = handles.iter().position(|&(other, _)| other > id)?;
     Some(handles.swap_remove(at).1)
 }
 
-fn some(world: Rc<World>) -> JoinSet<Output> {
-    (0..world.below(6)).filter_map(|_| world.spawn()).map(|(_, task)| task).collect()
+fn some(shared: Rc<Shared>) -> JoinSet<Output> {
+    (0..shared.below(6)).filter_map(|_| shared.spawn()).map(|(_, task)| task).collect()
 }
 
 /// Awaits some of them, and lets the rest go in one way or another.
-async fn together(world: &Weak<World>, ledger: &Arc<Ledger>, mut set: JoinSet<Output>) {
-    let enough = world.upgrade().map_or(0, |world| world.below(6));
+async fn together(shared: &Weak<Shared>, ledger: &Arc<Ledger>, mut set: JoinSet<Output>) {
+    let enough = shared.upgrade().map_or(0, |shared| shared.below(6));
     for _ in 0..enough {
         match set.join_next().await {
             Some(result) => resolved(ledger, result),
             None => break,
         }
     }
-    match world.upgrade().map_or(0, |world| world.below(3)) {
+    match shared.upgrade().map_or(0, |shared| shared.below(3)) {
         0 => set.detach_all(),
         1 => {
             // As `shutdown`, which would pass the panic of an output's drop on.

@@ -5,13 +5,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::Waker;
 use std::thread;
 
+use anyhow::Context;
 use clockworker::{AbortHandle, Executor, Handle, JoinError, JoinHandle};
+use clockworker_testing::panics::drop_contained;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::gate::Opener;
-use super::ledger::{Entry, Ledger, Output, drop_quietly, spawning};
+use super::ledger::{Entry, Ledger, Output, Tally, spawning};
 use super::tasks;
-use crate::failure::Failure;
 
 /// What a thread is asked to do.
 pub(super) enum Job {
@@ -54,25 +55,25 @@ impl Workers {
     }
 
     /// Waits for those that wake, abort and spawn.
-    pub(super) fn join(&mut self) -> Result<(), Failure> {
+    pub(super) fn join(&mut self) -> anyhow::Result<()> {
         self.threads.drain(..).try_for_each(ended)
     }
 
     /// Waits for the one that awaits: all handles that it got have resolved then.
-    pub(super) fn join_awaiter(self) -> Result<(), Failure> {
+    pub(super) fn join_awaiter(self) -> anyhow::Result<()> {
         ended(self.awaiter)
     }
 }
 
-fn ended(thread: thread::JoinHandle<()>) -> Result<(), Failure> {
-    thread.join().map_err(|_| Failure::run("a thread beside the executor panicked"))
+fn ended(thread: thread::JoinHandle<()>) -> anyhow::Result<()> {
+    thread.join().ok().context("a thread beside the executor panicked")
 }
 
 fn work(jobs: Receiver<Job>, ledger: &Arc<Ledger>, awaiter: &Awaiter) {
     for job in jobs {
         match job {
             Job::Open(opener) => {
-                if ledger.wakes.get().is_multiple_of(4) {
+                if ledger.get(Tally::Wakes).is_multiple_of(4) {
                     opener.disturb();
                 }
                 opener.open();
@@ -97,7 +98,7 @@ fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Le
             let ledger = Arc::clone(ledger);
             ex.spawn(async move {
                 resolved(&ledger, handle.await);
-                ledger.joined_elsewhere.add();
+                ledger.add(Tally::JoinedElsewhere);
             });
         }
         ex.drained().await;
@@ -106,6 +107,6 @@ fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Le
 
 /// A handle has given what it had to give.
 pub(super) fn resolved(ledger: &Ledger, result: Result<Output, JoinError>) {
-    ledger.handles_resolved.add();
-    drop_quietly(result);
+    ledger.add(Tally::HandlesResolved);
+    drop_contained(result);
 }

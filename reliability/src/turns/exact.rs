@@ -1,17 +1,17 @@
 //! Turns on a manual clock, which only polls of tasks move.
 
 use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, RunnableFifo};
 use clockworker::{Executor, ManualClock};
+use clockworker_testing::host::Host;
+use clockworker_testing::policy::Policy;
 use fastrand::Rng;
 
-use super::metered::Metered;
 use crate::cases::{Worst, log_uniform};
-use crate::failure::Failure;
-use crate::host::Host;
 
 /// Where one queue alone has work, and its scheduler needs no time, the clock is read once in so many polls or sooner.
 const UNREAD_POLLS: u64 = 32;
@@ -42,7 +42,7 @@ struct Scene {
 }
 
 /// Plays a random scene on a host.
-pub(super) fn play(host: Host, seed: u64, gaps: &mut Gaps) -> Result<(), Failure> {
+pub(super) fn play(host: Host, seed: u64, gaps: &mut Gaps) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let budget = log_uniform(&mut rng, 1_000, 1_000_000);
     let cap = log_uniform(&mut rng, 1, 10_000);
@@ -50,39 +50,32 @@ pub(super) fn play(host: Host, seed: u64, gaps: &mut Gaps) -> Result<(), Failure
     let queues = rng.usize(1..=4);
     let clock = ManualClock::new();
     let builder = Executor::builder().clock(clock.clone()).poll_cap(cap as u32);
-    let ex = builder.host_budget(Duration::from_nanos(budget)).build();
-    let ex = ex.map_err(|error| Failure::run(error.to_string()))?;
+    let ex = builder.host_budget(Duration::from_nanos(budget)).build()?;
     let longest_poll = log_uniform(&mut rng, 100, 500_000);
     let (seldom, polls_left) = (rng.u64(1..=100), Cell::new(rng.u64(100..=1_000)));
     let polls = Cell::new(0);
     let scene = Rc::new(Scene { clock, rng: RefCell::new(rng), longest_poll, seldom, polls_left, polls });
     for index in 0..queues {
-        let name = index.to_string();
-        let queue = ex.queue(&name);
-        let queue = if is_read {
-            queue.scheduler(Las::new()).create()
-        } else {
-            queue.scheduler(RunnableFifo::new()).create()
-        };
-        let queue = queue.map_err(|error| Failure::run(error.to_string()))?;
+        let policy = if is_read { Policy::Las } else { Policy::RunnableFifo };
+        let queue = policy.create(ex.queue(&index.to_string()))?;
         for _ in 0..scene.rng.borrow_mut().u32(1..=4) {
             let _detached = queue.spawn(work(Rc::clone(&scene)));
         }
     }
     let longest = budget + longest_poll * if is_read { 1 } else { UNREAD_POLLS };
-    let began = Cell::new(Duration::ZERO);
-    let begin = || {
-        began.set(scene.clock.now());
+    let mut run = pin!(ex.run_until(ex.drained()));
+    host.block_on(poll_fn(|cx| {
+        let began = scene.clock.now();
         scene.polls.set(0);
-    };
-    let end = || {
-        let gap = (scene.clock.now() - began.get()).as_nanos() as f64;
+        let polled = run.as_mut().poll(cx);
+        let gap = (scene.clock.now() - began).as_nanos() as f64;
         gaps.turns += 1;
         let worst = if is_read { &mut gaps.read } else { &mut gaps.unread };
         worst.add(gap / longest as f64, seed);
         gaps.polls.add(scene.polls.get() as f64 / cap as f64, seed);
-    };
-    host.block_on(Metered::new(ex.run_until(ex.drained()), begin, end))
+        polled
+    }))?;
+    Ok(())
 }
 
 async fn work(scene: Rc<Scene>) {

@@ -7,9 +7,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clockworker::{Executor, Queue, QueueError};
-
-use crate::failure::Failure;
-use crate::host::Host;
+use clockworker_testing::host::Host;
 
 const SLEEP: Duration = Duration::from_millis(1);
 
@@ -29,13 +27,13 @@ impl Lateness {
 }
 
 /// Sleeps so many times beside two queues of four tasks each. None on a host without timers.
-pub(super) fn measure(host: Host, sleeps: u32) -> Result<Option<Lateness>, Failure> {
+pub(super) fn measure(host: Host, sleeps: u32) -> anyhow::Result<Option<Lateness>> {
     if !has_timers(host) {
         return Ok(None);
     }
     let ex = Executor::new();
     let stop = Rc::new(Cell::new(false));
-    let queues = busy_queues(&ex, &stop).map_err(|error| Failure::run(error.to_string()))?;
+    let queues = busy_queues(&ex, &stop)?;
     let mut late = host.run(&ex, async {
         let mut late = Vec::new();
         for _ in 0..sleeps {

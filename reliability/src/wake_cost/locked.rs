@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::thread;
 
+use anyhow::ensure;
 use clockworker::{AbortHandle, Executor};
 
-use crate::failure::Failure;
 use crate::watchdog::Pulse;
 
 /// Tasks of a round.
@@ -68,7 +68,7 @@ impl Shared {
 }
 
 /// Rounds until each of `threads` threads has woken so often.
-pub(super) fn measure(threads: usize, each: u64, pulse: &Pulse) -> Result<Clash, Failure> {
+pub(super) fn measure(threads: usize, each: u64, pulse: &Pulse) -> anyhow::Result<Clash> {
     let mut clash = Clash::default();
     while clash.wakes < each * threads as u64 {
         round(threads, &mut clash)?;
@@ -77,7 +77,7 @@ pub(super) fn measure(threads: usize, each: u64, pulse: &Pulse) -> Result<Clash,
     Ok(clash)
 }
 
-fn round(threads: usize, clash: &mut Clash) -> Result<(), Failure> {
+fn round(threads: usize, clash: &mut Clash) -> anyhow::Result<()> {
     let ex = Executor::new();
     let shared = Arc::new(Shared::default());
     let tasks = (0..TASKS).map(|_| ex.spawn(task(Arc::clone(&shared))).abort_handle());
@@ -94,9 +94,7 @@ fn round(threads: usize, clash: &mut Clash) -> Result<(), Failure> {
         ex.block_on(ex.drained());
         spawned.into_iter().any(|thread| thread.join().is_err())
     });
-    if panicked || ex.stats().panicked > 0 {
-        return Err(Failure::run("a thread or a task panicked"));
-    }
+    ensure!(!panicked && ex.stats().panicked == 0, "a thread or a task panicked");
     clash.wakes += shared.wakes.load(Ordering::Acquire);
     clash.inside += shared.inside.load(Ordering::Acquire);
     clash.left += ex.stats().live as u64;

@@ -7,13 +7,11 @@ mod locked;
 mod suspended;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::watchdog::{self, Pulse};
+use crate::figure::{Figure, at_most, none, told};
+use crate::watchdog::{Patience, Pulse};
 
 /// Wakes from other threads while the executor is suspended, and under locks that tasks need.
 #[derive(Clone, Debug, Args)]
@@ -25,65 +23,35 @@ pub struct Options {
     #[arg(long, conflicts_with = "wakes")]
     quick: bool,
     /// How many threads wake at the same time.
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    threads: u64,
     /// How many tasks they wake.
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    tasks: usize,
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    tasks: u64,
+    #[command(flatten)]
+    patience: Patience,
 }
-
-impl Options {
-    /// The quick form.
-    pub fn quick() -> Self {
-        Options { wakes: 0, quick: true, threads: 8, tasks: 1_000 }
-    }
-}
-
-/// How long nothing may move before it is called a deadlock.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Measures both.
-///
-/// # Errors
-///
-/// If a wake does not return, or nothing counts allocations in this program.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
-    let Options { threads, tasks, .. } = *options;
-    if threads == 0 || tasks == 0 || threads > 1_000 {
-        return Err(Failure::request("--threads takes a number from 1 to 1000, --tasks one above 0"));
-    }
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let Options { threads, tasks, patience, .. } = *options;
     let wakes = if options.quick { 500_000 } else { options.wakes };
+    let (threads, tasks) = (threads as usize, tasks as usize);
     let each = wakes.div_ceil(threads as u64);
-    let pulse = Arc::new(Pulse::default());
-    let stuck = || format!("a wake does not return: {} rounds were done", pulse.count());
-    let at_work = Arc::clone(&pulse);
-    let work = move || suspended::measure(threads, tasks, each, &at_work);
-    let cost = watchdog::watch(&pulse, PATIENCE, |_| {}, work, stuck)?;
-    let at_work = Arc::clone(&pulse);
-    let work = move || locked::measure(threads, each / 10, &at_work);
-    let clash = watchdog::watch(&pulse, PATIENCE, |_| {}, work, stuck)?;
-    Ok(figures(&cost, &clash))
-}
-
-fn figures(cost: &suspended::Cost, clash: &locked::Clash) -> Vec<Figure> {
-    let none = Bound::Exactly(0.0);
-    vec![
-        Figure::told(
-            9,
-            "wakes while the executor is suspended, by value and by reference",
-            cost.wakes as f64,
-        ),
-        Figure::held(9, "allocations by them", cost.allocations as f64, none),
-        Figure::held(9, "most wakes of the host in one park", cost.host_wakes as f64, Bound::AtMost(1.0)),
-        Figure::held(9, "polls less woken tasks, afterwards", cost.polls_off as f64, none),
-        Figure::told(9, "longest wake, ns (the operating system's pauses included)", cost.longest_ns as f64),
-        Figure::told(9, "wake, mean, ns", cost.mean_ns),
-        Figure::told(
-            9,
-            "wakes, aborts and drops of wakers under a lock that the tasks need, about",
-            clash.wakes as f64,
-        ),
-        Figure::held(9, "polls and drops of tasks inside of them", clash.inside as f64, none),
-        Figure::held(9, "tasks that did not end", clash.left as f64, none),
-    ]
+    let stuck = |rounds| format!("a wake does not return: {rounds} rounds were done");
+    let work = move |pulse: Arc<Pulse>| suspended::measure(threads, tasks, each, &pulse);
+    let cost = patience.watch(|_| {}, work, stuck)?;
+    let work = move |pulse: Arc<Pulse>| locked::measure(threads, each / 10, &pulse);
+    let clash = patience.watch(|_| {}, work, stuck)?;
+    Ok(vec![
+        told(9, "wakes while the executor is suspended, by value and by reference", cost.wakes),
+        none(9, "allocations by them", cost.allocations),
+        at_most(9, "most wakes of the host in one park", cost.host_wakes, 1.0),
+        none(9, "polls less woken tasks, afterwards", cost.polls_off),
+        told(9, "longest wake, ns (the operating system's pauses included)", cost.longest_ns),
+        told(9, "wake, mean, ns", cost.mean_ns),
+        told(9, "wakes, aborts and drops of wakers under a lock that the tasks need, about", clash.wakes),
+        none(9, "polls and drops of tasks inside of them", clash.inside),
+        none(9, "tasks that did not end", clash.left),
+    ])
 }

@@ -6,16 +6,16 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use clockworker::Executor;
-use stats_alloc::INSTRUMENTED_SYSTEM;
+use clockworker_testing::driving::{CountingWaker, settle_with};
+use clockworker_testing::memory::Allocated;
 
-use crate::failure::Failure;
 use crate::watchdog::Pulse;
 
 /// Wakes by a thread in one round.
@@ -25,9 +25,9 @@ const ROUND: u64 = 5_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) wakes: u64,
-    pub(super) allocations: u64,
+    pub(super) allocations: i64,
     /// In one park, at most.
-    pub(super) host_wakes: u64,
+    pub(super) host_wakes: usize,
     /// How far polls were from one per woken task, summed up.
     pub(super) polls_off: u64,
     pub(super) longest_ns: u64,
@@ -35,7 +35,7 @@ pub(super) struct Cost {
 }
 
 /// Rounds of wakes by `threads` threads, until each has done `each`. After a round all tasks are polled, and park again.
-pub(super) fn measure(threads: usize, tasks: usize, each: u64, pulse: &Pulse) -> Result<Cost, Failure> {
+pub(super) fn measure(threads: usize, tasks: usize, each: u64, pulse: &Pulse) -> anyhow::Result<Cost> {
     let ex = Executor::new();
     let wakers = Rc::new(RefCell::new(vec![None; tasks]));
     for task in 0..tasks {
@@ -45,25 +45,20 @@ pub(super) fn measure(threads: usize, tasks: usize, each: u64, pulse: &Pulse) ->
             Poll::<()>::Pending
         }));
     }
-    let host = Arc::new(Host::default());
-    let waker = Waker::from(Arc::clone(&host));
+    let (host_wakes, waker) = CountingWaker::new();
     let mut run = pin!(ex.run_until(std::future::pending::<()>()));
-    let mut settle = || {
-        // Until it has nothing left to do, and parks.
-        host.0.store(1, Ordering::Relaxed);
-        while host.0.swap(0, Ordering::AcqRel) > 0 {
-            let _never: Poll<()> = run.as_mut().poll(&mut Context::from_waker(&waker));
-        }
-    };
+    // Until it has nothing left to do, and parks.
+    let mut settle = || settle_with(run.as_mut(), &host_wakes, &waker);
     settle();
     let mut cost = Cost::default();
     let mut total = Duration::ZERO;
     while cost.wakes < each * threads as u64 {
         let polls = ex.stats().polls;
         let round: Vec<Waker> = wakers.borrow().iter().flatten().cloned().collect();
+        let before = host_wakes.count();
         let (allocations, times) = wake_all(threads, round)?;
         cost.allocations += allocations;
-        cost.host_wakes = cost.host_wakes.max(host.0.load(Ordering::Acquire));
+        cost.host_wakes = cost.host_wakes.max(host_wakes.count() - before);
         settle();
         // Each was woken many times, and is polled once.
         cost.polls_off += (ex.stats().polls - polls).abs_diff(tasks as u64);
@@ -86,7 +81,7 @@ struct Times {
 }
 
 /// One round: what all threads allocated meanwhile, and how long they took.
-fn wake_all(threads: usize, wakers: Vec<Waker>) -> Result<(u64, Vec<Times>), Failure> {
+fn wake_all(threads: usize, wakers: Vec<Waker>) -> anyhow::Result<(i64, Vec<Times>)> {
     let wakers = Arc::new(wakers);
     let (begin, end) = (Arc::new(Barrier::new(threads + 1)), Arc::new(Barrier::new(threads + 1)));
     let spawned: Vec<_> = (0..threads)
@@ -103,13 +98,12 @@ fn wake_all(threads: usize, wakers: Vec<Waker>) -> Result<(u64, Vec<Times>), Fai
         .collect();
     // The threads have started, and wait. From the second passing of `begin` to `end` there are the wakes, nothing else.
     begin.wait();
-    let before = counted()?;
+    let before = Allocated::now();
     begin.wait();
     end.wait();
-    let allocations = counted()? - before;
-    let times = spawned.into_iter().map(|thread| thread.join());
-    let times: Result<Vec<Times>, _> = times.collect();
-    Ok((allocations, times.map_err(|_| Failure::run("a thread that wakes panicked"))?))
+    let allocations = (Allocated::now() - before).requests;
+    let times = spawned.into_iter().map(|thread| thread.join().ok()).collect::<Option<_>>();
+    Ok((allocations, times.context("a thread that wakes panicked")?))
 }
 
 /// Every third is woken by value, which clones the waker and gives it up.
@@ -131,26 +125,4 @@ fn wake_many(wakers: &[Waker], first: usize) -> Times {
         times.sum += took;
     }
     times
-}
-
-fn counted() -> Result<u64, Failure> {
-    let stats = INSTRUMENTED_SYSTEM.stats();
-    if stats.allocations == 0 {
-        return Err(Failure::run("nothing counts allocations in this program"));
-    }
-    Ok((stats.allocations + stats.reallocations) as u64)
-}
-
-/// A host that counts its wakes.
-#[derive(Debug, Default)]
-struct Host(AtomicU64);
-
-impl Wake for Host {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
 }

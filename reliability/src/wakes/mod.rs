@@ -5,20 +5,18 @@
 //! that does not bring its number along, is waited for in vain, and the watchdog says so.
 
 mod lanes;
-mod lives;
 mod scene;
 mod waking;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
+use clockworker_testing::host::Host;
 
-use crate::failure::Failure;
-use crate::figure::{Bound, Figure};
-use crate::host::Host;
-use crate::{progress, watchdog};
-use scene::{Board, Kind, Outcome, Scene};
+use crate::cases::bar;
+use crate::figure::{Figure, none, told};
+use crate::watchdog::Patience;
+use scene::{Board, Kind, Outcome, Scene, Shown};
 
 /// Wakes tasks from other threads, and counts what is lost.
 #[derive(Clone, Debug, Args)]
@@ -30,34 +28,40 @@ pub struct Options {
     #[arg(long, conflicts_with = "wakes")]
     quick: bool,
     /// How many threads wake at the same time, one scene each.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 8])]
-    threads: Vec<usize>,
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 8], value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    threads: Vec<u64>,
     /// What the lengths of bursts and the choice of tasks are made of.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// After how many seconds without progress a wake is called lost.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    patience: u64,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// Plays all scenes.
-pub fn measure(options: &Options) -> Result<Vec<Figure>, Failure> {
-    if options.threads.iter().any(|&threads| threads == 0 || threads > 1_000) {
-        return Err(Failure::request("--threads takes numbers from 1 to 1000"));
-    }
+pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wakes = if options.quick { 10_000_000 } else { options.wakes };
-    let scenes = plan(wakes, &options.threads, options.seed);
-    let bar = progress::bar(scenes.iter().map(|scene| scene.wakes).sum());
+    let threads: Vec<usize> = options.threads.iter().map(|&threads| threads as usize).collect();
+    let scenes = plan(wakes, &threads, options.seed);
+    let bar = bar(scenes.iter().map(|scene| scene.wakes).sum());
     let mut sum = Outcome::default();
     let mut done = 0;
     for &scene in &scenes {
         bar.set_message(scene.to_string());
-        let outcome = play(scene, options, &|wakes| bar.set_position(done + wakes))?;
+        sum.add(play(scene, options.patience, &|wakes| bar.set_position(done + wakes))?);
         done += scene.wakes;
-        sum.add(outcome);
     }
     bar.finish_and_clear();
-    Ok(figures(scenes.len(), sum))
+    Ok(vec![
+        told(1, "scenes (kind × host × threads)", scenes.len()),
+        told(1, "wakes from other threads", sum.wakes),
+        told(1, "times a thread waited for its last wake to be seen", sum.checks),
+        told(1, "polls that the wakes caused", sum.polls),
+        told(1, "times the executor was asleep and was woken", sum.parks),
+        // One that is waited for in vain ends the program before this.
+        none(1, "wakes lost", sum.lost),
+        none(1, "polls without a wake", sum.unexplained_polls),
+        none(1, "tasks neither completed nor cancelled", sum.unaccounted),
+    ])
 }
 
 /// Ping-pong first, on each host: 1 % of the wakes on the one that does not sleep, where they take least, and 0.1 % on each
@@ -84,14 +88,11 @@ fn plan(wakes: u64, threads: &[usize], seed: u64) -> Vec<Scene> {
     scenes
 }
 
-fn play(scene: Scene, options: &Options, look: &dyn Fn(u64)) -> Result<Outcome, Failure> {
-    let board = Arc::new(Board::default());
-    let (shown, patience) = (Arc::clone(&board), Duration::from_secs(options.patience));
-    let stuck = || {
-        let lost = board.lost();
-        format!("{scene}, seed {}: nothing moved for {} s{lost}", scene.seed, options.patience)
-    };
-    watchdog::watch(&board.pulse, patience, look, move || scene.play(&shown), stuck)
+fn play(scene: Scene, patience: Patience, look: &dyn Fn(u64)) -> anyhow::Result<Outcome> {
+    let shown = Arc::new(Shown::default());
+    let targets = Arc::clone(&shown);
+    let work = move |pulse| scene.play(&Board { pulse, targets });
+    patience.watch(look, work, |_| format!("{scene}, seed {}{}", scene.seed, shown.lost()))
 }
 
 impl Outcome {
@@ -104,20 +105,6 @@ impl Outcome {
         self.parks += other.parks;
         self.unaccounted += other.unaccounted;
     }
-}
-
-fn figures(scenes: usize, sum: Outcome) -> Vec<Figure> {
-    vec![
-        Figure::told(1, "scenes (kind × host × threads)", scenes as f64),
-        Figure::told(1, "wakes from other threads", sum.wakes as f64),
-        Figure::told(1, "times a thread waited for its last wake to be seen", sum.checks as f64),
-        Figure::told(1, "polls that the wakes caused", sum.polls as f64),
-        Figure::told(1, "times the executor was asleep and was woken", sum.parks as f64),
-        // One that is waited for in vain ends the program before this.
-        Figure::held(1, "wakes lost", sum.lost as f64, Bound::Exactly(0.0)),
-        Figure::held(1, "polls without a wake", sum.unexplained_polls as f64, Bound::Exactly(0.0)),
-        Figure::held(1, "tasks neither completed nor cancelled", sum.unaccounted as f64, Bound::Exactly(0.0)),
-    ]
 }
 
 #[cfg(test)]
@@ -133,9 +120,8 @@ mod tests {
 
     #[test]
     fn each_scene_accounts_for_its_wakes() {
-        let options = Options { wakes: 0, quick: false, threads: vec![2], seed: 1, patience: 60 };
-        for scene in plan(200_000, &options.threads, options.seed) {
-            let outcome = play(scene, &options, &|_| {}).unwrap();
+        for scene in plan(200_000, &[2], 1) {
+            let outcome = play(scene, Patience { patience: 60 }, &|_| {}).unwrap();
             let wrong = (outcome.lost, outcome.unexplained_polls, outcome.unaccounted);
             assert_eq!(wrong, (0, 0, 0), "{scene}");
             assert!(outcome.checks > 0 && outcome.wakes >= scene.wakes, "{scene}");

@@ -5,19 +5,18 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 
-use clockworker::{Executor, ExecutorStats, yield_now};
+use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
+use clockworker_testing::host::Host;
 use fastrand::Rng;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::lanes::Target;
-use super::lives;
 use super::waking::{Waking, Way};
-use crate::failure::Failure;
-use crate::host::Host;
 use crate::watchdog::Pulse;
 
 /// What is woken, and how.
@@ -42,7 +41,11 @@ impl Kind {
         [Kind::Storm, Kind::BesideWork, Kind::Many, Kind::Clones, Kind::Lives];
 
     fn tasks(self) -> usize {
-        if self == Kind::Many { 1_000 } else { 1 }
+        match self {
+            Kind::Many => 1_000,
+            Kind::Lives => 64,
+            _ => 1,
+        }
     }
 
     fn way(self) -> Way {
@@ -84,36 +87,40 @@ pub(super) struct Outcome {
 }
 
 /// What the watchdog looks at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Board {
     pub(super) pulse: Arc<Pulse>,
-    pub(super) targets: Mutex<Vec<Arc<Target>>>,
+    pub(super) targets: Arc<Shown>,
 }
 
-impl Board {
+/// The tasks that are being woken.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Mutex<Vec<Arc<Target>>>);
+
+impl Shown {
     pub(super) fn show(&self, targets: &[Arc<Target>]) {
-        *self.targets.lock().unwrap_or_else(PoisonError::into_inner) = targets.to_vec();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = targets.to_vec();
     }
 
     /// Which wakes no poll has followed.
     pub(super) fn lost(&self) -> String {
-        let targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
         for (at, target) in targets.iter().enumerate().filter(|(_, target)| !target.is_gone()) {
             for (thread, sent, seen) in target.unseen() {
                 text += &format!("; task {at}: thread {thread} sent wake {sent}, the last seen is {seen}");
             }
         }
-        if text.is_empty() { "; all wakes were seen, somebody else hangs".into() } else { text }
+        if text.is_empty() { "; all wakes were seen, something else hangs".into() } else { text }
     }
 }
 
 /// Reads the board whenever it is woken, and never ends by itself, unless it was told when.
-pub(super) struct Watching {
-    pub(super) target: Arc<Target>,
-    pub(super) polls: Rc<Cell<u64>>,
+struct Watching {
+    target: Arc<Target>,
+    polls: Rc<Cell<u64>>,
     /// After how many wakes it completes.
-    pub(super) until: u64,
+    until: u64,
 }
 
 impl Future for Watching {
@@ -132,19 +139,12 @@ impl Drop for Watching {
 }
 
 impl Scene {
-    pub(super) fn play(self, board: &Board) -> Result<Outcome, Failure> {
-        match self.kind {
-            Kind::Lives => lives::play(self, board),
-            _ => self.play_steadily(board),
-        }
-    }
-
     /// The most wakes of a burst: so many that there are hundreds of bursts, and no more than the numbers need.
     fn burst(self) -> u64 {
         if self.kind == Kind::PingPong { 1 } else { (self.wakes / 32).clamp(1, 16_384) }
     }
 
-    pub(super) fn waking(self, thread: usize, board: &Board) -> Waking {
+    fn waking(self, thread: usize, board: &Board) -> Waking {
         Waking {
             thread,
             rng: Rng::with_seed(self.seed ^ thread as u64),
@@ -154,59 +154,125 @@ impl Scene {
         }
     }
 
-    /// The tasks stay until all wakes are done.
-    fn play_steadily(self, board: &Board) -> Result<Outcome, Failure> {
+    /// What a thread wakes in one generation of tasks.
+    fn share(self) -> u64 {
+        if self.kind == Kind::Lives { LIVES_WAKES } else { self.wakes / self.threads as u64 }
+    }
+
+    pub(super) fn play(self, board: &Board) -> anyhow::Result<Outcome> {
         let ex = Executor::new();
-        let (polls, targets) = (Rc::new(Cell::new(0)), self.targets());
-        let tasks: Vec<_> = targets.iter().map(|target| watch(&ex, target, &polls, u64::MAX)).collect();
-        if self.kind == Kind::BesideWork {
-            (0..2).for_each(|_| drop(ex.spawn(yield_always())));
-        }
-        ex.block_on(known(&targets));
-        board.show(&targets);
-        let before = ex.stats();
-        let (done, mut all_done) = mpsc::unbounded_channel::<()>();
-        let share = self.wakes / self.threads as u64;
-        let threads: Vec<_> = (0..self.threads)
-            .map(|thread| {
-                let (mut waking, targets, done) = (self.waking(thread, board), targets.clone(), done.clone());
-                thread::spawn(move || {
-                    let checks = waking.wake_all(&targets, share);
-                    drop(done);
-                    checks
-                })
-            })
-            .collect();
-        drop(done);
-        self.host.run(&ex, async { while all_done.recv().await.is_some() {} })?;
-        let checks = threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum();
-        let (wakes, polls) = (share * self.threads as u64, polls.get());
-        let explained = wakes + tasks.len() as u64;
-        let unexplained_polls = match self.kind {
-            Kind::PingPong => polls.abs_diff(explained),
-            _ => polls.saturating_sub(explained),
+        let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
+        (0..beside).for_each(|_| drop(ex.spawn(yield_always())));
+        let (done, all_done) = unbounded_channel();
+        let threads = (0..self.threads).map(|thread| self.start(self.waking(thread, board), done.clone()));
+        let threads: Vec<Thread> = threads.collect();
+        let generations = self.wakes.div_ceil(self.share() * self.threads as u64);
+        let (rng, polls, outcome) = (Rng::with_seed(!self.seed), Rc::default(), Outcome::default());
+        let mut play = Play { scene: self, board, ex: &ex, rng, threads, all_done, polls, outcome };
+        let run = async {
+            for _ in 0..generations {
+                play.generation().await;
+            }
         };
-        let (lost, parks) = (lost(&targets), parks_between(&before, &ex.stats()));
-        Ok(Outcome { wakes, checks, polls, lost, unexplained_polls, parks, unaccounted: 0 })
+        self.host.run(&ex, run)?;
+        let (stats, Play { mut outcome, polls, .. }) = (ex.stats(), play);
+        outcome.wakes = generations * self.share() * self.threads as u64;
+        outcome.polls = polls.get();
+        let tasks = stats.spawned - beside;
+        let explained = outcome.wakes + tasks;
+        outcome.unexplained_polls = match self.kind {
+            Kind::PingPong => outcome.polls.abs_diff(explained),
+            _ => outcome.polls.saturating_sub(explained),
+        };
+        outcome.unaccounted += tasks.abs_diff(stats.completed + stats.cancelled);
+        // Its host came back, and not because it was asked to. The first poll is the run's own.
+        outcome.parks = (stats.host_polls - stats.host_yields).saturating_sub(1);
+        Ok(outcome)
     }
 
-    fn targets(self) -> Vec<Arc<Target>> {
-        (0..self.kind.tasks()).map(|_| Target::new(self.threads)).collect()
+    /// A thread that wakes the tasks of each generation that it is given, and says how often it waited for its last wake.
+    fn start(self, mut waking: Waking, done: UnboundedSender<u64>) -> Thread {
+        let (send, generations): (Thread, Receiver<Arc<Generation>>) = channel();
+        thread::spawn(move || {
+            for generation in generations {
+                let mut checks = 0;
+                let mut left = self.share();
+                while left > 0 {
+                    let chunk = if self.kind == Kind::Lives { LIVES_CHUNK.min(left) } else { left };
+                    checks += waking.wake_all(&generation.targets, chunk);
+                    left -= chunk;
+                    if self.kind == Kind::Lives && waking.rng.bool() {
+                        generation.aborts[waking.rng.usize(..generation.aborts.len())].abort();
+                    }
+                }
+                drop(generation);
+                if done.send(checks).is_err() {
+                    return;
+                }
+            }
+        });
+        send
     }
 }
 
-pub(super) fn watch(
-    ex: &Executor,
-    target: &Arc<Target>,
-    polls: &Rc<Cell<u64>>,
-    until: u64,
-) -> clockworker::JoinHandle<()> {
-    ex.spawn(Watching { target: Arc::clone(target), polls: Rc::clone(polls), until })
+/// What a thread wakes in one generation of tasks that complete and are aborted; the wakes go on when they are gone.
+const LIVES_WAKES: u64 = 16_384;
+/// After so many of them it may abort one.
+const LIVES_CHUNK: u64 = 1_024;
+
+type Thread = Sender<Arc<Generation>>;
+
+/// What the threads get.
+struct Generation {
+    targets: Vec<Arc<Target>>,
+    aborts: Vec<AbortHandle>,
 }
 
-/// What was sent to tasks that are still there, and not seen.
-pub(super) fn lost(targets: &[Arc<Target>]) -> u64 {
-    targets.iter().filter(|target| !target.is_gone()).map(|target| target.unseen().len() as u64).sum()
+/// A scene under way.
+struct Play<'a> {
+    scene: Scene,
+    board: &'a Board,
+    ex: &'a Executor,
+    rng: Rng,
+    threads: Vec<Thread>,
+    all_done: UnboundedReceiver<u64>,
+    polls: Rc<Cell<u64>>,
+    outcome: Outcome,
+}
+
+impl Play<'_> {
+    /// Spawns tasks, has them woken, and aborts those that are left.
+    async fn generation(&mut self) {
+        let targets: Vec<_> = (0..self.scene.kind.tasks()).map(|_| Target::new(self.scene.threads)).collect();
+        let tasks: Vec<JoinHandle<()>> = targets.iter().map(|target| self.spawn(target)).collect();
+        while !targets.iter().all(|target| target.is_known()) {
+            yield_now().await;
+        }
+        self.board.targets.show(&targets);
+        let aborts = tasks.iter().map(JoinHandle::abort_handle).collect();
+        let generation = Arc::new(Generation { targets, aborts });
+        for thread in &self.threads {
+            // A thread that is gone has panicked: it is waited for in vain, which the watchdog sees.
+            drop(thread.send(Arc::clone(&generation)));
+        }
+        for _ in 0..self.threads.len() {
+            self.outcome.checks += self.all_done.recv().await.unwrap_or(0);
+        }
+        let there = generation.targets.iter().filter(|target| !target.is_gone());
+        self.outcome.lost += there.map(|target| target.unseen().len() as u64).sum::<u64>();
+        tasks.iter().for_each(JoinHandle::abort);
+        for task in tasks {
+            let ended = task.await.map_or_else(|error| error.is_cancelled(), |()| true);
+            self.outcome.unaccounted += u64::from(!ended);
+        }
+    }
+
+    /// Half of those that live complete after some wakes.
+    fn spawn(&mut self, target: &Arc<Target>) -> JoinHandle<()> {
+        let completes = self.scene.kind == Kind::Lives && self.rng.bool();
+        let until = if completes { self.rng.u64(1..LIVES_WAKES / 32) } else { u64::MAX };
+        self.ex.spawn(Watching { target: Arc::clone(target), polls: Rc::clone(&self.polls), until })
+    }
 }
 
 /// Yields, without end.
@@ -214,18 +280,4 @@ async fn yield_always() {
     loop {
         yield_now().await;
     }
-}
-
-/// Waits until each task can be woken.
-pub(super) async fn known(targets: &[Arc<Target>]) {
-    while !targets.iter().all(|target| target.is_known()) {
-        yield_now().await;
-    }
-}
-
-/// How often the executor slept: its host came back, and not because it was asked to.
-pub(super) fn parks_between(before: &ExecutorStats, after: &ExecutorStats) -> u64 {
-    let polls = after.host_polls - before.host_polls;
-    // The first is the run's own.
-    polls.saturating_sub(after.host_yields - before.host_yields).saturating_sub(1)
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::task::Waker;
 
+use clockworker_testing::host::spin_until;
 use fastrand::Rng;
 
 use super::lanes::Target;
-use crate::host::spin_until;
 use crate::watchdog::Pulse;
 
 /// How a task is woken.

@@ -1,20 +1,16 @@
 //! The first subject: [`Eevdf`](clockworker_schedulers::Eevdf) alone, in virtual time.
 
-mod known;
 mod stage;
 
-use std::fmt;
-
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::books::Outcome;
-use super::draw;
-use super::program::{Cast, Move, Program, read_share};
-use super::words::{Name, Ns, Words};
-use crate::failure::Failure;
+use super::program::{Cast, Move, Program, is_share, is_time};
+use super::{draw, known};
 
 /// What can be done to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue wakes. It preempts the slice under way if `Eevdf` says so.
     Wake(usize),
@@ -37,30 +33,9 @@ pub(super) enum Act {
 impl Move for Act {
     const SUBJECT: &'static str = "eevdf";
     const BILLS: bool = false;
-    const KNOWN: &'static [&'static str] = known::PROGRAMS;
 
-    fn read(words: &mut Words<'_>) -> Result<Self, String> {
-        Ok(match words.next()? {
-            "wake" => Act::Wake(words.queue()?),
-            "sleep" => Act::Sleep(words.queue()?),
-            "serve" => Act::Serve {
-                polls: words.count()?,
-                of: words.is_next("of").then(|| words.queue()).transpose()?,
-            },
-            "share" => Act::Share { queue: words.queue()?, share: read_share(words)? },
-            "request" => Act::Request { queue: words.queue()?, request: words.duration()? },
-            "remove" => Act::Remove(words.queue()?),
-            "add" => {
-                let queue = words.queue()?;
-                words.expect("share")?;
-                let share = read_share(words)?;
-                words.expect("request")?;
-                Act::Add { queue, share, request: words.duration()? }
-            }
-            "charge" if words.is_next("polls") => Act::Charge { by_polls: true },
-            "charge" => words.expect("slices").map(|()| Act::Charge { by_polls: false })?,
-            other => return Err(format!("'{other}' is nothing that can be done to eevdf")),
-        })
+    fn known() -> Vec<Program<Self>> {
+        known::to_eevdf()
     }
 
     fn draw(rng: &mut Rng, cast: Cast) -> Self {
@@ -108,26 +83,17 @@ impl Move for Act {
         }
     }
 
-    fn play(program: &Program<Self>, operations: u64) -> Result<Outcome, Failure> {
-        Ok(stage::play(program, operations))
-    }
-}
-
-impl fmt::Display for Act {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn is_in_range(&self) -> bool {
         match *self {
-            Act::Wake(queue) => write!(f, "wake {}", Name(queue)),
-            Act::Sleep(queue) => write!(f, "sleep {}", Name(queue)),
-            Act::Serve { polls, of: None } => write!(f, "serve {polls}"),
-            Act::Serve { polls, of: Some(queue) } => write!(f, "serve {polls} of {}", Name(queue)),
-            Act::Share { queue, share } => write!(f, "share {} {share}", Name(queue)),
-            Act::Request { queue, request } => write!(f, "request {} {}", Name(queue), Ns(request)),
-            Act::Remove(queue) => write!(f, "remove {}", Name(queue)),
-            Act::Add { queue, share, request } => {
-                write!(f, "add {} share {share} request {}", Name(queue), Ns(request))
-            }
-            Act::Charge { by_polls: true } => f.write_str("charge polls"),
-            Act::Charge { by_polls: false } => f.write_str("charge slices"),
+            Act::Serve { polls, .. } => polls > 0,
+            Act::Share { share, .. } => is_share(share),
+            Act::Request { request, .. } => is_time(&request),
+            Act::Add { share, request, .. } => is_share(share) && is_time(&request),
+            Act::Wake(_) | Act::Sleep(_) | Act::Remove(_) | Act::Charge { .. } => true,
         }
+    }
+
+    fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome> {
+        Ok(stage::play(program, operations))
     }
 }

@@ -193,57 +193,48 @@ impl<'a> Stage<'a> {
 mod tests {
     use super::*;
 
-    fn outcome(text: &str, operations: u64) -> Outcome {
-        play(&text.parse().unwrap(), operations)
+    fn serve(polls: u32, of: Option<usize>) -> Act {
+        Act::Serve { polls, of }
     }
 
     /// Each has a turn of 500 µs in polls of 20 µs. B = (1/2)·(520 + 2·520) + 520 + 2·520 µs.
     #[test]
     fn two_that_are_alike_take_turns() {
-        let queue = "share 1 request 500us polls 20us";
-        let text = format!("eevdf\nqueue a {queue} victim\nqueue b {queue}\nwake b\nserve 100\n");
-        let outcome = outcome(&text, 4_000);
+        let outcome = play(&Program::of(&[(1, 500, 20); 2], &[Act::Wake(1), serve(100, None)]), 4_000);
         assert_eq!(outcome.ratios, [250.0 / 2_340.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
     }
 
     #[test]
     fn a_victim_that_is_alone_falls_short_of_nothing() {
-        let outcome = outcome("eevdf\nqueue a share 1 request 1us polls 1us victim\nserve 7\n", 100);
+        let outcome = play(&Program::of(&[(1, 1, 1)], &[serve(7, None)]), 100);
         assert_eq!(outcome.ratios, [0.0; 3]);
     }
 
     #[test]
     fn a_waker_preempts_and_a_sleeper_ends_its_slice() {
-        let text =
-            "eevdf\nqueue a share 1 request 1ms polls 10us victim\nqueue b share 1 request 10us polls 10us\n";
-        let program: Program<Act> = text.parse().unwrap();
+        let program = Program::of(&[(1, 1_000, 10), (1, 10, 10)], &[]);
         let mut stage = Stage::set(&program, 100);
-        stage.act(Act::Serve { polls: 1, of: None });
+        stage.act(serve(1, None));
         assert_eq!(stage.slice.map(|slice| (slice.left, slice.uncharged)), Some((990_000, 10_000)));
         stage.act(Act::Wake(1));
         assert!(stage.slice.is_none(), "preempted");
         assert_eq!(stage.poll(), Some(1));
-        stage.act(Act::Serve { polls: 1, of: Some(0) });
+        stage.act(serve(1, Some(0)));
         stage.act(Act::Sleep(1));
         assert_eq!(stage.poll(), Some(0));
-        stage.act(Act::Serve { polls: 5, of: Some(1) });
-        assert_eq!(stage.polls, [3, 1], "who sleeps is not waited for");
+        stage.act(serve(5, Some(1)));
+        assert_eq!(stage.polls, [3, 1], "a sleeping queue is not waited for");
     }
 
     #[test]
     fn a_queue_that_is_added_takes_the_place_of_the_last_that_was_removed() {
-        let queue = "share 1 request 10us polls 10us";
-        let text = format!("eevdf\nqueue a {queue} victim\nqueue b {queue}\nqueue c {queue}\n");
-        let program: Program<Act> = text.parse().unwrap();
+        let program = Program::of(&[(1, 10, 10); 3], &[]);
         let mut stage = Stage::set(&program, 100);
-        for act in
-            [Act::Remove(1), Act::Remove(2), Act::Add { queue: 1, share: 1, request: 10 }, Act::Wake(1)]
-        {
-            stage.act(act);
-        }
+        let add = Act::Add { queue: 1, share: 1, request: 10 };
+        [Act::Remove(1), Act::Remove(2), add, Act::Wake(1)].into_iter().for_each(|act| stage.act(act));
         assert_eq!(stage.ids[1].map(QueueId::index), Some(2));
-        stage.act(Act::Serve { polls: 10, of: None });
+        stage.act(serve(10, None));
         assert_eq!(stage.polls, [5, 5, 0]);
     }
 }

@@ -1,24 +1,20 @@
 //! The second subject: the executor, through its public API, on a clock that only tasks and the main future move.
 
-mod known;
 mod lives;
 mod scene;
 mod script;
 mod wait;
 mod worker;
 
-use std::fmt;
-
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::books::Outcome;
-use super::draw;
-use super::program::{Cast, Move, Program, read_share};
-use super::words::{Name, Ns, Words};
-use crate::failure::Failure;
+use super::program::{Cast, Move, Program, is_share, is_time};
+use super::{draw, known};
 
 /// What the main future can do, or a task in its stead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue's napper is woken for so many polls, and sleeps again after them.
     Wake { queue: usize, polls: u32 },
@@ -45,7 +41,7 @@ pub(super) enum Act {
 }
 
 /// How a task is spawned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum How {
     /// On the queue, and forgotten.
     Forget,
@@ -56,7 +52,7 @@ pub(super) enum How {
 }
 
 /// Where what comes after a rest is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Where {
     /// In the main future.
     Main,
@@ -74,30 +70,9 @@ impl Act {
 impl Move for Act {
     const SUBJECT: &'static str = "executor";
     const BILLS: bool = true;
-    const KNOWN: &'static [&'static str] = known::PROGRAMS;
 
-    fn read(words: &mut Words<'_>) -> Result<Self, String> {
-        Ok(match words.next()? {
-            "wake" => {
-                let queue = words.queue()?;
-                words.expect("for")?;
-                Act::Wake { queue, polls: words.count()? }
-            }
-            "spawn" => read_spawn(words, How::Forget)?,
-            "call" => read_spawn(words, How::Await)?,
-            "send" => read_spawn(words, How::Send)?,
-            "abort" => Act::Abort(words.queue()?),
-            "rest" => read_rest(words, Where::Main)?,
-            "within" => read_rest(words, Where::Poll)?,
-            "yield" => Act::Yield,
-            "work" => Act::Work(words.duration()?),
-            "host" => Act::Host(words.time()?),
-            "share" => Act::Share { queue: words.queue()?, share: read_share(words)? },
-            "request" => Act::Request { queue: words.queue()?, request: words.duration()? },
-            "close" => Act::Close(words.queue()?),
-            "create" => read_create(words)?,
-            other => return Err(format!("'{other}' is nothing that can be done to the executor")),
-        })
+    fn known() -> Vec<Program<Self>> {
+        known::to_executor()
     }
 
     fn draw(rng: &mut Rng, cast: Cast) -> Self {
@@ -159,7 +134,19 @@ impl Move for Act {
         }
     }
 
-    fn play(program: &Program<Self>, operations: u64) -> Result<Outcome, Failure> {
+    fn is_in_range(&self) -> bool {
+        match *self {
+            Act::Wake { polls, .. } | Act::Rest { polls, .. } => polls > 0,
+            Act::Spawn { polls, drop, .. } => polls > 0 && is_time(&drop.max(1)),
+            Act::Host(time) => is_time(&time.max(1)),
+            Act::Work(time) | Act::Request { request: time, .. } => is_time(&time),
+            Act::Share { share, .. } => is_share(share),
+            Act::Create { share, request, .. } => is_share(share) && is_time(&request),
+            Act::Abort(_) | Act::Yield | Act::Close(_) => true,
+        }
+    }
+
+    fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome> {
         scene::play(program, operations)
     }
 }
@@ -175,70 +162,4 @@ fn draw_where(rng: &mut Rng) -> Where {
 /// Most drops take no time.
 fn drop_time(rng: &mut Rng) -> u64 {
     if rng.u8(..3) == 0 { draw::time(rng) } else { 0 }
-}
-
-fn read_spawn(words: &mut Words<'_>, how: How) -> Result<Act, String> {
-    let queue = words.queue()?;
-    words.expect("polls")?;
-    let polls = words.count()?;
-    words.expect("drop")?;
-    Ok(Act::Spawn { queue, polls, drop: words.time()?, how })
-}
-
-fn read_rest(words: &mut Words<'_>, next: Where) -> Result<Act, String> {
-    let polls = words.count()?;
-    let of = words.is_next("of").then(|| words.queue()).transpose()?;
-    Ok(Act::Rest { polls, of, next })
-}
-
-fn read_create(words: &mut Words<'_>) -> Result<Act, String> {
-    let queue = words.queue()?;
-    words.expect("share")?;
-    let share = read_share(words)?;
-    words.expect("request")?;
-    let request = words.duration()?;
-    Ok(Act::Create { queue, share, request, renamed: words.is_next("renamed") })
-}
-
-impl fmt::Display for Act {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Act::Wake { queue, polls } => write!(f, "wake {} for {polls}", Name(queue)),
-            Act::Spawn { queue, polls, drop, how } => {
-                write!(f, "{how} {} polls {polls} drop {}", Name(queue), Ns(drop))
-            }
-            Act::Abort(queue) => write!(f, "abort {}", Name(queue)),
-            Act::Rest { polls, of: None, next } => write!(f, "{next} {polls}"),
-            Act::Rest { polls, of: Some(queue), next } => write!(f, "{next} {polls} of {}", Name(queue)),
-            Act::Yield => f.write_str("yield"),
-            Act::Work(time) => write!(f, "work {}", Ns(time)),
-            Act::Host(time) => write!(f, "host {}", Ns(time)),
-            Act::Share { queue, share } => write!(f, "share {} {share}", Name(queue)),
-            Act::Request { queue, request } => write!(f, "request {} {}", Name(queue), Ns(request)),
-            Act::Close(queue) => write!(f, "close {}", Name(queue)),
-            Act::Create { queue, share, request, renamed } => {
-                let renamed = if renamed { " renamed" } else { "" };
-                write!(f, "create {} share {share} request {}{renamed}", Name(queue), Ns(request))
-            }
-        }
-    }
-}
-
-impl fmt::Display for How {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            How::Forget => "spawn",
-            How::Await => "call",
-            How::Send => "send",
-        })
-    }
-}
-
-impl fmt::Display for Where {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Where::Main => "rest",
-            Where::Poll => "within",
-        })
-    }
 }

@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use anyhow::bail;
 use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
 
 use super::lives::{Life, Lives};
@@ -14,8 +15,6 @@ use super::worker::{Manner, Worker};
 use super::{Act, How, script};
 use crate::adversary::books::{Billing, Books, Outcome};
 use crate::adversary::program::Program;
-use crate::adversary::words::Name;
-use crate::failure::Failure;
 
 /// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
 pub(super) struct Scene {
@@ -45,15 +44,14 @@ thread_local! {
 const IDLE_VISITS: u32 = 1_000;
 
 /// Plays a program.
-pub(super) fn play(program: &Program<Act>, operations: u64) -> Result<Outcome, Failure> {
+pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Outcome> {
     let clock = ManualClock::new();
     let first = program.queues[0];
     let builder = Executor::builder().clock(clock.clone()).share(first.share);
-    let ex = builder.request(Duration::from_nanos(first.request)).build();
-    let ex = Rc::new(ex.map_err(|error| Failure::run(error.to_string()))?);
+    let ex = Rc::new(builder.request(Duration::from_nanos(first.request)).build()?);
     let scene = Rc::new(Scene::new(program, operations, &ex, clock));
     CURRENT.with(|current| current.replace(Rc::downgrade(&scene)));
-    scene.set(&ex).map_err(|error| Failure::run(error.to_string()))?;
+    scene.set(&ex)?;
     let mut run = pin!(ex.run_until(script::make_moves(Rc::clone(&scene))));
     let mut cx = Context::from_waker(Waker::noop());
     let mut idle = 0;
@@ -65,7 +63,7 @@ pub(super) fn play(program: &Program<Act>, operations: u64) -> Result<Outcome, F
         scene.clock.advance(Duration::from_nanos(scene.host.get()));
         idle = if scene.books.borrow().operations() == before { idle + 1 } else { 0 };
     }
-    Err(Failure::run(format!("nobody is polled any more, though the victim has work:\n{program}")))
+    bail!("no task is polled any more, though the victim has work:\n{program}")
 }
 
 impl Scene {
@@ -91,7 +89,7 @@ impl Scene {
             let request = Duration::from_nanos(shape.request);
             let queue = match number {
                 0 => ex.default_queue().clone(),
-                _ => ex.queue(&Name(number).to_string()).share(shape.share).request(request).create()?,
+                _ => ex.queue(&number.to_string()).share(shape.share).request(request).create()?,
             };
             self.admit(number, queue);
         }
@@ -178,10 +176,10 @@ impl Scene {
 
     fn create(&self, number: usize, share: u32, request: u64, renamed: bool) {
         let Some(ex) = self.ex.upgrade().filter(|_| self.open(number).is_none()) else { return };
-        let mut name = Name(number).to_string();
+        let mut name = number.to_string();
         if renamed {
             self.renamed.set(self.renamed.get() + 1);
-            name = format!("{name}{}", self.renamed.get());
+            name = format!("{name} ({})", self.renamed.get());
         }
         let queue = ex.queue(&name).share(share).request(Duration::from_nanos(request)).create();
         if let Ok(queue) = queue {
@@ -253,18 +251,29 @@ fn sent(serial: usize, manner: Manner) -> Option<Worker> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Where;
     use super::*;
 
-    fn outcome(moves: &str) -> Outcome {
-        let queue = "share 1 request 100us polls 20us";
-        let text = format!("executor\nqueue a {queue} victim\nqueue b {queue}\n{moves}");
-        play(&text.parse().unwrap(), 4_000).unwrap()
+    const A: usize = 0;
+    const B: usize = 1;
+
+    fn outcome(moves: &[Act]) -> Outcome {
+        play(&Program::of(&[(1, 100, 20); 2], moves), 4_000).unwrap()
+    }
+
+    fn rest(polls: u32, of: usize) -> Act {
+        Act::Rest { polls, of: Some(of), next: Where::Main }
+    }
+
+    fn spawn(polls: u32, drop: u64, how: How) -> Act {
+        Act::Spawn { queue: B, polls, drop, how }
     }
 
     /// The host is visited after each poll, and so they take turns poll by poll. B = (1/2)·(120 + 2·120) + 120 + 2·120 µs.
     #[test]
     fn two_that_are_alike_take_turns() {
-        let outcome = outcome("wake b for 100\nrest 100\n");
+        let rest = Act::Rest { polls: 100, of: None, next: Where::Main };
+        let outcome = outcome(&[Act::Wake { queue: B, polls: 100 }, rest]);
         assert_eq!(outcome.ratios, [10.0 / 540.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
         assert_eq!(outcome.billing, Billing::default());
@@ -272,23 +281,24 @@ mod tests {
 
     #[test]
     fn what_the_main_future_and_the_host_take_went_to_no_queue() {
-        let outcome = outcome("work 1ms\nhost 2ms\nrest 7 of a\n");
+        let outcome = outcome(&[Act::Work(1_000_000), Act::Host(2_000_000), rest(7, A)]);
         assert_eq!(outcome.ratios, [0.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 7 * 20_000);
     }
 
     #[test]
     fn a_drop_is_service_whether_its_task_ended_or_was_aborted() {
-        let ended = outcome("call b polls 2 drop 30us\n");
+        let ended = outcome(&[spawn(2, 30_000, How::Await)]);
         assert_eq!(ended.served % 20_000, 10_000 * (ended.cycles % 2));
-        let aborted = outcome("spawn b polls 2 drop 70us\nabort b\nrest 5 of a\n");
+        let aborted = outcome(&[spawn(2, 70_000, How::Forget), Act::Abort(B), rest(5, A)]);
         assert_eq!(aborted.served, aborted.cycles * (5 * 20_000 + 70_000));
     }
 
     #[test]
     fn a_task_does_what_comes_within_its_poll() {
-        for spawn in ["spawn", "send"] {
-            let outcome = outcome(&format!("within 3 of a\n{spawn} b polls 1 drop 0ns\nrest 1 of b\n"));
+        for how in [How::Forget, How::Send] {
+            let within = Act::Rest { polls: 3, of: Some(A), next: Where::Poll };
+            let outcome = outcome(&[within, spawn(1, 0, how), rest(1, B)]);
             let polls = outcome.served / 20_000;
             assert!(polls >= 4 * outcome.cycles && polls < 10 * outcome.cycles, "or else b had no poll");
         }

@@ -6,18 +6,17 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
-use clockworker::{
-    AbortHandle, DEFAULT_QUEUE, Executor, Handle, JoinError, JoinHandle, ManualClock, Queue, QueueError,
-};
+use clockworker::schedulers::RunnableFifo;
+use clockworker::{AbortHandle, DEFAULT_QUEUE, Executor, Handle, JoinError, JoinHandle, ManualClock, Queue};
 
 use super::elsewhere::{answer_from_elsewhere, elsewhere};
 use super::event::{End, Entry};
-use super::op::{Order, TaskName};
+use super::interpreter::Interpreter;
+use super::op::TaskName;
 use super::subject::{Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
-use super::world::World;
 use crate::host::Host;
+use crate::policy::Policy;
 
 /// An executor inside a host.
 pub(super) struct Clockworker {
@@ -75,39 +74,27 @@ fn name_of(slot: u8) -> &'static str {
     [DEFAULT_QUEUE, "second", "third", "fourth"][usize::from(slot)]
 }
 
-fn create(ex: &Executor, slot: u8, share: u32, order: Order) -> Result<Queue, QueueError> {
-    let queue = ex.queue(name_of(slot)).share(share);
-    match order {
-        Order::Fifo => queue.scheduler(RunnableFifo::new()).create(),
-        Order::Woken => queue.create(),
-        Order::Arrival => queue.scheduler(ArrivalFifo::new()).create(),
-        Order::Las => queue.scheduler(Las::new()).create(),
-        Order::Qlas => queue.scheduler(Qlas::new()).create(),
-        Order::Serpt => queue.scheduler(Serpt::new()).create(),
-    }
-}
-
 thread_local! {
-    static WORLD: RefCell<Weak<World<Clockworker>>> = const { RefCell::new(Weak::new()) };
+    static CURRENT: RefCell<Weak<Interpreter<Clockworker>>> = const { RefCell::new(Weak::new()) };
 }
 
-impl World<Clockworker> {
+impl Interpreter<Clockworker> {
     /// Makes it the one that is run on this thread.
     pub(super) fn enter(self: &Rc<Self>) {
-        WORLD.replace(Rc::downgrade(self));
+        CURRENT.replace(Rc::downgrade(self));
     }
 }
 
 impl Subject for Clockworker {
     type Join = Join;
 
-    fn world() -> Option<Rc<World<Self>>> {
-        WORLD.with_borrow(Weak::upgrade)
+    fn current() -> Option<Rc<Interpreter<Self>>> {
+        CURRENT.with_borrow(Weak::upgrade)
     }
 
-    fn create(&self, slot: u8, share: u32, order: Order) -> bool {
+    fn create(&self, slot: u8, share: u32, policy: Policy) -> bool {
         let Some(ex) = self.ex.borrow().clone() else { return false };
-        let Ok(queue) = create(&ex, slot, share, order) else { return false };
+        let Ok(queue) = policy.create(ex.queue(name_of(slot)).share(share)) else { return false };
         self.queues.borrow_mut().push(queue);
         true
     }

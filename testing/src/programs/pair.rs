@@ -1,5 +1,6 @@
 //! A program on both executors, step by step.
 
+use std::io;
 use std::rc::Rc;
 
 use clockworker::{Executor, ManualClock};
@@ -7,26 +8,25 @@ use clockworker::{Executor, ManualClock};
 use super::difference::Difference;
 use super::event::{Entry, Event};
 use super::executor::Clockworker;
+use super::interpreter::Interpreter;
 use super::op::Op;
 use super::outcome::Outcome;
 use super::program::Program;
 use super::reference::Reference;
-use super::world::World;
-use crate::failure::Failure;
 use crate::host::Host;
 
 /// Clockworker and the reference, side by side. Each step is compared.
 pub struct Pair {
-    ours: Rc<World<Clockworker>>,
-    theirs: Rc<World<Reference>>,
+    ours: Rc<Interpreter<Clockworker>>,
+    theirs: Rc<Interpreter<Reference>>,
     compared: usize,
 }
 
 impl Pair {
     /// Two new executors, Clockworker alone in its thread.
     pub fn new() -> Self {
-        let ours = new_world(Host::Alone);
-        let theirs = World::new(Reference::new(), ManualClock::new());
+        let ours = interpreter(Host::Alone);
+        let theirs = Interpreter::new(Reference::new(), ManualClock::new());
         theirs.enter();
         Pair { ours, theirs, compared: 0 }
     }
@@ -106,7 +106,7 @@ pub fn check(program: &Program) -> Result<Outcome, Difference> {
 /// # Errors
 ///
 /// If the host does not start.
-pub fn run_clockworker(program: &Program, host: Host) -> Result<Outcome, Failure> {
+pub fn run_clockworker(program: &Program, host: Host) -> io::Result<Outcome> {
     Ok(Stage::start(host)?.run(program))
 }
 
@@ -120,29 +120,29 @@ impl Stage {
     /// # Errors
     ///
     /// If the operating system does not let it.
-    pub fn start(host: Host) -> Result<Self, Failure> {
+    pub fn start(host: Host) -> io::Result<Self> {
         host.run(&Executor::new(), async {})?;
         Ok(Stage(host))
     }
 
     /// Runs a program on a new executor inside this host.
     pub fn run(&self, program: &Program) -> Outcome {
-        let world = new_world(self.0);
-        program.ops.iter().for_each(|op| world.step(op, &[]));
-        end(&world)
+        let run = interpreter(self.0);
+        program.ops.iter().for_each(|op| run.step(op, &[]));
+        end(&run)
     }
 }
 
-fn new_world(host: Host) -> Rc<World<Clockworker>> {
+fn interpreter(host: Host) -> Rc<Interpreter<Clockworker>> {
     let clock = ManualClock::new();
-    let world = World::new(Clockworker::new(host, clock.clone()), clock);
-    world.enter();
-    world
+    let interpreter = Interpreter::new(Clockworker::new(host, clock.clone()), clock);
+    interpreter.enter();
+    interpreter
 }
 
-fn end(world: &World<Clockworker>) -> Outcome {
-    world.end();
-    Outcome { trace: world.trace.with(std::mem::take) }
+fn end(interpreter: &Interpreter<Clockworker>) -> Outcome {
+    interpreter.end();
+    Outcome { trace: interpreter.trace.with(std::mem::take) }
 }
 
 fn polls_seen(trace: &[Entry], queues: usize) -> Vec<u64> {

@@ -18,9 +18,9 @@ use super::workers::{Awaiter, Job};
 pub(super) const KEPT: usize = 128;
 
 /// See the [module docs](self).
-pub(super) struct World {
+pub(super) struct Shared {
     pub(super) ex: Executor,
-    pub(super) me: Weak<World>,
+    pub(super) me: Weak<Shared>,
     pub(super) rng: RefCell<Rng>,
     pub(super) ledger: Arc<Ledger>,
     /// Stands still between acts, in rounds without threads.
@@ -66,7 +66,7 @@ pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
     Some(from.swap_remove(at))
 }
 
-impl World {
+impl Shared {
     pub(super) fn new(
         ex: Executor,
         rng: Rng,
@@ -77,7 +77,7 @@ impl World {
         let default = ex.default_queue().clone();
         let mut rng = rng;
         let budget = rng.u32(50..1_500);
-        Rc::new_cyclic(|me| World {
+        Rc::new_cyclic(|me| Shared {
             ex,
             me: me.clone(),
             rng: RefCell::new(rng),

@@ -1,4 +1,4 @@
-//! What a program works on: an executor, and its tasks and queues by name.
+//! What carries out a program: an executor, and its tasks and queues by name.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -11,13 +11,15 @@ use std::time::Duration;
 use clockworker::ManualClock;
 
 use super::event::{End, Entry, Event};
-use super::op::{On, Op, Order, SLOTS, Script, TaskName};
+use super::op::{On, Op, SLOTS, Script, TaskName};
 use super::subject::{Subject, Until};
-use super::task::{Output, TaskFuture, Ticket, drop_contained, end_of};
+use super::task::{Output, TaskFuture, Ticket, end_of};
 use super::trace::Trace;
+use crate::panics::drop_contained;
+use crate::policy::Policy;
 
-/// See the [module docs](self).
-pub(super) struct World<S: Subject> {
+/// Carries out a program on one executor, and notes what it sees.
+pub(super) struct Interpreter<S: Subject> {
     pub(super) subject: S,
     pub(super) trace: Trace,
     clock: ManualClock,
@@ -28,12 +30,12 @@ pub(super) struct World<S: Subject> {
     queues: Cell<u16>,
 }
 
-impl<S: Subject> World<S> {
-    /// A world whose executor has one queue, the first slot's.
+impl<S: Subject> Interpreter<S> {
+    /// An interpreter whose executor has one queue, the first slot's.
     pub(super) fn new(subject: S, clock: ManualClock) -> Rc<Self> {
         let slots: [Cell<Option<(u16, bool)>>; SLOTS as usize] = Default::default();
         slots[0].set(Some((0, true)));
-        Rc::new(World {
+        Rc::new(Interpreter {
             subject,
             trace: Trace::new(clock.clone()),
             clock,
@@ -101,7 +103,7 @@ impl<S: Subject> World<S> {
                 let handle = self.take_handle(of);
                 handle.into_iter().for_each(|handle| self.subject.drop_handle_elsewhere(handle));
             }
-            Op::Create { slot, share, order } => self.create(slot, share, order),
+            Op::Create { slot, share, policy } => self.create(slot, share, policy),
             Op::Share { slot, share } => {
                 self.queue(slot).into_iter().for_each(|(queue, _)| self.subject.share(queue, share));
             }
@@ -139,8 +141,8 @@ impl<S: Subject> World<S> {
         put(&self.handles, task, handle);
     }
 
-    fn create(&self, slot: u8, share: u32, order: Order) {
-        let free = self.subject.create(slot, share, order);
+    fn create(&self, slot: u8, share: u32, policy: Policy) {
+        let free = self.subject.create(slot, share, policy);
         self.trace.note(Event::Created { slot, free });
         if free {
             let queue = self.queues.get();

@@ -1,37 +1,55 @@
 //! How much memory the process has: what it has asked for and not given back, and what the kernel keeps for it.
 
+use std::alloc::System;
 use std::fs;
 use std::ops::Sub;
 
-use stats_alloc::INSTRUMENTED_SYSTEM;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
-use crate::failure::Failure;
+/// The type of the allocator that counts.
+pub type Counting = &'static StatsAlloc<System>;
 
-/// Memory that is allocated. The program installs the allocator that counts it.
+/// The allocator that counts. A program installs it for its process:
+///
+/// ```standalone_crate
+/// use clockworker_testing::memory::{Allocated, COUNTING, Counting};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Counting = COUNTING;
+///
+/// let before = Allocated::now();
+/// let kept = vec![1_u8; 100];
+/// assert_eq!((Allocated::now() - before).bytes, 100);
+/// # drop(kept);
+/// ```
+pub const COUNTING: Counting = &INSTRUMENTED_SYSTEM;
+
+/// Memory that is allocated, where [`COUNTING`] is installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
     /// Bytes asked for and not given back.
     pub bytes: i64,
     /// In so many pieces.
     pub pieces: i64,
+    /// How often memory was asked for, or for more of it, so far.
+    pub requests: i64,
 }
 
 impl Allocated {
     /// At this moment, by all threads.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// Where nothing counts, as in a program that does not install the allocator.
-    pub fn now() -> Result<Self, Failure> {
+    /// Where nothing counts, as the program does not install [`COUNTING`].
+    pub fn now() -> Self {
         let stats = INSTRUMENTED_SYSTEM.stats();
-        if stats.allocations == 0 {
-            return Err(Failure::run("nothing counts allocations in this program"));
-        }
+        assert!(stats.allocations > 0, "nothing counts allocations in this program");
         let left = |came: usize, went: usize| came.wrapping_sub(went) as i64;
-        Ok(Allocated {
+        Allocated {
             bytes: left(stats.bytes_allocated, stats.bytes_deallocated),
             pieces: left(stats.allocations, stats.deallocations),
-        })
+            requests: (stats.allocations + stats.reallocations) as i64,
+        }
     }
 }
 
@@ -39,7 +57,11 @@ impl Sub for Allocated {
     type Output = Self;
 
     fn sub(self, before: Self) -> Self {
-        Allocated { bytes: self.bytes - before.bytes, pieces: self.pieces - before.pieces }
+        Allocated {
+            bytes: self.bytes - before.bytes,
+            pieces: self.pieces - before.pieces,
+            requests: self.requests - before.requests,
+        }
     }
 }
 

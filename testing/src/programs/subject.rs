@@ -5,18 +5,19 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use super::event::{End, Entry};
-use super::op::{Order, TaskName};
+use super::interpreter::Interpreter;
+use super::op::TaskName;
 use super::task::{Output, TaskFuture, Ticket};
-use super::world::World;
+use crate::policy::Policy;
 
 /// See the [module docs](self). Queues are named by their number, in the order of their creation.
 pub(super) trait Subject: Sized + 'static {
     type Join: Future<Output = Result<Output, End>> + Unpin + 'static;
 
-    /// The world that is being run on this thread.
-    fn world() -> Option<Rc<World<Self>>>;
+    /// The interpreter that is being run on this thread.
+    fn current() -> Option<Rc<Interpreter<Self>>>;
     /// Creates the next queue. False if the slot's name is taken.
-    fn create(&self, slot: u8, share: u32, order: Order) -> bool;
+    fn create(&self, slot: u8, share: u32, policy: Policy) -> bool;
     fn share(&self, queue: u16, share: u32);
     fn close(&self, queue: u16);
     /// `beside` says that it is the queue of the task that is being polled, and is to be found by that.

@@ -1,17 +1,15 @@
-//! The hosts that an executor runs in here.
+//! The hosts that an executor runs in. Those of other crates are here with the feature `hosts`.
 
+#[cfg(feature = "hosts")]
 use std::cell::RefCell;
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread;
+use std::task::{Context, Poll};
+use std::{fmt, io, thread};
 
 use clockworker::{Executor, ShutdownReport};
 
-use crate::failure::Failure;
+use crate::driving::CountingWaker;
 
 /// What polls the executor, and sleeps when it is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +20,13 @@ pub enum Host {
     /// nanoseconds, so that a second has millions of them.
     Spinning,
     /// `smol::block_on`.
+    #[cfg(feature = "hosts")]
     Smol,
     /// tokio, `current_thread`.
+    #[cfg(feature = "hosts")]
     Tokio,
     /// monoio, on io_uring where the kernel has it.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "hosts", target_os = "linux"))]
     Monoio,
 }
 
@@ -35,14 +35,20 @@ impl Host {
     pub const ALL: &[Host] = &[
         Host::Alone,
         Host::Spinning,
+        #[cfg(feature = "hosts")]
         Host::Smol,
+        #[cfg(feature = "hosts")]
         Host::Tokio,
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "hosts", target_os = "linux"))]
         Host::Monoio,
     ];
 
     /// Runs the executor until `future` is done, on this thread.
-    pub fn run<F: Future>(self, ex: &Executor, future: F) -> Result<F::Output, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// If the operating system does not let the host start.
+    pub fn run<F: Future>(self, ex: &Executor, future: F) -> io::Result<F::Output> {
         match self {
             Host::Alone => Ok(ex.block_on(future)),
             _ => self.block_on(ex.run_until(future)),
@@ -50,7 +56,11 @@ impl Host {
     }
 
     /// Shuts the executor down, on this thread.
-    pub fn shut_down<D: Future>(self, ex: &Executor, deadline: D) -> Result<ShutdownReport, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Host::run).
+    pub fn shut_down<D: Future>(self, ex: &Executor, deadline: D) -> io::Result<ShutdownReport> {
         match self {
             Host::Alone => Ok(ex.block_on_shutdown(deadline)),
             _ => self.block_on(ex.shutdown(deadline)),
@@ -58,14 +68,20 @@ impl Host {
     }
 
     /// Polls a future until it is done, on this thread.
-    pub fn block_on<F: Future>(self, run: F) -> Result<F::Output, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Host::run).
+    pub fn block_on<F: Future>(self, run: F) -> io::Result<F::Output> {
         match self {
-            // Who has no host needs nothing but sleep.
+            // Without a host it takes nothing but sleep.
             Host::Alone => Ok(Executor::new().block_on(run)),
             Host::Spinning => Ok(spin_on(run)),
+            #[cfg(feature = "hosts")]
             Host::Smol => Ok(smol::block_on(run)),
+            #[cfg(feature = "hosts")]
             Host::Tokio => on_tokio(run),
-            #[cfg(target_os = "linux")]
+            #[cfg(all(feature = "hosts", target_os = "linux"))]
             Host::Monoio => on_monoio(run),
         }
     }
@@ -76,52 +92,56 @@ impl fmt::Display for Host {
         f.write_str(match self {
             Host::Alone => "no host",
             Host::Spinning => "a spinning host",
+            #[cfg(feature = "hosts")]
             Host::Smol => "smol",
+            #[cfg(feature = "hosts")]
             Host::Tokio => "tokio",
-            #[cfg(target_os = "linux")]
+            #[cfg(all(feature = "hosts", target_os = "linux"))]
             Host::Monoio => "monoio",
         })
     }
 }
 
+#[cfg(feature = "hosts")]
 thread_local! {
     /// One for all runs of a thread, as it takes longer to make than most runs here take.
     static TOKIO: RefCell<Option<tokio::runtime::Runtime>> = const { RefCell::new(None) };
 }
 
-fn on_tokio<F: Future>(run: F) -> Result<F::Output, Failure> {
+#[cfg(feature = "hosts")]
+fn on_tokio<F: Future>(run: F) -> io::Result<F::Output> {
     let build = || tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = match TOKIO.take() {
         Some(runtime) => runtime,
-        None => build().map_err(|error| Failure::run(format!("tokio does not start: {error}")))?,
+        None => build()?,
     };
     let output = runtime.block_on(run);
     TOKIO.replace(Some(runtime));
     Ok(output)
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "hosts", target_os = "linux"))]
 thread_local! {
     /// One for all runs of a thread: monoio 0.2.4 leaves some bytes behind with every runtime that ends.
     static MONOIO: RefCell<Option<Monoio>> = const { RefCell::new(None) };
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "hosts", target_os = "linux"))]
 type Monoio = monoio::FusionRuntime<
     monoio::time::TimeDriver<monoio::IoUringDriver>,
     monoio::time::TimeDriver<monoio::LegacyDriver>,
 >;
 
-#[cfg(target_os = "linux")]
-fn on_monoio<F: Future>(run: F) -> Result<F::Output, Failure> {
+#[cfg(all(feature = "hosts", target_os = "linux"))]
+fn on_monoio<F: Future>(run: F) -> io::Result<F::Output> {
     let build = || monoio::RuntimeBuilder::<monoio::FusionDriver>::new().enable_timer().build();
     let mut runtime = match MONOIO.take() {
         Some(runtime) => runtime,
-        None => build().map_err(|error| Failure::run(format!("monoio does not start: {error}")))?,
+        None => build()?,
     };
     let output = runtime.block_on(clockworker::monoio::with_timers(run));
     MONOIO.replace(Some(runtime));
-    output.map_err(|error| Failure::run(format!("monoio cannot make sockets: {error}")))
+    output
 }
 
 /// Repeats until `done`, and lets others have the processor if that takes long.
@@ -137,30 +157,15 @@ pub fn spin_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        // Ordering: Release pairs with the Acquire in `spin_on`.
-        self.0.store(true, Ordering::Release);
-    }
-}
-
 fn spin_on<F: Future>(run: F) -> F::Output {
     let mut run = pin!(run);
-    let flag = Arc::new(Flag(AtomicBool::new(false)));
-    let waker = Waker::from(Arc::clone(&flag));
-    let mut cx = Context::from_waker(&waker);
+    let (wakes, waker) = CountingWaker::new();
     loop {
-        if let Poll::Ready(output) = run.as_mut().poll(&mut cx) {
+        let before = wakes.count();
+        if let Poll::Ready(output) = run.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        // Ordering: Acquire pairs with the Release of the wake.
-        spin_until(|| flag.0.swap(false, Ordering::Acquire));
+        spin_until(|| wakes.count() != before);
     }
 }
 

@@ -1,30 +1,17 @@
 //! A task of a program: its future, its output, and the promise of a future that another thread spawned.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::event::{End, Event};
+use super::interpreter::Interpreter;
 use super::op::{On, Op, Script, TaskName};
 use super::subject::Subject;
 use super::trace::Trace;
-use super::world::World;
-
-/// What the panics that are meant carry.
-struct Meant;
-
-/// Panics as a program means to. The panic hook is not called, so nothing is printed.
-fn panic_as_meant() -> ! {
-    resume_unwind(Box::new(Meant))
-}
-
-/// Drops something whose destructor may panic, as a destructor that must not.
-pub(super) fn drop_contained<T>(value: T) {
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
-}
+use crate::panics::panic_as_meant;
 
 /// An output whose drop is noted.
 pub(super) struct Output {
@@ -52,7 +39,7 @@ pub(super) fn end_of(result: &Result<Output, End>) -> End {
 
 /// Runs a script.
 pub(super) struct TaskFuture<S: Subject> {
-    world: Weak<World<S>>,
+    interpreter: Weak<Interpreter<S>>,
     trace: Trace,
     script: Arc<Script>,
     queue: u16,
@@ -63,12 +50,17 @@ pub(super) struct TaskFuture<S: Subject> {
 }
 
 impl<S: Subject> TaskFuture<S> {
-    pub(super) fn new(world: Weak<World<S>>, trace: Trace, script: Arc<Script>, queue: u16) -> Self {
-        Self { world, trace, script, queue, step: 0, yields: 0, parked: false, joining: None }
+    pub(super) fn new(
+        interpreter: Weak<Interpreter<S>>,
+        trace: Trace,
+        script: Arc<Script>,
+        queue: u16,
+    ) -> Self {
+        Self { interpreter, trace, script, queue, step: 0, yields: 0, parked: false, joining: None }
     }
 
     /// One step; pending if it is not over.
-    fn step(&mut self, world: &Rc<World<S>>, op: &Op, cx: &mut Context<'_>) -> Poll<()> {
+    fn step(&mut self, interpreter: &Rc<Interpreter<S>>, op: &Op, cx: &mut Context<'_>) -> Poll<()> {
         match op {
             Op::Yield(times) => {
                 if self.yields == *times {
@@ -83,23 +75,23 @@ impl<S: Subject> TaskFuture<S> {
                 self.parked = !self.parked;
                 if self.parked { Poll::Pending } else { Poll::Ready(()) }
             }
-            Op::Join(of) => self.join(world, *of, cx),
+            Op::Join(of) => self.join(interpreter, *of, cx),
             Op::Panic => panic_as_meant(),
             other => {
-                world.act(Some(self.queue), other);
+                interpreter.act(Some(self.queue), other);
                 Poll::Ready(())
             }
         }
     }
 
-    fn join(&mut self, world: &Rc<World<S>>, of: TaskName, cx: &mut Context<'_>) -> Poll<()> {
+    fn join(&mut self, interpreter: &Rc<Interpreter<S>>, of: TaskName, cx: &mut Context<'_>) -> Poll<()> {
         if self.joining.is_none() {
-            self.joining = world.take_handle(of).map(|handle| (of, handle));
+            self.joining = interpreter.take_handle(of).map(|handle| (of, handle));
         }
         let Some((_, handle)) = &mut self.joining else { return Poll::Ready(()) };
         let Poll::Ready(result) = Pin::new(handle).poll(cx) else { return Poll::Pending };
         self.joining = None;
-        world.note_joined(Some(self.script.name), of, &result);
+        interpreter.note_joined(Some(self.script.name), of, &result);
         drop(result);
         Poll::Ready(())
     }
@@ -114,10 +106,10 @@ impl<S: Subject> Future for TaskFuture<S> {
         if !this.trace.note_place(Event::Polled { task: script.name, queue: this.queue }) {
             return Poll::Pending;
         }
-        let Some(world) = this.world.upgrade() else { return Poll::Pending };
-        world.keep_waker(script.name, cx.waker());
+        let Some(interpreter) = this.interpreter.upgrade() else { return Poll::Pending };
+        interpreter.keep_waker(script.name, cx.waker());
         while let Some(op) = script.steps.get(this.step) {
-            if this.step(&world, op, cx).is_pending() {
+            if this.step(&interpreter, op, cx).is_pending() {
                 return Poll::Pending;
             }
             this.step += 1;
@@ -133,13 +125,13 @@ impl<S: Subject> Drop for TaskFuture<S> {
         if !self.trace.note_place(Event::FutureDropped(script.name)) {
             return;
         }
-        if let Some(world) = self.world.upgrade() {
+        if let Some(interpreter) = self.interpreter.upgrade() {
             if let Some(other) = script.wakes_at_drop {
-                world.act(Some(self.queue), &Op::Wake(other));
+                interpreter.act(Some(self.queue), &Op::Wake(other));
             }
             if let Some((slot, child)) = &script.spawns_at_drop {
                 let spawn = Op::Spawn { on: On::Queue(*slot), script: Arc::clone(child) };
-                world.act(Some(self.queue), &spawn);
+                interpreter.act(Some(self.queue), &spawn);
             }
         }
         if script.panics_at_drop {
@@ -161,11 +153,11 @@ impl Ticket {
         Self { script, queue, trace, redeemed: false }
     }
 
-    /// The future of it, in the world that is being run here.
+    /// The future of it, in the interpreter that is being run here.
     pub(super) fn redeem<S: Subject>(mut self) -> TaskFuture<S> {
         self.redeemed = true;
-        let world = S::world().as_ref().map_or_else(Weak::new, Rc::downgrade);
-        TaskFuture::new(world, self.trace.clone(), Arc::clone(&self.script), self.queue)
+        let interpreter = S::current().as_ref().map_or_else(Weak::new, Rc::downgrade);
+        TaskFuture::new(interpreter, self.trace.clone(), Arc::clone(&self.script), self.queue)
     }
 }
 

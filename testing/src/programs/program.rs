@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::op::{On, Op, Order, SLOTS, Script, TaskName};
-use super::random::Random;
+use super::op::{On, Op, SLOTS, Script, TaskName};
+use crate::policy::Policy;
+use crate::random::Random;
+use crate::tape::Tape;
 
 /// A program: what is done from outside, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +28,10 @@ impl Program {
     /// The program that these bytes spell. All bytes spell one, and more bytes a longer one.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut names = Numbering::default();
-        let mut rest = Bytes(bytes);
+        let tape = Tape::new(bytes);
         let mut ops = Vec::new();
-        while !rest.0.is_empty() {
-            ops.push(outer(&mut rest, &mut names));
+        while !tape.is_over() {
+            ops.push(outer(&tape, &mut names));
         }
         Program { ops }
     }
@@ -118,105 +120,84 @@ impl Numbering {
     }
 }
 
-/// What is still to be read. Zeros follow its end.
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn next(&mut self) -> u8 {
-        match self.0.split_first() {
-            Some((&first, rest)) => {
-                self.0 = rest;
-                first
-            }
-            None => 0,
-        }
-    }
-
-    fn below(&mut self, end: u8) -> u8 {
-        self.next() % end
-    }
-
-    fn name(&mut self) -> TaskName {
-        TaskName::from(self.below(NAMES))
-    }
+fn name(tape: &Tape) -> TaskName {
+    TaskName::from(tape.below(NAMES))
 }
 
 /// From outside tasks are spawned and run more often than all else.
-fn outer(bytes: &mut Bytes<'_>, names: &mut Numbering) -> Op {
-    match bytes.below(8) {
+fn outer(tape: &Tape, names: &mut Numbering) -> Op {
+    match tape.below(8) {
         0 | 1 => Op::Park,
-        2 | 3 => Op::Spawn { on: on(bytes), script: Arc::new(script(bytes, names, DEPTH - 1)) },
+        2 | 3 => Op::Spawn { on: on(tape), script: Arc::new(script(tape, names, DEPTH - 1)) },
         4 => Op::Yield(1),
-        _ => op(bytes, names, DEPTH),
+        _ => op(tape, names, DEPTH),
     }
 }
 
-fn op(bytes: &mut Bytes<'_>, names: &mut Numbering, depth: u32) -> Op {
-    match bytes.below(52) {
-        0..=7 => Op::Yield(1 + bytes.below(3)),
+fn op(tape: &Tape, names: &mut Numbering, depth: u32) -> Op {
+    match tape.below(52) {
+        0..=7 => Op::Yield(1 + tape.below(3)),
         8..=12 => Op::Park,
-        13..=16 => Op::Join(bytes.name()),
+        13..=16 => Op::Join(name(tape)),
         17 => Op::Panic,
-        18..=20 => Op::Work(u16::from(bytes.next()) * 3),
-        21..=25 => Op::Wake(bytes.name()),
-        26..=29 => Op::WakeElsewhere(bytes.name()),
-        30 => Op::DropWakerElsewhere(bytes.name()),
-        31..=39 if depth > 0 => {
-            Op::Spawn { on: on(bytes), script: Arc::new(script(bytes, names, depth - 1)) }
-        }
-        31..=39 => Op::Wake(bytes.name()),
-        40 | 41 => Op::Abort(bytes.name()),
-        42 => Op::AbortElsewhere(bytes.name()),
-        43 | 44 => Op::DropHandle(bytes.name()),
-        45 => Op::DropHandleElsewhere(bytes.name()),
-        46..=48 => Op::Create { slot: slot(bytes), share: share(bytes), order: order(bytes) },
-        49 | 50 => Op::Share { slot: slot(bytes), share: share(bytes) },
-        _ => Op::Close(slot(bytes)),
+        18..=20 => Op::Work(u16::from(tape.byte()) * 3),
+        21..=25 => Op::Wake(name(tape)),
+        26..=29 => Op::WakeElsewhere(name(tape)),
+        30 => Op::DropWakerElsewhere(name(tape)),
+        31..=39 if depth > 0 => Op::Spawn { on: on(tape), script: Arc::new(script(tape, names, depth - 1)) },
+        31..=39 => Op::Wake(name(tape)),
+        40 | 41 => Op::Abort(name(tape)),
+        42 => Op::AbortElsewhere(name(tape)),
+        43 | 44 => Op::DropHandle(name(tape)),
+        45 => Op::DropHandleElsewhere(name(tape)),
+        46..=48 => Op::Create { slot: slot(tape), share: share(tape), policy: policy(tape) },
+        49 | 50 => Op::Share { slot: slot(tape), share: share(tape) },
+        _ => Op::Close(slot(tape)),
     }
 }
 
 /// The first one rarely: it is there anyway, and most is spawned in it.
-fn slot(bytes: &mut Bytes<'_>) -> u8 {
-    bytes.below(16).div_ceil(5)
+fn slot(tape: &Tape) -> u8 {
+    tape.below(16).div_ceil(5)
 }
 
-fn share(bytes: &mut Bytes<'_>) -> u32 {
-    1 + u32::from(bytes.below(16))
+fn share(tape: &Tape) -> u32 {
+    1 + u32::from(tape.below(16))
 }
 
-fn on(bytes: &mut Bytes<'_>) -> On {
-    match bytes.below(8) {
+fn on(tape: &Tape) -> On {
+    match tape.below(8) {
         0..=3 => On::Beside,
-        4 | 5 => On::Queue(bytes.below(SLOTS)),
+        4 | 5 => On::Queue(tape.below(SLOTS)),
         6 => On::Elsewhere(0),
-        _ => On::Elsewhere(bytes.below(SLOTS)),
+        _ => On::Elsewhere(tape.below(SLOTS)),
     }
 }
 
-fn order(bytes: &mut Bytes<'_>) -> Order {
-    match bytes.below(8) {
-        3 => Order::Woken,
-        4 => Order::Arrival,
-        5 => Order::Las,
-        6 => Order::Qlas,
-        7 => Order::Serpt,
-        _ => Order::Fifo,
+fn policy(tape: &Tape) -> Policy {
+    match tape.below(8) {
+        3 => Policy::WokenFirst,
+        4 => Policy::ArrivalFifo,
+        5 => Policy::Las,
+        6 => Policy::Qlas,
+        7 => Policy::Serpt,
+        _ => Policy::RunnableFifo,
     }
 }
 
-fn script(bytes: &mut Bytes<'_>, names: &mut Numbering, depth: u32) -> Script {
+fn script(tape: &Tape, names: &mut Numbering, depth: u32) -> Script {
     let mut script = Script { name: names.next(), ..Script::default() };
-    let kind = bytes.below(16);
+    let kind = tape.below(16);
     script.output_panics = kind == 10;
     script.panics_at_drop = matches!(kind, 11 | 15);
     if matches!(kind, 12 | 13 | 15) {
-        script.wakes_at_drop = Some(bytes.name());
+        script.wakes_at_drop = Some(name(tape));
     }
-    let steps = bytes.below(STEPS);
-    script.steps = (0..steps).map(|_| op(bytes, names, depth)).collect();
+    let steps = tape.below(STEPS);
+    script.steps = (0..steps).map(|_| op(tape, names, depth)).collect();
     if kind == 14 && depth > 0 {
-        let slot = bytes.below(SLOTS);
-        script.spawns_at_drop = Some((slot, Arc::new(self::script(bytes, names, depth - 1))));
+        let slot = tape.below(SLOTS);
+        script.spawns_at_drop = Some((slot, Arc::new(self::script(tape, names, depth - 1))));
     }
     script
 }

@@ -1,4 +1,4 @@
-//! What everybody in a scene knows, and what must hold.
+//! What the tasks and the scheduler of a scene know, and what must hold.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::pin::Pin;
@@ -7,12 +7,13 @@ use std::task::{Context, Poll, Waker};
 
 use clockworker::schedulers::TaskId;
 use clockworker::{ManualClock, PolicyFault, Queue, QueueStats};
+use clockworker_testing::hostile::Hostile;
+use clockworker_testing::tape::Tape;
 
 use super::TASKS;
-use super::policy::Hostile;
-use super::task::{End, Entry, Output, Place, Scripted};
+use super::plan::Bytewise;
+use super::task::{End, Entry, Output, Place, Tapeed};
 use super::turns::Turns;
-use crate::Script;
 
 /// A ready task that the hostile scheduler owes.
 #[derive(Clone, Copy)]
@@ -24,9 +25,9 @@ pub(super) struct Owed {
 }
 
 /// The scene.
-pub(super) struct World {
-    pub(super) program: Script,
-    pub(super) plan: Script,
+pub(super) struct Scene {
+    pub(super) program: Tape,
+    pub(super) plan: Tape,
     pub(super) clock: ManualClock,
     entries: RefCell<Vec<Rc<Entry>>>,
     queues: RefCell<Option<Queues>>,
@@ -58,8 +59,8 @@ struct Queues {
     honest: Queue,
 }
 
-impl World {
-    pub(super) fn new(program: Script, plan: Script, own_patience: u8, clock: ManualClock) -> Rc<Self> {
+impl Scene {
+    pub(super) fn new(program: Tape, plan: Tape, own_patience: u8, clock: ManualClock) -> Rc<Self> {
         Rc::new(Self {
             program,
             plan,
@@ -81,7 +82,7 @@ impl World {
         })
     }
 
-    pub(super) fn open(&self, turns: &Turns, hostile: Hostile) {
+    pub(super) fn open(&self, turns: &Turns, hostile: Hostile<Bytewise>) {
         let hostile = turns.ex.queue("hostile").scheduler(hostile).create();
         let honest = turns.ex.queue("honest").create();
         let (Ok(hostile), Ok(honest)) = (hostile, honest) else { panic!("the options are valid") };
@@ -126,7 +127,7 @@ impl World {
         let entry = Rc::new(Entry::default());
         entry.awake.set(true);
         self.entries.borrow_mut().push(Rc::clone(&entry));
-        let task = Scripted { index, entry: Rc::clone(&entry), world: Rc::clone(self) };
+        let task = Tapeed { index, entry: Rc::clone(&entry), scene: Rc::clone(self) };
         // What is dropped meanwhile may spawn, too.
         let before = self.newest.replace(Some(index));
         let handle = match place {

@@ -18,11 +18,12 @@ use join::{Contained, Join, Made, Slot};
 use lists::{Lists, Place, Runnable};
 
 use super::event::{Entry, Event};
-use super::op::{Order, SLOTS, TaskName};
+use super::interpreter::Interpreter;
+use super::op::{SLOTS, TaskName};
 use super::subject::{Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
 use super::trace::as_if_elsewhere;
-use super::world::World;
+use crate::policy::Policy;
 
 /// See the [module docs](self).
 pub(super) struct Reference {
@@ -194,31 +195,31 @@ impl Reference {
 }
 
 thread_local! {
-    static WORLD: RefCell<Weak<World<Reference>>> = const { RefCell::new(Weak::new()) };
+    static CURRENT: RefCell<Weak<Interpreter<Reference>>> = const { RefCell::new(Weak::new()) };
 }
 
-impl World<Reference> {
+impl Interpreter<Reference> {
     /// Makes it the one that is run on this thread.
     pub(super) fn enter(self: &Rc<Self>) {
-        WORLD.replace(Rc::downgrade(self));
+        CURRENT.replace(Rc::downgrade(self));
     }
 }
 
 impl Subject for Reference {
     type Join = Join;
 
-    fn world() -> Option<Rc<World<Self>>> {
-        WORLD.with_borrow(Weak::upgrade)
+    fn current() -> Option<Rc<Interpreter<Self>>> {
+        CURRENT.with_borrow(Weak::upgrade)
     }
 
-    fn create(&self, slot: u8, _share: u32, order: Order) -> bool {
+    fn create(&self, slot: u8, _share: u32, policy: Policy) -> bool {
         let name = &self.names[usize::from(slot)];
         if name.get().is_some() {
             return false;
         }
         let mut queues = self.queues.borrow_mut();
         name.set(Some(queues.len() as u16));
-        queues.push(Queue { fifo: order == Order::Fifo, open: true, dying: VecDeque::new() });
+        queues.push(Queue { fifo: policy == Policy::RunnableFifo, open: true, dying: VecDeque::new() });
         self.lists().ready.push(VecDeque::new());
         true
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::policy::Policy;
+
 /// A task, by its place in the text of the program: the first script is 0.
 pub type TaskName = u16;
 
@@ -49,8 +51,8 @@ pub enum Op {
         slot: u8,
         /// Its share.
         share: u32,
-        /// Its scheduler.
-        order: Order,
+        /// Its scheduler. The reference knows the order of `RunnableFifo` by itself.
+        policy: Policy,
     },
     /// Gives a queue another share.
     Share {
@@ -72,23 +74,6 @@ pub enum On {
     Queue(u8),
     /// The same from another thread, by the queue's name.
     Elsewhere(u8),
-}
-
-/// The order inside a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// `RunnableFifo`: the only one that the reference knows by itself.
-    Fifo,
-    /// `WokenFirst`.
-    Woken,
-    /// `ArrivalFifo`.
-    Arrival,
-    /// `Las`.
-    Las,
-    /// `Qlas`.
-    Qlas,
-    /// `Serpt`.
-    Serpt,
 }
 
 /// What a task does.

@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::Reference;
+use crate::panics::drop_contained;
 use crate::programs::event::End;
-use crate::programs::task::{Output, TaskFuture, Ticket, drop_contained};
+use crate::programs::task::{Output, TaskFuture, Ticket};
 
 /// Where a result waits for whoever joins.
 #[derive(Default)]
@@ -28,7 +29,8 @@ impl Slot {
     pub(super) fn complete(&self, result: Result<Output, End>) {
         self.finished.set(true);
         if self.detached.get() {
-            return drop_contained(result);
+            drop_contained(result);
+            return;
         }
         self.result.replace(Some(result));
         let joiner = self.joiner.take();
@@ -91,8 +93,7 @@ impl<F: Future<Output = Output>> Contained<F> {
 
     fn end(&mut self, result: Result<Output, End>) {
         let future = self.future.take();
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
-        if dropped.is_err() {
+        if !drop_contained(future) {
             drop_contained(result);
             return self.slot.complete(Err(End::Panicked));
         }

@@ -1,0 +1,28 @@
+//! What the tests of `clockworker/tests`, the programs of `reliability/` and the targets of `fuzz/` share.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | [`driving`] | polling an executor by hand: one [`tick`](driving::tick), or until it [`settle`](driving::settle)s; a [waker that counts](driving::CountingWaker) |
+//! | [`host`] | every [`Host`](host::Host) that an executor runs in, to run the same thing in each |
+//! | [`virtual_time`] | [`VirtualTime`](virtual_time::VirtualTime): a clock, alarms and a host, which move when a task works or all wait |
+//! | [`programs`] | random programs of tasks, and the reference executor that they are compared with |
+//! | [`policy`] | the [schedulers](policy::Policy) that come with the library, to try the same thing with each |
+//! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
+//! | [`panics`] | panics that are meant, and keeping them in |
+//! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
+//! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
+//!
+//! Nothing here sleeps or reads a clock. The feature `hosts` brings the hosts that need other crates.
+
+#![forbid(unsafe_code)]
+
+pub mod driving;
+pub mod host;
+pub mod hostile;
+pub mod memory;
+pub mod panics;
+pub mod policy;
+pub mod programs;
+pub mod random;
+pub mod tape;
+pub mod virtual_time;

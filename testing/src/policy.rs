@@ -1,0 +1,49 @@
+//! The schedulers that come with the library, by name.
+
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+use clockworker::{Queue, QueueBuilder, QueueError};
+
+/// One of the schedulers that come with the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// `WokenFirst`, the default.
+    WokenFirst,
+    /// `RunnableFifo`.
+    RunnableFifo,
+    /// `ArrivalFifo`.
+    ArrivalFifo,
+    /// `Las`.
+    Las,
+    /// `Qlas`.
+    Qlas,
+    /// `Serpt`.
+    Serpt,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: &[Policy] = &[
+        Policy::WokenFirst,
+        Policy::RunnableFifo,
+        Policy::ArrivalFifo,
+        Policy::Las,
+        Policy::Qlas,
+        Policy::Serpt,
+    ];
+
+    /// Creates a queue with this scheduler.
+    ///
+    /// # Errors
+    ///
+    /// As [`QueueBuilder::create`].
+    pub fn create(self, queue: QueueBuilder<'_>) -> Result<Queue, QueueError> {
+        match self {
+            Policy::WokenFirst => queue.create(),
+            Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create(),
+            Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create(),
+            Policy::Las => queue.scheduler(Las::new()).create(),
+            Policy::Qlas => queue.scheduler(Qlas::new()).create(),
+            Policy::Serpt => queue.scheduler(Serpt::new()).create(),
+        }
+    }
+}
