@@ -8,7 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::{overhead, page, priority, programs, service, simulate, tail, tcp};
+use crate::measurements::{priority, service};
+use crate::{overhead, page, programs, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! The command `compare`: runs the scenarios, reports them.
 
 pub mod background;
+pub mod conclusions;
 pub mod overhead;
 
 use crate::cli::{Options, Scenario};
-use crate::conclusions;
-use crate::facts::Facts;
 use crate::failure::Failure;
-use crate::heading::Heading;
+use crate::harness::facts::{self, Facts};
+use crate::harness::heading::Heading;
 use crate::json::{self, JsonFile};
 use crate::pinning::Pinning;
 use crate::report::{Arguments, Report, SCHEMA_VERSION};
@@ -31,7 +31,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 
 fn run(options: &Options) -> Result<Report, Failure> {
     let pinning = Pinning::detect();
-    let facts = Facts::gather(&pinning);
+    let facts = Facts::gather(&pinning, facts::TOKIO);
     let overhead = options.wants(Scenario::Overhead).then(|| overhead::run(options, &pinning));
     let background =
         if options.wants(Scenario::Background) { Some(background::run(options, &pinning)?) } else { None };
@@ -39,7 +39,13 @@ fn run(options: &Options) -> Result<Report, Failure> {
     let conclusions = conclusions::draw(&arguments, overhead.as_ref(), background.as_ref());
     let (schema, note, facts) = ("clockworker-compare", arguments.note(), facts.completed());
     Ok(Report {
-        heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
+        heading: Heading {
+            schema: schema.to_owned(),
+            schema_version: SCHEMA_VERSION,
+            note: note.map(str::to_owned),
+            arguments,
+            facts,
+        },
         overhead,
         background,
         conclusions,

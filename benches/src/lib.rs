@@ -14,11 +14,12 @@
 pub mod cli;
 pub mod failure;
 
+pub mod harness;
+pub mod measurements;
+
 pub mod compare;
 pub mod overhead;
-pub mod priority;
 pub mod programs;
-pub mod service;
 pub mod simulate;
 pub mod tail;
 pub mod tcp;
@@ -40,9 +41,6 @@ pub mod latencies;
 pub mod spread;
 pub mod stats;
 
-pub mod conclusions;
-pub mod facts;
-pub mod heading;
 pub mod report;
 
 pub mod json;

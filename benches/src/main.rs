@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
 use clockworker_benches::failure::Failure;
-use clockworker_benches::{
-    compare, overhead, page, priority, programs, service, simulate, tail, tcp, terminal,
-};
+use clockworker_benches::harness::command::command;
+use clockworker_benches::measurements::priority::Priority;
+use clockworker_benches::measurements::service::{self, Service};
+use clockworker_benches::{compare, overhead, page, programs, simulate, tail, tcp, terminal};
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -21,10 +22,10 @@ fn main() -> ExitCode {
         Parsed::Simulate(options) => status(simulate::command(&options)),
         Parsed::Tcp(options) => status(tcp::command(&options)),
         Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
-        Parsed::Service(options) => status(service::command(&options)),
+        Parsed::Service(options) => status(command::<Service>(&options)),
         Parsed::ServiceServer(setup) => status(service::server::command(&setup)),
         Parsed::Tail(options) => status(tail::command(&options)),
-        Parsed::Priority(options) => status(priority::command(&options)),
+        Parsed::Priority(options) => status(command::<Priority>(&options)),
         Parsed::Programs(options) => status(programs::command(&options)),
         Parsed::ProgramSample(options) => status(programs::child::command(&options)),
         Parsed::Report(options) => status(page::command(&options)),

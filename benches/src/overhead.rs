@@ -25,8 +25,8 @@ pub mod spawns;
 pub mod storms;
 pub mod wakes;
 
-use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::harness::facts::{self, Facts};
 use crate::json::{self, JsonFile};
 use crate::pinning::{Pinning, Side};
 use crate::terminal;
@@ -58,7 +58,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 
 fn run(options: &Options) -> Report {
     let pinning = Pinning::detect();
-    let facts = Facts::gather(&pinning);
+    let facts = Facts::gather(&pinning, facts::TOKIO);
     pinning.pin(Side::Measured);
     let arms = options.arms();
     let sections: Vec<SectionReport> = options

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::cli::{Options, Scenario};
-use crate::conclusions::Conclusion;
-use crate::heading::Heading;
+use crate::harness::conclusion::Conclusion;
+use crate::harness::heading::Heading;
 use crate::latencies::Percentiles;
 use crate::stats::Estimate;
 
@@ -61,14 +61,7 @@ impl Arguments {
     }
 }
 
-/// Why numbers found by this build, in a quick run or not, mean nothing, if they do not.
-pub fn note(quick: bool) -> Option<&'static str> {
-    match (quick, cfg!(debug_assertions)) {
-        (true, _) => Some("quick: not a measurement"),
-        (false, true) => Some("debug build: not a measurement"),
-        (false, false) => None,
-    }
-}
+pub use crate::harness::heading::note;
 
 /// The overhead scenario's result.
 #[derive(Debug, Serialize)]

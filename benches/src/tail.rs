@@ -27,8 +27,8 @@ pub mod simulated;
 pub mod text;
 pub mod window;
 
-use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::harness::facts::{self, Facts};
 use crate::json::{self, JsonFile};
 use crate::pinning::{Pinning, Side};
 use crate::terminal;
@@ -53,7 +53,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 
 fn run(options: &Options) -> Report {
     let pinning = Pinning::detect();
-    let facts = Facts::gather(&pinning);
+    let facts = Facts::gather(&pinning, facts::TOKIO);
     pinning.pin(Side::Measured);
     let cells = options.cells().into_iter().enumerate();
     let cells = cells.map(|(part, (service, load))| cell::run(service, load, part as u64, options)).collect();

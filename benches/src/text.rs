@@ -7,9 +7,7 @@ use crate::numbers::{micros, percent};
 use crate::report::{BackgroundArm, BackgroundReport, OverheadReport, Report};
 use crate::table;
 
-/// A generator later than this had to share its core: a tenth of the shortest piece of work is lost in the
-/// latencies.
-pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
+pub use crate::latencies::TOLERABLE_LATENESS_NS;
 
 /// Writes tables, conclusions and facts.
 ///

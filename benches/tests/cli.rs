@@ -502,7 +502,7 @@ fn a_quick_priority_has_every_scene_and_no_verdict() {
 
     let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(report["schema"], "clockworker-priority");
-    let scenes = report["scenes"].as_array().unwrap();
+    let scenes = report["cells"].as_array().unwrap();
     let named: Vec<(&str, u64)> = scenes
         .iter()
         .map(|scene| (scene["section"].as_str().unwrap(), scene["background_poll_us"].as_u64().unwrap()))
@@ -513,10 +513,17 @@ fn a_quick_priority_has_every_scene_and_no_verdict() {
     );
     for scene in scenes {
         let arms = scene["arms"].as_array().unwrap();
-        assert_eq!(arms.len(), 5);
-        assert!(arms.iter().all(|arm| arm["tasks"] == arms[0]["tasks"]), "the same schedule for all");
-        assert!(arms[0]["p99_ratio"].is_null() && arms[2]["p99_ratio"]["median"].as_f64().is_some());
-        assert_eq!(arms[0]["background_cpu"], 0.0);
+        assert_eq!(
+            keys(&scene["arms"])[..4],
+            ["foreground_only", "foreground_only_again", "local_set", "local_set_again"]
+        );
+        assert_eq!(arms.len(), 7);
+        let tasks = |arm: &Value| arm["distributions"]["total_latency_ns"]["count"].as_u64().unwrap();
+        assert!(arms.iter().all(|arm| tasks(arm) == tasks(&arms[0])), "the same schedule for all");
+        let ratio = |arm: usize, figure: &str| arms[arm]["figures"][figure]["ratio"]["median"].as_f64();
+        assert!(ratio(0, "total_latency_ns.p99").is_none() && ratio(4, "total_latency_ns.p99").is_some());
+        assert!(ratio(2, "background_cpu").is_none() && ratio(3, "background_cpu").is_some());
+        assert!(arms[0]["figures"]["background_cpu"].is_null());
     }
     assert_refused(&run(&["priority", "--only", "compare"]), "compare");
 }

@@ -4,7 +4,7 @@ use super::grid::{Cell, Grid};
 use super::groups::FEW_TASKS;
 use super::report::SectionReport;
 use super::section::Section;
-use crate::conclusions::{Bar, Conclusion, Interval};
+use crate::harness::conclusion::{Bar, Conclusion, Interval};
 use crate::random::{Purpose, Random};
 use crate::stats::{self, Estimate};
 

@@ -7,9 +7,9 @@ use super::bars;
 use super::grid::Grid;
 use super::options::Options;
 use super::section::Section;
-use crate::conclusions::Conclusion;
-use crate::facts::Facts;
-use crate::heading::Heading;
+use crate::harness::conclusion::Conclusion;
+use crate::harness::facts::Facts;
+use crate::harness::heading::Heading;
 use crate::report;
 
 /// The version of the JSON file's form.
@@ -60,7 +60,13 @@ impl Report {
         let Options { quick, rounds, seed, .. } = *options;
         let (schema, arguments) = ("clockworker-overhead", Arguments { quick, only, arms, rounds, seed });
         Report {
-            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
+            heading: Heading {
+                schema: schema.to_owned(),
+                schema_version: SCHEMA_VERSION,
+                note: note.map(str::to_owned),
+                arguments,
+                facts,
+            },
             sections,
             bars,
         }

@@ -1,6 +1,6 @@
 //! A line of the first screen: one number, its interval, and what it comes to in words.
 
-use crate::conclusions::Interval;
+use crate::harness::conclusion::Interval;
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
 

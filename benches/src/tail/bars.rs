@@ -3,7 +3,7 @@
 use super::arm::Arm;
 use super::report::{ArmReport, CellReport};
 use super::service::Service;
-use crate::conclusions::{Bar, Conclusion, Interval};
+use crate::harness::conclusion::{Bar, Conclusion, Interval};
 use crate::stats::Estimate;
 
 /// The cell that the bars are for.

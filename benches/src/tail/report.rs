@@ -8,9 +8,9 @@ use super::classes::Class;
 use super::options::Options;
 use super::service::Service;
 use super::window::{Account, Waits};
-use crate::conclusions::Conclusion;
-use crate::facts::Facts;
-use crate::heading::Heading;
+use crate::harness::conclusion::Conclusion;
+use crate::harness::facts::Facts;
+use crate::harness::heading::Heading;
 use crate::report;
 use crate::spread::Spread;
 use crate::stats::Estimate;
@@ -149,7 +149,13 @@ impl Report {
         };
         let schema = "clockworker-tail";
         Report {
-            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
+            heading: Heading {
+                schema: schema.to_owned(),
+                schema_version: SCHEMA_VERSION,
+                note: note.map(str::to_owned),
+                arguments,
+                facts,
+            },
             bars: bars::draw(&cells, note.is_none()),
             cells,
         }

@@ -3,7 +3,7 @@
 use super::options::Section;
 use super::report::{CellReport, OpenReport};
 use super::setup::Host;
-use crate::conclusions::{Bar, Conclusion, Interval};
+use crate::harness::conclusion::{Bar, Conclusion, Interval};
 use crate::stats::Estimate;
 
 /// Bytes of the messages that bars are set for.
@@ -54,8 +54,8 @@ mod tests {
     use std::time::Duration;
 
     use crate::cli::{Parsed, parse};
-    use crate::conclusions::Verdict;
-    use crate::latencies::Latencies;
+    use crate::harness::conclusion::Verdict;
+    use crate::spread::Values;
     use crate::tcp::cell::{Cell, plan};
     use crate::tcp::client::{Closed, Open};
     use crate::tcp::command::Usage;
@@ -79,7 +79,7 @@ mod tests {
         let open = |&(_, nanos): &(u64, u64)| {
             let mut samples = OpenSamples::default();
             for round in 1..=10 {
-                let latencies = Latencies::gather((0..10).map(|_| Some(nanos * round)));
+                let latencies = Values::of_nanos((0..10).map(|_| Some(nanos * round)));
                 let open = Open { latencies, elapsed: Duration::from_secs(1), ..Open::default() };
                 samples.add(1.0, &OpenSample { open, usage: Usage::default() });
             }

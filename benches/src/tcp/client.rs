@@ -14,7 +14,7 @@ use super::dialogue::Dialogue;
 use super::pattern::Pattern;
 use super::schedule::Schedule;
 use crate::failure::Failure;
-use crate::latencies::Latencies;
+use crate::spread::Values;
 use crate::stopwatch::{Stopwatch, now};
 
 /// Events taken at a time, so that what is due meanwhile is sent between them and not after.
@@ -39,9 +39,9 @@ pub struct Closed {
 #[derive(Clone, Debug, Default)]
 pub struct Open {
     /// From the intended arrival until the echo was read, in nanoseconds.
-    pub latencies: Latencies,
+    pub latencies: Values,
     /// From the intended arrival until the message was sent.
-    pub lateness: Latencies,
+    pub lateness: Values,
     /// Messages that count and were not back in time; they are among the latencies as the worst.
     pub unanswered: u64,
     /// From the first arrival that could be until the last echo.
@@ -173,13 +173,13 @@ impl<D: Dialogue> Client<D> {
                 let read = (now() - start).as_nanos() as u64;
                 answered += self.echoed.len();
                 let counted = self.echoed.iter().filter(|&&intended| schedule.counts(intended));
-                counted.for_each(|intended| open.latencies.record(read.saturating_sub(*intended)));
+                counted.for_each(|intended| open.latencies.add_nanos(Some(read.saturating_sub(*intended))));
                 self.send_due(schedule, start, &mut sent, &mut open.lateness)?;
             }
         }
         open.elapsed = now() - start;
         open.unanswered = schedule.counted() - open.latencies.count();
-        open.latencies.extend((0..open.unanswered).map(|_| None));
+        (0..open.unanswered).for_each(|_| open.latencies.add_nanos(None));
         Ok(open)
     }
 
@@ -209,7 +209,7 @@ impl<D: Dialogue> Client<D> {
         schedule: &Schedule,
         start: Instant,
         sent: &mut usize,
-        lateness: &mut Latencies,
+        lateness: &mut Values,
     ) -> Result<Duration, Failure> {
         loop {
             let elapsed = now() - start;
@@ -217,7 +217,7 @@ impl<D: Dialogue> Client<D> {
             match schedule.arrivals.get(*sent) {
                 Some(next) if next.at <= nanos => {
                     if schedule.counts(next.at) {
-                        lateness.record(nanos - next.at);
+                        lateness.add_nanos(Some(nanos - next.at));
                     }
                     self.connections[next.connection].begin(next.at, &self.dialogue)?;
                     *sent += 1;

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::setup::Host;
+use crate::harness::options::or_default;
 
 /// What to measure, on what, and for how long.
 #[derive(Args, Clone, Debug, Serialize)]
@@ -120,11 +121,6 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
         (Some(shortest), Some(longest)) if shortest <= longest => Ok((shortest, longest)),
         _ => Err(format!("neither a number from 1 to {LONGEST_POLL} nor a range such as 20-100")),
     }
-}
-
-/// What is given, or what is usual.
-pub fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
-    if given.is_empty() { default.to_vec() } else { given.to_vec() }
 }
 
 impl Options {

@@ -92,6 +92,8 @@ fn serve(world: &World<'_>) -> io::Result<Infallible> {
     match world.setup.host {
         #[cfg(target_os = "linux")]
         Host::Monoio => monoio::serve(world),
+        #[cfg(not(target_os = "linux"))]
+        Host::Monoio => Err(io::Error::other("monoio needs Linux")),
         Host::Tokio => tokio::serve(world),
         Host::Smol => smol::serve(world),
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Host {
     /// monoio, on io_uring where the kernel has it for us, else on its legacy driver
-    #[cfg(target_os = "linux")]
+    #[cfg_attr(not(target_os = "linux"), value(skip))]
     Monoio,
     /// tokio's current-thread runtime
     Tokio,
@@ -60,7 +60,6 @@ impl Host {
     /// The name in tables.
     pub fn title(self) -> &'static str {
         match self {
-            #[cfg(target_os = "linux")]
             Host::Monoio => "monoio",
             Host::Tokio => "tokio",
             Host::Smol => "smol",
@@ -70,7 +69,6 @@ impl Host {
     /// What its own spawn is called.
     pub fn native(self) -> &'static str {
         match self {
-            #[cfg(target_os = "linux")]
             Host::Monoio => "monoio spawn",
             Host::Tokio => "tokio LocalSet",
             Host::Smol => "smol LocalExecutor",

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::Reader;
 use super::parts::{self, Arguments, NOTHING, compared, number};
-use crate::conclusions::{Conclusion, Interval};
 use crate::failure::Failure;
+use crate::harness::conclusion::{Conclusion, Interval};
 use crate::latencies::{Percentiles, is_worst};
 use crate::numbers::{grouped, millis, percent};
 use crate::page::document::Document;
@@ -17,6 +17,7 @@ use crate::stats::{self, Estimate};
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: "clockworker-compare",
+    version: 1,
     arguments: &["compare"],
     question: "What does a poll cost, and what becomes of foreground latency beside background work?",
     quick: &["--quick"],

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::Reader;
 use super::parts::{self, Arguments, NOTHING, compared, number};
-use crate::conclusions::{Conclusion, Interval};
 use crate::failure::Failure;
+use crate::harness::conclusion::{Conclusion, Interval};
 use crate::page::document::Document;
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
@@ -15,6 +15,7 @@ use crate::stats::Estimate;
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: "clockworker-overhead",
+    version: 1,
     arguments: &["overhead"],
     question: "What do polls, spawns, wakes, queues, memory and idleness cost, beside a dozen other executors?",
     quick: &["--quick"],

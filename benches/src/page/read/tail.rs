@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::Reader;
 use super::parts::{self, Arguments, Spread, compared, number};
-use crate::conclusions::{Conclusion, Interval};
 use crate::failure::Failure;
+use crate::harness::conclusion::{Conclusion, Interval};
 use crate::numbers::grouped;
 use crate::page::document::Document;
 use crate::page::headline::{Better, Headline, Side};
@@ -16,6 +16,7 @@ use crate::stats::Estimate;
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: "clockworker-tail",
+    version: 1,
     arguments: &["tail", "--grid"],
     question: "What does the order of work do to the slowest jobs, short and long?",
     quick: &["--quick"],

@@ -62,7 +62,7 @@ fn what_does_not_come_back_is_the_worst() {
     let open = client.open(&schedule, Duration::ZERO).unwrap();
     assert_eq!(open.unanswered, schedule.counted());
     assert_eq!(open.latencies.count(), schedule.counted());
-    assert!(is_worst(open.latencies.at(0.001)));
+    assert!(is_worst(open.latencies.at(0.001) as u64));
 }
 
 #[test]

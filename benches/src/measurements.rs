@@ -1,0 +1,4 @@
+//! What can be measured. Each is a [`Measurement`](crate::harness::measurement::Measurement).
+
+pub mod priority;
+pub mod service;
