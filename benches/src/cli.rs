@@ -8,37 +8,16 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::harness::command::command;
 use crate::measurements::{priority, service};
-use crate::{overhead, page, programs, simulate, tail, tcp};
+use crate::{compare, overhead, page, programs, simulate, tail, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Parsed {
-    /// Run the comparison.
-    Compare(Options),
-    /// Run the benchmark suite.
-    Overhead(overhead::options::Options),
-    /// Run the policies in virtual time.
-    Simulate(simulate::options::Options),
-    /// Measure echo servers.
-    Tcp(tcp::options::Options),
-    /// Be one of those servers.
-    TcpServer(tcp::setup::Setup),
-    /// Measure a service beside compaction.
-    Service(service::options::Options),
-    /// Be that service.
-    ServiceServer(service::setup::Setup),
-    /// Serve jobs of all sizes.
-    Tail(tail::options::Options),
-    /// Put a background beside a foreground.
-    Priority(priority::options::Options),
-    /// Run programs with both sets of imports.
-    Programs(programs::options::Options),
-    /// Run one of them once.
-    ProgramSample(programs::options::SampleOptions),
-    /// Write the report.
-    Report(page::options::Options),
-    /// Show a help or version text.
+    /// Something to be done.
+    Command(Box<Command>),
+    /// A help or version text to be shown.
     Help(Help),
     /// Nothing: the request makes no sense.
     Wrong(Failure),
@@ -63,8 +42,9 @@ struct Line {
     command: Command,
 }
 
+/// Something to be done: what is said of each is its help.
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Compare the executor with LocalSet: what a poll costs, and foreground latency beside background work
     Compare(Options),
     /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
@@ -156,21 +136,34 @@ impl Scenario {
     pub const ALL: [Scenario; 2] = [Scenario::Overhead, Scenario::Background];
 }
 
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// As what is done has them.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Compare(options) => compare::command(options),
+            Command::Overhead(options) => overhead::command(options),
+            Command::Simulate(options) => simulate::command(options),
+            Command::Tcp(options) => tcp::command(options),
+            Command::TcpServer { setup } => tcp::server::command(setup),
+            Command::Service(options) => command::<service::Service>(options),
+            Command::ServiceServer { setup } => service::server::command(setup),
+            Command::Tail(options) => tail::command(options),
+            Command::Priority(options) => command::<priority::Priority>(options),
+            Command::Programs(options) => programs::command(options),
+            Command::ProgramSample(options) => programs::child::command(options),
+            Command::Report(options) => page::command(options),
+        }
+    }
+}
+
 /// Reads the command line, the program's name first.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     match Line::try_parse_from(arguments) {
-        Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
-        Ok(Line { command: Command::Overhead(options) }) => Parsed::Overhead(options),
-        Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
-        Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
-        Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
-        Ok(Line { command: Command::Service(options) }) => Parsed::Service(options),
-        Ok(Line { command: Command::ServiceServer { setup } }) => Parsed::ServiceServer(setup),
-        Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
-        Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
-        Ok(Line { command: Command::Programs(options) }) => Parsed::Programs(options),
-        Ok(Line { command: Command::ProgramSample(options) }) => Parsed::ProgramSample(options),
-        Ok(Line { command: Command::Report(options) }) => Parsed::Report(options),
+        Ok(line) => Parsed::Command(Box::new(line.command)),
         Err(error) => explain(&error),
     }
 }
@@ -207,6 +200,16 @@ mod tests {
         parse(line.split(' ').map(OsString::from))
     }
 
+    fn compare_options(line: &str) -> Options {
+        match parse_line(line) {
+            Parsed::Command(command) => match *command {
+                Command::Compare(options) => options,
+                other => panic!("'{line}' was taken as {other:?}"),
+            },
+            other => panic!("'{line}' was taken as {other:?}"),
+        }
+    }
+
     fn complaint(line: &str) -> String {
         match parse_line(line) {
             Parsed::Wrong(failure) => failure.to_string(),
@@ -217,7 +220,7 @@ mod tests {
     #[test]
     fn every_option_is_read() {
         let line = "program compare --quick --json out.json --rounds 7 --seed 9 --scenario background";
-        let Parsed::Compare(options) = parse_line(line) else { panic!("not taken") };
+        let options = compare_options(line);
         assert!(options.quick);
         assert_eq!(options.json, Some(PathBuf::from("out.json")));
         assert_eq!((options.rounds, options.repetitions, options.seed), (Some(7), None, 9));
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn no_scenario_means_all() {
-        let Parsed::Compare(options) = parse_line("program compare") else { panic!("not taken") };
+        let options = compare_options("program compare");
         assert!(Scenario::ALL.into_iter().all(|scenario| options.wants(scenario)));
     }
 

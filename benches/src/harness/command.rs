@@ -88,7 +88,7 @@ fn measure<S>(
 
 /// How long all experiments are going to take, in words, if they know, and it is worth telling.
 fn expected<S>(plan: &Plan<S>, options: &Common) -> Option<String> {
-    let takes = |experiment: &Box<dyn Experiment<S>>| {
+    let takes = |experiment: &dyn Experiment<S>| {
         let rounds = experiment.rounds();
         let warm_up = u32::from(rounds.warms_up);
         Some(
@@ -96,7 +96,7 @@ fn expected<S>(plan: &Plan<S>, options: &Common) -> Option<String> {
                 * f64::from(rounds.most(options.rounds, options.quick) + warm_up),
         )
     };
-    let all: f64 = plan.iter().map(takes).sum::<Option<f64>>()?;
+    let all: f64 = plan.iter().map(|experiment| takes(&**experiment)).sum::<Option<f64>>()?;
     let counted =
         |number: u64, what| format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" });
     let (parts, minutes) =

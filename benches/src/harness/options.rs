@@ -26,6 +26,13 @@ pub struct Common {
     pub json: Option<PathBuf>,
 }
 
+/// The options that a line of arguments gives.
+#[cfg(test)]
+pub fn options_of<O: Args>(line: &str) -> Result<O, clap::Error> {
+    let command = O::augment_args(clap::Command::new("measurement").no_binary_name(true));
+    O::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+}
+
 /// What is given, or what is usual.
 pub fn or_default<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
     if given.is_empty() { usual.to_vec() } else { given.to_vec() }

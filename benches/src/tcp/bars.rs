@@ -50,11 +50,10 @@ fn conclusion(quantity: String, value: Estimate, bar: Bar) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsString;
     use std::time::Duration;
 
-    use crate::cli::{Parsed, parse};
     use crate::harness::conclusion::Verdict;
+    use crate::harness::options::options_of;
     use crate::spread::Values;
     use crate::tcp::cell::{Cell, plan};
     use crate::tcp::client::{Closed, Open};
@@ -62,11 +61,7 @@ mod tests {
     use crate::tcp::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
 
     fn cells(line: &str) -> Vec<Cell> {
-        let line = format!("program tcp --hosts tokio --loads 50 {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => plan(&options),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        plan(&options_of(&format!("--hosts tokio --loads 50 {line}")).unwrap())
     }
 
     /// Ten rounds, in which the machine grows slower: one arm has so many echoes, and so long a latency.

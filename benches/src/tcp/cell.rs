@@ -152,15 +152,10 @@ fn arms(shape: &Shape, background: Option<&Background>, options: &Options) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Parsed, parse};
-    use std::ffi::OsString;
+    use crate::harness::options::options_of;
 
     fn cells(line: &str) -> Vec<Cell> {
-        let line = format!("program tcp --hosts tokio {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => plan(&options),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        plan(&options_of(&format!("--hosts tokio {line}")).unwrap())
     }
 
     fn keys(cell: &Cell) -> Vec<&str> {

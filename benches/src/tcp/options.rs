@@ -196,15 +196,10 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Parsed, parse};
-    use std::ffi::OsString;
+    use crate::harness::options::options_of;
 
     fn options(line: &str) -> Options {
-        let line = format!("program tcp {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => options,
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        options_of(line).unwrap()
     }
 
     #[test]

@@ -199,15 +199,10 @@ impl Experiment<Shape> for Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Parsed, parse};
-    use std::ffi::OsString;
+    use crate::harness::options::options_of;
 
     fn cells(line: &str) -> Result<Vec<Cell>, Failure> {
-        let line = format!("program service --host tokio {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Service(options) => plan(&options, &Pinning::detect()),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        plan(&options_of(&format!("--host tokio {line}")).unwrap(), &Pinning::detect())
     }
 
     #[test]
