@@ -12,6 +12,7 @@
 //!
 //! An example that is easy to read is [`priority`](crate::measurements::priority).
 
+pub mod artefacts;
 pub mod command;
 pub mod measurement;
 pub mod options;

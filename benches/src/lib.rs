@@ -25,6 +25,7 @@ pub mod tail;
 pub mod tcp;
 
 pub mod beside;
+pub mod serving;
 
 pub mod page;
 

@@ -6,7 +6,6 @@
 //! its 95 % bootstrap interval. A first round is run and not counted.
 
 pub mod arm;
-pub mod artefacts;
 pub mod bars;
 pub mod grid;
 pub mod measure;
@@ -26,13 +25,14 @@ pub mod storms;
 pub mod wakes;
 
 use crate::failure::Failure;
+use crate::harness::artefacts::Artefacts;
 use crate::harness::facts::{self, Facts};
 use crate::json::{self, JsonFile};
 use crate::pinning::{Pinning, Side};
+use crate::target;
 use crate::terminal;
 
 use arm::Arm;
-use artefacts::Artefacts;
 use grid::{Grid, Rounds};
 use measure::Measure;
 use options::Options;
@@ -47,13 +47,17 @@ use section::Section;
 pub fn command(options: &Options) -> Result<(), Failure> {
     json::clean_up_on_interrupt()?;
     let file = options.json.as_deref().map(JsonFile::create).transpose()?;
-    let artefacts = Artefacts::create(options)?;
+    let folder = options.artefacts.clone().unwrap_or_else(|| target::folder("overhead"));
+    let artefacts = Artefacts::create(&folder, options.seed)?;
     let report = run(options);
-    artefacts.write(&report)?;
+    let mut printed = Vec::new();
+    text::write(&report, &mut printed).expect("writing to memory does not fail");
+    let printed = String::from_utf8_lossy(&printed);
+    artefacts.write(&report, &printed)?;
     if let Some(file) = file {
         file.commit(&report)?;
     }
-    terminal::print_with(|out| text::write(&report, out))
+    terminal::print_text(&printed)
 }
 
 fn run(options: &Options) -> Report {

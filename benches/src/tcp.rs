@@ -10,18 +10,10 @@
 
 pub mod bars;
 pub mod cell;
-pub mod child;
-pub mod client;
-pub mod command;
-pub mod connection;
-pub mod contender;
-pub mod dialogue;
 pub mod options;
-pub mod pattern;
 pub mod report;
 pub mod rounds;
 pub mod samples;
-pub mod schedule;
 pub mod server;
 pub mod setup;
 pub mod text;

@@ -1,5 +1,8 @@
 //! A measurement's command, from the request to the printed report.
 
+use std::time::Duration;
+
+use super::artefacts::Artefacts;
 use super::experiment::Experiment;
 use super::facts::Facts;
 use super::heading::{Heading, note};
@@ -28,11 +31,17 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     if let Some(expected) = expected(&plan, options.as_ref()) {
         terminal::print_text(&format!("{expected}\n\n"))?;
     }
+    let folder = M::artefacts(options);
+    let artefacts = folder.map(|folder| Artefacts::create(&folder, options.as_ref().seed)).transpose()?;
     let report = run::<M>(plan, options, &pinning)?;
+    let printed = printed(&report);
+    if let Some(artefacts) = artefacts {
+        artefacts.write(&report, &printed)?;
+    }
     if let Some(file) = file {
         file.commit(&report)?;
     }
-    terminal::print_text(&printed(&report))
+    terminal::print_text(&printed)
 }
 
 /// The report as it is printed.
@@ -90,16 +99,13 @@ fn measure<S>(
 fn expected<S>(plan: &Plan<S>, options: &Common) -> Option<String> {
     let takes = |experiment: &dyn Experiment<S>| {
         let rounds = experiment.rounds();
-        let warm_up = u32::from(rounds.warms_up);
-        Some(
-            experiment.round_takes()?.as_secs_f64()
-                * f64::from(rounds.most(options.rounds, options.quick) + warm_up),
-        )
+        let number = rounds.most(options.rounds, options.quick) + u32::from(rounds.warms_up);
+        Some(experiment.round_takes()? * number)
     };
-    let all: f64 = plan.iter().map(|experiment| takes(&**experiment)).sum::<Option<f64>>()?;
+    let all: Duration = plan.iter().map(|experiment| takes(&**experiment)).sum::<Option<Duration>>()?;
     let counted =
         |number: u64, what| format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" });
     let (parts, minutes) =
-        (counted(plan.len() as u64, "part"), counted((all / 60.0).ceil() as u64, "minute"));
+        (counted(plan.len() as u64, "part"), counted((all.as_secs_f64() / 60.0).ceil() as u64, "minute"));
     (!options.quick).then(|| format!("{parts}, about {minutes}"))
 }

@@ -1,5 +1,7 @@
 //! A measurement: a subcommand that measures something, and what it says of it.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,6 +50,11 @@ pub trait Measurement: Sized {
     ///
     /// If what is asked for makes no sense. Nothing has been measured then.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
+
+    /// The folder in which each run leaves one of its own with its report, if there is such a folder.
+    fn artefacts(_options: &Self::Options) -> Option<PathBuf> {
+        None
+    }
 
     /// What was found, beside what was wanted.
     fn bars(cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;

@@ -102,6 +102,11 @@ impl<S> Cell<S> {
         Cell { title: title.into(), shape, interval: Interval::Confidence95, arms }
     }
 
+    /// The same, with ratios of so few rounds that their range is all that can be told.
+    pub fn with_range(self) -> Self {
+        Cell { interval: Interval::RangeOfRepetitions, ..self }
+    }
+
     /// The arm of that key.
     pub fn arm(&self, key: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.key == key)

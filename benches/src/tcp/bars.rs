@@ -2,8 +2,8 @@
 
 use super::options::Section;
 use super::report::{CellReport, OpenReport};
-use super::setup::Host;
 use crate::harness::conclusion::{Bar, Conclusion, Interval};
+use crate::serving::host::Host;
 use crate::stats::Estimate;
 
 /// Bytes of the messages that bars are set for.
@@ -54,10 +54,10 @@ mod tests {
 
     use crate::harness::conclusion::Verdict;
     use crate::harness::options::options_of;
+    use crate::serving::client::{Closed, Open};
+    use crate::serving::command::Usage;
     use crate::spread::Values;
     use crate::tcp::cell::{Cell, plan};
-    use crate::tcp::client::{Closed, Open};
-    use crate::tcp::command::Usage;
     use crate::tcp::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
 
     fn cells(line: &str) -> Vec<Cell> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::options::{Options, Section};
-use super::setup::{Background, Host, Setup, Spawner};
+use super::setup::{Background, Setup, Spawner};
 use crate::numbers::grouped;
+use crate::serving::host::Host;
 
 /// A server that is compared.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::setup::Host;
 use crate::harness::options::or_default;
+use crate::serving::host::Host;
 
 /// What to measure, on what, and for how long.
 #[derive(Args, Clone, Debug, Serialize)]

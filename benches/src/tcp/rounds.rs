@@ -9,18 +9,18 @@
 use std::time::Duration;
 
 use super::cell::Cell;
-use super::child::Server;
-use super::client::Client;
-use super::contender::Contender;
 use super::options::Options;
-use super::pattern::Pattern;
 use super::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
-use super::schedule::Schedule;
 use crate::failure::Failure;
 use crate::harness::rounds::in_balance;
 use crate::pinning::{Pinning, Side};
 use crate::progress::Progress;
 use crate::random::{Purpose, Random};
+use crate::serving::child::Server;
+use crate::serving::client::Client;
+use crate::serving::contender::Contender;
+use crate::serving::pattern::Pattern;
+use crate::serving::schedule::Schedule;
 use crate::stopwatch::Stopwatch;
 
 /// Rounds of a cell, if nobody says otherwise.
@@ -170,8 +170,8 @@ fn pace(closed: &[ClosedSample], has_background: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::client::Closed;
-    use crate::tcp::command::Usage;
+    use crate::serving::client::Closed;
+    use crate::serving::command::Usage;
 
     fn sample(echoes: u64) -> ClosedSample {
         let closed = Closed { echoes, elapsed: Duration::from_secs(2) };

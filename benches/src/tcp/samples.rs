@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::client::{Closed, Open};
-use super::command::Usage;
+use crate::serving::client::{Closed, Open};
+use crate::serving::command::Usage;
 use crate::spread::Values;
 
 /// One server's windows of a closed loop in a round.

@@ -4,7 +4,7 @@ use super::arm::Arm;
 use super::cell::{CHUNKS, Shape};
 use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::report::Cell;
-use crate::tcp::setup::Host;
+use crate::serving::host::Host;
 
 /// The chunks that bars are set for by the number of compactors. Without compactors there are no chunks, and the bar is that
 /// of this length.

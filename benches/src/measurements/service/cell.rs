@@ -16,11 +16,10 @@ use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::report;
 use crate::harness::sample::Sample;
 use crate::pinning::{Pinning, Side};
-use crate::tcp::child::Server;
-use crate::tcp::client::Client;
-use crate::tcp::contender::Contender;
-use crate::tcp::schedule::Schedule;
-use crate::tcp::setup::Host;
+use crate::serving::client::Client;
+use crate::serving::contender::{self, Contender};
+use crate::serving::host::Host;
+use crate::serving::schedule::Schedule;
 
 /// From the intended arrival of a request until its answer.
 pub const LATENCY: &str = "latency_ns";
@@ -136,12 +135,6 @@ impl Cell {
         self.arms.iter().map(move |&arm| Setup { host, arm, compactors, chunk })
     }
 
-    fn connect(&self, server: Server) -> Result<Contender<Talk>, Failure> {
-        let talk = Talk::new(self.seed, CONNECTIONS);
-        let client = Client::connect(server.address(), CONNECTIONS, talk, self.pinning.apart())?;
-        Ok(Contender { server, client })
-    }
-
     /// Poisson: with a think time that is exponential on every connection all together are that.
     fn schedule(&self, window: u64) -> Schedule {
         let part = (self.part << 40) | (window & 0xff_ffff_ffff);
@@ -152,9 +145,10 @@ impl Cell {
 
 impl Experiment<Shape> for Cell {
     fn start(&mut self) -> Result<(), Failure> {
-        let start = |setup: Setup| Server::start("service-server", &setup.written());
-        let servers: Vec<Server> = self.setups().map(start).collect::<Result<_, _>>()?;
-        self.contenders = servers.into_iter().map(|server| self.connect(server)).collect::<Result<_, _>>()?;
+        let (setups, talk) =
+            (self.setups().map(|setup| setup.written()), || Talk::new(self.seed, CONNECTIONS));
+        let alone = self.pinning.apart();
+        self.contenders = contender::start("service-server", setups, CONNECTIONS, talk, alone)?;
         Ok(())
     }
 

@@ -9,8 +9,8 @@ use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
+use crate::serving::host::Host;
 use crate::stats::Estimate;
-use crate::tcp::setup::Host;
 
 /// The chunks of the first screen's cells and of the pictures.
 const CHUNK_US: u32 = 100;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::tcp::server::background::Gate;
+use crate::serving::gate::Gate;
 use crate::workload::spin;
 
 /// Work that never ends, in chunks. Each compactor has a copy.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
 use crate::harness::options::{Common, or_default};
-use crate::tcp::setup::Host;
+use crate::serving::host::Host;
 
 /// What to measure, on what, and for how long.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]

@@ -16,8 +16,8 @@ use super::arm::{BACKGROUND_SHARE, FOREGROUND_SHARE};
 use super::compaction::Compaction;
 use super::setup::Setup;
 use crate::failure::Failure;
-use crate::tcp::server::{Listening, stand};
-use crate::tcp::setup::Host;
+use crate::serving::host::Host;
+use crate::serving::server::{Listening, stand};
 
 /// A connection that says nothing for so long is closed. Longer than a server rests while others have their windows.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -1,7 +1,7 @@
 //! What the client says to the service, and has to hear: a key is set, then asked for.
 
 use crate::random::{Purpose, Random};
-use crate::tcp::dialogue::Dialogue;
+use crate::serving::dialogue::Dialogue;
 
 /// Keys that a connection has for itself.
 const KEYS: usize = 64;

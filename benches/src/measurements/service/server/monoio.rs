@@ -17,7 +17,7 @@ use monoio::{FusionDriver, RuntimeBuilder};
 use super::{World, qlas, two_queues};
 use crate::arms::monoio::driver;
 use crate::measurements::service::arm::Arm;
-use crate::tcp::server::{ADDRESS, Listening, forever};
+use crate::serving::server::{ADDRESS, Listening, forever};
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     match world.setup.arm {

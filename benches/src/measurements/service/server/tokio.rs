@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::{World, qlas, two_queues};
 use crate::arms::host;
 use crate::measurements::service::arm::Arm;
-use crate::tcp::server::{ADDRESS, Listening};
+use crate::serving::server::{ADDRESS, Listening};
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     let host = host();

@@ -12,7 +12,7 @@ use crate::measurements::service::compaction::Compaction;
 use crate::measurements::service::server::monoio::listen;
 use crate::measurements::service::server::{PATIENCE, World};
 use crate::measurements::service::store::Store;
-use crate::tcp::server::{BUFFER, forever, give_up};
+use crate::serving::server::{BUFFER, forever, give_up};
 
 /// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {

@@ -4,30 +4,27 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::options::Options;
-use super::report::Report;
-use super::text;
+use serde::Serialize;
+
 use crate::failure::Failure;
-use crate::target;
 
 /// The folder of one run.
 #[derive(Debug)]
 pub struct Artefacts(PathBuf);
 
 impl Artefacts {
-    /// Makes the folder, named by date, time and seed, and by a number if that was taken.
+    /// Makes the folder in `parent`, named by date, time and seed, and by a number if that was taken.
     ///
     /// # Errors
     ///
     /// If it cannot be made.
-    pub fn create(options: &Options) -> Result<Self, Failure> {
-        let parent = options.artefacts.clone().unwrap_or_else(|| target::folder("overhead"));
-        let unwritable = |error: io::Error| Failure::unwritable(&parent, error.kind());
-        fs::create_dir_all(&parent).map_err(unwritable)?;
+    pub fn create(parent: &Path, seed: u64) -> Result<Self, Failure> {
+        let unwritable = |error: io::Error| Failure::unwritable(parent, error.kind());
+        fs::create_dir_all(parent).map_err(unwritable)?;
         let name = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let names = (1..).map(|number| match number {
-            1 => format!("{name}-seed{}", options.seed),
-            _ => format!("{name}-seed{}-{number}", options.seed),
+            1 => format!("{name}-seed{seed}"),
+            _ => format!("{name}-seed{seed}-{number}"),
         });
         for name in names {
             let folder = parent.join(name);
@@ -40,19 +37,19 @@ impl Artefacts {
         unreachable!("there is always one more number")
     }
 
-    /// Writes the report, as JSON and as text.
+    /// Writes the report, as JSON and as the text that is printed.
     ///
     /// # Errors
     ///
     /// If the disk is full, say.
-    pub fn write(&self, report: &Report) -> Result<(), Failure> {
+    pub fn write(&self, report: &impl Serialize, text: &str) -> Result<(), Failure> {
         let write = |name: &str, body: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
             let path = self.0.join(name);
             save(&path, body)
                 .map_err(|error| Failure::run(format!("cannot write '{}': {error}", path.display())))
         };
         write("result.json", &|out| Ok(serde_json::to_writer(out, report)?))?;
-        write("report.txt", &|out| text::write(report, out))
+        write("report.txt", &|out| out.write_all(text.as_bytes()))
     }
 }
 

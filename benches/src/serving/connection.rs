@@ -138,7 +138,7 @@ impl<S: Read + Write> Connection<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::pattern::Pattern;
+    use crate::serving::pattern::Pattern;
     use std::io;
 
     const SIZE: usize = 10;

@@ -33,3 +33,23 @@ impl<D: Dialogue> Contender<D> {
         Ok((found, after.since(before)))
     }
 }
+
+/// Starts a server for each of `setups`, and then the connections to each. To be called on a thread that is not pinned.
+///
+/// # Errors
+///
+/// If a server does not start, or a connection cannot be made.
+pub fn start<D: Dialogue>(
+    subcommand: &str,
+    setups: impl Iterator<Item = String>,
+    connections: usize,
+    dialogue: impl Fn() -> D,
+    alone: bool,
+) -> Result<Vec<Contender<D>>, Failure> {
+    let servers = setups.map(|setup| Server::start(subcommand, &setup)).collect::<Result<Vec<_>, _>>()?;
+    let connect = |server: Server| {
+        let client = Client::connect(server.address(), connections, dialogue(), alone)?;
+        Ok(Contender { server, client })
+    };
+    servers.into_iter().map(connect).collect()
+}
