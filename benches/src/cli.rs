@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{priority, service};
-use crate::{compare, overhead, page, programs, simulate, tail, tcp};
+use crate::measurements::{priority, service, tail};
+use crate::{compare, overhead, page, programs, simulate, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl Command {
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
             Command::ServiceServer { setup } => service::server::command(setup),
-            Command::Tail(options) => tail::command(options),
+            Command::Tail(options) => command::<tail::Tail>(options),
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),

@@ -10,7 +10,7 @@
 //! the A/A arm cannot tell from no difference; and the [command](command), from the request to the printed chapter. The
 //! `report` command reads the same reports and renders the same chapters.
 //!
-//! An example that is easy to read is [`priority`](crate::measurements::priority).
+//! An example that is easy to read is [`tail`](crate::measurements::tail), and one with processes is [`service`](crate::measurements::service).
 
 pub mod artefacts;
 pub mod command;

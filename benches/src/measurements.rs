@@ -2,3 +2,4 @@
 
 pub mod priority;
 pub mod service;
+pub mod tail;

@@ -1,7 +1,5 @@
 //! How values are spread: percentiles, the largest and the mean, and enough points to draw their distribution.
 
-use serde::Serialize;
-
 use crate::latencies::{Latencies, WORST};
 
 /// Points of a distribution that are kept for drawing it: this many for each power of two towards 1.
@@ -18,21 +16,6 @@ pub struct Values {
     count: u64,
     missing: u64,
     largest: f64,
-}
-
-/// What the tables show of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// Half are no larger.
-    pub p50: f64,
-    /// 99 of 100 are no larger.
-    pub p99: f64,
-    /// 999 of 1,000 are no larger.
-    pub p999: f64,
-    /// The largest.
-    pub max: f64,
 }
 
 impl Default for Values {
@@ -106,12 +89,6 @@ impl Values {
         ]
     }
 
-    /// How they are spread; all zero if there are none.
-    pub fn spread(&self) -> Spread {
-        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| self.at(part));
-        Spread { mean: self.mean(), p50, p99, p999, max: self.largest }
-    }
-
     /// Points of their distribution, (part, value): that part of them is no larger than the value. Closer together
     /// towards 1, where the tail is.
     pub fn curve(&self) -> Vec<(f64, f64)> {
@@ -137,23 +114,23 @@ mod tests {
 
     #[test]
     fn the_spread_of_known_data() {
-        let wanted = Spread { mean: 500.5, p50: 500.0, p99: 990.0, p999: 999.0, max: 1_000.0 };
-        assert_eq!(values(1..=1_000).spread(), wanted);
-        assert_eq!(Values::to_the(1.0).spread(), Spread::default());
+        let found = values(1..=1_000).statistics().map(|(_, value)| value);
+        assert_eq!(found, [500.5, 500.0, 900.0, 990.0, 999.0, 1_000.0]);
+        assert!(Values::default().statistics().iter().all(|(_, value)| *value == 0.0));
     }
 
     #[test]
     fn a_small_unit_keeps_what_is_behind_the_point() {
         let mut values = Values::to_the(0.25);
         values.add(1.26);
-        assert_eq!((values.spread().p50, values.spread().max), (1.25, 1.26));
+        assert_eq!((values.at(0.5), values.statistics()[5]), (1.25, ("max", 1.26)));
     }
 
     #[test]
     fn merging_is_as_if_all_had_been_added_at_once() {
         let mut merged = values(1..=400);
         merged.merge(&values(401..=1_000));
-        assert_eq!(merged.spread(), values(1..=1_000).spread());
+        assert_eq!(merged.statistics(), values(1..=1_000).statistics());
         assert_eq!(merged.count(), 1_000);
     }
 

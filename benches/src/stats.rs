@@ -99,7 +99,13 @@ pub fn paired(samples: &[f64], base: &[f64], random: &mut Random) -> Option<Esti
     finite_ratios(samples, base).map(|ratios| bootstrap_median(&ratios, random))
 }
 
-/// The same, resampled as `seed` says.
+/// The median of samples with its 95 % interval, resampled as `seed` says; `None` of none.
+pub fn estimated_by_seed(samples: &[f64], seed: u64) -> Option<Estimate> {
+    let mut resampling = Random::new(seed, Purpose::Resampling, u64::MAX - 1);
+    (!samples.is_empty()).then(|| bootstrap_median(samples, &mut resampling))
+}
+
+/// [`paired`], resampled as `seed` says.
 pub fn paired_by_seed(samples: &[f64], base: &[f64], seed: u64) -> Option<Estimate> {
     paired(samples, base, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1))
 }

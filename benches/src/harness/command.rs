@@ -70,7 +70,7 @@ fn run<M: Measurement>(
         arguments: options.clone(),
         facts: facts.completed(),
     };
-    let mut bars = M::bars(&cells);
+    let mut bars = M::bars(options, &cells);
     if heading.note.is_some() {
         bars.iter_mut().for_each(|bar| (bar.bar, bar.verdict) = (None, None));
     }

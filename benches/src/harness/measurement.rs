@@ -57,7 +57,7 @@ pub trait Measurement: Sized {
     }
 
     /// What was found, beside what was wanted.
-    fn bars(cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
+    fn bars(options: &Self::Options, cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
 
     /// What the report says: to the terminal, and on the page.
     fn chapter(report: &Report<Self>) -> Chapter;

@@ -50,7 +50,7 @@ impl Measurement for Priority {
             .collect())
     }
 
-    fn bars(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
+    fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         let is_barred = |cell: &&Cell<Shape>| {
             cell.shape.background_poll_us == BARRED_POLL_US && cell.shape.section != Section::Request
         };

@@ -48,7 +48,7 @@ impl Measurement for Service {
         Ok(cell::plan(options, pinning)?.into_iter().map(|cell| Box::new(cell) as _).collect())
     }
 
-    fn bars(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
+    fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         bars::of(cells)
     }
 

@@ -4,7 +4,6 @@ pub mod compare;
 pub mod overhead;
 pub mod programs;
 pub mod simulate;
-pub mod tail;
 pub mod tcp;
 pub mod theory;
 
@@ -16,6 +15,7 @@ use crate::failure::Failure;
 use crate::harness::measurement::Measurement;
 use crate::measurements::priority::Priority;
 use crate::measurements::service::Service;
+use crate::measurements::tail::Tail;
 
 /// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub const READERS: [Reader; 9] = [
     programs::READER,
     tcp::READER,
     of::<Priority>(),
-    tail::READER,
+    of::<Tail>(),
     simulate::READER,
     theory::READER,
 ];

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::classes::Class;
 use super::schedule::Schedule;
 use super::server::Served;
@@ -12,7 +10,7 @@ use crate::spread::Values;
 /// Slowdowns are kept to this.
 const SLOWDOWN_UNIT: f64 = 0.001;
 
-/// What one arm did with the jobs of one window, or of several.
+/// What one arm did with the jobs of one window.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     /// All together.
@@ -33,7 +31,7 @@ pub struct Waits {
 }
 
 /// Where the time of a window went.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Account {
     /// Pieces that jobs were served in.
     pub polls: u64,
@@ -63,14 +61,6 @@ impl Jobs {
         }
         jobs
     }
-
-    /// Adds those of another window.
-    pub fn merge(&mut self, others: &Jobs) {
-        self.all.merge(&others.all);
-        for (&class, waits) in &others.classes {
-            self.classes.entry(class).or_default().merge(waits);
-        }
-    }
 }
 
 impl Default for Waits {
@@ -84,12 +74,6 @@ impl Waits {
         self.response.add(response_ns as f64);
         self.slowdown.add(response_ns as f64 / size_ns as f64);
         self.unfinished += u64::from(unfinished);
-    }
-
-    fn merge(&mut self, others: &Waits) {
-        self.response.merge(&others.response);
-        self.slowdown.merge(&others.slowdown);
-        self.unfinished += others.unfinished;
     }
 }
 
@@ -115,8 +99,8 @@ impl Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tail::schedule::Job;
-    use crate::tail::server::Times;
+    use crate::measurements::tail::schedule::Job;
+    use crate::measurements::tail::server::Times;
 
     fn window() -> (Schedule, Served) {
         let jobs = vec![Job { at_ns: 1_000, size_ns: 10_000 }, Job { at_ns: 5_000, size_ns: 200_000 }];
@@ -131,18 +115,11 @@ mod tests {
     fn responses_count_from_the_intended_arrival() {
         let (schedule, served) = window();
         let jobs = Jobs::of(&schedule, &served);
-        assert_eq!((jobs.all.response.spread().max, jobs.all.slowdown.spread().max), (226_000.0, 2.0));
+        let largest = |values: &Values| values.statistics()[5].1;
+        assert_eq!((largest(&jobs.all.response), largest(&jobs.all.slowdown)), (226_000.0, 2.0));
         assert_eq!((jobs.all.response.count(), jobs.all.unfinished), (2, 1));
         let large = &jobs.classes[&Class::of(200_000)];
-        assert_eq!((large.response.count(), large.unfinished, large.slowdown.spread().max), (1, 1, 1.13));
-    }
-
-    #[test]
-    fn merged_windows_are_counted_together() {
-        let (schedule, served) = window();
-        let mut jobs = Jobs::of(&schedule, &served);
-        jobs.merge(&jobs.clone());
-        assert_eq!((jobs.all.response.count(), jobs.all.unfinished, jobs.classes.len()), (4, 2, 2));
+        assert_eq!((large.response.count(), large.unfinished, largest(&large.slowdown)), (1, 1, 1.13));
     }
 
     #[test]

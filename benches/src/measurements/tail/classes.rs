@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 /// The decade below the first that has a class of its own: up to 10 µs. What is smaller than that waits mostly for polls
 /// of others under way, whatever the order.
 const SMALL: u32 = 3;
+
+/// The decade of an hour.
+const LARGEST: u32 = 12;
 
 /// The sizes from 10ᵏ to 10ᵏ⁺¹ nanoseconds, by k; the smallest class has no lower end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,10 +27,9 @@ impl fmt::Display for Class {
     }
 }
 
-impl Serialize for Class {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
+/// Where a class of that name is among all of them.
+pub fn rank(name: &str) -> u32 {
+    (SMALL..=LARGEST).find(|&decade| Class(decade).to_string() == name).unwrap_or(LARGEST)
 }
 
 /// 10ᵏ nanoseconds in words.
@@ -55,5 +55,6 @@ mod tests {
         let names = [7, 10_000, 100_000, 50_000_000, 2_000_000_000].map(|size| Class::of(size).to_string());
         let wanted = ["below 10 µs", "10 µs – 100 µs", "100 µs – 1 ms", "10 ms – 100 ms", "1 s – 10 s"];
         assert_eq!(names, wanted);
+        assert!(names.iter().map(|name| rank(name)).is_sorted());
     }
 }

@@ -40,7 +40,7 @@ fn policy(arm: Arm) -> Boxed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tail::schedule;
+    use crate::measurements::tail::schedule;
 
     /// A job of two pieces, and one of a single piece that comes during the first.
     fn mean(arm: Arm, overhead_ns_per_poll: f64) -> f64 {

@@ -2,10 +2,10 @@
 
 use clap::ValueEnum;
 use clockworker_schedulers::simulate::Service as Distribution;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A distribution of service times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
     /// Exponential, of mean 60 µs
@@ -20,7 +20,16 @@ impl Service {
     /// Every distribution, in the order of the tables.
     pub const ALL: [Service; 3] = [Service::Exponential, Service::Bimodal, Service::Pareto];
 
-    /// The heading.
+    /// The name in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Service::Exponential => "exponential",
+            Service::Bimodal => "bimodal",
+            Service::Pareto => "pareto",
+        }
+    }
+
+    /// What it is.
     pub fn title(self) -> &'static str {
         match self {
             Service::Exponential => "exponential sizes, mean 60 µs",

@@ -1,28 +1,26 @@
 //! What `tail` can be asked for.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use serde::{Deserialize, Serialize};
 
 use super::service::Service;
+use crate::harness::options::Common;
 
 /// Utilisations of the grid, in percent.
 const GRID_LOADS: [u32; 4] = [50, 70, 90, 95];
 
-/// Rounds of a cell, unless the command line says otherwise.
-const ROUNDS: u32 = 20;
-const GRID_ROUNDS: u32 = 3;
-const QUICK_ROUNDS: u32 = 2;
-
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
 
 /// Which cells to measure, and how long.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
-    #[arg(long)]
-    pub quick: bool,
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
 
     /// Service times, separated by commas [default: pareto]
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
@@ -32,13 +30,9 @@ pub struct Options {
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=99))]
     pub load: Vec<u32>,
 
-    /// Every service time, at 50, 70, 90 and 95 percent, where none is named: 3 rounds each, nine minutes
+    /// Every service time, at 50, 70, 90 and 95 percent, where none is named: 3 rounds each, eleven minutes
     #[arg(long)]
     pub grid: bool,
-
-    /// Rounds, in each of which every arm serves the same schedule [default: 20, five minutes; 3 with --grid]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=10_000))]
-    pub rounds: Option<u32>,
 
     /// Seconds for which jobs arrive in a round, for each arm
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = value_parser!(u32).range(1..=600))]
@@ -47,20 +41,21 @@ pub struct Options {
     /// The longest piece that a job is served in, in microseconds
     #[arg(long, value_name = "US", default_value_t = 25, value_parser = value_parser!(u32).range(1..=10_000))]
     pub piece: u32,
+}
 
-    /// Where every random choice starts: arrivals, sizes, the order of the arms, resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+const ROUNDS: &str =
+    "Rounds, in each of which every arm serves the same schedule [default: 20, six minutes; 3 with --grid]";
 
-    /// Write the results, the distributions and the facts of the machine to FILE as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
 }
 
 impl Options {
     /// The cells to measure: a service time and a utilisation in percent each.
     pub fn cells(&self) -> Vec<(Service, u32)> {
-        let all = self.grid || self.quick;
+        let all = self.grid || self.common.quick;
         let services = match self.service.as_slice() {
             [] if all => &Service::ALL,
             [] => &[Service::Pareto][..],
@@ -74,19 +69,9 @@ impl Options {
         services.iter().flat_map(|&service| loads.iter().map(move |&load| (service, load))).collect()
     }
 
-    /// How often each arm serves a schedule in a cell.
-    pub fn rounds(&self) -> u32 {
-        let usual = match (self.quick, self.grid) {
-            (true, _) => QUICK_ROUNDS,
-            (false, true) => GRID_ROUNDS,
-            (false, false) => ROUNDS,
-        };
-        self.rounds.unwrap_or(usual)
-    }
-
     /// For how long jobs arrive in a round.
     pub fn window(&self) -> Duration {
-        if self.quick { QUICK_WINDOW } else { Duration::from_secs(u64::from(self.window)) }
+        if self.common.quick { QUICK_WINDOW } else { Duration::from_secs(u64::from(self.window)) }
     }
 
     /// The longest piece that a job is served in.

@@ -3,16 +3,13 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::arms::{Baseline, Contender, OneQueue, host};
 
 use super::schedule::Schedule;
 use super::server::{self, Served};
 
 /// Who serves the jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arm {
     /// tokio's LocalSet: jobs take turns, piece by piece.
     LocalSet,
@@ -29,9 +26,21 @@ pub enum Arm {
 }
 
 impl Arm {
-    /// Every arm, in the order of the tables; the baseline first.
-    pub const ALL: [Arm; 6] =
-        [Arm::LocalSet, Arm::RunnableFifo, Arm::ArrivalFifo, Arm::Las, Arm::Qlas, Arm::Serpt];
+    /// Every arm, in the order of the tables; the baseline first, and once more (A/A).
+    pub const ALL: [Arm; 7] =
+        [Arm::LocalSet, Arm::LocalSet, Arm::RunnableFifo, Arm::ArrivalFifo, Arm::Las, Arm::Qlas, Arm::Serpt];
+
+    /// The name in the file of results.
+    pub fn key(self) -> &'static str {
+        match self {
+            Arm::LocalSet => "local_set",
+            Arm::RunnableFifo => "runnable_fifo",
+            Arm::ArrivalFifo => "arrival_fifo",
+            Arm::Las => "las",
+            Arm::Qlas => "qlas",
+            Arm::Serpt => "serpt",
+        }
+    }
 
     /// The name in the tables.
     pub fn title(self) -> &'static str {
