@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{priority, service, tail};
-use crate::{compare, overhead, page, programs, simulate, tcp};
+use crate::measurements::{overhead, priority, service, tail};
+use crate::{compare, page, programs, simulate, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl Command {
     pub fn run(&self) -> Result<(), Failure> {
         match self {
             Command::Compare(options) => compare::command(options),
-            Command::Overhead(options) => overhead::command(options),
+            Command::Overhead(options) => command::<overhead::Overhead>(options),
             Command::Simulate(options) => simulate::command(options),
             Command::Tcp(options) => tcp::command(options),
             Command::TcpServer { setup } => tcp::server::command(setup),

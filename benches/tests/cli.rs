@@ -122,15 +122,15 @@ fn keys(arms: &Value) -> Vec<&str> {
     arms.as_array().unwrap().iter().map(|arm| arm["arm"].as_str().unwrap()).collect()
 }
 
-/// Sections of `overhead`, with how many rows their first table has (where it is not all arms) and columns.
-const SECTIONS: [(&str, Option<usize>, usize); 7] = [
-    ("polls", None, 5),
-    ("spawn", None, 3),
-    ("wake", None, 2),
-    ("queues", Some(3), 6),
-    ("groups", Some(8), 5),
-    ("memory", None, 1),
-    ("idle", None, 1),
+/// Sections of `overhead`, with how many cells their first measure has, and arms if it is not of executors.
+const SECTIONS: [(&str, usize, Option<usize>); 7] = [
+    ("polls", 5, None),
+    ("spawn", 3, None),
+    ("wake", 2, None),
+    ("queues", 3, Some(7)),
+    ("groups", 8, Some(6)),
+    ("memory", 1, None),
+    ("idle", 1, None),
 ];
 
 /// Arms of `overhead` that every build on every system has.
@@ -170,7 +170,7 @@ fn overhead_measures_every_arm_at_every_shape() {
     assert!(output.stderr.is_empty());
     let printed = text(&output.stdout);
     assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    for wanted in ["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "parked tasks", "seed 3"] {
+    for wanted in ["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "Parked tasks", "seed 3"] {
         assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
     }
     assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
@@ -182,31 +182,31 @@ fn overhead_measures_every_arm_at_every_shape() {
 fn check_suite(report: &Value) {
     assert_eq!(report["schema"], "clockworker-overhead");
     assert_eq!(report["note"], "quick: not a measurement");
-    let arms = report["arguments"]["arms"].as_array().unwrap();
-    assert!(ARMS.iter().all(|&arm| arms.contains(&Value::from(arm))), "{arms:?}");
-    let sections = report["sections"].as_array().unwrap();
+    let cells = report["cells"].as_array().unwrap();
+    let executors = keys(&cells[0]["arms"]);
+    assert!(ARMS.iter().all(|arm| executors.contains(arm)), "{executors:?}");
+    let sections: Vec<&[Value]> = cells.chunk_by(|one, next| one["section"] == next["section"]).collect();
     assert_eq!(sections.len(), SECTIONS.len());
-    for (section, (name, rows, columns)) in sections.iter().zip(SECTIONS) {
-        assert_eq!(section["section"], name);
-        let grids = section["grids"].as_array().unwrap();
-        assert_eq!(grids[0]["rows"].as_array().unwrap().len(), rows.unwrap_or(arms.len()), "{name}");
-        assert_eq!(grids[0]["shapes"].as_array().unwrap().len(), columns, "{name}");
-        grids.iter().for_each(check_grid);
+    for (section, (name, count, arms)) in sections.into_iter().zip(SECTIONS) {
+        assert_eq!(section[0]["section"], name);
+        let first = section.iter().take_while(|cell| cell["quantities"] == section[0]["quantities"]);
+        assert_eq!(first.count(), count, "{name}");
+        assert_eq!(section[0]["arms"].as_array().unwrap().len(), arms.unwrap_or(executors.len()), "{name}");
+        section.iter().for_each(check_cell);
     }
     assert!(report["bars"].as_array().unwrap().len() >= 17, "{}", report["bars"]);
 }
 
 /// Everything that can be measured has its samples, and LocalSet and clockworker are measured everywhere.
-fn check_grid(grid: &Value) {
-    for row in grid["rows"].as_array().unwrap() {
-        let cells = row["cells"].as_array().unwrap();
-        assert_eq!(cells.len(), grid["shapes"].as_array().unwrap().len());
-        for cell in cells {
-            let ours = ["local_set", "woken_first"].contains(&row["key"].as_str().unwrap());
-            assert!(!cell.is_null() || !ours, "{} of {}", grid["key"], row["key"]);
-            if !cell.is_null() {
-                assert_eq!(cell["samples"].as_array().unwrap().len(), 2);
-                assert!(cell["median"].is_number());
+fn check_cell(cell: &Value) {
+    for quantity in cell["quantities"].as_array().unwrap() {
+        for arm in cell["arms"].as_array().unwrap() {
+            let figure = &arm["figures"][quantity["key"].as_str().unwrap()];
+            let ours = ["local_set", "woken_first"].contains(&arm["arm"].as_str().unwrap());
+            assert!(!figure.is_null() || !ours, "{quantity} of {}", arm["arm"]);
+            if !figure.is_null() {
+                assert_eq!(figure["samples"].as_array().unwrap().len(), 2);
+                assert!(figure["value"].is_number());
             }
         }
     }
@@ -240,8 +240,8 @@ fn overhead_measures_what_it_is_told_to() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
     assert!(printed.contains("QLAS") && printed.contains("│ LocalSet"), "{printed}");
-    assert!(printed.contains("[memory]") && printed.contains("[spawn]"), "{printed}");
-    assert!(!printed.contains("LocalRuntime") && !printed.contains("[polls]"), "{printed}");
+    assert!(printed.contains("memory: ") && printed.contains("spawn: "), "{printed}");
+    assert!(!printed.contains("LocalRuntime") && !printed.contains("polls: "), "{printed}");
     assert!(run(&arguments).status.success());
     assert_eq!(names_in(directory.path()).len(), 2, "every run has its folder");
 }

@@ -10,12 +10,10 @@
 //! ratios. Machines drift, and pairs drift together. LocalSet runs twice a round; its second sample over its
 //! first shows what the method makes of no difference at all. A first round is run and not counted.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::arms::{Baseline, Contender, OneQueue, TwoQueues, host};
 use crate::cli::Options;
-use crate::numbers::grouped;
 use crate::pinning::{Pinning, Side};
 use crate::progress::Progress;
 use crate::random::{Purpose, Random};
@@ -35,32 +33,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(35);
 /// Fewer rounds than this give no interval worth printing.
 const FEWEST_ROUNDS: u32 = 8;
 
-/// How many tasks, and how often each yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The number of tasks, all spawned before any is awaited.
-    pub tasks: usize,
-    /// How often each of them wakes itself and returns `Pending`.
-    pub yields: u32,
-}
-
-impl Shape {
-    /// Polls that one sample takes, at the least: tasks × (yields + 1).
-    pub fn polls(self) -> u64 {
-        self.tasks as u64 * (u64::from(self.yields) + 1)
-    }
-
-    /// The shape of `tasks` tasks with `yields` yields each.
-    pub const fn new(tasks: usize, yields: u32) -> Self {
-        Shape { tasks, yields }
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} × {}", grouped(self.tasks as u64), grouped(u64::from(self.yields)))
-    }
-}
+pub use crate::workload::shape::Shape;
 
 /// The shapes measured.
 pub const SHAPES: [Shape; 4] =

@@ -4,6 +4,9 @@ use crate::harness::conclusion::Interval;
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
 
+/// The topic that `compare` and `overhead` share.
+pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
+
 /// Which card a line is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {

@@ -1,7 +1,6 @@
 //! The scenarios whose files are read: one reader for each.
 
 pub mod compare;
-pub mod overhead;
 pub mod programs;
 pub mod simulate;
 pub mod tcp;
@@ -13,6 +12,7 @@ use super::document::Document;
 use super::model::Chapter;
 use crate::failure::Failure;
 use crate::harness::measurement::Measurement;
+use crate::measurements::overhead::Overhead;
 use crate::measurements::priority::Priority;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
@@ -38,7 +38,7 @@ pub struct Reader {
 pub const READERS: [Reader; 9] = [
     of::<Service>(),
     compare::READER,
-    overhead::READER,
+    of::<Overhead>(),
     programs::READER,
     tcp::READER,
     of::<Priority>(),

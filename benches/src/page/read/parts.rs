@@ -7,8 +7,7 @@ pub use crate::numbers::{NOTHING, compared, number};
 pub use crate::page::plot::{distribution, number_by_percentile, time_by_percentile};
 pub use crate::stats::paired_by_seed as paired;
 
-/// The topic of the first screen that `compare` and `overhead` share.
-pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
+pub use crate::page::headline::TIME_PER_POLL;
 
 /// What is kept of many values.
 #[derive(Clone, Copy, Debug, Deserialize)]

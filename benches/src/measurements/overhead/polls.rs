@@ -10,12 +10,13 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::section::Section;
 use crate::arms::runner::{Job, Runner};
-use crate::compare::overhead::Shape;
-use crate::numbers::grouped;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, nanos};
 use crate::workload::self_waking::SelfWaking;
+use crate::workload::shape::Shape;
 
 const SHAPES: [Shape; 5] = [
     Shape::new(1, 1_000_000),
@@ -35,42 +36,24 @@ const QUICK_SHAPES: [Shape; 5] = [
 /// From here on spawning counts beside polling, and is measured to be taken off.
 const SPAWNS_COUNT_FROM: usize = 1_000;
 
-/// Self-waking polls at 1 to 1,000,000 tasks.
-#[derive(Debug)]
-pub struct Polls {
-    arms: Vec<Arm>,
-    shapes: [Shape; 5],
+/// Self-waking polls at 1 to 1,000,000 tasks. A round of a million takes ten seconds.
+pub(super) fn polls(options: &Options) -> Measure {
+    let topic = Topic::new(Section::Polls, &[("ns_per_poll", "Self-waking polls: ns per poll")]);
+    let shapes = if options.common.quick { QUICK_SHAPES } else { SHAPES };
+    let sample = move |column: usize, arm: Arm| {
+        vec![nanos_per_poll(shapes[column], |shape| arm.run(&SpawnAndJoin(shape))[0])]
+    };
+    let columns = shapes.map(|shape| (shape.to_string(), None));
+    Measure::of_executors(&topic, options.arms(), columns, sample).with_limit(Duration::from_secs(240))
 }
 
-impl Polls {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool) -> Self {
-        Polls { arms, shapes: if quick { QUICK_SHAPES } else { SHAPES } }
-    }
-}
-
-impl Measure for Polls {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity { key: "ns_per_poll", title: "Self-waking polls: ns per poll" }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        self.shapes.iter().map(Shape::to_string).collect()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    /// A round of a million tasks takes ten seconds.
-    fn time_limit(&self) -> Duration {
-        Duration::from_secs(240)
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        let (shape, arm) = (self.shapes[shape], self.arms[row]);
-        vec![nanos_per_poll(shape, |shape| arm.run(&SpawnAndJoin(shape))[0])]
-    }
+/// tokio's own `yield_now`, which keeps a waker back until tokio has been to its drivers.
+pub(super) fn tokio_yields(options: &Options) -> Measure {
+    let title = "tokio::task::yield_now: ns per poll";
+    let topic = Topic::new(Section::Polls, &[("ns_per_tokio_yield", title)]);
+    let shape = if options.common.quick { Shape::new(100, 5) } else { Shape::new(1_000, 100) };
+    let sample = move |_, arm: Arm| vec![nanos_per_poll(shape, |shape| arm.run(&TokioYielding(shape))[0])];
+    Measure::of_executors(&topic, options.arms(), [(shape.to_string(), Some(Need::Tokio))], sample)
 }
 
 /// The time of `shape` less that without yields, per yield. `run` gives the nanoseconds of a shape.
@@ -92,11 +75,6 @@ impl Job for SpawnAndJoin {
     }
 }
 
-/// A duration in nanoseconds.
-pub fn nanos(duration: Duration) -> f64 {
-    duration.as_nanos() as f64
-}
-
 /// From before the first spawn until the last task has been awaited.
 pub fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> Duration
 where
@@ -114,42 +92,6 @@ where
     watch.elapsed()
 }
 
-/// tokio's own `yield_now`, which keeps a waker back until tokio has been to its drivers.
-#[derive(Debug)]
-pub struct TokioYields {
-    arms: Vec<Arm>,
-    shape: Shape,
-}
-
-impl TokioYields {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool) -> Self {
-        TokioYields { arms, shape: if quick { Shape::new(100, 5) } else { Shape::new(1_000, 100) } }
-    }
-}
-
-impl Measure for TokioYields {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity { key: "ns_per_tokio_yield", title: "tokio::task::yield_now: ns per poll" }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        vec![self.shape.to_string()]
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::Tokio)
-    }
-
-    fn sample(&self, _shape: usize, row: usize) -> Vec<f64> {
-        vec![nanos_per_poll(self.shape, |shape| self.arms[row].run(&TokioYielding(shape))[0])]
-    }
-}
-
 struct TokioYielding(Shape);
 
 impl Job for TokioYielding {
@@ -162,9 +104,4 @@ impl Job for TokioYielding {
         };
         vec![nanos(spawn_and_join(&runner, tasks, make))]
     }
-}
-
-/// A shape's number of tasks, as a column's name.
-pub fn tasks_name(tasks: usize) -> String {
-    format!("{} tasks", grouped(tasks as u64))
 }

@@ -9,61 +9,32 @@ use std::thread;
 use std::time::Duration;
 
 use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
-use super::polls::nanos;
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::section::Section;
 use crate::arms::runner::{Job, Runner};
 use crate::pinning::{Pinning, Side};
-use crate::stopwatch::{Stopwatch, now};
+use crate::stopwatch::{Stopwatch, nanos, now};
 
 /// A target that has not been polled after this is asleep for good.
 const LOST_AFTER: Duration = Duration::from_millis(500);
 
 /// Storms from 1 to 4 threads, which share the core that the measured thread does not use.
-#[derive(Debug)]
-pub struct Storms {
-    arms: Vec<Arm>,
-    wakes: u64,
-    pinning: Pinning,
-}
-
-impl Storms {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool, pinning: Pinning) -> Self {
-        Storms { arms, wakes: if quick { 100 } else { 50_000 }, pinning }
-    }
-}
-
-impl Measure for Storms {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![
-            Quantity { key: "ns_per_storm_wake", title: "Wake storms: ns per wake, all senders on one core" },
-            Quantity { key: "polls_per_storm_wake", title: "Wake storms: polls per wake" },
-            Quantity {
-                key: "lost_wakes",
-                title: "Wake storms: times the target slept on after the last wake, and was woken again",
-            },
-        ]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        ["1 thread", "2 threads", "3 threads", "4 threads"].map(str::to_owned).to_vec()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn rounds(&self) -> u32 {
-        15
-    }
-
-    fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::Storms)
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        self.arms[row].run(&Storm { threads: shape + 1, wakes: self.wakes, pinning: self.pinning.clone() })
-    }
+pub(super) fn measure(options: &Options, pinning: &Pinning) -> Measure {
+    let topic = Topic::new(
+        Section::Wake,
+        &[
+            ("ns_per_storm_wake", "Wake storms: ns per wake, all senders on one core"),
+            ("polls_per_storm_wake", "Wake storms: polls per wake"),
+            ("lost_wakes", "Wake storms: times the target slept on after the last wake, and was woken again"),
+        ],
+    );
+    let columns =
+        ["1 thread", "2 threads", "3 threads", "4 threads"].map(|threads| (threads, Some(Need::Storms)));
+    let (wakes, pinning) = (if options.common.quick { 100 } else { 50_000 }, pinning.clone());
+    let sample =
+        move |column, arm: Arm| arm.run(&Storm { threads: column + 1, wakes, pinning: pinning.clone() });
+    Measure::of_executors(&topic, options.arms(), columns, sample).with_rounds(15)
 }
 
 struct Storm {

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 
-use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
+use super::arm::Need;
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::section::Section;
 use crate::arms::runner::{Job, Runner};
 use crate::pinning::{Pinning, Side};
 use crate::stopwatch::{Wait, now, wait_until};
@@ -21,48 +23,19 @@ const TASKS: usize = 1_000;
 /// How long an executor has to come to rest.
 const REST: Duration = Duration::from_millis(20);
 
-/// An idle second with 1,000 parked tasks.
-#[derive(Debug)]
-pub struct Idle {
-    arms: Vec<Arm>,
-    second: Duration,
-    pinning: Pinning,
-}
-
-impl Idle {
-    /// On these arms; a quick run's second is shorter.
-    pub fn new(arms: Vec<Arm>, quick: bool, pinning: Pinning) -> Self {
-        Idle { arms, second: Duration::from_millis(if quick { 20 } else { 1_000 }), pinning }
-    }
-}
-
-impl Measure for Idle {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![
-            Quantity { key: "host_polls", title: "An idle second: host polls" },
-            Quantity { key: "cpu_us", title: "An idle second: CPU time in µs (with the wake that ends it)" },
-        ]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        vec!["1,000 parked tasks".to_owned()]
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn rounds(&self) -> u32 {
-        3
-    }
-
-    fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::RemoteWakes)
-    }
-
-    fn sample(&self, _shape: usize, row: usize) -> Vec<f64> {
-        self.arms[row].run(&Second { length: self.second, pinning: self.pinning.clone() })
-    }
+/// An idle second with 1,000 parked tasks; a quick run's second is shorter.
+pub(super) fn measure(options: &Options, pinning: &Pinning) -> Measure {
+    let topic = Topic::new(
+        Section::Idle,
+        &[
+            ("host_polls", "An idle second: host polls"),
+            ("cpu_us", "An idle second: CPU time in µs (with the wake that ends it)"),
+        ],
+    );
+    let length = Duration::from_millis(if options.common.quick { 20 } else { 1_000 });
+    let second = Second { length, pinning: pinning.clone() };
+    let columns = [("1,000 parked tasks", Some(Need::RemoteWakes))];
+    Measure::of_executors(&topic, options.arms(), columns, move |_, arm| arm.run(&second)).with_rounds(3)
 }
 
 struct Second {

@@ -20,8 +20,6 @@ use crate::arms::{
 pub enum Arm {
     /// tokio's LocalSet: the baseline
     LocalSet,
-    /// LocalSet once more: the noise floor
-    LocalSetAgain,
     /// Clockworker as it comes: one queue, WokenFirst
     WokenFirst,
     /// Clockworker with its tasks dealt out to two queues
@@ -72,11 +70,6 @@ pub enum Need {
 }
 
 impl Arm {
-    /// Every arm of this build, in the order of the tables.
-    pub fn all() -> Vec<Arm> {
-        Arm::value_variants().to_vec()
-    }
-
     /// Whether this machine has what the arm needs.
     pub fn is_available(self) -> bool {
         match self {
@@ -119,7 +112,6 @@ impl Arm {
     pub fn title(self) -> String {
         match self {
             Arm::LocalSet => "LocalSet",
-            Arm::LocalSetAgain => "LocalSet again (A/A)",
             Arm::WokenFirst => "WokenFirst, one queue",
             Arm::TwoQueues => "WokenFirst, two queues",
             Arm::Qlas => "QLAS",
@@ -149,7 +141,7 @@ impl Arm {
     /// Does `job` on a fresh executor.
     pub fn run(self, job: &impl Job) -> Vec<f64> {
         match self {
-            Arm::LocalSet | Arm::LocalSetAgain => job.run(Hosted::new(Baseline::default())),
+            Arm::LocalSet => job.run(Hosted::new(Baseline::default())),
             Arm::WokenFirst => job.run(Hosted::new(OneQueue::as_it_comes())),
             Arm::TwoQueues => job.run(Hosted::new(TwoQueues::alike())),
             Arm::Qlas => job.run(Hosted::new(OneQueue::qlas())),
@@ -202,14 +194,9 @@ mod tests {
 
     #[test]
     fn every_arm_runs_every_task_to_its_end() {
-        for arm in Arm::all().into_iter().filter(|arm| arm.is_available()) {
+        for arm in Arm::value_variants().iter().filter(|arm| arm.is_available()) {
             assert_eq!(arm.run(&Sum), [4_950.0], "{}", arm.title());
             assert_eq!(arm.run(&Sum), [4_950.0], "{} for the second time", arm.title());
         }
-    }
-
-    #[test]
-    fn the_baseline_comes_first() {
-        assert_eq!(Arm::all()[0], Arm::LocalSet);
     }
 }

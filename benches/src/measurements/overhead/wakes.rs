@@ -9,55 +9,26 @@ use std::task::{Context, Poll, Waker};
 use futures::channel::oneshot;
 
 use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
-use super::polls::nanos;
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::section::Section;
 use crate::arms::runner::{Job, Runner};
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, nanos};
 
 /// The hop of a ping-pong over oneshot channels; the fan-out of one task to a thousand.
-#[derive(Debug)]
-pub struct Wakes {
-    arms: Vec<Arm>,
-    hops: usize,
-    fan_out: FanOut,
-}
-
-impl Wakes {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool) -> Self {
-        let (hops, rounds) = if quick { (100, 5) } else { (50_000, 200) };
-        Wakes { arms, hops, fan_out: FanOut { waiters: 1_000, rounds } }
-    }
-}
-
-impl Measure for Wakes {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity {
-            key: "ns_per_local_wake",
-            title: "Wakes on the same thread, and the poll: ns per wake",
-        }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        ["oneshot hop", "fan-out 1 → 1,000"].map(str::to_owned).to_vec()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn can(&self, _shape: usize, row: usize) -> bool {
-        self.arms[row].has(Need::Wakers)
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        let arm = self.arms[row];
-        let (all, wakes) = match shape {
-            0 => (arm.run(&PingPong(self.hops)), self.hops),
-            _ => (arm.run(&self.fan_out), self.fan_out.wakes()),
+pub(super) fn measure(options: &Options) -> Measure {
+    let title = "Wakes on the same thread, and the poll: ns per wake";
+    let topic = Topic::new(Section::Wake, &[("ns_per_local_wake", title)]);
+    let columns = ["oneshot hop", "fan-out 1 → 1,000"].map(|title| (title, Some(Need::Wakers)));
+    let (hops, rounds) = if options.common.quick { (100, 5) } else { (50_000, 200) };
+    let fan_out = FanOut { waiters: 1_000, rounds };
+    Measure::of_executors(&topic, options.arms(), columns, move |column, arm: Arm| {
+        let (all, wakes) = match column {
+            0 => (arm.run(&PingPong(hops)), hops),
+            _ => (arm.run(&fan_out), fan_out.wakes()),
         };
         vec![all[0] / wakes as f64]
-    }
+    })
 }
 
 /// Two tasks that answer each other so many times in all. The channels are made before the time starts.

@@ -10,7 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::section::Section;
 use crate::arms::runner::{Job, Runner};
 use crate::pinning::{Pinning, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
@@ -25,58 +27,30 @@ const TIME_LIMIT: Duration = Duration::from_millis(300);
 /// glommio looks after foreign wakes every 100 ms, and must not be taken for dead.
 const LOST_AFTER: Duration = Duration::from_secs(2);
 
-/// The shape that is not parked.
+/// The column in which the host is not parked.
 const BUSY: usize = 0;
 
 /// Tasks that keep a busy host busy.
 const BUSY_TASKS: usize = 100;
 
 /// Wakes of one task from another thread, while the host is busy and while it is parked.
-#[derive(Debug)]
-pub struct Remote {
-    arms: Vec<Arm>,
-    wakes: u64,
-    pinning: Pinning,
-}
-
-impl Remote {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool, pinning: Pinning) -> Self {
-        Remote { arms, wakes: if quick { 20 } else { 1_000 }, pinning }
-    }
-}
-
-impl Measure for Remote {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![
-            Quantity {
-                key: "remote_wake_sender_ns",
-                title: "Wake from another thread: ns for the sender (median, with one clock reading)",
-            },
-            Quantity { key: "remote_wake_p50_ns", title: "Wake from another thread: ns until the poll, p50" },
-            Quantity { key: "remote_wake_p99_ns", title: "Wake from another thread: ns until the poll, p99" },
-        ]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        ["host busy", "host parked"].map(str::to_owned).to_vec()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn can(&self, shape: usize, row: usize) -> bool {
-        self.arms[row].has(if shape == BUSY { Need::BusyRemoteWakes } else { Need::RemoteWakes })
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        self.arms[row].run(&Exchange {
-            busy: shape == BUSY,
-            wakes: self.wakes,
-            pinning: self.pinning.clone(),
-        })
-    }
+pub(super) fn measure(options: &Options, pinning: &Pinning) -> Measure {
+    let topic = Topic::new(
+        Section::Wake,
+        &[
+            (
+                "remote_wake_sender_ns",
+                "Wake from another thread: ns for the sender (median, with one clock reading)",
+            ),
+            ("remote_wake_p50_ns", "Wake from another thread: ns until the poll, p50"),
+            ("remote_wake_p99_ns", "Wake from another thread: ns until the poll, p99"),
+        ],
+    );
+    let columns = [("host busy", Some(Need::BusyRemoteWakes)), ("host parked", Some(Need::RemoteWakes))];
+    let (wakes, pinning) = (if options.common.quick { 20 } else { 1_000 }, pinning.clone());
+    let sample =
+        move |column, arm: Arm| arm.run(&Exchange { busy: column == BUSY, wakes, pinning: pinning.clone() });
+    Measure::of_executors(&topic, options.arms(), columns, sample)
 }
 
 struct Exchange {

@@ -7,55 +7,28 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::arm::{Arm, Need};
-use super::measure::{Measure, Quantity, Row, rows_of};
-use super::polls::{nanos, spawn_and_join};
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::polls::spawn_and_join;
+use super::section::Section;
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, nanos};
 use crate::workload::self_waking::SelfWaking;
 
 /// Spawn and join, spawn and detach, abort: all tasks at once.
-#[derive(Debug)]
-pub struct Spawns {
-    arms: Vec<Arm>,
-    tasks: usize,
-}
-
-const ABORT: usize = 2;
-
-impl Spawns {
-    /// On these arms.
-    pub fn new(arms: Vec<Arm>, quick: bool) -> Self {
-        Spawns { arms, tasks: if quick { 500 } else { 100_000 } }
-    }
-}
-
-impl Measure for Spawns {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity { key: "ns_per_task", title: "A task's beginning and end: ns per task" }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        ["spawn and join", "spawn and detach", "abort"].map(str::to_owned).to_vec()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        rows_of(&self.arms)
-    }
-
-    fn can(&self, shape: usize, row: usize) -> bool {
-        shape != ABORT || self.arms[row].has(Need::Abort)
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        let (arm, tasks) = (self.arms[row], self.tasks);
-        let all = match shape {
+pub(super) fn measure(options: &Options) -> Measure {
+    let topic = Topic::new(Section::Spawn, &[("ns_per_task", "A task's beginning and end: ns per task")]);
+    let columns = [("spawn and join", None), ("spawn and detach", None), ("abort", Some(Need::Abort))];
+    let tasks = if options.common.quick { 500 } else { 100_000 };
+    Measure::of_executors(&topic, options.arms(), columns, move |column, arm: Arm| {
+        let all = match column {
             0 => arm.run(&Join(tasks)),
             1 => arm.run(&Detach(tasks)),
             _ => arm.run(&Abort(tasks)),
         };
         vec![all[0] / tasks as f64]
-    }
+    })
 }
 
 struct Join(usize);

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use super::measure::{Measure, Quantity, Row, Versus};
-use super::polls::{nanos, spawn_and_join};
+use super::measure::{Measure, Topic};
+use super::options::Options;
+use super::polls::spawn_and_join;
+use super::section::Section;
 use crate::arms::hosted::Hosted;
 use crate::arms::many_queues::ManyQueues;
 use crate::arms::runner::Runner;
 use crate::numbers::grouped;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, nanos};
 use crate::workload::relay::Relay;
 use crate::workload::self_waking::SelfWaking;
 
@@ -42,104 +44,49 @@ impl Load {
         if self == Load::AllRunnable { ONE_POLL } else { clockworker::DEFAULT_REQUEST }
     }
 
-    fn row(self) -> Row {
-        let (key, title) = match self {
-            Load::AllRunnable => ("all_runnable", "all runnable"),
-            Load::OneRunnable => ("one_runnable", "one runnable"),
-            Load::Churning => ("churning", "churning"),
-        };
-        Row { key: key.to_owned(), title: title.to_owned() }
+    fn title(self) -> &'static str {
+        match self {
+            Load::AllRunnable => "all runnable",
+            Load::OneRunnable => "one runnable",
+            Load::Churning => "churning",
+        }
     }
+}
+
+fn yields(options: &Options) -> u32 {
+    if options.common.quick { 2 } else { 300 }
+}
+
+fn columns() -> impl Iterator<Item = (String, String)> + Clone {
+    let title = |queues| format!("{} queue{}", grouped(queues as u64), if queues == 1 { "" } else { "s" });
+    QUEUES.into_iter().map(move |queues| (queues.to_string(), title(queues)))
 }
 
 /// Nanoseconds per poll at the default request.
-#[derive(Debug)]
-pub struct Queues {
-    yields: u32,
-}
-
-impl Queues {
-    /// The usual number of yields, or few.
-    pub fn new(quick: bool) -> Self {
-        Queues { yields: yields(quick) }
-    }
-}
-
-fn yields(quick: bool) -> u32 {
-    if quick { 2 } else { 300 }
-}
-
-fn shapes() -> Vec<String> {
-    QUEUES.map(|queues| format!("{} queues", grouped(queues as u64)).replace("1 queues", "1 queue")).to_vec()
-}
-
-impl Measure for Queues {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity { key: "ns_per_poll", title: "Queues at the default request: ns per poll" }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        shapes()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        LOADS.map(Load::row).to_vec()
-    }
-
-    fn versus(&self) -> Versus {
-        Versus::FirstShape
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
-        let run = Run::new(LOADS[row], QUEUES[shape], clockworker::DEFAULT_REQUEST, self.yields);
+pub(super) fn polls(options: &Options) -> Measure {
+    let topic = Topic::new(Section::Queues, &[("ns_per_poll", "Queues at the default request: ns per poll")]);
+    let yields = yields(options);
+    Measure::of_itself(&topic, LOADS.map(Load::title), columns(), move |row, column| {
+        let run = Run::new(LOADS[row], QUEUES[column], clockworker::DEFAULT_REQUEST, yields);
         vec![run.time / run.polls]
-    }
+    })
 }
 
 /// Nanoseconds per turn, where every turn is one poll, beyond what the polls cost in one queue.
 ///
 /// This is the choice of a queue with all that belongs to a turn: beginning and ending it, its clock readings, and the way
 /// to another queue's memory.
-#[derive(Debug)]
-pub struct Turns {
-    yields: u32,
-}
-
-impl Turns {
-    /// The usual number of yields, or few.
-    pub fn new(quick: bool) -> Self {
-        Turns { yields: yields(quick) }
-    }
-}
-
-impl Measure for Turns {
-    fn quantities(&self) -> Vec<Quantity> {
-        vec![Quantity {
-            key: "ns_per_pick",
-            title: "Queues, turns of one poll: ns per pick (a turn, less its poll in one queue)",
-        }]
-    }
-
-    fn shapes(&self) -> Vec<String> {
-        shapes()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        PICKING.map(Load::row).to_vec()
-    }
-
-    fn versus(&self) -> Versus {
-        Versus::FirstShape
-    }
-
-    fn sample(&self, shape: usize, row: usize) -> Vec<f64> {
+pub(super) fn picks(options: &Options) -> Measure {
+    let title = "Queues, turns of one poll: ns per pick (a turn, less its poll in one queue)";
+    let (topic, yields) = (Topic::new(Section::Queues, &[("ns_per_pick", title)]), yields(options));
+    Measure::of_itself(&topic, PICKING.map(Load::title), columns(), move |row, column| {
         let load = PICKING[row];
-        let turns = Run::new(load, QUEUES[shape], load.request(), self.yields);
-        let alone = Run::new(load, 1, clockworker::DEFAULT_REQUEST, self.yields);
+        let turns = Run::new(load, QUEUES[column], load.request(), yields);
+        let alone = Run::new(load, 1, clockworker::DEFAULT_REQUEST, yields);
         // Where one queue runs alone it goes on with its turn, and there is nothing to pick.
         let picked = turns.turns > turns.polls / 2.0;
         vec![if picked { (turns.time - alone.time) / turns.turns } else { f64::NAN }]
-    }
+    })
 }
 
 /// What one run took.

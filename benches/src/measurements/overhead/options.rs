@@ -1,44 +1,41 @@
 //! What `overhead` can be asked for.
 
+use std::iter;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
 use super::section::Section;
+use crate::harness::options::{Common, or_default};
 
 /// What to measure, on what, and how often.
-#[derive(Args, Clone, Debug)]
-#[command(after_long_help = AFTER_HELP)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
-    #[arg(long)]
-    pub quick: bool,
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
 
     /// Run these sections only, separated by commas [default: all]
     #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
     pub only: Vec<Section>,
 
-    /// Measure these arms only, separated by commas; LocalSet is always among them [default: all]
+    /// Measure these arms only, separated by commas; LocalSet is always among them, twice [default: all]
     #[arg(long, value_name = "ARMS", value_enum, value_delimiter = ',')]
+    #[serde(skip_deserializing)]
+    // The program that reads a file may have been built without some of them.
     pub arms: Vec<Arm>,
-
-    /// Rounds of every measure, however long they take [default: 30, or fewer where they take over a minute; all in all about ten minutes]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub rounds: Option<u32>,
-
-    /// Where every random choice starts: the order of the arms, Zipf's groups, resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
 
     /// The folder in which the run gets one of its own, for its artefacts [default: overhead in the target folder]
     #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
     pub artefacts: Option<PathBuf>,
 }
+
+const ROUNDS: &str = "Rounds of every measure, however long they take [default: 30, or fewer where they take over a minute; all in all about ten minutes]";
 
 const AFTER_HELP: &str = "\
 Where a table has '–' the arm cannot do what is measured:
@@ -52,15 +49,24 @@ Where a table has '–' the arm cannot do what is measured:
   yield_now     tokio's works only inside tokio
 glommio itself needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";
 
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
 impl Options {
     /// The sections to run.
-    pub fn sections(&self) -> impl Iterator<Item = Section> + '_ {
-        Section::ALL.into_iter().filter(|section| self.only.is_empty() || self.only.contains(section))
+    pub fn sections(&self) -> impl Iterator<Item = Section> {
+        let wanted = or_default(&self.only, Section::value_variants());
+        Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
     }
 
-    /// The arms to measure, LocalSet first.
+    /// The arms to measure: first LocalSet and LocalSet again.
     pub fn arms(&self) -> Vec<Arm> {
-        let wanted = |arm: &Arm| *arm == Arm::LocalSet || self.arms.is_empty() || self.arms.contains(arm);
-        Arm::all().into_iter().filter(wanted).filter(|arm| arm.is_available()).collect()
+        let wanted = or_default(&self.arms, Arm::value_variants());
+        let others = Arm::value_variants().iter().copied().filter(|arm| *arm != Arm::LocalSet);
+        let others = others.filter(|arm| wanted.contains(arm) && arm.is_available());
+        iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
     }
 }
