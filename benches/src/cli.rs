@@ -1,16 +1,14 @@
 //! The command line: what can be asked for, and one clear line when what is asked for makes no sense.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{overhead, priority, service, tail};
-use crate::{compare, page, programs, simulate, tcp};
+use crate::measurements::{compare, overhead, priority, service, tail};
+use crate::{page, programs, simulate, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -46,7 +44,7 @@ struct Line {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compare the executor with LocalSet: what a poll costs, and foreground latency beside background work
-    Compare(Options),
+    Compare(compare::options::Options),
     /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
     Overhead(overhead::options::Options),
     /// Ask the schedulers in virtual time: response times, slowdowns, and which of them meet a target
@@ -82,60 +80,6 @@ pub enum Command {
     Report(page::options::Options),
 }
 
-/// What to compare, and how long.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
-    #[arg(long)]
-    pub quick: bool,
-
-    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Rounds of the overhead scenario, however long they take [default: 40, or fewer if 35 s are over]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub rounds: Option<u32>,
-
-    /// Repetitions of the background scenario, 24 s each [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repetitions: Option<u32>,
-
-    /// The share of clockworker's foreground queue in the background scenario; the background's is 2
-    #[arg(long, value_name = "N", default_value_t = 13, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub foreground_share: u32,
-
-    /// Where every random choice starts: the order of the arms, arrivals, resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Run this scenario only; may be given more than once [default: all]
-    #[arg(long = "scenario", value_name = "NAME", value_enum)]
-    pub scenarios: Vec<Scenario>,
-}
-
-impl Options {
-    /// Whether `scenario` is to be run.
-    pub fn wants(&self, scenario: Scenario) -> bool {
-        self.scenarios.is_empty() || self.scenarios.contains(&scenario)
-    }
-}
-
-/// One of the two comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Scenario {
-    /// What a poll costs, beside LocalSet
-    Overhead,
-    /// What foreground latency costs beside background work
-    Background,
-}
-
-impl Scenario {
-    /// Every scenario, in the order in which they run.
-    pub const ALL: [Scenario; 2] = [Scenario::Overhead, Scenario::Background];
-}
-
 impl Command {
     /// Does it.
     ///
@@ -144,7 +88,7 @@ impl Command {
     /// As what is done has them.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
-            Command::Compare(options) => compare::command(options),
+            Command::Compare(options) => command::<compare::Compare>(options),
             Command::Overhead(options) => command::<overhead::Overhead>(options),
             Command::Simulate(options) => simulate::command(options),
             Command::Tcp(options) => tcp::command(options),
@@ -200,37 +144,11 @@ mod tests {
         parse(line.split(' ').map(OsString::from))
     }
 
-    fn compare_options(line: &str) -> Options {
-        match parse_line(line) {
-            Parsed::Command(command) => match *command {
-                Command::Compare(options) => options,
-                other => panic!("'{line}' was taken as {other:?}"),
-            },
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
-    }
-
     fn complaint(line: &str) -> String {
         match parse_line(line) {
             Parsed::Wrong(failure) => failure.to_string(),
             other => panic!("'{line}' was taken as {other:?}"),
         }
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let line = "program compare --quick --json out.json --rounds 7 --seed 9 --scenario background";
-        let options = compare_options(line);
-        assert!(options.quick);
-        assert_eq!(options.json, Some(PathBuf::from("out.json")));
-        assert_eq!((options.rounds, options.repetitions, options.seed), (Some(7), None, 9));
-        assert!(options.wants(Scenario::Background) && !options.wants(Scenario::Overhead));
-    }
-
-    #[test]
-    fn no_scenario_means_all() {
-        let options = compare_options("program compare");
-        assert!(Scenario::ALL.into_iter().all(|scenario| options.wants(scenario)));
     }
 
     #[test]

@@ -17,7 +17,6 @@ pub mod failure;
 pub mod harness;
 pub mod measurements;
 
-pub mod compare;
 pub mod overhead;
 pub mod programs;
 pub mod simulate;
@@ -45,8 +44,6 @@ pub mod report;
 
 pub mod json;
 pub mod numbers;
-pub mod table;
 pub mod target;
 pub mod terminal;
-pub mod text;
 pub mod whole_file;

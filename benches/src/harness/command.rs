@@ -87,7 +87,7 @@ fn measure<S>(
 ) -> Result<Vec<Cell<S>>, Failure> {
     experiment.start()?;
     pinning.pin(experiment.side());
-    let rounds = experiment.rounds().most(options.rounds, options.quick);
+    let rounds = experiment.rounds().most(experiment.wanted(options), options.quick);
     let progress = Progress::start(name, rounds.into());
     let cells = rounds::run(experiment, part, options, &progress);
     progress.finish();
@@ -99,7 +99,7 @@ fn measure<S>(
 fn expected<S>(plan: &Plan<S>, options: &Common) -> Option<String> {
     let takes = |experiment: &dyn Experiment<S>| {
         let rounds = experiment.rounds();
-        let number = rounds.most(options.rounds, options.quick) + u32::from(rounds.warms_up);
+        let number = rounds.most(experiment.wanted(options), options.quick) + u32::from(rounds.warms_up);
         Some(experiment.round_takes()? * number)
     };
     let all: Duration = plan.iter().map(|experiment| takes(&**experiment)).sum::<Option<Duration>>()?;

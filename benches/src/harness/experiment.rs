@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::options::Common;
 use super::report::Cell;
 use super::sample::Sample;
 use crate::failure::Failure;
@@ -31,6 +32,11 @@ pub trait Experiment<S> {
 
     /// How many rounds there are.
     fn rounds(&self) -> Rounds;
+
+    /// How many of them are asked for, if anybody says.
+    fn wanted(&self, common: &Common) -> Option<u32> {
+        common.rounds
+    }
 
     /// The core of the thread that takes samples.
     fn side(&self) -> Side;

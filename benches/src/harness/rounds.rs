@@ -39,7 +39,7 @@ pub fn run<S>(
     progress: &Progress,
 ) -> Result<Vec<Cell<S>>, Failure> {
     let mut cells = experiment.cells();
-    let rounds = experiment.rounds();
+    let (rounds, wanted) = (experiment.rounds(), experiment.wanted(options));
     let mut order = Random::new(options.seed, Purpose::Order, part);
     let mut records: ByArm<Record> =
         cells.iter().map(|cell| vec![Record::default(); cell.arms.len()]).collect();
@@ -47,8 +47,8 @@ pub fn run<S>(
         run_round(experiment, &cells, u64::MAX, &mut order, progress)?;
     }
     let watch = Stopwatch::start();
-    for round in 0..rounds.most(options.rounds, options.quick) {
-        if rounds.are_enough(options.rounds, round, watch.elapsed()) {
+    for round in 0..rounds.most(wanted, options.quick) {
+        if rounds.are_enough(wanted, round, watch.elapsed()) {
             break;
         }
         let samples = run_round(experiment, &cells, round.into(), &mut order, progress)?;

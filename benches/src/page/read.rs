@@ -1,6 +1,5 @@
 //! The scenarios whose files are read: one reader for each.
 
-pub mod compare;
 pub mod programs;
 pub mod simulate;
 pub mod tcp;
@@ -12,6 +11,7 @@ use super::document::Document;
 use super::model::Chapter;
 use crate::failure::Failure;
 use crate::harness::measurement::Measurement;
+use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
 use crate::measurements::priority::Priority;
 use crate::measurements::service::Service;
@@ -37,7 +37,7 @@ pub struct Reader {
 /// Every reader, in the order of the page.
 pub const READERS: [Reader; 9] = [
     of::<Service>(),
-    compare::READER,
+    of::<Compare>(),
     of::<Overhead>(),
     programs::READER,
     tcp::READER,
