@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use clockworker_benches::compare::overhead::{Arm, Shape};
+use clockworker_benches::measurements::compare::overhead::Arm;
+use clockworker_benches::workload::shape::Shape;
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 fn main() {
@@ -19,7 +20,7 @@ fn measure(criterion: &mut Criterion, name: &str, shape: Shape) {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
     group.throughput(Throughput::Elements(shape.polls()));
-    for arm in Arm::ALL.into_iter().filter(|&arm| arm != Arm::LocalSetAgain) {
+    for arm in Arm::ALL {
         group.bench_function(BenchmarkId::new(arm.key(), shape), |bencher| {
             bencher.iter_custom(|samples| (0..samples).map(|_| arm.sample(shape)).sum::<Duration>());
         });

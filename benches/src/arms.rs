@@ -7,6 +7,7 @@
 pub mod monoio;
 
 pub mod boxed_loop;
+pub mod bracketed;
 #[cfg(all(feature = "glommio", target_os = "linux"))]
 pub mod glommio;
 pub mod hosted;

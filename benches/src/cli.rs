@@ -1,43 +1,21 @@
 //! The command line: what can be asked for, and one clear line when what is asked for makes no sense.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{overhead, page, priority, programs, service, tail, tcp};
+use crate::harness::command::command;
+use crate::measurements::{compare, overhead, priority, service, tail};
+use crate::{page, programs, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Parsed {
-    /// Run the comparison.
-    Compare(Options),
-    /// Run the benchmark suite.
-    Overhead(overhead::options::Options),
-    /// Be `clockworker-simulate`.
-    Simulate(clockworker_simulate::Options),
-    /// Measure echo servers.
-    Tcp(tcp::options::Options),
-    /// Be one of those servers.
-    TcpServer(tcp::setup::Setup),
-    /// Measure a service beside compaction.
-    Service(service::options::Options),
-    /// Be that service.
-    ServiceServer(service::setup::Setup),
-    /// Serve jobs of all sizes.
-    Tail(tail::options::Options),
-    /// Put a background beside a foreground.
-    Priority(priority::options::Options),
-    /// Run programs with both sets of imports.
-    Programs(programs::options::Options),
-    /// Run one of them once.
-    ProgramSample(programs::options::SampleOptions),
-    /// Write the report.
-    Report(page::options::Options),
-    /// Show a help or version text.
+    /// Something to be done.
+    Command(Box<Command>),
+    /// A help or version text to be shown.
     Help(Help),
     /// Nothing: the request makes no sense.
     Wrong(Failure),
@@ -62,10 +40,11 @@ struct Line {
     command: Command,
 }
 
+/// Something to be done: what is said of each is its help.
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Compare the executor with LocalSet: what a poll costs, and foreground latency beside background work
-    Compare(Options),
+    Compare(compare::options::Options),
     /// Measure polls, spawns, wakes, queues, groups, memory and idleness, beside other executors
     Overhead(overhead::options::Options),
     /// What `clockworker-simulate` does, for `report --run`
@@ -102,75 +81,34 @@ enum Command {
     Report(page::options::Options),
 }
 
-/// What to compare, and how long.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
-    #[arg(long)]
-    pub quick: bool,
-
-    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Rounds of the overhead scenario, however long they take [default: 40, or fewer if 35 s are over]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub rounds: Option<u32>,
-
-    /// Repetitions of the background scenario, 24 s each [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repetitions: Option<u32>,
-
-    /// The share of clockworker's foreground queue in the background scenario; the background's is 2
-    #[arg(long, value_name = "N", default_value_t = 13, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub foreground_share: u32,
-
-    /// Where every random choice starts: the order of the arms, arrivals, resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Run this scenario only; may be given more than once [default: all]
-    #[arg(long = "scenario", value_name = "NAME", value_enum)]
-    pub scenarios: Vec<Scenario>,
-}
-
-impl Options {
-    /// Whether `scenario` is to be run.
-    pub fn wants(&self, scenario: Scenario) -> bool {
-        self.scenarios.is_empty() || self.scenarios.contains(&scenario)
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// As what is done has them.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Compare(options) => command::<compare::Compare>(options),
+            Command::Overhead(options) => command::<overhead::Overhead>(options),
+            Command::Simulate(options) => clockworker_simulate::run(options).map_err(Failure::of_simulator),
+            Command::Tcp(options) => tcp::command(options),
+            Command::TcpServer { setup } => tcp::server::command(setup),
+            Command::Service(options) => command::<service::Service>(options),
+            Command::ServiceServer { setup } => service::server::command(setup),
+            Command::Tail(options) => command::<tail::Tail>(options),
+            Command::Priority(options) => command::<priority::Priority>(options),
+            Command::Programs(options) => programs::command(options),
+            Command::ProgramSample(options) => programs::child::command(options),
+            Command::Report(options) => page::command(options),
+        }
     }
-}
-
-/// One of the two comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Scenario {
-    /// What a poll costs, beside LocalSet
-    Overhead,
-    /// What foreground latency costs beside background work
-    Background,
-}
-
-impl Scenario {
-    /// Every scenario, in the order in which they run.
-    pub const ALL: [Scenario; 2] = [Scenario::Overhead, Scenario::Background];
 }
 
 /// Reads the command line, the program's name first.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
     match Line::try_parse_from(arguments) {
-        Ok(Line { command: Command::Compare(options) }) => Parsed::Compare(options),
-        Ok(Line { command: Command::Overhead(options) }) => Parsed::Overhead(options),
-        Ok(Line { command: Command::Simulate(options) }) => Parsed::Simulate(options),
-        Ok(Line { command: Command::Tcp(options) }) => Parsed::Tcp(options),
-        Ok(Line { command: Command::TcpServer { setup } }) => Parsed::TcpServer(setup),
-        Ok(Line { command: Command::Service(options) }) => Parsed::Service(options),
-        Ok(Line { command: Command::ServiceServer { setup } }) => Parsed::ServiceServer(setup),
-        Ok(Line { command: Command::Tail(options) }) => Parsed::Tail(options),
-        Ok(Line { command: Command::Priority(options) }) => Parsed::Priority(options),
-        Ok(Line { command: Command::Programs(options) }) => Parsed::Programs(options),
-        Ok(Line { command: Command::ProgramSample(options) }) => Parsed::ProgramSample(options),
-        Ok(Line { command: Command::Report(options) }) => Parsed::Report(options),
+        Ok(line) => Parsed::Command(Box::new(line.command)),
         Err(error) => explain(&error),
     }
 }
@@ -212,22 +150,6 @@ mod tests {
             Parsed::Wrong(failure) => failure.to_string(),
             other => panic!("'{line}' was taken as {other:?}"),
         }
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let line = "program compare --quick --json out.json --rounds 7 --seed 9 --scenario background";
-        let Parsed::Compare(options) = parse_line(line) else { panic!("not taken") };
-        assert!(options.quick);
-        assert_eq!(options.json, Some(PathBuf::from("out.json")));
-        assert_eq!((options.rounds, options.repetitions, options.seed), (Some(7), None, 9));
-        assert!(options.wants(Scenario::Background) && !options.wants(Scenario::Overhead));
-    }
-
-    #[test]
-    fn no_scenario_means_all() {
-        let Parsed::Compare(options) = parse_line("program compare") else { panic!("not taken") };
-        assert!(Scenario::ALL.into_iter().all(|scenario| options.wants(scenario)));
     }
 
     #[test]

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 /// What a task without an end counts as: longer than any task that has ended can have taken.
 pub const WORST: Duration = Duration::from_secs(60);
 
+/// A generator later than this had to share its core: a tenth of the shortest piece of work is lost in the
+/// latencies.
+pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
+
 /// A collection of latencies.
 #[derive(Clone, Debug)]
 pub struct Latencies(Histogram<u64>);

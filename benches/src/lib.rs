@@ -13,15 +13,15 @@
 pub mod cli;
 pub mod failure;
 
-pub mod compare;
+pub mod harness;
+pub mod measurements;
+
 pub mod overhead;
-pub mod priority;
 pub mod programs;
-pub mod service;
-pub mod tail;
 pub mod tcp;
 
 pub mod beside;
+pub mod serving;
 
 pub mod page;
 
@@ -38,15 +38,10 @@ pub mod latencies;
 pub mod spread;
 pub mod stats;
 
-pub mod conclusions;
-pub mod facts;
-pub mod heading;
 pub mod report;
 
 pub mod json;
 pub mod numbers;
-pub mod table;
 pub mod target;
 pub mod terminal;
-pub mod text;
 pub mod whole_file;

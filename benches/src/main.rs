@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use clockworker_benches::allocations::Counting;
 use clockworker_benches::cli::{self, Parsed};
-use clockworker_benches::failure::Failure;
-use clockworker_benches::{compare, overhead, page, priority, programs, service, tail, tcp, terminal};
+use clockworker_benches::terminal;
 
 /// Counts for the section `memory` of `overhead`.
 #[global_allocator]
@@ -14,28 +13,11 @@ static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
     match cli::parse(env::args_os()) {
-        Parsed::Compare(options) => status(compare::command(&options)),
-        Parsed::Overhead(options) => status(overhead::command(&options)),
-        Parsed::Simulate(options) => {
-            status(clockworker_simulate::run(&options).map_err(Failure::of_simulator))
-        }
-        Parsed::Tcp(options) => status(tcp::command(&options)),
-        Parsed::TcpServer(setup) => status(tcp::server::command(&setup)),
-        Parsed::Service(options) => status(service::command(&options)),
-        Parsed::ServiceServer(setup) => status(service::server::command(&setup)),
-        Parsed::Tail(options) => status(tail::command(&options)),
-        Parsed::Priority(options) => status(priority::command(&options)),
-        Parsed::Programs(options) => status(programs::command(&options)),
-        Parsed::ProgramSample(options) => status(programs::child::command(&options)),
-        Parsed::Report(options) => status(page::command(&options)),
+        Parsed::Command(command) => match command.run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => terminal::complain(&failure),
+        },
         Parsed::Help(help) => terminal::show_help(&help),
         Parsed::Wrong(failure) => terminal::complain(&failure),
-    }
-}
-
-fn status(done: Result<(), Failure>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => terminal::complain(&failure),
     }
 }

@@ -31,6 +31,25 @@ pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} ({})", ratio(estimate.median), interval(estimate))
 }
 
+/// What stands where there is nothing.
+pub const NOTHING: &str = "–";
+
+/// A ratio with its interval, if there is one.
+pub fn compared(estimate: Option<&Estimate>) -> String {
+    estimate.map_or_else(|| NOTHING.to_owned(), with_interval)
+}
+
+/// Three digits that count, and all before the point.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size < 0.9995 => format!("{value:.3}"),
+        size if size < 9.995 => format!("{value:.2}"),
+        size if size < 99.95 => format!("{value:.1}"),
+        _ => grouped(value.round() as u64),
+    }
+}
+
 /// Nanoseconds as milliseconds, or the news that there was no end to wait for.
 pub fn millis(nanos: u64) -> String {
     if is_worst(nanos) { "never".to_owned() } else { format!("{:.2}", nanos as f64 / 1e6) }
@@ -79,6 +98,12 @@ mod tests {
     fn ratios_keep_two_digits_that_count() {
         assert_eq!([0.014, 0.449, 12.0].map(ratio), ["0.014", "0.45", "12.00"]);
         assert_eq!(interval(&Estimate { median: 1.0, low: 0.9, high: 1.25 }), "0.90 – 1.25");
+    }
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        let texts = [0.0, 0.0123, 1.234, 56.78, 99.96, 12_345.6].map(number);
+        assert_eq!(texts, ["0", "0.012", "1.23", "56.8", "100", "12,346"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod shares;
 pub mod draw;
 pub mod html;
 pub mod markdown;
+pub mod text;
 
 use std::fs;
 use std::io::Write;

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug)]
 pub struct Pinning {
     cores: Result<Cores, String>,
+    /// Where this process ran before.
+    allowed: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +28,13 @@ impl Pinning {
     ///
     /// The measured side gets the last core, because interrupts and housekeeping tend to sit on the first.
     pub fn detect() -> Self {
-        let cores = allowed_cores().and_then(|allowed| match *allowed.as_slice() {
+        let allowed = allowed_cores();
+        let cores = allowed.clone().and_then(|allowed| match *allowed.as_slice() {
             [load, .., measured] => Ok(Cores { measured, load }),
             _ => Err("this process may use one core only".to_owned()),
         });
         let cores = cores.and_then(|cores| tried(cores.measured).map(|()| cores));
-        Pinning { cores }
+        Pinning { cores, allowed: allowed.unwrap_or_default() }
     }
 
     /// Moves the calling thread, and threads it starts from now on, to the core of `side`. Does nothing where
@@ -40,7 +43,15 @@ impl Pinning {
         if let Ok(cores) = &self.cores {
             let core = if side == Side::Measured { cores.measured } else { cores.load };
             // It worked once, in `detect`; were it to fail now, the run would only be noisier.
-            let _ = pin_to(core);
+            let _ = pin_to(&[core]);
+        }
+    }
+
+    /// Lets the calling thread, and threads and processes it starts from now on, run wherever this process could before.
+    pub fn release(&self) {
+        if self.cores.is_ok() {
+            // A thread that stays where it is starts processes there, and they say so.
+            let _ = pin_to(&self.allowed);
         }
     }
 
@@ -62,7 +73,7 @@ impl Pinning {
 
 /// Pins a scratch thread, so that a refusal is known before anything is measured.
 fn tried(core: usize) -> Result<(), String> {
-    std::thread::spawn(move || pin_to(core))
+    std::thread::spawn(move || pin_to(&[core]))
         .join()
         .unwrap_or_else(|_| Err("the trial thread panicked".to_owned()))
 }
@@ -77,12 +88,12 @@ fn allowed_cores() -> Result<Vec<usize>, String> {
 }
 
 #[cfg(target_os = "linux")]
-fn pin_to(core: usize) -> Result<(), String> {
+fn pin_to(cores: &[usize]) -> Result<(), String> {
     use rustix::thread::{CpuSet, sched_setaffinity};
 
     let mut only = CpuSet::new();
-    only.set(core);
-    sched_setaffinity(None, &only).map_err(|error| format!("pinning to core {core} is refused: {error}"))
+    cores.iter().for_each(|&core| only.set(core));
+    sched_setaffinity(None, &only).map_err(|error| format!("pinning to core {cores:?} is refused: {error}"))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -91,7 +102,7 @@ fn allowed_cores() -> Result<Vec<usize>, String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn pin_to(_core: usize) -> Result<(), String> {
+fn pin_to(_cores: &[usize]) -> Result<(), String> {
     Err("this system has no way to pin a thread".to_owned())
 }
 
@@ -101,7 +112,8 @@ mod tests {
 
     #[test]
     fn one_core_is_no_reason_to_stop() {
-        let pinning = Pinning { cores: Err("this process may use one core only".to_owned()) };
+        let pinning =
+            Pinning { cores: Err("this process may use one core only".to_owned()), allowed: vec![0] };
         pinning.pin(Side::Measured);
         assert!(!pinning.apart());
         assert_eq!(pinning.describe(), "none: this process may use one core only");
@@ -109,16 +121,19 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_pinned_thread_is_allowed_on_its_core_only() {
+    fn a_pinned_thread_is_allowed_on_its_core_only_until_it_is_released() {
         let pinning = Pinning::detect();
         let Ok(cores) = &pinning.cores else { return };
         for (side, core) in [(Side::Measured, cores.measured), (Side::Load, cores.load)] {
             let pinning = pinning.clone();
+            let everywhere = pinning.allowed.clone();
             let allowed = std::thread::spawn(move || {
                 pinning.pin(side);
-                allowed_cores()
+                let pinned = allowed_cores();
+                pinning.release();
+                [pinned, allowed_cores()]
             });
-            assert_eq!(allowed.join().unwrap(), Ok(vec![core]));
+            assert_eq!(allowed.join().unwrap(), [Ok(vec![core]), Ok(everywhere)]);
         }
     }
 }

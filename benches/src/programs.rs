@@ -23,8 +23,8 @@ pub mod rounds;
 pub mod setting;
 pub mod text;
 
-use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::harness::facts::{self, Facts};
 use crate::json::{self, JsonFile};
 use crate::overhead::grid::Rounds;
 use crate::pinning::{Pinning, Side};
@@ -54,7 +54,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 
 fn run(options: &Options) -> Result<Report, Failure> {
     let pinning = Pinning::detect();
-    let facts = Facts::gather(&pinning);
+    let facts = Facts::gather(&pinning, facts::TOKIO);
     pinning.pin(Side::Measured);
     let setting = Setting { quick: options.quick, seed: options.seed, pinning };
     let rounds = Rounds::new(options.rounds, options.quick, options.seed);

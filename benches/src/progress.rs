@@ -12,8 +12,8 @@ pub struct Progress(ProgressBar);
 
 impl Progress {
     /// Shows a bar of `steps` steps; shows nothing if standard error is not a terminal.
-    pub fn start(scenario: &'static str, steps: u64) -> Self {
-        let style = ProgressStyle::with_template("{prefix:>10} {bar:40} {pos}/{len} {elapsed} {msg}");
+    pub fn start(scenario: impl Into<Cow<'static, str>>, steps: u64) -> Self {
+        let style = ProgressStyle::with_template("{prefix:>14} {bar:40} {pos}/{len} {elapsed} {msg}");
         let bar = ProgressBar::new(steps);
         bar.set_style(style.expect("the template is valid"));
         bar.set_prefix(scenario);

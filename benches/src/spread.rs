@@ -1,8 +1,6 @@
 //! How values are spread: percentiles, the largest and the mean, and enough points to draw their distribution.
 
-use serde::Serialize;
-
-use crate::latencies::Latencies;
+use crate::latencies::{Latencies, WORST};
 
 /// Points of a distribution that are kept for drawing it: this many for each power of two towards 1.
 const POINTS_PER_HALVING: u32 = 2;
@@ -16,28 +14,21 @@ pub struct Values {
     histogram: Latencies,
     sum: f64,
     count: u64,
+    missing: u64,
     largest: f64,
 }
 
-/// What the tables show of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// Half are no larger.
-    pub p50: f64,
-    /// 99 of 100 are no larger.
-    pub p99: f64,
-    /// 999 of 1,000 are no larger.
-    pub p999: f64,
-    /// The largest.
-    pub max: f64,
+impl Default for Values {
+    /// None yet; whole numbers, to three digits.
+    fn default() -> Self {
+        Values::to_the(1.0)
+    }
 }
 
 impl Values {
     /// None yet; kept to three digits, or to `unit` where that is more.
     pub fn to_the(unit: f64) -> Self {
-        Values { unit, histogram: Latencies::default(), sum: 0.0, count: 0, largest: 0.0 }
+        Values { unit, histogram: Latencies::default(), sum: 0.0, count: 0, missing: 0, largest: 0.0 }
     }
 
     /// Adds one.
@@ -48,11 +39,25 @@ impl Values {
         self.largest = self.largest.max(value);
     }
 
+    /// Adds nanoseconds; `None` is a wait without an end, and counts as [`WORST`].
+    pub fn add_nanos(&mut self, nanos: Option<u64>) {
+        self.missing += u64::from(nanos.is_none());
+        self.add(nanos.unwrap_or(WORST.as_nanos() as u64) as f64);
+    }
+
+    /// Nanoseconds; `None` is a wait without an end.
+    pub fn of_nanos(nanos: impl IntoIterator<Item = Option<u64>>) -> Self {
+        let mut values = Values::default();
+        nanos.into_iter().for_each(|nanos| values.add_nanos(nanos));
+        values
+    }
+
     /// Adds all of `others`, which have the same unit.
     pub fn merge(&mut self, others: &Values) {
         self.histogram.merge(&others.histogram);
         self.sum += others.sum;
         self.count += others.count;
+        self.missing += others.missing;
         self.largest = self.largest.max(others.largest);
     }
 
@@ -61,10 +66,27 @@ impl Values {
         self.count
     }
 
-    /// How they are spread; all zero if there are none.
-    pub fn spread(&self) -> Spread {
-        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| self.at(part));
-        Spread { mean: self.sum / self.count.max(1) as f64, p50, p99, p999, max: self.largest }
+    /// How many of them are waits without an end.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// The mean; zero if there are none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    /// How they are spread, by name; all zero if there are none.
+    pub fn statistics(&self) -> [(&'static str, f64); 6] {
+        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|part| self.at(part));
+        [
+            ("mean", self.mean()),
+            ("p50", p50),
+            ("p90", p90),
+            ("p99", p99),
+            ("p999", p999),
+            ("max", self.largest),
+        ]
     }
 
     /// Points of their distribution, (part, value): that part of them is no larger than the value. Closer together
@@ -74,7 +96,8 @@ impl Values {
         (0..=HALVINGS * POINTS_PER_HALVING).map(halving).map(|part| (part, self.at(part))).collect()
     }
 
-    fn at(&self, part: f64) -> f64 {
+    /// What that part of them is no larger than.
+    pub fn at(&self, part: f64) -> f64 {
         self.histogram.at(part) as f64 * self.unit
     }
 }
@@ -91,23 +114,23 @@ mod tests {
 
     #[test]
     fn the_spread_of_known_data() {
-        let wanted = Spread { mean: 500.5, p50: 500.0, p99: 990.0, p999: 999.0, max: 1_000.0 };
-        assert_eq!(values(1..=1_000).spread(), wanted);
-        assert_eq!(Values::to_the(1.0).spread(), Spread::default());
+        let found = values(1..=1_000).statistics().map(|(_, value)| value);
+        assert_eq!(found, [500.5, 500.0, 900.0, 990.0, 999.0, 1_000.0]);
+        assert!(Values::default().statistics().iter().all(|(_, value)| *value == 0.0));
     }
 
     #[test]
     fn a_small_unit_keeps_what_is_behind_the_point() {
         let mut values = Values::to_the(0.25);
         values.add(1.26);
-        assert_eq!((values.spread().p50, values.spread().max), (1.25, 1.26));
+        assert_eq!((values.at(0.5), values.statistics()[5]), (1.25, ("max", 1.26)));
     }
 
     #[test]
     fn merging_is_as_if_all_had_been_added_at_once() {
         let mut merged = values(1..=400);
         merged.merge(&values(401..=1_000));
-        assert_eq!(merged.spread(), values(1..=1_000).spread());
+        assert_eq!(merged.statistics(), values(1..=1_000).statistics());
         assert_eq!(merged.count(), 1_000);
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::random::Random;
+use crate::random::{Purpose, Random};
 
 /// Resamples per interval: enough that the ends of the interval do not move in the digits printed.
 pub const RESAMPLES: usize = 5_000;
@@ -67,6 +67,29 @@ pub fn paired_ratios(samples: &[f64], baseline: &[f64]) -> Vec<f64> {
     samples.iter().zip(baseline).map(|(sample, pair)| sample / pair).collect()
 }
 
+/// Each sample over the one at the same place in `base`, if each has one and all ratios are numbers.
+pub fn finite_ratios(samples: &[f64], base: &[f64]) -> Option<Vec<f64>> {
+    let are_pairs = !samples.is_empty() && samples.len() == base.len();
+    let ratios = are_pairs.then(|| paired_ratios(samples, base))?;
+    ratios.iter().all(|ratio| ratio.is_finite()).then_some(ratios)
+}
+
+/// The median of the ratios of what was measured together, with its 95 % interval; `None` where there is none.
+pub fn paired(samples: &[f64], base: &[f64], random: &mut Random) -> Option<Estimate> {
+    finite_ratios(samples, base).map(|ratios| bootstrap_median(&ratios, random))
+}
+
+/// The median of samples with its 95 % interval, resampled as `seed` says; `None` of none.
+pub fn estimated_by_seed(samples: &[f64], seed: u64) -> Option<Estimate> {
+    let mut resampling = Random::new(seed, Purpose::Resampling, u64::MAX - 1);
+    (!samples.is_empty()).then(|| bootstrap_median(samples, &mut resampling))
+}
+
+/// [`paired`], resampled as `seed` says.
+pub fn paired_by_seed(samples: &[f64], base: &[f64], seed: u64) -> Option<Estimate> {
+    paired(samples, base, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1))
+}
+
 fn median_of(samples: &mut [f64]) -> f64 {
     assert!(!samples.is_empty(), "a median needs a sample");
     samples.sort_by(f64::total_cmp);
@@ -85,7 +108,6 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Purpose;
 
     fn random(seed: u64) -> Random {
         Random::new(seed, Purpose::Resampling, 0)
@@ -116,6 +138,13 @@ mod tests {
     #[test]
     fn ratios_are_taken_pair_by_pair() {
         assert_eq!(paired_ratios(&[1.0, 6.0], &[2.0, 3.0]), [0.5, 2.0]);
+    }
+
+    #[test]
+    fn ratios_need_pairs() {
+        assert_eq!(paired(&[1.0], &[], &mut random(1)), None);
+        assert_eq!(paired(&[1.0], &[0.0], &mut random(1)), None);
+        assert_eq!(paired(&[1.0, 3.0], &[2.0, 6.0], &mut random(1)).map(|found| found.low), Some(0.5));
     }
 
     #[test]

@@ -36,6 +36,11 @@ impl Stopwatch {
     }
 }
 
+/// A duration in nanoseconds.
+pub fn nanos(duration: Duration) -> f64 {
+    duration.as_nanos() as f64
+}
+
 /// How a thread waits for a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {

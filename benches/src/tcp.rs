@@ -10,24 +10,16 @@
 
 pub mod bars;
 pub mod cell;
-pub mod child;
-pub mod client;
-pub mod command;
-pub mod connection;
-pub mod contender;
-pub mod dialogue;
 pub mod options;
-pub mod pattern;
 pub mod report;
 pub mod rounds;
 pub mod samples;
-pub mod schedule;
 pub mod server;
 pub mod setup;
 pub mod text;
 
-use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::harness::facts::Facts;
 use crate::json::{self, JsonFile};
 use crate::pinning::Pinning;
 use crate::terminal;
@@ -60,8 +52,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 
 fn run(cells: &[Cell], options: &Options) -> Result<Report, Failure> {
     let pinning = Pinning::detect();
-    let mut facts = Facts::gather(&pinning);
-    facts.host = "as the tables say, each server with its own";
+    let facts = Facts::gather(&pinning, "as the tables say, each server with its own");
     let measure = |cell| Ok(CellReport::new(cell, &rounds::run(cell, options, &pinning)?, options.seed));
     let found: Vec<CellReport> = cells.iter().map(measure).collect::<Result<_, Failure>>()?;
     Ok(Report::new(options, facts.completed(), found))

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use crate::cli::Help;
 use crate::failure::Failure;
-use crate::report::Report;
-use crate::text;
 
 /// Says what went wrong, in one line on standard error.
 pub fn complain(failure: &Failure) -> ExitCode {
@@ -34,15 +32,6 @@ pub fn show_help(help: &Help) -> ExitCode {
 /// If it cannot be written. A reader that has gone away, as `head` does, is no error.
 pub fn print_text(text: &str) -> Result<(), Failure> {
     unless_closed(io::stdout().write_all(text.as_bytes())).map_err(|error| Failure::stdout(&error))
-}
-
-/// Prints the report on standard output.
-///
-/// # Errors
-///
-/// If it cannot be written. A reader that has gone away, as `head` does, is no error.
-pub fn print(report: &Report) -> Result<(), Failure> {
-    print_with(|out| text::write(report, out))
 }
 
 /// Prints on standard output what `write` writes.

@@ -3,5 +3,6 @@
 pub mod arrivals;
 pub mod relay;
 pub mod self_waking;
+pub mod shape;
 pub mod spin;
 pub mod zipf;

@@ -62,16 +62,19 @@ fn check(report: &Value) {
 }
 
 fn check_arm(cell: &Value, arm: &Value, place: usize) {
-    let latency = &arm["latency_ns"];
-    let [mean, p50, p99, p999] = ["mean", "p50", "p99", "p999"].map(|part| latency[part].as_f64().unwrap());
-    assert!(mean > 0.0 && p50 <= p99 && p99 <= p999, "{latency}");
-    assert_eq!(arm["latency_ratios"].is_null(), place == 0);
-    let compacts = cell["compactors"] != 0;
-    assert_eq!(arm["chunk_rate"].as_f64().is_some_and(|rate| rate > 0.0), compacts, "{arm}");
-    assert_eq!(arm["chunk_ratio"].is_null(), !compacts || place == 0);
-    assert_eq!(list(arm, "rounds").len(), 2);
+    let figures = &arm["figures"];
+    let [mean, p50, p99, p999] = ["mean", "p50", "p99", "p999"]
+        .map(|part| figures[&format!("latency_ns.{part}")]["value"].as_f64().unwrap());
+    assert!(mean > 0.0 && p50 <= p99 && p99 <= p999, "{figures}");
+    assert_eq!(figures["latency_ns.p99"]["ratio"].is_null(), place == 0);
+    let (compacts, chunks) = (cell["compactors"] != 0, &figures["chunk_rate"]);
+    assert_eq!(chunks["value"].as_f64().is_some_and(|rate| rate > 0.0), compacts, "{arm}");
+    assert_eq!(chunks["ratio"].is_null(), !compacts || place == 0);
+    assert_eq!(list(&figures["latency_ns.p99"], "samples").len(), 2);
+    assert!(["epoll", "io_uring", "legacy"].contains(&arm["facts"]["driver"].as_str().unwrap()));
     // The same schedules for all.
-    assert_eq!(arm["requests"], cell["arms"][0]["requests"]);
+    let requests = |arm: &Value| arm["distributions"]["latency_ns"]["count"].clone();
+    assert_eq!(requests(arm), requests(&cell["arms"][0]));
 }
 
 #[test]

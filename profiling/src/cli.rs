@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use clockworker_benches::compare::overhead::Shape;
 use clockworker_benches::failure::Failure;
+use clockworker_benches::workload::shape::Shape;
 
 use crate::contestant::Contestant;
 

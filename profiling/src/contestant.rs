@@ -1,8 +1,9 @@
 //! The executors that can be profiled.
 
 use clap::ValueEnum;
+use clockworker_benches::arms::bracketed::bracketed;
 use clockworker_benches::arms::{Baseline, OneQueue, TwoQueues};
-use clockworker_benches::compare::overhead::{Shape, bracketed};
+use clockworker_benches::workload::shape::Shape;
 
 /// An executor, and how it is set up. The same as in `clockworker-benches compare`, and the order-of-spawn policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

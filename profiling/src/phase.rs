@@ -362,7 +362,7 @@ mod tests {
             ],
         ),
         (Phase::Host, &["tokio::runtime::time::Driver::park_internal"]),
-        (Phase::Root, &["clockworker_benches::compare::overhead::bracketed::{{closure}}"]),
+        (Phase::Root, &["clockworker_benches::arms::bracketed::bracketed::{{closure}}"]),
         (Phase::Finish, &["tokio::runtime::task::core::Core<T,S>::set_stage"]),
         (
             Phase::Spawn,

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::Duration;
 
-use clockworker_benches::compare::overhead::Shape;
 use clockworker_benches::failure::Failure;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
+use clockworker_benches::workload::shape::Shape;
 
 use crate::cli::PhasesOptions;
 use crate::contestant::Contestant;

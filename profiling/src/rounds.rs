@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use clockworker_benches::compare::overhead::Shape;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
+use clockworker_benches::workload::shape::Shape;
 
 use crate::cli::{Length, RunOptions};
 

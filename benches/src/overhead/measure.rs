@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::arm::Arm;
-
 /// One of the numbers that a sample gives.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
@@ -72,9 +70,4 @@ pub trait Measure {
 
     /// Takes one sample on a fresh executor: a number per quantity, NaN for one that this row does not have.
     fn sample(&self, shape: usize, row: usize) -> Vec<f64>;
-}
-
-/// The rows of a measure whose rows are arms.
-pub fn rows_of(arms: &[Arm]) -> Vec<Row> {
-    arms.iter().map(|arm| Row { key: arm.key(), title: arm.title() }).collect()
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::document::{self, Document};
 use super::options::Options;
-use super::read::{READERS, Reader, overhead};
+use super::read::{READERS, Reader};
 use crate::cli;
 use crate::failure::Failure;
 use crate::target;
@@ -47,7 +47,7 @@ fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 fn earlier() -> Result<Vec<PathBuf>, Failure> {
     let folder = Options::folder();
     let mut files = if folder.is_dir() { document::files_in(&folder)? } else { Vec::new() };
-    let has_overhead = files.contains(&folder.join(overhead::READER.file_name()));
+    let has_overhead = files.contains(&folder.join("overhead.json"));
     files.extend(newest_overhead().filter(|_| !has_overhead));
     Ok(files)
 }

@@ -11,9 +11,6 @@ use super::model::Chapter;
 use super::read;
 use crate::failure::Failure;
 
-/// The version of the files that is read. All scenarios are at it.
-const SCHEMA_VERSION: u64 = 1;
-
 /// A file of results.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -30,7 +27,7 @@ pub struct Document {
 #[derive(Debug, Deserialize)]
 struct Head {
     schema: String,
-    schema_version: u64,
+    schema_version: u32,
     #[serde(default)]
     facts: Map<String, Value>,
 }
@@ -64,11 +61,11 @@ impl Document {
     pub fn parse(name: String, text: &str) -> Result<Self, String> {
         let body: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let head = Head::deserialize(&body).map_err(|error| format!("not a file of results: {error}"))?;
-        if head.schema_version != SCHEMA_VERSION {
-            return Err(format!(
-                "its form has version {}, this program reads {SCHEMA_VERSION}",
-                head.schema_version
-            ));
+        if let Some(reader) =
+            read::reader(&head.schema).filter(|reader| reader.version != head.schema_version)
+        {
+            let (found, read) = (head.schema_version, reader.version);
+            return Err(format!("its form has version {found}, this program reads {read}"));
         }
         let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(&value))).collect();
         Ok(Document { name, schema: head.schema, facts, body })
@@ -148,7 +145,7 @@ mod tests {
     fn what_is_no_file_of_results_is_refused() {
         assert!(parse("{").unwrap_err().contains("EOF"));
         assert!(parse("{}").unwrap_err().contains("not a file of results: missing field `schema`"));
-        let newer = parse(r#"{"schema":"x","schema_version":2}"#).unwrap_err();
+        let newer = parse(r#"{"schema":"clockworker-compare","schema_version":2}"#).unwrap_err();
         assert_eq!(newer, "its form has version 2, this program reads 1");
     }
 

@@ -1,8 +1,11 @@
 //! A line of the first screen: one number, its interval, and what it comes to in words.
 
-use crate::conclusions::Interval;
+use crate::harness::conclusion::Interval;
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
+
+/// The topic that `compare` and `overhead` share.
+pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
 
 /// Which card a line is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -132,8 +132,9 @@ fn section_of(section: &Section, place: usize, pictures: &mut usize) -> Markup {
                 div.plots { @for plot in &section.plots { (picture(plot, pictures)) } }
             }
             (tables_of(&section.tables))
+            @for doubt in &section.doubts { p.note { (doubt) } }
             @if !section.bars.is_empty() {
-                p { "Where it was to be, and whether it is:" }
+                p { "Where it was to be, and whether it is:" @if let Some(verdicts) = section.verdicts() { " " (verdicts) } }
                 ul { @for bar in &section.bars { li { (bar) } } }
             }
         }

@@ -68,6 +68,9 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     for table in &section.tables {
         write_table(table, out)?;
     }
+    for doubt in &section.doubts {
+        writeln!(out, "{doubt}\n")?;
+    }
     for bar in &section.bars {
         writeln!(out, "- {bar}")?;
     }

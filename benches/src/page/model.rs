@@ -2,7 +2,7 @@
 
 use super::headline::Headline;
 use super::plot::Plot;
-use crate::conclusions::Conclusion;
+use crate::harness::conclusion::{Conclusion, Verdict};
 
 /// What one file of results says.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +32,25 @@ pub struct Section {
     pub plots: Vec<Plot>,
     /// Numbers.
     pub tables: Vec<Table>,
+    /// What a reader must know before believing the numbers.
+    pub doubts: Vec<String>,
     /// Whether they are where they should be.
     pub bars: Vec<Conclusion>,
 }
+
+impl Section {
+    /// How many bars are met, missed and undecided, if any are judged.
+    pub fn verdicts(&self) -> Option<String> {
+        let verdicts: Vec<Verdict> = self.bars.iter().filter_map(|bar| bar.verdict).collect();
+        let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let counted = [Verdict::Met, Verdict::Missed, Verdict::Undecided]
+            .map(|verdict| format!("{} {verdict}", count(verdict)));
+        (!verdicts.is_empty()).then(|| counted.join(", "))
+    }
+}
+
+/// A column of a table: its name, and what stands in it for a row.
+pub type Column<R> = (&'static str, fn(&R) -> String);
 
 /// A table whose first column names the line.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +74,18 @@ impl Table {
             rows: Vec::new(),
             words: 1,
         }
+    }
+
+    /// A table of `rows`: each column has a name, and says what stands in it for a row.
+    pub fn of<R, const N: usize>(
+        caption: impl Into<String>,
+        rows: impl IntoIterator<Item = R>,
+        columns: [Column<R>; N],
+    ) -> Self {
+        let mut table = Table::new(caption, &columns.each_ref().map(|(name, _)| *name));
+        let row = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
+        table.rows = rows.into_iter().map(row).collect();
+        table
     }
 
     /// The same, with its first `words` columns as words.

@@ -1,6 +1,6 @@
 //! A picture, as data: ratios with their intervals, or lines.
 
-use super::axis::Axis;
+use super::axis::{Axis, Scale, Unit};
 use super::headline::Better;
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
@@ -132,4 +132,27 @@ impl Series {
             [self.points.first(), self.points.last()].map(|point| point.map_or_else(String::new, place));
         format!("{}: from {} to {}", self.label, ends[0], ends[1])
     }
+}
+
+/// The axes of a percentile plot of times.
+pub fn time_by_percentile(what: &str) -> (Axis, Axis) {
+    (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Nanos))
+}
+
+/// The axes of a percentile plot of numbers.
+pub fn number_by_percentile(what: &str) -> (Axis, Axis) {
+    (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Plain))
+}
+
+/// The axes of a cumulative distribution of times.
+pub fn distribution(what: &str) -> (Axis, Axis) {
+    (
+        Axis::new(what, Scale::Log, Unit::Nanos),
+        Axis::new("part that took no longer", Scale::Linear, Unit::Percent),
+    )
+}
+
+/// A line of points of a distribution, turned around for [`distribution`].
+pub fn turned((label, curve): (String, Vec<(f64, f64)>)) -> (String, Vec<(f64, f64)>) {
+    (label, curve.into_iter().map(|(part, value)| (value, part)).collect())
 }

@@ -1,12 +1,7 @@
 //! The scenarios whose files are read: one reader for each.
 
-pub mod compare;
-pub mod overhead;
-pub mod priority;
 pub mod programs;
-pub mod service;
 pub mod simulate;
-pub mod tail;
 pub mod tcp;
 pub mod theory;
 
@@ -15,12 +10,20 @@ pub mod parts;
 use super::document::Document;
 use super::model::Chapter;
 use crate::failure::Failure;
+use crate::harness::measurement::Measurement;
+use crate::measurements::compare::Compare;
+use crate::measurements::overhead::Overhead;
+use crate::measurements::priority::Priority;
+use crate::measurements::service::Service;
+use crate::measurements::tail::Tail;
 
 /// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     /// What such a file calls itself.
     pub schema: &'static str,
+    /// The version of such files that is read.
+    pub version: u32,
     /// What is to be run to get one.
     pub arguments: &'static [&'static str],
     /// What it would answer.
@@ -33,13 +36,13 @@ pub struct Reader {
 
 /// Every reader, in the order of the page.
 pub const READERS: [Reader; 9] = [
-    service::READER,
-    compare::READER,
-    overhead::READER,
+    of::<Service>(),
+    of::<Compare>(),
+    of::<Overhead>(),
     programs::READER,
     tcp::READER,
-    priority::READER,
-    tail::READER,
+    of::<Priority>(),
+    of::<Tail>(),
     simulate::READER,
     theory::READER,
 ];
@@ -47,6 +50,18 @@ pub const READERS: [Reader; 9] = [
 /// The reader of files of such a kind.
 pub fn reader(schema: &str) -> Option<&'static Reader> {
     READERS.iter().find(|reader| reader.schema == schema)
+}
+
+/// The reader of a measurement's files.
+const fn of<M: Measurement>() -> Reader {
+    Reader {
+        schema: M::SCHEMA,
+        version: M::SCHEMA_VERSION,
+        arguments: M::ARGUMENTS,
+        question: M::QUESTION,
+        quick: &["--quick"],
+        read: |document| Ok(M::chapter(&document.content()?)),
+    }
 }
 
 impl Reader {

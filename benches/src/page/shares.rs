@@ -52,7 +52,7 @@ pub fn chapter() -> Chapter {
     let section = Section {
         title: "Shares over time".to_owned(),
         question: "How soon, and how exactly, does each queue get its share?".to_owned(),
-        command: super::read::parts::command("report"),
+        command: crate::harness::heading::command("report"),
         method: format!(
             "EEVDF as the executor has it, in virtual time: not measured, the same on every machine. Queues that always \
              have work, with polls of {}, and requests of {} µs.",

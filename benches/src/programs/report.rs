@@ -6,9 +6,9 @@ use super::arm::Arm;
 use super::options::Options;
 use super::program::Program;
 use super::quantity::Quantity;
-use crate::conclusions::{Bar, Conclusion, Interval};
-use crate::facts::Facts;
-use crate::heading::Heading;
+use crate::harness::conclusion::{Bar, Conclusion, Interval};
+use crate::harness::facts::Facts;
+use crate::harness::heading::Heading;
 use crate::overhead::grid::{Cell, Grid};
 use crate::report;
 use crate::stats::Estimate;
@@ -116,7 +116,13 @@ impl Report {
         let Options { quick, rounds, seed, .. } = *options;
         let (schema, arguments) = ("clockworker-programs", Arguments { quick, only, rounds, seed });
         Report {
-            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
+            heading: Heading {
+                schema: schema.to_owned(),
+                schema_version: SCHEMA_VERSION,
+                note: note.map(str::to_owned),
+                arguments,
+                facts,
+            },
             findings,
             bars,
         }

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::list::PROGRAMS;
 use super::report::{Finding, Report};
-use crate::conclusions::{Conclusion, Verdict};
+use crate::harness::conclusion::{Conclusion, Verdict};
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
 

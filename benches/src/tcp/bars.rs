@@ -2,8 +2,8 @@
 
 use super::options::Section;
 use super::report::{CellReport, OpenReport};
-use super::setup::Host;
-use crate::conclusions::{Bar, Conclusion, Interval};
+use crate::harness::conclusion::{Bar, Conclusion, Interval};
+use crate::serving::host::Host;
 use crate::stats::Estimate;
 
 /// Bytes of the messages that bars are set for.
@@ -50,23 +50,18 @@ fn conclusion(quantity: String, value: Estimate, bar: Bar) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsString;
     use std::time::Duration;
 
-    use crate::cli::{Parsed, parse};
-    use crate::conclusions::Verdict;
-    use crate::latencies::Latencies;
+    use crate::harness::conclusion::Verdict;
+    use crate::harness::options::options_of;
+    use crate::serving::client::{Closed, Open};
+    use crate::serving::command::Usage;
+    use crate::spread::Values;
     use crate::tcp::cell::{Cell, plan};
-    use crate::tcp::client::{Closed, Open};
-    use crate::tcp::command::Usage;
     use crate::tcp::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
 
     fn cells(line: &str) -> Vec<Cell> {
-        let line = format!("program tcp --hosts tokio --loads 50 {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => plan(&options),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        plan(&options_of(&format!("--hosts tokio --loads 50 {line}")).unwrap())
     }
 
     /// Ten rounds, in which the machine grows slower: one arm has so many echoes, and so long a latency.
@@ -79,7 +74,7 @@ mod tests {
         let open = |&(_, nanos): &(u64, u64)| {
             let mut samples = OpenSamples::default();
             for round in 1..=10 {
-                let latencies = Latencies::gather((0..10).map(|_| Some(nanos * round)));
+                let latencies = Values::of_nanos((0..10).map(|_| Some(nanos * round)));
                 let open = Open { latencies, elapsed: Duration::from_secs(1), ..Open::default() };
                 samples.add(1.0, &OpenSample { open, usage: Usage::default() });
             }

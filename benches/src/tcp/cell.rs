@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::options::{Options, Section};
-use super::setup::{Background, Host, Setup, Spawner};
+use super::setup::{Background, Setup, Spawner};
 use crate::numbers::grouped;
+use crate::serving::host::Host;
 
 /// A server that is compared.
 #[derive(Clone, Debug)]
@@ -152,15 +153,10 @@ fn arms(shape: &Shape, background: Option<&Background>, options: &Options) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Parsed, parse};
-    use std::ffi::OsString;
+    use crate::harness::options::options_of;
 
     fn cells(line: &str) -> Vec<Cell> {
-        let line = format!("program tcp --hosts tokio {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => plan(&options),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        plan(&options_of(&format!("--hosts tokio {line}")).unwrap())
     }
 
     fn keys(cell: &Cell) -> Vec<&str> {

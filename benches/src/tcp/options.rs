@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::setup::Host;
+use crate::harness::options::or_default;
+use crate::serving::host::Host;
 
 /// What to measure, on what, and for how long.
 #[derive(Args, Clone, Debug, Serialize)]
@@ -122,11 +123,6 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// What is given, or what is usual.
-pub fn or_default<T: Copy>(given: &[T], default: &[T]) -> Vec<T> {
-    if given.is_empty() { default.to_vec() } else { given.to_vec() }
-}
-
 impl Options {
     /// The sections to run.
     pub fn sections(&self) -> Vec<Section> {
@@ -200,15 +196,10 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Parsed, parse};
-    use std::ffi::OsString;
+    use crate::harness::options::options_of;
 
     fn options(line: &str) -> Options {
-        let line = format!("program tcp {line}");
-        match parse(line.split_whitespace().map(OsString::from)) {
-            Parsed::Tcp(options) => options,
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
+        options_of(line).unwrap()
     }
 
     #[test]

@@ -6,9 +6,9 @@ use super::bars;
 use super::cell::{Arm, Cell, Shape};
 use super::options::Options;
 use super::samples::{ClosedSample, OpenRound, OpenSamples, Samples};
-use crate::conclusions::Conclusion;
-use crate::facts::Facts;
-use crate::heading::Heading;
+use crate::harness::conclusion::Conclusion;
+use crate::harness::facts::Facts;
+use crate::harness::heading::Heading;
 use crate::random::{Purpose, Random};
 use crate::report;
 use crate::stats::{self, Estimate};
@@ -113,7 +113,13 @@ impl Report {
         bars.iter_mut().for_each(|bar| bar.settle(note.is_none()));
         let (schema, arguments) = ("clockworker-tcp", options.clone());
         Report {
-            heading: Heading { schema, schema_version: SCHEMA_VERSION, note, arguments, facts },
+            heading: Heading {
+                schema: schema.to_owned(),
+                schema_version: SCHEMA_VERSION,
+                note: note.map(str::to_owned),
+                arguments,
+                facts,
+            },
             cells,
             bars,
         }
@@ -217,12 +223,12 @@ impl Judge<'_> {
         OpenReport {
             load: self.cell.loads[load],
             rate: stats::median(&column(|round| round.rate, place)),
-            latency_ns: [0.5, 0.99, 0.999].map(|part| latencies.at(part)),
+            latency_ns: [0.5, 0.99, 0.999].map(|part| latencies.at(part) as u64),
             latency_ratios: match ratios {
                 [Some(p50), Some(p99), Some(p999)] => Some([p50, p99, p999]),
                 _ => None,
             },
-            late_p99_ns: lateness.at(0.99),
+            late_p99_ns: lateness.at(0.99) as u64,
             messages: latencies.count(),
             unanswered: *unanswered,
             background_rate: beside.then(|| stats::median(&background)),

@@ -9,17 +9,18 @@
 use std::time::Duration;
 
 use super::cell::Cell;
-use super::child::Server;
-use super::client::Client;
-use super::contender::{Contender, order};
 use super::options::Options;
-use super::pattern::Pattern;
 use super::samples::{ClosedSample, OpenSample, OpenSamples, Samples};
-use super::schedule::Schedule;
 use crate::failure::Failure;
+use crate::harness::rounds::in_balance;
 use crate::pinning::{Pinning, Side};
 use crate::progress::Progress;
 use crate::random::{Purpose, Random};
+use crate::serving::child::Server;
+use crate::serving::client::Client;
+use crate::serving::contender::Contender;
+use crate::serving::pattern::Pattern;
+use crate::serving::schedule::Schedule;
 use crate::stopwatch::Stopwatch;
 
 /// Rounds of a cell, if nobody says otherwise.
@@ -32,8 +33,8 @@ const FEWEST_ROUNDS: u32 = 8;
 /// When this is over no further round is started, unless somebody gives a number.
 const TIME_LIMIT: Duration = Duration::from_secs(55);
 
-/// How often everyone has two windows in a round.
-const TURNS: usize = 2;
+/// Windows of everyone in a round.
+const TURNS: usize = 4;
 
 /// How long the last messages of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -130,7 +131,7 @@ impl<'a> Rounds<'a> {
 
     fn closed_loops(&mut self) -> Result<Vec<ClosedSample>, Failure> {
         let mut samples = vec![ClosedSample::default(); self.contenders.len()];
-        for place in order(self.contenders.len(), TURNS, &mut self.order) {
+        for place in in_balance(self.contenders.len(), TURNS, &mut self.order) {
             let length = self.cell.window;
             let (closed, usage) = self.contenders[place].window(|client| client.closed(length))?;
             samples[place].add(closed, usage);
@@ -141,14 +142,14 @@ impl<'a> Rounds<'a> {
     /// The same schedule for everyone, another for everyone's second window, and so on.
     fn open_loops(&mut self, rate: f64, part: u64) -> Result<Vec<OpenSample>, Failure> {
         let connections = self.cell.shape.connections as usize;
-        let windows = 2 * TURNS as u64;
+        let windows = TURNS as u64;
         let draw = |window| {
             let part = (self.cell.part << 40) | (part * windows + window);
             Schedule::draw(self.seed, part, rate, connections, self.cell.window)
         };
         let schedules: Vec<Schedule> = (0..windows).map(draw).collect();
         let mut samples = vec![OpenSample::default(); self.contenders.len()];
-        let order = order(self.contenders.len(), TURNS, &mut self.order);
+        let order = in_balance(self.contenders.len(), TURNS, &mut self.order);
         for (turn, &place) in order.iter().enumerate() {
             let schedule = &schedules[turn / samples.len()];
             let (open, usage) = self.contenders[place].window(|client| client.open(schedule, LIMIT))?;
@@ -169,8 +170,8 @@ fn pace(closed: &[ClosedSample], has_background: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::client::Closed;
-    use crate::tcp::command::Usage;
+    use crate::serving::client::Closed;
+    use crate::serving::command::Usage;
 
     fn sample(echoes: u64) -> ClosedSample {
         let closed = Closed { echoes, elapsed: Duration::from_secs(2) };

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::client::{Closed, Open};
-use super::command::Usage;
-use crate::latencies::Latencies;
+use crate::serving::client::{Closed, Open};
+use crate::serving::command::Usage;
+use crate::spread::Values;
 
 /// One server's windows of a closed loop in a round.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,9 +28,9 @@ pub struct OpenSample {
 #[derive(Clone, Debug, Default)]
 pub struct OpenSamples {
     /// All latencies.
-    pub latencies: Latencies,
+    pub latencies: Values,
     /// How late all messages were sent.
-    pub lateness: Latencies,
+    pub lateness: Values,
     /// Messages that were not back in time.
     pub unanswered: u64,
     /// By round.
@@ -100,10 +100,10 @@ impl OpenSamples {
         self.rounds.push(OpenRound {
             rate,
             mean_ns: open.latencies.mean(),
-            p50_ns: open.latencies.at(0.5),
-            p99_ns: open.latencies.at(0.99),
-            p999_ns: open.latencies.at(0.999),
-            late_p99_ns: open.lateness.at(0.99),
+            p50_ns: open.latencies.at(0.5) as u64,
+            p99_ns: open.latencies.at(0.99) as u64,
+            p999_ns: open.latencies.at(0.999) as u64,
+            late_p99_ns: open.lateness.at(0.99) as u64,
             messages: open.latencies.count(),
             unanswered: open.unanswered,
             background_rate: usage.polls as f64 / open.elapsed.as_secs_f64(),

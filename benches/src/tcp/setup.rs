@@ -2,21 +2,9 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// The runtime that does a server's I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Host {
-    /// monoio, on io_uring where the kernel has it for us, else on its legacy driver
-    #[cfg(target_os = "linux")]
-    Monoio,
-    /// tokio's current-thread runtime
-    Tokio,
-    /// smol
-    Smol,
-}
+use crate::serving::host::Host;
 
 /// What runs the server's tasks inside its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,28 +42,6 @@ pub struct Background {
     pub foreground_share: u32,
     /// Where the lengths of the polls start.
     pub seed: u64,
-}
-
-impl Host {
-    /// The name in tables.
-    pub fn title(self) -> &'static str {
-        match self {
-            #[cfg(target_os = "linux")]
-            Host::Monoio => "monoio",
-            Host::Tokio => "tokio",
-            Host::Smol => "smol",
-        }
-    }
-
-    /// What its own spawn is called.
-    pub fn native(self) -> &'static str {
-        match self {
-            #[cfg(target_os = "linux")]
-            Host::Monoio => "monoio spawn",
-            Host::Tokio => "tokio LocalSet",
-            Host::Smol => "smol LocalExecutor",
-        }
-    }
 }
 
 impl Setup {

@@ -2,16 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::numbers::{grouped, with_interval};
-use crate::page::axis::{Axis, Scale, Unit};
-use crate::random::{Purpose, Random};
-use crate::stats::{self, Estimate};
+pub use crate::harness::heading::command;
+pub use crate::numbers::{NOTHING, compared, number};
+pub use crate::page::plot::{distribution, number_by_percentile, time_by_percentile};
+pub use crate::stats::paired_by_seed as paired;
 
-/// What stands where there is nothing.
-pub const NOTHING: &str = "–";
-
-/// The topic of the first screen that `compare` and `overhead` share.
-pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
+pub use crate::page::headline::TIME_PER_POLL;
 
 /// What is kept of many values.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -47,62 +43,9 @@ impl Arguments {
     }
 }
 
-/// A command line of this program, or of the simulator.
-pub fn command(arguments: &str) -> String {
-    match arguments.strip_prefix("simulate") {
-        Some(arguments) => format!("cargo run --release -p clockworker-simulate --{arguments}"),
-        None => format!("cargo run --release -p clockworker-benches -- {arguments}"),
-    }
-}
-
-/// The median of the ratios of what was measured together, with its 95 % interval; `None` where there is none.
-pub fn paired(samples: &[f64], base: &[f64], seed: u64) -> Option<Estimate> {
-    if samples.is_empty() || samples.len() != base.len() {
-        return None;
-    }
-    let ratios = stats::paired_ratios(samples, base);
-    let finite = ratios.iter().all(|ratio| ratio.is_finite());
-    finite
-        .then(|| stats::bootstrap_median(&ratios, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1)))
-}
-
-/// A ratio with its interval, if there is one.
-pub fn compared(estimate: Option<&Estimate>) -> String {
-    estimate.map_or_else(|| NOTHING.to_owned(), with_interval)
-}
-
-/// Three digits that count, and all before the point.
-pub fn number(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        size if size < 0.9995 => format!("{value:.3}"),
-        size if size < 9.995 => format!("{value:.2}"),
-        size if size < 99.95 => format!("{value:.1}"),
-        _ => grouped(value.round() as u64),
-    }
-}
-
 /// Percentiles one after the other, in `unit`.
 pub fn tail(spread: &Spread, unit: f64) -> String {
     [spread.p50, spread.p99, spread.p999].map(|value| number(value / unit)).join(" / ")
-}
-
-/// The axes of a percentile plot of times.
-pub fn time_by_percentile(what: &str) -> (Axis, Axis) {
-    (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Nanos))
-}
-
-/// The axes of a percentile plot of numbers.
-pub fn number_by_percentile(what: &str) -> (Axis, Axis) {
-    (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Plain))
-}
-
-/// The axes of a cumulative distribution of times.
-pub fn distribution(what: &str) -> (Axis, Axis) {
-    (
-        Axis::new(what, Scale::Log, Unit::Nanos),
-        Axis::new("part that took no longer", Scale::Linear, Unit::Percent),
-    )
 }
 
 /// Points of a distribution, turned around for [`distribution`].
@@ -136,24 +79,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_three_digits_that_count() {
-        let texts = [0.0, 0.0123, 1.234, 56.78, 99.96, 12_345.6].map(number);
-        assert_eq!(texts, ["0", "0.012", "1.23", "56.8", "100", "12,346"]);
-    }
-
-    #[test]
     fn a_curve_goes_as_far_as_there_are_samples() {
         let curve = curve((1..=8).map(f64::from).collect());
         assert_eq!(curve.first(), Some(&(0.0, 1.0)));
         assert_eq!(curve.last(), Some(&(0.875, 7.0)));
         assert!(curve.contains(&(0.5, 4.0)));
-    }
-
-    #[test]
-    fn ratios_need_pairs() {
-        assert_eq!(paired(&[1.0], &[], 1), None);
-        assert_eq!(paired(&[1.0], &[0.0], 1), None);
-        let equal = paired(&[1.0, 3.0], &[2.0, 6.0], 1).unwrap();
-        assert_eq!((equal.low, equal.median, equal.high), (0.5, 0.5, 0.5));
     }
 }

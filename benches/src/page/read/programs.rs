@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::Reader;
 use super::parts::{Arguments, NOTHING, compared};
-use crate::conclusions::{Conclusion, Interval, Verdict};
 use crate::failure::Failure;
+use crate::harness::conclusion::{Conclusion, Interval, Verdict};
 use crate::page::document::Document;
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
@@ -15,6 +15,7 @@ use crate::stats::Estimate;
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: "clockworker-programs",
+    version: 1,
     arguments: &["programs"],
     question: "What do programs written for LocalSet take when only their imports change?",
     quick: &["--quick"],

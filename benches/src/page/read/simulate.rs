@@ -13,6 +13,7 @@ use crate::page::plot::Plot;
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: Report::SCHEMA,
+    version: 1,
     arguments: &["simulate", "--load", "0.9", "--service", "pareto:alpha=1.1,min=10us,max=100ms"],
     question: "Which scheduler and which shares meet a target?",
     quick: &["--jobs", "10000"],

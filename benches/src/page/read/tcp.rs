@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::Reader;
 use super::parts::{self, Arguments, NOTHING, compared, number};
-use crate::conclusions::{Conclusion, Interval};
 use crate::failure::Failure;
+use crate::harness::conclusion::{Conclusion, Interval};
 use crate::latencies::is_worst;
 use crate::numbers::{grouped, percent};
 use crate::page::axis::{Axis, Scale, Unit};
@@ -18,6 +18,7 @@ use crate::stats::Estimate;
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: "clockworker-tcp",
+    version: 1,
     arguments: &["tcp", "--only", "plain,background,budgets"],
     question: "What do I/O services pay and gain: throughput and latency of an echo server?",
     quick: &["--quick"],

@@ -12,6 +12,7 @@ use crate::page::model::{Chapter, Section, Table};
 /// Reads such files.
 pub const READER: Reader = Reader {
     schema: CheckReport::SCHEMA,
+    version: 1,
     arguments: &["simulate", "--theory"],
     question: "Can the simulator be believed?",
     quick: &["--quick"],

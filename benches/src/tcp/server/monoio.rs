@@ -10,8 +10,9 @@ use monoio::net::{TcpListener, TcpStream};
 use monoio::{FusionDriver, RuntimeBuilder};
 
 use super::spawn::{self, Spawn};
-use super::{ADDRESS, BUFFER, Listening, World, background, forever, give_up};
+use super::{World, background};
 use crate::arms::monoio::driver;
+use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
 use crate::tcp::setup::Spawner;
 
 /// Into the monoio that runs.

@@ -10,7 +10,8 @@ use smol::io::{AsyncReadExt, AsyncWriteExt};
 use smol::net::{TcpListener, TcpStream};
 
 use super::spawn::{self, Spawn};
-use super::{ADDRESS, BUFFER, Listening, World, background, forever, give_up};
+use super::{World, background};
+use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
 use crate::tcp::setup::Spawner;
 
 /// Into smol's own executor.

@@ -9,8 +9,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{LocalSet, spawn_local};
 
 use super::spawn::{self, Spawn};
-use super::{ADDRESS, BUFFER, Listening, World, background, forever, give_up};
+use super::{World, background};
 use crate::arms::host;
+use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
 use crate::tcp::setup::Spawner;
 
 /// Into the LocalSet that runs.

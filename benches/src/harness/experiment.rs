@@ -1,0 +1,107 @@
+//! An experiment: what is measured in the same rounds.
+
+use std::time::Duration;
+
+use super::options::Common;
+use super::report::Cell;
+use super::sample::Sample;
+use crate::failure::Failure;
+use crate::pinning::Side;
+
+/// What is measured in the same rounds: cells, the arms of each, and how one sample of an arm is taken.
+pub trait Experiment<S> {
+    /// Starts what has to be there before the first round, as servers. The thread is not pinned yet.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    fn start(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The cells, with arms that have no figures yet. The first arm of a cell is its base, unless
+    /// [`base`](Experiment::base) says otherwise.
+    fn cells(&self) -> Vec<Cell<S>>;
+
+    /// Measures an arm once. All samples of an arm in a round are put together.
+    ///
+    /// # Errors
+    ///
+    /// If the arm fails, which ends the run.
+    fn sample(&mut self, window: &Window) -> Result<Sample, Failure>;
+
+    /// How many rounds there are.
+    fn rounds(&self) -> Rounds;
+
+    /// How many of them are asked for, if anybody says.
+    fn wanted(&self, common: &Common) -> Option<u32> {
+        common.rounds
+    }
+
+    /// The core of the thread that takes samples.
+    fn side(&self) -> Side;
+
+    /// The key of the arm that a figure is compared with; `None` if it is compared with none.
+    fn base<'a>(&self, cell: &'a Cell<S>, _figure: &str) -> Option<&'a str> {
+        cell.arms.first().map(|arm| arm.key.as_str())
+    }
+
+    /// What follows each other in a round: all cells go through the first phase, then through the second.
+    fn phases(&self) -> usize {
+        1
+    }
+
+    /// Windows of an arm in each phase: one in an order shuffled anew, the next in its reverse, and so on.
+    fn turns(&self) -> usize {
+        1
+    }
+
+    /// How long a round takes, about, where that is known.
+    fn round_takes(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// Which sample is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The cell's place.
+    pub cell: usize,
+    /// The arm's place in the cell.
+    pub arm: usize,
+    /// The round; [`u64::MAX`] for the one that is not counted.
+    pub round: u64,
+    /// The phase of the round.
+    pub phase: usize,
+    /// The number of the arm's window in the phase.
+    pub turn: usize,
+}
+
+/// How many rounds an experiment has.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    /// If nobody says otherwise, and the run is not a quick one.
+    pub usual: u32,
+    /// When this is over no further round is started, unless somebody gives a number.
+    pub limit: Option<Duration>,
+    /// Whether a first round is run and not counted, unless the run is a quick one.
+    pub warms_up: bool,
+}
+
+/// Fewer rounds than this give no interval worth printing.
+const FEWEST: u32 = 8;
+
+/// Rounds of a quick run.
+const QUICK: u32 = 2;
+
+impl Rounds {
+    /// How many are run at the most, where so many are `wanted`.
+    pub fn most(&self, wanted: Option<u32>, quick: bool) -> u32 {
+        wanted.unwrap_or(if quick { QUICK } else { self.usual })
+    }
+
+    /// Whether no further round is to be started, after so many in such a time.
+    pub fn are_enough(&self, wanted: Option<u32>, done: u32, elapsed: Duration) -> bool {
+        wanted.is_none() && done >= FEWEST && self.limit.is_some_and(|limit| elapsed > limit)
+    }
+}

@@ -1,0 +1,73 @@
+//! What every file of results begins with, and every text of them begins and ends with.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::facts::Facts;
+use super::options::Common;
+
+/// Of which kind results are, what was asked for, and on what it ran. `A` is the command line's part.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Heading<A> {
+    /// What kind of file this is.
+    pub schema: String,
+    /// The version of that kind. It goes up when a field changes its meaning or goes away, not when one is added.
+    pub schema_version: u32,
+    /// Why the numbers mean nothing, if they do not.
+    pub note: Option<String>,
+    /// What was asked for.
+    pub arguments: A,
+    /// On what it ran.
+    pub facts: Facts,
+}
+
+impl<A> Heading<A> {
+    /// Writes why the numbers mean nothing, if they do not.
+    ///
+    /// # Errors
+    ///
+    /// As `out` has them.
+    pub fn write_note(&self, out: &mut impl Write) -> io::Result<()> {
+        match &self.note {
+            Some(note) => writeln!(out, "{note}\n"),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes where every random choice started, and the facts.
+    ///
+    /// # Errors
+    ///
+    /// As `out` has them.
+    pub fn write_facts(&self, seed: u64, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "\nseed {seed}\n{}", self.facts)
+    }
+}
+
+impl<A: AsRef<Common>> Heading<A> {
+    /// The command line: the subcommand, and what was different from the usual.
+    pub fn command(&self, subcommand: &str) -> String {
+        let Common { quick, seed, .. } = self.arguments.as_ref();
+        let quick = if *quick { " --quick" } else { "" };
+        let seed = if *seed == 1 { String::new() } else { format!(" --seed {seed}") };
+        command(&format!("{subcommand}{quick}{seed}"))
+    }
+}
+
+/// A command line of this program, or of the simulator.
+pub fn command(arguments: &str) -> String {
+    match arguments.strip_prefix("simulate") {
+        Some(arguments) => format!("cargo run --release -p clockworker-simulate --{arguments}"),
+        None => format!("cargo run --release -p clockworker-benches -- {arguments}"),
+    }
+}
+
+/// Why numbers found by this build, in a quick run or not, mean nothing, if they do not.
+pub fn note(quick: bool) -> Option<&'static str> {
+    match (quick, cfg!(debug_assertions)) {
+        (true, _) => Some("quick: not a measurement"),
+        (false, true) => Some("debug build: not a measurement"),
+        (false, false) => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! A measurement: a subcommand that measures something, and what it says of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::conclusion::Conclusion;
+use super::experiment::Experiment;
+use super::facts;
+use super::options::Common;
+use super::report::{Cell, Report};
+use crate::failure::Failure;
+use crate::page::model::Chapter;
+use crate::pinning::Pinning;
+
+/// The experiments of a run, in order.
+pub type Plan<S> = Vec<Box<dyn Experiment<S>>>;
+
+/// A subcommand that measures something. [`command`](super::command::command) runs it, and `report` reads its files.
+pub trait Measurement: Sized {
+    /// What it can be asked for, with [`Common`] flattened into it.
+    type Options: Args + Clone + Serialize + DeserializeOwned + AsRef<Common>;
+
+    /// What a cell is measured for: its place among the others, by which chapters and bars find it.
+    type Shape: Serialize + DeserializeOwned;
+
+    /// The name of the subcommand.
+    const NAME: &'static str;
+
+    /// What files of results call themselves.
+    const SCHEMA: &'static str;
+
+    /// The version of those files' form. It goes up when a field changes its meaning or goes away.
+    const SCHEMA_VERSION: u32;
+
+    /// What it answers.
+    const QUESTION: &'static str;
+
+    /// The subcommand with the arguments for `report --run`, which wants everything.
+    const ARGUMENTS: &'static [&'static str] = &[Self::NAME];
+
+    /// Every arm's host.
+    const HOST: &'static str = facts::TOKIO;
+
+    /// The experiments that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// If what is asked for makes no sense. Nothing has been measured then.
+    fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
+
+    /// The folder in which each run leaves one of its own with its report, if there is such a folder.
+    fn artefacts(_options: &Self::Options) -> Option<PathBuf> {
+        None
+    }
+
+    /// What was found, beside what was wanted.
+    fn bars(options: &Self::Options, cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
+
+    /// What the report says: to the terminal, and on the page.
+    fn chapter(report: &Report<Self>) -> Chapter;
+}

@@ -1,0 +1,39 @@
+//! What every measurement can be asked for.
+
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
+use serde::{Deserialize, Serialize};
+
+/// The options of every measurement. Its own options flatten these, for the command line and for the file of results.
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Common {
+    /// A run of seconds through the same code: shows that everything works, measures nothing
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Rounds, in each of which every arm is measured, however long they take
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=100_000))]
+    pub rounds: Option<u32>,
+
+    /// Where every random choice starts: the order of the arms, arrivals, work, resampling
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Write the results by round and the facts of the machine to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub json: Option<PathBuf>,
+}
+
+/// The options that a line of arguments gives.
+#[cfg(test)]
+pub fn options_of<O: Args>(line: &str) -> Result<O, clap::Error> {
+    let command = O::augment_args(clap::Command::new("measurement").no_binary_name(true));
+    O::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+}
+
+/// What is given, or what is usual.
+pub fn or_default<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
+    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
+}

@@ -1,0 +1,251 @@
+//! The loop of all measurements: rounds in which every arm of every cell is measured, in an order that favours none.
+//!
+//! In each *round* all arms are measured, in an order shuffled anew, and each sample is divided by the base's of the same
+//! round. Reported is the median of those ratios with its interval. Machines drift, and pairs drift together.
+
+use std::collections::BTreeMap;
+
+use super::conclusion::Interval;
+use super::experiment::{Experiment, Window};
+use super::options::Common;
+use super::report::{Arm, Cell, Distribution, Figure};
+use super::sample::{Sample, figures_of};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::random::{Purpose, Random};
+use crate::spread::Values;
+use crate::stats::{self, Estimate};
+use crate::stopwatch::Stopwatch;
+
+/// Everything that an arm did.
+#[derive(Clone, Debug, Default)]
+struct Record {
+    samples: BTreeMap<String, Vec<f64>>,
+    values: BTreeMap<String, Values>,
+}
+
+/// By cell and arm.
+type ByArm<T> = Vec<Vec<T>>;
+
+/// Runs an experiment that has been started. `part` tells its random numbers from those of others.
+///
+/// # Errors
+///
+/// If an arm fails.
+pub fn run<S>(
+    experiment: &mut dyn Experiment<S>,
+    part: u64,
+    options: &Common,
+    progress: &Progress,
+) -> Result<Vec<Cell<S>>, Failure> {
+    let mut cells = experiment.cells();
+    let (rounds, wanted) = (experiment.rounds(), experiment.wanted(options));
+    let mut order = Random::new(options.seed, Purpose::Order, part);
+    let mut records: ByArm<Record> =
+        cells.iter().map(|cell| vec![Record::default(); cell.arms.len()]).collect();
+    if rounds.warms_up && !options.quick {
+        run_round(experiment, &cells, u64::MAX, &mut order, progress)?;
+    }
+    let watch = Stopwatch::start();
+    for round in 0..rounds.most(wanted, options.quick) {
+        if rounds.are_enough(wanted, round, watch.elapsed()) {
+            break;
+        }
+        let samples = run_round(experiment, &cells, round.into(), &mut order, progress)?;
+        let all = records.iter_mut().flatten().zip(samples.into_iter().flatten());
+        all.for_each(|(record, sample)| record.add(sample));
+        progress.advance();
+    }
+    let mut resampling = Random::new(options.seed, Purpose::Resampling, part);
+    for (cell, records) in cells.iter_mut().zip(&records) {
+        evaluate(experiment, cell, records, &mut resampling);
+    }
+    Ok(cells)
+}
+
+/// One sample of every arm of every cell.
+fn run_round<S>(
+    experiment: &mut dyn Experiment<S>,
+    cells: &[Cell<S>],
+    round: u64,
+    order: &mut Random,
+    progress: &Progress,
+) -> Result<ByArm<Sample>, Failure> {
+    let mut samples: ByArm<Sample> =
+        cells.iter().map(|cell| vec![Sample::default(); cell.arms.len()]).collect();
+    for phase in 0..experiment.phases() {
+        for (cell, Cell { title, arms, .. }) in cells.iter().enumerate() {
+            progress.say(title.clone());
+            for (place, arm) in in_balance(arms.len(), experiment.turns(), order).into_iter().enumerate() {
+                let window = Window { cell, arm, round, phase, turn: place / arms.len() };
+                samples[cell][arm].merge(experiment.sample(&window)?);
+                progress.tick();
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// An order that favours none of so many arms: each in an order shuffled anew, then in the reverse of it, until each has
+/// had so many `turns`.
+pub fn in_balance(arms: usize, turns: usize, random: &mut Random) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arms).collect();
+    let mut all = Vec::with_capacity(arms * turns);
+    for turn in 0..turns {
+        if turn % 2 == 0 {
+            random.shuffle(&mut order);
+        } else {
+            order.reverse();
+        }
+        all.extend(&order);
+    }
+    all
+}
+
+impl Record {
+    fn add(&mut self, sample: Sample) {
+        for (key, figure) in sample.figures() {
+            self.samples.entry(key).or_default().push(figure);
+        }
+        for (key, values) in sample.into_values() {
+            match self.values.get_mut(&key) {
+                Some(there) => there.merge(&values),
+                None => drop(self.values.insert(key, values)),
+            }
+        }
+    }
+
+    fn distributions(&self) -> BTreeMap<String, Distribution> {
+        let of = |values: &Values| Distribution {
+            count: values.count(),
+            missing: values.missing(),
+            curve: values.curve(),
+        };
+        self.values.iter().map(|(key, values)| (key.clone(), of(values))).collect()
+    }
+}
+
+/// Gives the arms of a cell their figures.
+fn evaluate<S>(
+    experiment: &dyn Experiment<S>,
+    cell: &mut Cell<S>,
+    records: &[Record],
+    resampling: &mut Random,
+) {
+    for (place, record) in records.iter().enumerate() {
+        let mut together: BTreeMap<String, f64> =
+            record.values.iter().flat_map(|(key, values)| figures_of(key, values)).collect();
+        let mut figures = BTreeMap::new();
+        for (key, samples) in
+            record.samples.iter().filter(|(_, samples)| samples.iter().all(|one| one.is_finite()))
+        {
+            let base = experiment.base(cell, key).filter(|base| *base != cell.arms[place].key);
+            let pairs = base.and_then(|base| records[position(&cell.arms, base)?].samples.get(key));
+            let ratio = pairs.and_then(|pairs| ratio(samples, pairs, cell.interval, resampling));
+            let base = base.filter(|_| ratio.is_some()).map(str::to_owned);
+            let value = together.remove(key).unwrap_or_else(|| stats::median(samples));
+            figures.insert(key.clone(), Figure { value, ratio, base, samples: samples.clone() });
+        }
+        cell.arms[place].figures = figures;
+        cell.arms[place].distributions = record.distributions();
+    }
+}
+
+fn position(arms: &[Arm], key: &str) -> Option<usize> {
+    arms.iter().position(|arm| arm.key == key)
+}
+
+/// The median of the ratios of samples of the same round, if they are numbers.
+fn ratio(samples: &[f64], base: &[f64], interval: Interval, resampling: &mut Random) -> Option<Estimate> {
+    match interval {
+        Interval::Confidence95 => stats::paired(samples, base, resampling),
+        Interval::RangeOfRepetitions => {
+            stats::finite_ratios(samples, base).as_deref().map(stats::median_and_range)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::experiment::Rounds;
+    use crate::harness::report::arms;
+    use crate::pinning::Side;
+
+    /// Samples drift from round to round; those of a cell do so together.
+    struct Drifting;
+
+    impl Experiment<()> for Drifting {
+        fn cells(&self) -> Vec<Cell<()>> {
+            let named = ["a", "a", "b", "c"].map(|key| (key.to_owned(), key.to_owned()));
+            vec![Cell::new("first", (), arms(named.clone())), Cell::new("second", (), arms(named))]
+        }
+
+        fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+            let speed = [1.0, 1.0, 3.0, 4.0][window.arm] * 10_f64.powi(window.cell as i32);
+            let mut waits = Values::default();
+            waits.add(speed * (window.round + 1) as f64);
+            let sample = Sample::default().with_number("time", speed * (window.round + 1) as f64);
+            Ok(sample.with_values("wait", waits).with_number("nothing", f64::NAN))
+        }
+
+        fn rounds(&self) -> Rounds {
+            Rounds { usual: 4, limit: None, warms_up: false }
+        }
+
+        fn side(&self) -> Side {
+            Side::Measured
+        }
+
+        fn base<'a>(&self, _cell: &'a Cell<()>, figure: &str) -> Option<&'a str> {
+            Some(if figure == "wait.p99" { "b" } else { "a" })
+        }
+
+        fn turns(&self) -> usize {
+            2
+        }
+    }
+
+    fn cells() -> Vec<Cell<()>> {
+        let progress = Progress::start("drifting", 4);
+        run(&mut Drifting, 0, &Common { seed: 1, ..Common::default() }, &progress).unwrap()
+    }
+
+    #[test]
+    fn ratios_are_to_the_base_of_the_round() {
+        let cells = cells();
+        let [first, again, own, _] = &cells[1].arms[..] else { panic!("four arms") };
+        assert_eq!(own.ratio("time"), Some(Estimate { median: 3.0, low: 3.0, high: 3.0 }));
+        assert_eq!(own.samples("time"), [30.0, 60.0, 90.0, 120.0]);
+        assert_eq!((own.value("time"), own.value("wait.max")), (Some(75.0), Some(120.0)));
+        assert_eq!((first.ratio("time"), again.ratio("time").map(|found| found.median)), (None, Some(1.0)));
+        assert_eq!((own.counts("wait"), cells[0].rounds()), ((8, 0), 4));
+    }
+
+    #[test]
+    fn a_figure_may_have_a_base_of_its_own() {
+        let arms = &cells()[0].arms;
+        assert_eq!(
+            (arms[2].ratio("wait.p99"), arms[2].ratio("wait.p50").map(|found| found.median)),
+            (None, Some(3.0))
+        );
+        assert!(arms[0].ratio("wait.p99").is_some());
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        assert!(cells().iter().flat_map(|cell| &cell.arms).all(|arm| arm.value("nothing").is_none()));
+    }
+
+    #[test]
+    fn every_second_turn_is_the_one_before_reversed() {
+        let order = in_balance(5, 4, &mut Random::new(1, Purpose::Order, 0));
+        for pair in order.chunks(10) {
+            let (mut first, second): (Vec<usize>, Vec<usize>) =
+                (pair[..5].to_vec(), pair[5..].iter().rev().copied().collect());
+            assert_eq!(first, second);
+            first.sort_unstable();
+            assert_eq!(first, [0, 1, 2, 3, 4]);
+        }
+    }
+}

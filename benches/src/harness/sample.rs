@@ -1,0 +1,82 @@
+//! A sample: what one arm did in one round.
+
+use std::collections::BTreeMap;
+
+use crate::spread::Values;
+
+/// What one arm did in one round, in one window or in several.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// Amounts, and what they are counted per: over all windows.
+    rates: BTreeMap<String, (f64, f64)>,
+    values: BTreeMap<String, Values>,
+}
+
+impl Sample {
+    /// The same with a figure: `amount` over `per`. Of several windows, it is the sum of the one over the sum of the other.
+    pub fn with_rate(mut self, key: impl Into<String>, amount: f64, per: f64) -> Self {
+        self.rates.insert(key.into(), (amount, per));
+        self
+    }
+
+    /// The same with a figure; of several windows, it is the mean. NaN is left out of the report.
+    pub fn with_number(self, key: impl Into<String>, number: f64) -> Self {
+        self.with_rate(key, number, 1.0)
+    }
+
+    /// The same with a distribution. `latency_ns` has the figures `latency_ns.p50`, `latency_ns.mean` and so on.
+    pub fn with_values(mut self, key: impl Into<String>, values: Values) -> Self {
+        self.values.insert(key.into(), values);
+        self
+    }
+
+    /// Puts another window of the same round beside this one.
+    pub fn merge(&mut self, other: Sample) {
+        for (key, (amount, per)) in other.rates {
+            let (amounts, pers) = self.rates.entry(key).or_default();
+            *amounts += amount;
+            *pers += per;
+        }
+        for (key, values) in other.values {
+            match self.values.get_mut(&key) {
+                Some(there) => there.merge(&values),
+                None => drop(self.values.insert(key, values)),
+            }
+        }
+    }
+
+    /// The figures of the round, by key.
+    pub fn figures(&self) -> impl Iterator<Item = (String, f64)> {
+        let rates = self.rates.iter().map(|(key, (amount, per))| (key.clone(), amount / per));
+        rates.chain(self.values.iter().flat_map(|(key, values)| figures_of(key, values)))
+    }
+
+    /// The distributions of the round.
+    pub fn into_values(self) -> BTreeMap<String, Values> {
+        self.values
+    }
+}
+
+/// The figures of a distribution, by key.
+pub fn figures_of(key: &str, values: &Values) -> impl Iterator<Item = (String, f64)> {
+    values.statistics().into_iter().map(move |(statistic, value)| (format!("{key}.{statistic}"), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_a_round_are_one_sample() {
+        let window = |amount, per, value| {
+            let mut values = Values::default();
+            values.add(value);
+            Sample::default().with_rate("rate", amount, per).with_values("wait", values)
+        };
+        let mut sample = Sample::default();
+        sample.merge(window(10.0, 1.0, 3.0));
+        sample.merge(window(30.0, 3.0, 5.0));
+        let figures: BTreeMap<String, f64> = sample.figures().collect();
+        assert_eq!((figures["rate"], figures["wait.mean"], figures["wait.max"]), (10.0, 4.0, 5.0));
+    }
+}

@@ -1,0 +1,106 @@
+//! What `overhead` says.
+
+use super::Overhead;
+use super::measure::{Quantity, Topic};
+use crate::harness::conclusion::Interval;
+use crate::harness::report::{Arm, Cell, Report};
+use crate::numbers::{NOTHING, number};
+use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
+use crate::page::model::{Chapter, Section, Table};
+use crate::page::plot::Plot;
+
+/// The arms on the first screen, with the names they have there: those of `compare`, which comes first where there are
+/// both.
+const COSTS: [(&str, &str); 4] =
+    [("woken_first", "one queue"), ("two_queues", "two queues"), ("qlas", "QLAS"), ("las", "LAS")];
+
+/// The chapter of a report.
+pub fn of(report: &Report<Overhead>) -> Chapter {
+    let cells = &report.cells;
+    let measures = cells.chunk_by(|one, next| one.shape == next.shape);
+    let sections = cells.chunk_by(|one, next| one.shape.section == next.shape.section);
+    let section = Section {
+        method: "Interleaved rounds; each cell is the median of its samples and the median of the ratios of samples of the \
+                 same round, with a 95 % interval. – where an executor cannot do it. What is measured “again” is the noise \
+                 floor."
+            .to_owned(),
+        plots: sections.filter_map(plot).collect(),
+        tables: measures.flat_map(tables).collect(),
+        bars: report.bars.clone(),
+        ..report.section("Overhead beside other executors")
+    };
+    Chapter { headlines: headlines(cells), sections: vec![section] }
+}
+
+/// At the shape in the middle: 1,000 tasks × 1,000 yields.
+fn headlines(cells: &[Cell<Topic>]) -> Vec<Headline> {
+    let polls = cells.chunk_by(|one, next| one.shape == next.shape).next();
+    let Some(middle) = polls.map(|polls| &polls[polls.len() / 2]) else { return Vec::new() };
+    let line = |(arm, name)| {
+        let (ratio, kind) = (middle.arm(arm)?.ratio("ns_per_poll")?, Some(Interval::Confidence95));
+        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), &ratio, kind, Better::Less, "overhead");
+        Some(match arm {
+            "woken_first" => line.with_phrase("a poll takes # as it comes"),
+            "las" => line.with_phrase("# with LAS"),
+            _ => line,
+        })
+    };
+    COSTS.into_iter().filter_map(line).collect()
+}
+
+/// What the ratios of a measure are to.
+fn base(cell: &Cell<Topic>) -> &str {
+    cell.arms.first().map_or(NOTHING, |arm| &arm.title)
+}
+
+/// The first table of a section as a picture: of executors the column in the middle, of clockworker alone the last one.
+fn plot(section: &[Cell<Topic>]) -> Option<Plot> {
+    let cells = section.chunk_by(|one, next| one.shape == next.shape).next()?;
+    let Quantity { key, title } = &cells[0].shape.quantities[0];
+    let axis = format!("× {}, 95 % intervals: less is better", base(&cells[0]));
+    let (column, bars): (&str, Vec<_>) = if cells[0].shape.section.is_of_itself() {
+        let last = |cell: &Cell<Topic>| (cell.title.clone(), cell.arms.last().and_then(|arm| arm.ratio(key)));
+        (&cells[0].arms.last()?.title, cells.iter().map(last).collect())
+    } else {
+        let middle = &cells[cells.len() / 2];
+        let arms = middle.arms.iter().map(|arm| (arm.title.clone(), arm.ratio(key)));
+        (&middle.title, arms.collect())
+    };
+    Plot::ratios(format!("{title}, {column}"), axis, Better::Less, bars)
+}
+
+/// A table for each quantity of a measure.
+fn tables(cells: &[Cell<Topic>]) -> impl Iterator<Item = Table> {
+    cells[0].shape.quantities.iter().map(|quantity| table(cells, quantity))
+}
+
+fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
+    let (first, section) = (&cells[0], cells[0].shape.section);
+    let rounds = cells.iter().map(Cell::rounds).max().unwrap_or(0);
+    let caption = format!("{}: {title}, {rounds} rounds; ratios to {}", section.name(), base(first));
+    let (cell_titles, arm_titles): (Vec<&str>, Vec<&str>) = (
+        cells.iter().map(|cell| cell.title.as_str()).collect(),
+        first.arms.iter().map(|arm| arm.title.as_str()).collect(),
+    );
+    let at =
+        |cell: usize, arm: usize| cells[cell].arms.get(arm).map_or(NOTHING.to_owned(), |arm| shown(arm, key));
+    let of_itself = section.is_of_itself();
+    let (columns, rows) = if of_itself { (arm_titles, cell_titles) } else { (cell_titles, arm_titles) };
+    let row = |(row, title): (usize, &&str)| {
+        let numbers =
+            (0..columns.len()).map(|column| if of_itself { at(row, column) } else { at(column, row) });
+        [(*title).to_owned()].into_iter().chain(numbers).collect()
+    };
+    let mut table = Table::new(caption, &[&["executor"], &columns[..]].concat());
+    table.rows = rows.iter().enumerate().map(row).collect();
+    table
+}
+
+/// A figure above its ratio.
+fn shown(arm: &Arm, key: &str) -> String {
+    match (arm.value(key), arm.ratio(key)) {
+        (None, _) => NOTHING.to_owned(),
+        (Some(value), None) => number(value),
+        (Some(value), Some(_)) => format!("{}; {}", number(value), arm.compared(key)),
+    }
+}

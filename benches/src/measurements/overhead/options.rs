@@ -1,0 +1,72 @@
+//! What `overhead` can be asked for.
+
+use std::iter;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use super::arm::Arm;
+use super::section::Section;
+use crate::harness::options::{Common, or_default};
+
+/// What to measure, on what, and how often.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Options {
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
+
+    /// Run these sections only, separated by commas [default: all]
+    #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
+    pub only: Vec<Section>,
+
+    /// Measure these arms only, separated by commas; LocalSet is always among them, twice [default: all]
+    #[arg(long, value_name = "ARMS", value_enum, value_delimiter = ',')]
+    #[serde(skip_deserializing)]
+    // The program that reads a file may have been built without some of them.
+    pub arms: Vec<Arm>,
+
+    /// The folder in which the run gets one of its own, for its artefacts [default: overhead in the target folder]
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
+    pub artefacts: Option<PathBuf>,
+}
+
+const ROUNDS: &str = "Rounds of every measure, however long they take [default: 30, or fewer where they take over a minute; all in all about ten minutes]";
+
+const AFTER_HELP: &str = "\
+Where a table has '–' the arm cannot do what is measured:
+  boxed_loop    polls boxed futures whether they were woken or not: nothing that needs a waker, no aborts
+  task_loop     has a queue of its own thread only: no wakes from other threads, does not park
+  futures_unordered, monoio  cannot abort a task
+  published     aborts, but drops an aborted task that was parked only together with the executor
+  monoio        takes wakes from other threads only when nothing is runnable: none while it is busy
+  glommio       counts every wake on its way from another thread in 16 bits, and panics in a storm
+  host polls    only where a host polls the executor: not for runtimes, nor for loops that are their own host
+  yield_now     tokio's works only inside tokio
+glommio itself needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";
+
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+impl Options {
+    /// The sections to run.
+    pub fn sections(&self) -> impl Iterator<Item = Section> {
+        let wanted = or_default(&self.only, Section::value_variants());
+        Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
+    }
+
+    /// The arms to measure: first LocalSet and LocalSet again.
+    pub fn arms(&self) -> Vec<Arm> {
+        let wanted = or_default(&self.arms, Arm::value_variants());
+        let others = Arm::value_variants().iter().copied().filter(|arm| *arm != Arm::LocalSet);
+        let others = others.filter(|arm| wanted.contains(arm) && arm.is_available());
+        iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
+    }
+}

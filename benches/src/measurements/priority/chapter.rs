@@ -1,0 +1,106 @@
+//! What `priority` says.
+
+use super::BARRED_POLL_US;
+use super::Priority;
+use super::scene::{BACKGROUND_CPU, LATENESS, QUEUEING_DELAY, Section as Part, Shape, TOTAL_LATENCY};
+use crate::harness::conclusion::Interval;
+use crate::harness::report::{Arm, Cell, Report};
+use crate::latencies::TOLERABLE_LATENESS_NS;
+use crate::numbers::{self, grouped};
+use crate::page::headline::{Better, Headline, Side};
+use crate::page::model::{Chapter, Section, Table};
+use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
+use crate::stats::{self, Estimate};
+
+/// The arm of the first screen.
+const FIRST_ARM: &str = "shares_99_1";
+
+/// The chapter of a report.
+pub fn of(report: &Report<Priority>) -> Chapter {
+    let cells = &report.cells;
+    let first = cells
+        .iter()
+        .find(|cell| (cell.shape.section, cell.shape.background_poll_us) == (Part::Shares, BARRED_POLL_US));
+    let (rounds, counted_s) = cells.first().map_or((0, 0.0), |cell| (cell.rounds(), cell.shape.counted_s));
+    let section = Section {
+        method: format!(
+            "{rounds} rounds of {counted_s} s; in each, every executor gets the same schedule of arrivals. Latency counts from \
+             the intended arrival. “Foreground only” is what latency could be. Latencies are those of all rounds together; \
+             ratios are medians of the rounds’, with 95 % intervals."
+        ),
+        plots: cells.iter().flat_map(plots).collect(),
+        tables: cells.iter().map(table).collect(),
+        doubts: cells.iter().flat_map(doubts).collect(),
+        bars: report.bars.clone(),
+        ..report.section("Shares and requests")
+    };
+    let headlines =
+        first.map(|cell| headlines(cell, report.heading.arguments.common.seed)).unwrap_or_default();
+    Chapter { headlines, sections: vec![section] }
+}
+
+fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
+    let (Some(own), Some(base)) = (cell.arm(FIRST_ARM), cell.arm("local_set")) else { return Vec::new() };
+    let topic = format!("Beside endless polls of {} µs, shares 99:1", cell.shape.background_poll_us);
+    let line = |side, label: &str, value: Option<Estimate>, better| {
+        let (names, kind) = ((topic.as_str(), label), Some(Interval::Confidence95));
+        Some(Headline::ratio(side, names, &value?, kind, better, "priority"))
+    };
+    let p99 = "total_latency_ns.p99";
+    let over = stats::paired_by_seed(own.samples(p99), base.samples(p99), seed);
+    [
+        line(Side::Gain, "p99 ÷ LocalSet’s", over, Better::Less),
+        line(Side::Cost, "p99 ÷ alone", own.ratio(p99), Better::Less),
+        line(Side::Cost, "endless work ÷ LocalSet’s", own.ratio(BACKGROUND_CPU), Better::More),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn plots(cell: &Cell<Shape>) -> impl Iterator<Item = Plot> + use<> {
+    let title = &cell.title;
+    let bars = cell.arms.iter().map(|arm| (arm.title.clone(), arm.ratio("total_latency_ns.p99")));
+    let curves = || cell.different_arms().map(|arm| (arm.title.clone(), arm.curve(TOTAL_LATENCY)));
+    let axis = "× foreground alone, 95 % intervals: less is better";
+    [
+        Plot::ratios(format!("{title}: foreground p99"), axis, Better::Less, bars),
+        Plot::lines(format!("{title}: by percentile"), time_by_percentile("total latency"), curves()),
+        Plot::lines(format!("{title}: distribution"), distribution("total latency"), curves().map(turned)),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn table(cell: &Cell<Shape>) -> Table {
+    Table::of(
+        format!("{}: p50 / p99 / p99.9 in ms; ratios with 95 % intervals", cell.title),
+        &cell.arms,
+        [
+            ("executor", |arm: &&Arm| arm.title.clone()),
+            ("queueing delay, ms", |arm| arm.tail(QUEUEING_DELAY, 1e6)),
+            ("total latency, ms", |arm| arm.tail(TOTAL_LATENCY, 1e6)),
+            ("p50 × alone", |arm| arm.compared("total_latency_ns.p50")),
+            ("p99 × alone", |arm| arm.compared("total_latency_ns.p99")),
+            ("background, of a core", |arm| arm.percent(BACKGROUND_CPU)),
+            ("× LocalSet", |arm| arm.compared(BACKGROUND_CPU)),
+            ("ended / offered", |arm| {
+                let (tasks, unfinished) = arm.counts(TOTAL_LATENCY);
+                format!("{} / {}", grouped(tasks - unfinished), grouped(tasks))
+            }),
+        ],
+    )
+}
+
+fn doubts(cell: &Cell<Shape>) -> impl Iterator<Item = String> {
+    let late = |arm: &Arm| {
+        let late = arm.worst(&format!("{LATENESS}.p99")) as u64;
+        let micros = numbers::micros(late);
+        let doubt = format!(
+            "{}, {}: arrivals were sent up to {micros} µs late (p99): the machine was not quiet",
+            cell.title, arm.title
+        );
+        (late > TOLERABLE_LATENESS_NS).then_some(doubt)
+    };
+    cell.arms.iter().filter_map(late)
+}

@@ -1,0 +1,64 @@
+//! What `priority` can be asked for.
+
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+use serde::{Deserialize, Serialize};
+
+use super::scene::Section;
+use crate::beside::trial::Timing;
+use crate::harness::options::{Common, or_default};
+
+/// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
+const POLLS: [u32; 3] = [20, 100, 500];
+const USUAL_POLL: u32 = 100;
+
+const TIMING: Timing = Timing { warm_up: Duration::from_millis(250), counted: Duration::from_secs(2) };
+const QUICK_TIMING: Timing =
+    Timing { warm_up: Duration::from_millis(20), counted: Duration::from_millis(80) };
+
+/// What to measure, and how long.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Options {
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
+
+    /// Run these sections only, separated by commas [default: all]
+    #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
+    pub only: Vec<Section>,
+
+    /// Lengths of the background's polls in microseconds, separated by commas [default: 20,100,500; 100 but for `shares`]
+    #[arg(long, value_name = "US", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=100_000))]
+    pub polls: Vec<u32>,
+}
+
+const ROUNDS: &str = "Rounds, in each of which every arm gets the same schedule [default: 10, a quarter of an hour for all sections]";
+
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+impl Options {
+    /// What is to be measured, in order: sections with the length of the background's polls.
+    pub fn scenes(&self) -> Vec<(Section, Duration)> {
+        let sections = Section::ALL
+            .into_iter()
+            .filter(|section| or_default(&self.only, &Section::ALL).contains(section));
+        let of_section = |section| {
+            let usual = if section == Section::Shares { &POLLS[..] } else { &[USUAL_POLL] };
+            let polls = or_default(&self.polls, usual).into_iter();
+            polls.map(move |poll| (section, Duration::from_micros(poll.into())))
+        };
+        sections.flat_map(of_section).collect()
+    }
+
+    /// How long each arm is measured in a round.
+    pub fn timing(&self) -> Timing {
+        if self.common.quick { QUICK_TIMING } else { TIMING }
+    }
+}

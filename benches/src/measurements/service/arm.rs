@@ -1,0 +1,83 @@
+//! What runs the service's tasks.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use crate::serving::host::Host;
+
+/// What runs the service's tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Arm {
+    /// The host's own spawn: tokio's LocalSet, or monoio::spawn
+    Native,
+    /// The same again (A/A)
+    NativeAgain,
+    /// Clockworker by its imports alone: one queue, all defaults
+    Imports,
+    /// The same with tokio's own yield_now kept (tokio only)
+    ImportsTokioYield,
+    /// Clockworker with a queue for connections and one for compactors, shares 19:1
+    TwoQueues,
+    /// Clockworker with QLAS: each connection and each compactor is a group of its own
+    Qlas,
+}
+
+impl Arm {
+    /// The arms on a host, the base first.
+    pub fn on(host: Host) -> impl Iterator<Item = Arm> {
+        let there = move |arm: &Arm| *arm != Arm::ImportsTokioYield || host == Host::Tokio;
+        Arm::value_variants().iter().copied().filter(there)
+    }
+
+    /// Its name in the JSON file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Arm::Native => "native",
+            Arm::NativeAgain => "native_again",
+            Arm::Imports => "imports",
+            Arm::ImportsTokioYield => "imports_tokio_yield",
+            Arm::TwoQueues => "two_queues",
+            Arm::Qlas => "qlas",
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(self, host: Host) -> String {
+        match self {
+            Arm::Native => host.native().to_owned(),
+            Arm::NativeAgain => format!("{} again (A/A)", host.native()),
+            Arm::Imports if host == Host::Tokio => "imports alone".to_owned(),
+            Arm::Imports => "one queue".to_owned(),
+            Arm::ImportsTokioYield => "imports, tokio's yield_now".to_owned(),
+            Arm::TwoQueues => format!("two queues, {FOREGROUND_SHARE}:{BACKGROUND_SHARE}"),
+            Arm::Qlas => "QLAS, groups".to_owned(),
+        }
+    }
+}
+
+/// The share of the queue of connections.
+pub const FOREGROUND_SHARE: u32 = 19;
+
+/// The share of the queue of compactors.
+pub const BACKGROUND_SHARE: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_is_first_and_keys_are_those_of_the_command_line() {
+        assert_eq!(Arm::on(Host::Tokio).next(), Some(Arm::Native));
+        for arm in Arm::on(Host::Tokio) {
+            assert_eq!(Arm::from_str(arm.key(), false), Ok(arm));
+            assert_eq!(serde_json::to_string(&arm).unwrap(), format!("\"{}\"", arm.key()));
+        }
+    }
+
+    #[test]
+    fn what_is_tokios_is_not_on_monoio() {
+        assert!(Arm::on(Host::Monoio).all(|arm| arm != Arm::ImportsTokioYield));
+    }
+}

@@ -1,0 +1,129 @@
+//! What `service` can be asked for.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, value_parser};
+use serde::{Deserialize, Serialize};
+
+use super::arm::Arm;
+use crate::harness::options::{Common, or_default};
+use crate::serving::host::Host;
+
+/// What to measure, on what, and for how long.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Options {
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
+
+    /// Services on these hosts only, tokio or monoio, separated by commas [default: both]
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host)]
+    pub host: Vec<Host>,
+
+    /// Numbers of compactors, separated by commas [default: 0,1,4,16]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = value_parser!(u32).range(0..=1_000))]
+    pub compactors: Vec<u32>,
+
+    /// CPU time of a compactor between two yields, in microseconds, separated by commas [default: 20,100,500]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=100_000))]
+    pub chunks: Vec<u32>,
+
+    /// These arms only, beside the host's own, separated by commas [default: all]
+    #[arg(long, value_name = "ARMS", value_enum, value_delimiter = ',')]
+    pub arms: Vec<Arm>,
+
+    /// The length of a window, in milliseconds [default: 150]
+    #[arg(long, value_name = "MILLIS", value_parser = value_parser!(u32).range(5..=5_000))]
+    pub window: Option<u32>,
+}
+
+const ROUNDS: &str = "Rounds of every cell, in each of which every arm has two windows [default: 16, some ten minutes for all]";
+
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+const WINDOW: u32 = 150;
+const QUICK_WINDOW: u32 = 10;
+
+/// The hosts that this service runs on, the one that is judged first.
+fn hosts() -> impl Iterator<Item = Host> {
+    let mut hosts: Vec<Host> =
+        Host::value_variants().iter().copied().filter(|host| *host != Host::Smol).collect();
+    hosts.sort_by_key(|host| *host != Host::Tokio);
+    hosts.into_iter()
+}
+
+fn host(name: &str) -> Result<Host, String> {
+    let names = || hosts().map(Host::title).collect::<Vec<_>>().join(" or ");
+    hosts().find(|host| host.title() == name).ok_or_else(|| format!("it has to be {}", names()))
+}
+
+impl Options {
+    /// The hosts to serve on.
+    pub fn hosts(&self) -> impl Iterator<Item = Host> {
+        hosts().filter(|host| self.host.is_empty() || self.host.contains(host))
+    }
+
+    /// The arms on a host, the base first.
+    pub fn arms(&self, host: Host) -> Vec<Arm> {
+        let wanted = |arm: &Arm| *arm == Arm::Native || self.arms.is_empty() || self.arms.contains(arm);
+        Arm::on(host).filter(wanted).collect()
+    }
+
+    /// Pairs of a number of compactors and their chunks' length in microseconds; without compactors there is one, which
+    /// has no chunks.
+    pub fn loads(&self) -> Vec<(u32, Option<u32>)> {
+        let (compactors, chunks): (&[u32], &[u32]) =
+            if self.common.quick { (&[0, 2], &[100]) } else { (&[0, 1, 4, 16], &[20, 100, 500]) };
+        let chunks = or_default(&self.chunks, chunks);
+        let of_number = |number| match number {
+            0 => vec![(0, None)],
+            _ => chunks.iter().map(|&chunk| (number, Some(chunk))).collect(),
+        };
+        or_default(&self.compactors, compactors).into_iter().flat_map(of_number).collect()
+    }
+
+    /// The length of a window.
+    pub fn window(&self) -> Duration {
+        let default = if self.common.quick { QUICK_WINDOW } else { WINDOW };
+        Duration::from_millis(self.window.unwrap_or(default).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::options::options_of;
+
+    fn options(line: &str) -> Options {
+        options_of(line).unwrap()
+    }
+
+    #[test]
+    fn without_options_everything_is_measured_and_tokio_first() {
+        let options = options("");
+        assert_eq!(options.hosts().next(), Some(Host::Tokio));
+        assert_eq!(options.loads().len(), 10);
+        assert_eq!(options.loads()[..2], [(0, None), (1, Some(20))]);
+        assert_eq!(options.arms(Host::Tokio).len(), 6);
+    }
+
+    #[test]
+    fn what_is_given_counts_and_the_base_is_always_there() {
+        let options = options("--host tokio --compactors 0,4 --chunks 50 --arms qlas,two_queues --rounds 3");
+        assert_eq!(options.hosts().collect::<Vec<_>>(), [Host::Tokio]);
+        assert_eq!(options.loads(), [(0, None), (4, Some(50))]);
+        assert_eq!(options.arms(Host::Tokio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
+        assert_eq!(options.common.rounds, Some(3));
+    }
+
+    #[test]
+    fn a_host_that_has_no_such_service_is_refused() {
+        assert!(host("smol").is_err_and(|error| error.contains("tokio")));
+    }
+}

@@ -1,0 +1,50 @@
+//! The service on tokio's current-thread runtime: one source, with each set of imports.
+
+#![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
+
+mod changed;
+mod native;
+mod tokio_yield;
+
+use std::convert::Infallible;
+use std::io;
+
+use clockworker::Executor;
+use tokio::net::TcpListener;
+
+use super::{World, qlas, two_queues};
+use crate::arms::host;
+use crate::measurements::service::arm::Arm;
+use crate::serving::server::{ADDRESS, Listening};
+
+pub(super) fn serve(world: &World) -> io::Result<Infallible> {
+    let host = host();
+    match world.setup.arm {
+        Arm::Native | Arm::NativeAgain => host.block_on(native::program::main(world)),
+        Arm::Imports => host.block_on(changed::program::main(world)),
+        Arm::ImportsTokioYield => host.block_on(tokio_yield::program::main(world)),
+        Arm::TwoQueues => {
+            let executor = Executor::new();
+            host.block_on(executor.run_until(in_two_queues(world, &executor)))
+        }
+        Arm::Qlas => host.block_on(qlas()?.run_until(changed::program::run(world))),
+    }
+}
+
+/// The main function of the service with queues: the rest of it is the same. A connection inherits the queue of the task
+/// that accepts it.
+async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
+    let [connections, compactors] = two_queues(executor)?;
+    for compaction in world.compactions() {
+        drop(compactors.spawn(changed::program::compact(compaction)));
+    }
+    let accepting = changed::program::accept(listen(world).await?);
+    connections.spawn(accepting).await.map_err(io::Error::other)?
+}
+
+/// Listens, and says where.
+async fn listen(world: &World) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(ADDRESS).await?;
+    world.say(Listening { address: listener.local_addr()?, driver: "epoll" })?;
+    Ok(listener)
+}
