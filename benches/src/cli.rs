@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{priority, service, tail};
-use crate::{compare, overhead, page, programs, simulate, tcp};
+use crate::measurements::{priority, programs, service, tail};
+use crate::{compare, overhead, page, simulate, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]

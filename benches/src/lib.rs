@@ -19,7 +19,6 @@ pub mod measurements;
 
 pub mod compare;
 pub mod overhead;
-pub mod programs;
 pub mod simulate;
 pub mod tcp;
 

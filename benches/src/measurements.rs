@@ -1,5 +1,6 @@
 //! What can be measured. Each is a [`Measurement`](crate::harness::measurement::Measurement).
 
 pub mod priority;
+pub mod programs;
 pub mod service;
 pub mod tail;

@@ -2,7 +2,6 @@
 
 pub mod compare;
 pub mod overhead;
-pub mod programs;
 pub mod simulate;
 pub mod tcp;
 pub mod theory;
@@ -14,6 +13,7 @@ use super::model::Chapter;
 use crate::failure::Failure;
 use crate::harness::measurement::Measurement;
 use crate::measurements::priority::Priority;
+use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
 
@@ -39,7 +39,7 @@ pub const READERS: [Reader; 9] = [
     of::<Service>(),
     compare::READER,
     overhead::READER,
-    programs::READER,
+    of::<Programs>(),
     tcp::READER,
     of::<Priority>(),
     of::<Tail>(),

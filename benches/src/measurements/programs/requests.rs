@@ -3,8 +3,8 @@
 use std::future::Future;
 
 use super::task::{run, spawn};
+use crate::measurements::programs::setting::Setting;
 use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 

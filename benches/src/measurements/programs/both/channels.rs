@@ -7,8 +7,8 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::support::{counted, run, timed_in_task};
 use super::task::spawn_local;
+use crate::measurements::programs::setting::Setting;
 use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
 use crate::stopwatch::Stopwatch;
 
 /// Messages that a consumer takes before it says that it has them.

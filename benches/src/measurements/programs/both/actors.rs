@@ -8,8 +8,8 @@ use tokio::time::interval;
 
 use super::support::{run, timed};
 use super::task::spawn_local;
+use crate::measurements::programs::setting::Setting;
 use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
 use crate::random::{Purpose, Random};
 use crate::stopwatch::Stopwatch;
 
