@@ -271,9 +271,12 @@ fn check_program(arms: &[Value]) {
     for figure in figures.keys() {
         let by_arm = || arms.iter().map(|arm| &arm["figures"][figure]);
         assert!(by_arm().all(|found| found["samples"].as_array().unwrap().len() == 2), "{figure}: {arms:?}");
-        // A handful of connections may fit into memory that was there before.
         let compared = by_arm().skip(1).all(|found| found["ratio"]["median"].as_f64() > Some(0.0));
-        assert!(compared || figure == "memory_each_bytes", "{figure}: {arms:?}");
+        let nothing =
+            |found: &Value| found["samples"].as_array().unwrap().iter().any(|one| one.as_f64() <= Some(0.0));
+        // A handful of connections may fit into memory that was there before, and a busy machine may miss all timers.
+        let may_be_nothing = ["memory_each_bytes", "p99_ns"].contains(&figure.as_str());
+        assert!(compared || may_be_nothing && by_arm().any(nothing), "{figure}: {arms:?}");
     }
 }
 

@@ -9,7 +9,6 @@ use super::support::{run, spawn_all, timed};
 use super::task::spawn_local;
 use crate::latencies::Latencies;
 use crate::measurements::programs::setting::Setting;
-use crate::overhead::polls::nanos;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.
@@ -28,7 +27,7 @@ pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
         })
         .await;
         let latencies = latencies.borrow();
-        vec![nanos(watch.elapsed()), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
+        vec![watch.nanos(), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
     })
 }
 

@@ -12,7 +12,6 @@ use super::task::{LocalSet, spawn_local, yield_now};
 use crate::arms;
 use crate::latencies::Latencies;
 use crate::measurements::programs::clients::ANY_PORT;
-use crate::overhead::polls::nanos;
 use crate::stopwatch::Stopwatch;
 
 /// Runs `main` and its tasks. What is left of them is dropped before the host is.
@@ -27,7 +26,7 @@ pub(super) fn timed(main: impl Future<Output = ()>) -> Vec<f64> {
     run(async {
         let watch = Stopwatch::start();
         main.await;
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     })
 }
 
@@ -40,7 +39,7 @@ pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64
 pub(super) async fn timed_with_p99(clients: impl Future<Output = Latencies>) -> Vec<f64> {
     let watch = Stopwatch::start();
     let latencies = clients.await;
-    vec![nanos(watch.elapsed()), latencies.at(0.99) as f64]
+    vec![watch.nanos(), latencies.at(0.99) as f64]
 }
 
 /// Spawns so many tasks, and waits for all of them.

@@ -10,7 +10,6 @@ use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
 use crate::latencies::Latencies;
 use crate::measurements::programs::setting::Setting;
-use crate::overhead::polls::nanos;
 use crate::stopwatch::now;
 use crate::workload::spin;
 
@@ -28,7 +27,7 @@ pub(crate) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
         let start = now();
         (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
         sleep(Duration::from_millis(window)).await;
-        let per_poll = nanos(now() - start) / f64::from(polls.get());
+        let per_poll = (now() - start).as_nanos() as f64 / f64::from(polls.get());
         vec![per_poll, lateness.borrow().at(0.99) as f64]
     })
 }
@@ -65,7 +64,7 @@ pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
             async move { sleep_and_record(deadline, &lateness).await }
         })
         .await;
-        let cpu = nanos(spin::cpu_time() - before);
+        let cpu = (spin::cpu_time() - before).as_nanos() as f64;
         vec![cpu, lateness.borrow().at(0.99) as f64]
     })
 }
