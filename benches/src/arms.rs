@@ -4,9 +4,9 @@
 //! files below, one executor each.
 
 #[cfg(target_os = "linux")]
-pub mod monoio;
+pub(crate) mod monoio;
 
-pub mod boxed_loop;
+pub(crate) mod boxed_loop;
 pub mod bracketed;
 #[cfg(all(feature = "glommio", target_os = "linux"))]
 pub mod glommio;
@@ -17,7 +17,7 @@ pub mod local_pool;
 pub mod local_runtime;
 pub mod many_groups;
 pub mod many_queues;
-pub mod published;
+pub(crate) mod published;
 pub mod runner;
 pub mod task_loop;
 pub mod unordered;
@@ -26,8 +26,8 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
-use clockworker::{Executor, Queue};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::{Executor, JoinError, JoinHandle, Queue};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
@@ -86,48 +86,25 @@ impl Contender for Baseline {
     }
 }
 
-/// Clockworker with its default queue only; every lane is that queue.
+/// Clockworker, with what it can tell tasks apart by.
 #[derive(Debug)]
-pub struct OneQueue(Executor);
-
-impl OneQueue {
-    /// With the default policy, WokenFirst.
-    pub fn as_it_comes() -> Self {
-        OneQueue(Executor::new())
-    }
-
-    /// With the order of becoming ready.
-    pub fn runnable_fifo() -> Self {
-        OneQueue(Executor::builder().scheduler(RunnableFifo::new()).build().expect("the defaults are valid"))
-    }
-
-    /// With the order of spawn.
-    pub fn arrival_fifo() -> Self {
-        OneQueue(Executor::builder().scheduler(ArrivalFifo::new()).build().expect("the defaults are valid"))
-    }
-
-    /// With quantised least attained service.
-    pub fn qlas() -> Self {
-        OneQueue(Executor::builder().scheduler(Qlas::new()).build().expect("the defaults are valid"))
-    }
-
-    /// With least attained service.
-    pub fn las() -> Self {
-        OneQueue(Executor::builder().scheduler(Las::new()).build().expect("the defaults are valid"))
-    }
-
-    /// With shortest expected remaining time.
-    pub fn serpt() -> Self {
-        OneQueue(Executor::builder().scheduler(Serpt::new()).build().expect("the defaults are valid"))
-    }
+pub struct Clockworker<L> {
+    executor: Executor,
+    lanes: L,
 }
 
-impl Contender for OneQueue {
-    type Handle = clockworker::JoinHandle<()>;
-    type Lost = clockworker::JoinError;
+/// What Clockworker can tell tasks apart by.
+pub trait Lanes: 'static {
+    /// Spawns a task of that lane.
+    fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()>;
+}
 
-    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        self.0.spawn(task)
+impl<L: Lanes> Contender for Clockworker<L> {
+    type Handle = JoinHandle<()>;
+    type Lost = JoinError;
+
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        self.lanes.spawn(&self.executor, lane, task)
     }
 
     fn abort(handle: Self::Handle) {
@@ -135,15 +112,67 @@ impl Contender for OneQueue {
     }
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
-        self.0.run_until(root)
+        self.executor.run_until(root)
+    }
+}
+
+/// Clockworker with its default queue only.
+pub type OneQueue = Clockworker<DefaultQueue>;
+
+/// Every lane is the default queue.
+#[derive(Debug)]
+pub struct DefaultQueue;
+
+impl Lanes for DefaultQueue {
+    fn spawn(&self, on: &Executor, _lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        on.spawn(task)
+    }
+}
+
+impl OneQueue {
+    /// With the default policy, WokenFirst.
+    pub fn as_it_comes() -> Self {
+        Clockworker { executor: Executor::new(), lanes: DefaultQueue }
+    }
+
+    fn under(policy: impl Scheduler + 'static) -> Self {
+        let executor = Executor::builder().scheduler(policy).build().expect("the defaults are valid");
+        Clockworker { executor, lanes: DefaultQueue }
+    }
+
+    /// With the order of becoming ready.
+    pub fn runnable_fifo() -> Self {
+        OneQueue::under(RunnableFifo::new())
+    }
+
+    /// With the order of spawn.
+    pub fn arrival_fifo() -> Self {
+        OneQueue::under(ArrivalFifo::new())
+    }
+
+    /// With quantised least attained service.
+    pub fn qlas() -> Self {
+        OneQueue::under(Qlas::new())
+    }
+
+    /// With least attained service.
+    pub fn las() -> Self {
+        OneQueue::under(Las::new())
+    }
+
+    /// With shortest expected remaining time.
+    pub fn serpt() -> Self {
+        OneQueue::under(Serpt::new())
     }
 }
 
 /// Clockworker with two queues, each a WokenFirst; even lanes are the first, odd lanes the second.
-#[derive(Debug)]
-pub struct TwoQueues {
-    executor: Executor,
-    queues: [Queue; 2],
+pub type TwoQueues = Clockworker<[Queue; 2]>;
+
+impl Lanes for [Queue; 2] {
+    fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        self[lane % 2].spawn(task)
+    }
 }
 
 /// How a queue is set up.
@@ -161,34 +190,16 @@ impl TwoQueues {
     /// Two queues, set up so.
     pub fn new(queues: [QueueSetup; 2]) -> Self {
         let executor = Executor::new();
-        let create = |QueueSetup { name, share, request }| {
+        let lanes = queues.map(|QueueSetup { name, share, request }| {
             executor.queue(name).share(share).request(request).create().expect("the setup is valid")
-        };
-        let queues = queues.map(create);
-        TwoQueues { executor, queues }
+        });
+        Clockworker { executor, lanes }
     }
 
     /// Two queues with the same share.
     pub fn alike() -> Self {
         let request = clockworker::DEFAULT_REQUEST;
         TwoQueues::new(["even", "odd"].map(|name| QueueSetup { name, share: 1, request }))
-    }
-}
-
-impl Contender for TwoQueues {
-    type Handle = clockworker::JoinHandle<()>;
-    type Lost = clockworker::JoinError;
-
-    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        self.queues[lane % 2].spawn(task)
-    }
-
-    fn abort(handle: Self::Handle) {
-        handle.abort();
-    }
-
-    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
-        self.executor.run_until(root)
     }
 }
 

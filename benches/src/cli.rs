@@ -7,8 +7,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, service, tail};
-use crate::{page, programs, tcp};
+use crate::measurements::{compare, overhead, priority, programs, service, tail};
+use crate::{page, tcp};
 
 /// What a command line asks for.
 #[derive(Debug)]

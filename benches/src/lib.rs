@@ -16,8 +16,6 @@ pub mod failure;
 pub mod harness;
 pub mod measurements;
 
-pub mod overhead;
-pub mod programs;
 pub mod tcp;
 
 pub mod beside;

@@ -3,5 +3,6 @@
 pub mod compare;
 pub mod overhead;
 pub mod priority;
+pub mod programs;
 pub mod service;
 pub mod tail;

@@ -34,6 +34,11 @@ impl Stopwatch {
     pub fn elapsed(&self) -> Duration {
         now() - self.0
     }
+
+    /// The same, in nanoseconds.
+    pub fn nanos(&self) -> f64 {
+        self.elapsed().as_nanos() as f64
+    }
 }
 
 /// A duration in nanoseconds.

@@ -38,6 +38,26 @@ fn names_in(directory: &Path) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
+/// What a run of that line prints, if it ends well and does not complain.
+fn printed_by(line: &str) -> String {
+    let output = run(&line.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success() && output.stderr.is_empty(), "{line}: {}", text(&output.stderr));
+    text(&output.stdout).to_owned()
+}
+
+/// What a quick run of that line prints and writes. It is not judged.
+fn quick(line: &str) -> (String, Value) {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("results.json");
+    let printed = printed_by(&format!("{line} --quick --json {}", file.display()));
+    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
+    assert!(!printed.contains("; wanted") && !printed.contains("Bars: "), "{printed}");
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(report["schema"], format!("clockworker-{}", line.split(' ').next().unwrap()));
+    assert_eq!(report["note"], "quick: not a measurement");
+    (printed, report)
+}
+
 fn assert_refused(output: &Output, wanted: &str) {
     let line = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{line}");
@@ -153,19 +173,8 @@ fn overhead_measures_every_arm_at_every_shape() {
     let directory = TempDir::new().unwrap();
     let artefacts = directory.path().to_str().unwrap();
     let file = directory.path().join("result.json");
-    let output = run(&[
-        "overhead",
-        "--quick",
-        "--artefacts",
-        artefacts,
-        "--json",
-        file.to_str().unwrap(),
-        "--seed",
-        "3",
-    ]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(output.stderr.is_empty());
-    let printed = text(&output.stdout);
+    let printed =
+        printed_by(&format!("overhead --quick --artefacts {artefacts} --json {} --seed 3", file.display()));
     assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
     for wanted in ["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "Parked tasks", "seed 3"] {
         assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
@@ -173,7 +182,7 @@ fn overhead_measures_every_arm_at_every_shape() {
     assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
     let written = fs::read_to_string(&file).unwrap();
     check_suite(&serde_json::from_str(&written).unwrap());
-    check_artefacts(directory.path(), &written, printed);
+    check_artefacts(directory.path(), &written, &printed);
 }
 
 fn check_suite(report: &Value) {
@@ -221,84 +230,57 @@ fn check_artefacts(directory: &Path, json: &str, printed: &str) {
 fn overhead_measures_what_it_is_told_to() {
     let directory = TempDir::new().unwrap();
     let artefacts = directory.path().to_str().unwrap();
-    let arguments = [
-        "overhead",
-        "--quick",
-        "--only",
-        "memory,spawn",
-        "--arms",
-        "qlas",
-        "--rounds",
-        "3",
-        "--artefacts",
-        artefacts,
-    ];
-    let output = run(&arguments);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
+    let line = format!("overhead --quick --only memory,spawn --arms qlas --rounds 3 --artefacts {artefacts}");
+    let printed = printed_by(&line);
     assert!(printed.contains("QLAS") && printed.contains("│ LocalSet"), "{printed}");
     assert!(printed.contains("memory: ") && printed.contains("spawn: "), "{printed}");
     assert!(!printed.contains("LocalRuntime") && !printed.contains("polls: "), "{printed}");
-    assert!(run(&arguments).status.success());
+    printed_by(&line);
     assert_eq!(names_in(directory.path()).len(), 2, "every run has its folder");
 }
 
 #[test]
 fn quick_programs_have_every_program_by_every_arm_and_no_verdict() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("programs.json");
-    let output = run(&["programs", "--quick", "--seed", "5", "--json", file.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("bars:"), "{printed}");
-
-    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(report["schema"], "clockworker-programs");
+    let (printed, report) = quick("programs --seed 5");
     assert_eq!(report["arguments"]["seed"], 5);
     let listed = programs();
     assert!(listed.len() >= 35, "{listed:?}");
-    assert_eq!(report["arguments"]["only"], serde_json::json!(listed));
-    let findings = report["findings"].as_array().unwrap();
-    for program in &listed {
-        assert!(findings.iter().any(|finding| finding["program"] == *program), "{program}");
-        assert!(printed.contains(program.as_str()), "{program} is missing in:\n{printed}");
+    let cells = report["cells"].as_array().unwrap();
+    assert_eq!(cells.iter().map(|cell| cell["program"].as_str().unwrap()).collect::<Vec<_>>(), listed);
+    for cell in cells {
+        assert!(printed.contains(cell["program"].as_str().unwrap()), "{cell} is missing in:\n{printed}");
+        assert_eq!(keys(&cell["arms"]), ["base", "base_again", "clockworker"]);
+        check_program(cell["arms"].as_array().unwrap());
     }
-    findings.iter().for_each(check_finding);
-    let judged = findings.iter().filter(|finding| !finding["limit"].is_null()).count();
-    assert!(report["bars"].as_array().unwrap().len() <= judged);
+    assert!(report["bars"].as_array().unwrap().len() >= listed.len() - 3, "{}", report["bars"]);
 }
 
 /// The names that `programs --list` has.
 fn programs() -> Vec<String> {
-    let output = run(&["programs", "--list"]);
-    assert!(output.status.success() && output.stderr.is_empty());
-    let lines = text(&output.stdout).lines();
-    lines.map(|line| line.split_once(' ').expect("a name and a title").0.to_owned()).collect()
+    let name = |line: &str| line.split_once(' ').expect("a name and a title").0.to_owned();
+    printed_by("programs --list").lines().map(name).collect()
 }
 
 /// Memory is not told on all systems; all else is.
-fn check_finding(finding: &Value) {
-    if finding["quantity"].as_str().unwrap().starts_with("memory") && !cfg!(target_os = "linux") {
-        return;
-    }
-    let samples = finding["samples"].as_array().unwrap();
-    assert_eq!(keys(&finding["samples"]), ["base", "base_again", "clockworker"], "{finding}");
-    assert!(samples.iter().all(|arm| arm["samples"].as_array().unwrap().len() == 2), "{finding}");
-    assert!(finding["base_shown"].is_string(), "{finding}");
-    // A handful of connections may fit into memory that was there before.
-    if finding["quantity"] != "memory_each_bytes" {
-        assert!(finding["ratio"]["median"].as_f64().unwrap() > 0.0, "{finding}");
-        assert!(finding["again"]["median"].as_f64().unwrap() > 0.0, "{finding}");
+fn check_program(arms: &[Value]) {
+    let figures = arms[0]["figures"].as_object().unwrap();
+    assert!(!figures.is_empty() || !cfg!(target_os = "linux"), "{arms:?}");
+    for figure in figures.keys() {
+        let by_arm = || arms.iter().map(|arm| &arm["figures"][figure]);
+        assert!(by_arm().all(|found| found["samples"].as_array().unwrap().len() == 2), "{figure}: {arms:?}");
+        let compared = by_arm().skip(1).all(|found| found["ratio"]["median"].as_f64() > Some(0.0));
+        let nothing =
+            |found: &Value| found["samples"].as_array().unwrap().iter().any(|one| one.as_f64() <= Some(0.0));
+        // A handful of connections may fit into memory that was there before, and a busy machine may miss all timers.
+        let may_be_nothing = ["memory_each_bytes", "p99_ns"].contains(&figure.as_str());
+        assert!(compared || may_be_nothing && by_arm().any(nothing), "{figure}: {arms:?}");
     }
 }
 
 #[test]
 fn programs_are_run_that_are_named() {
-    let output = run(&["programs", "--quick", "--only", "pairs,memory_burst", "--rounds", "3"]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    for wanted in ["medians of 3 rounds", "p99.9", "memory_burst"] {
+    let printed = printed_by("programs --quick --only pairs,memory_burst --rounds 3");
+    for wanted in ["Medians of 3 rounds", "p99.9", "memory_burst"] {
         assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
     }
     assert!(!printed.contains("ring_1000"), "{printed}");
@@ -306,9 +288,7 @@ fn programs_are_run_that_are_named() {
 
 #[test]
 fn one_scenario_is_one_table() {
-    let output = run(&["compare", "--quick", "--scenario", "overhead", "--rounds", "2"]);
-    assert!(output.status.success());
-    let printed = text(&output.stdout);
+    let printed = printed_by("compare --quick --scenario overhead --rounds 2");
     assert!(printed.contains("× LocalSet") && !printed.contains("queueing"), "{printed}");
 }
 
@@ -438,15 +418,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn a_quick_tail_has_every_service_time_and_no_verdict() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("tail.json");
-    let output = run(&["tail", "--quick", "--json", file.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("wanted"), "{printed}");
-
-    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(report["schema"], "clockworker-tail");
+    let (_, report) = quick("tail");
     let cells = report["cells"].as_array().unwrap();
     let services: Vec<&str> = cells.iter().map(|cell| cell["service"].as_str().unwrap()).collect();
     assert_eq!(services, ["exponential", "bimodal", "pareto"]);
@@ -477,12 +449,7 @@ fn check_tail_arm(arm: &Value, baseline: &Value) {
 
 #[test]
 fn tail_measures_the_cells_that_are_named() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("tail.json");
-    let line = ["tail", "--quick", "--service", "bimodal", "--load", "50,95", "--piece", "50"];
-    let output = run(&[&line[..], &["--json", file.to_str().unwrap()]].concat());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let (_, report) = quick("tail --service bimodal --load 50,95 --piece 50");
     let loads: Vec<&Value> =
         report["cells"].as_array().unwrap().iter().map(|cell| &cell["load_percent"]).collect();
     assert_eq!(loads, [50, 95]);
@@ -492,15 +459,7 @@ fn tail_measures_the_cells_that_are_named() {
 
 #[test]
 fn a_quick_priority_has_every_scene_and_no_verdict() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("priority.json");
-    let output = run(&["priority", "--quick", "--json", file.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    assert!(printed.starts_with("quick: not a measurement\n") && !printed.contains("wanted"), "{printed}");
-
-    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(report["schema"], "clockworker-priority");
+    let (_, report) = quick("priority");
     let scenes = report["cells"].as_array().unwrap();
     let named: Vec<(&str, u64)> = scenes
         .iter()

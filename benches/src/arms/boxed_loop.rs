@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -17,7 +16,7 @@ const LAPS: u32 = 64;
 
 /// A ring of boxed futures that are polled whether they were woken or not: it is no executor, as its waker does nothing.
 #[derive(Default)]
-pub struct BoxedLoop {
+pub(crate) struct BoxedLoop {
     ring: RefCell<VecDeque<LocalBoxFuture<'static, ()>>>,
     ended: Cell<bool>,
 }
@@ -68,11 +67,5 @@ impl BoxedLoop {
                 Poll::Pending => ring.push_back(task),
             }
         }
-    }
-}
-
-impl fmt::Debug for BoxedLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoxedLoop").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! glommio's own executor.
 
-use std::fmt;
 use std::future::Future;
 
 use glommio::{LocalExecutor, LocalExecutorBuilder, Placement, Task};
@@ -8,6 +7,7 @@ use glommio::{LocalExecutor, LocalExecutorBuilder, Placement, Task};
 use super::runner::Runner;
 
 /// glommio's executor with little I/O memory, so that it fits under the usual limit of locked memory.
+#[derive(Debug)]
 pub struct Glommio(LocalExecutor);
 
 fn build() -> Result<LocalExecutor, String> {
@@ -37,17 +37,7 @@ impl Runner for Glommio {
         drop(self.spawn(lane, task).detach());
     }
 
-    fn abort(task: Self::Task) {
-        drop(task);
-    }
-
     fn block_on<F: Future>(&self, root: F) -> F::Output {
         self.0.run(root)
-    }
-}
-
-impl fmt::Debug for Glommio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Glommio").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! A contender inside tokio's current-thread runtime.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use super::runner::Runner;
 use super::{Contender, host};
 
 /// A contender inside a fresh [`host`].
+#[derive(Debug)]
 pub struct Hosted<C> {
     host: Runtime,
     contender: C,
@@ -56,11 +56,5 @@ impl<C: Contender> Runner for Hosted<C> {
 
     fn host_polls(&self) -> Option<Arc<AtomicU64>> {
         Some(self.polls.clone())
-    }
-}
-
-impl<C> fmt::Debug for Hosted<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hosted").finish_non_exhaustive()
     }
 }

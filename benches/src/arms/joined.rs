@@ -1,6 +1,7 @@
 //! A join handle for executors that bring none.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -30,11 +31,11 @@ pub fn join(task: impl Future<Output = ()> + 'static) -> (impl Future<Output = (
 }
 
 impl Future for Joined {
-    type Output = ();
+    type Output = Result<(), Infallible>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if self.0.done.get() {
-            return Poll::Ready(());
+            return Poll::Ready(Ok(()));
         }
         let mut waker = self.0.waker.borrow_mut();
         match &mut *waker {

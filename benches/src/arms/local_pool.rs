@@ -34,10 +34,6 @@ impl Runner for LocalPool {
         self.spawner.spawn_local(task).expect("the pool is there");
     }
 
-    fn abort(task: Self::Task) {
-        drop(task);
-    }
-
     fn block_on<F: Future>(&self, root: F) -> F::Output {
         self.pool.borrow_mut().run_until(root)
     }

@@ -24,10 +24,6 @@ impl Runner for LocalRuntime {
         tokio::task::spawn_local(task)
     }
 
-    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
-        drop(self.spawn(lane, task));
-    }
-
     fn abort(task: Self::Task) {
         task.abort();
     }

@@ -2,37 +2,26 @@
 
 use std::future::Future;
 
-use clockworker::Executor;
+use clockworker::{Executor, JoinHandle};
 
-use super::Contender;
+use super::{Clockworker, Lanes};
 
 /// Clockworker with one queue; a lane is the group that its task is given.
+pub type ManyGroups = Clockworker<Groups>;
+
+/// The groups' keys, by lane.
 #[derive(Debug)]
-pub struct ManyGroups {
-    executor: Executor,
-    keys: Vec<u64>,
+pub struct Groups(Vec<u64>);
+
+impl Lanes for Groups {
+    fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        on.default_queue().group(self.0[lane]).spawn(task)
+    }
 }
 
 impl ManyGroups {
     /// On `executor`; the task of lane `n` is of the group `keys[n]`.
     pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
-        ManyGroups { executor, keys }
-    }
-}
-
-impl Contender for ManyGroups {
-    type Handle = clockworker::JoinHandle<()>;
-    type Lost = clockworker::JoinError;
-
-    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        self.executor.default_queue().group(self.keys[lane]).spawn(task)
-    }
-
-    fn abort(handle: Self::Handle) {
-        handle.abort();
-    }
-
-    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
-        self.executor.run_until(root)
+        Clockworker { executor, lanes: Groups(keys) }
     }
 }

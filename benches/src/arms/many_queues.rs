@@ -3,15 +3,17 @@
 use std::future::Future;
 use std::time::Duration;
 
-use clockworker::{Executor, Queue};
+use clockworker::{Executor, JoinHandle, Queue};
 
-use super::Contender;
+use super::{Clockworker, Lanes};
 
 /// Clockworker with any number of queues, each a WokenFirst; a lane is the queue of its number, counted round.
-#[derive(Debug)]
-pub struct ManyQueues {
-    executor: Executor,
-    queues: Vec<Queue>,
+pub type ManyQueues = Clockworker<Vec<Queue>>;
+
+impl Lanes for Vec<Queue> {
+    fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        self[lane % self.len()].spawn(task)
+    }
 }
 
 impl ManyQueues {
@@ -22,29 +24,12 @@ impl ManyQueues {
             let name = number.to_string();
             executor.queue(&name).request(request).create().expect("the setup is valid")
         };
-        let queues = (0..queues).map(create).collect();
-        ManyQueues { executor, queues }
+        let lanes = (0..queues).map(create).collect();
+        Clockworker { executor, lanes }
     }
 
     /// Turns that queues have had.
     pub fn turns(&self) -> u64 {
         self.executor.stats().slices
-    }
-}
-
-impl Contender for ManyQueues {
-    type Handle = clockworker::JoinHandle<()>;
-    type Lost = clockworker::JoinError;
-
-    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        self.queues[lane % self.queues.len()].spawn(task)
-    }
-
-    fn abort(handle: Self::Handle) {
-        handle.abort();
-    }
-
-    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
-        self.executor.run_until(root)
     }
 }

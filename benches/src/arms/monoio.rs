@@ -1,7 +1,6 @@
 //! monoio's own executor.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::future::Future;
 
 use monoio::time::TimeDriver;
@@ -10,10 +9,10 @@ use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBu
 use super::runner::Runner;
 
 /// monoio's runtime with timers: on io_uring if the kernel has it for us, else on epoll.
-pub struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
+pub(crate) struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
 
 /// The driver that [`Monoio`] gets on this machine.
-pub fn driver() -> &'static str {
+pub(crate) fn driver() -> &'static str {
     if monoio::utils::detect_uring() { "io_uring" } else { "legacy" }
 }
 
@@ -31,21 +30,11 @@ impl Runner for Monoio {
         monoio::spawn(task)
     }
 
-    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
-        drop(self.spawn(lane, task));
-    }
-
     fn abort(_task: Self::Task) {
         unreachable!("monoio cannot abort");
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
         self.0.borrow_mut().block_on(root)
-    }
-}
-
-impl fmt::Debug for Monoio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Monoio").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! Clockworker 0.2.6, as published on crates.io.
 
-use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -10,10 +9,10 @@ use super::Contender;
 
 /// The name of its one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Only;
+pub(crate) struct Only;
 
 /// Clockworker 0.2.6 with one queue and its defaults.
-pub struct Published {
+pub(crate) struct Published {
     executor: Rc<Executor<Only>>,
     queue: QueueHandle<Only>,
 }
@@ -40,11 +39,5 @@ impl Contender for Published {
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
         self.executor.run_until(root)
-    }
-}
-
-impl fmt::Debug for Published {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Published").finish_non_exhaustive()
     }
 }

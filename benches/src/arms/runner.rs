@@ -15,10 +15,14 @@ pub trait Runner: 'static {
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task;
 
     /// Spawns a task that nobody waits for.
-    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static);
+    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
+        drop(self.spawn(lane, task));
+    }
 
     /// Has a task dropped before its end. Not called on runners that cannot.
-    fn abort(task: Self::Task);
+    fn abort(task: Self::Task) {
+        drop(task);
+    }
 
     /// Runs `root`, and the tasks while it is not ready.
     fn block_on<F: Future>(&self, root: F) -> F::Output;

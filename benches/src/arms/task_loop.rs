@@ -52,10 +52,6 @@ impl Runner for TaskLoop {
         self.spawn(lane, task).detach();
     }
 
-    fn abort(task: Self::Task) {
-        drop(task);
-    }
-
     fn block_on<F: Future>(&self, root: F) -> F::Output {
         clear();
         let mut root = pin!(root);

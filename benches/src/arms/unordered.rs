@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::pin::pin;
+use std::task::Poll;
 
 use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -14,32 +13,20 @@ use super::Contender;
 use super::joined::{Joined, join};
 
 /// FuturesUnordered, beside the root in one future. Tasks are boxed, as they must be where there are several kinds.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Unordered(RefCell<FuturesUnordered<LocalBoxFuture<'static, ()>>>);
 
-/// [`Joined`], with a result as the others have it.
-#[derive(Debug)]
-pub struct Handle(Joined);
-
-impl Future for Handle {
-    type Output = Result<(), Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map(Ok)
-    }
-}
-
 impl Contender for Unordered {
-    type Handle = Handle;
+    type Handle = Joined;
     type Lost = Infallible;
 
-    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Handle {
+    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Joined {
         let (task, joined) = join(task);
         self.0.borrow().push(Box::pin(task));
-        Handle(joined)
+        joined
     }
 
-    fn abort(_handle: Handle) {
+    fn abort(_handle: Joined) {
         unreachable!("FuturesUnordered cannot abort");
     }
 
@@ -54,11 +41,5 @@ impl Contender for Unordered {
             output
         })
         .await
-    }
-}
-
-impl fmt::Debug for Unordered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unordered").finish_non_exhaustive()
     }
 }

@@ -133,9 +133,9 @@ fn section_of(section: &Section, place: usize, pictures: &mut usize) -> Markup {
             }
             (tables_of(&section.tables))
             @for doubt in &section.doubts { p.note { (doubt) } }
-            @if !section.bars.is_empty() {
+            @if section.listed_bars().next().is_some() {
                 p { "Where it was to be, and whether it is:" @if let Some(verdicts) = section.verdicts() { " " (verdicts) } }
-                ul { @for bar in &section.bars { li { (bar) } } }
+                ul { @for bar in section.listed_bars() { li { (bar) } } }
             }
         }
     }

@@ -71,13 +71,8 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     for doubt in &section.doubts {
         writeln!(out, "{doubt}\n")?;
     }
-    for bar in &section.bars {
-        writeln!(out, "- {bar}")?;
-    }
-    if !section.bars.is_empty() {
-        writeln!(out)?;
-    }
-    Ok(())
+    section.listed_bars().try_for_each(|bar| writeln!(out, "- {bar}"))?;
+    if section.listed_bars().next().is_some() { writeln!(out) } else { Ok(()) }
 }
 
 fn write_table(table: &Table, out: &mut String) -> fmt::Result {

@@ -36,9 +36,18 @@ pub struct Section {
     pub doubts: Vec<String>,
     /// Whether they are where they should be.
     pub bars: Vec<Conclusion>,
+    /// Whether only those bars are listed that are not met: there are many, and a table has them all.
+    pub hides_met: bool,
 }
 
 impl Section {
+    /// The bars that are listed.
+    pub fn listed_bars(&self) -> impl Iterator<Item = &Conclusion> {
+        let is_listed =
+            |bar: &&Conclusion| !self.hides_met || bar.verdict.is_some_and(|verdict| verdict != Verdict::Met);
+        self.bars.iter().filter(is_listed)
+    }
+
     /// How many bars are met, missed and undecided, if any are judged.
     pub fn verdicts(&self) -> Option<String> {
         let verdicts: Vec<Verdict> = self.bars.iter().filter_map(|bar| bar.verdict).collect();

@@ -1,6 +1,5 @@
 //! The scenarios whose files are read: one reader for each.
 
-pub mod programs;
 pub mod simulate;
 pub mod tcp;
 pub mod theory;
@@ -14,6 +13,7 @@ use crate::harness::measurement::Measurement;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
 use crate::measurements::priority::Priority;
+use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
 
@@ -39,7 +39,7 @@ pub const READERS: [Reader; 9] = [
     of::<Service>(),
     of::<Compare>(),
     of::<Overhead>(),
-    programs::READER,
+    of::<Programs>(),
     tcp::READER,
     of::<Priority>(),
     of::<Tail>(),

@@ -24,7 +24,7 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
         writeln!(out, "{}:\n{}\n", table.caption, drawn(table))?;
     }
     let verdicts = section.verdicts().map(|verdicts| format!("Bars: {verdicts}"));
-    let bars = section.bars.iter().map(|bar| bar.to_string());
+    let bars = section.listed_bars().map(|bar| bar.to_string());
     let lines: Vec<String> = section.doubts.iter().cloned().chain(verdicts).chain(bars).collect();
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     if lines.is_empty() { Ok(()) } else { writeln!(out) }

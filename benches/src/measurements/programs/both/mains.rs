@@ -1,27 +1,17 @@
 //! What the main future does, and a task in its place.
 
-use super::support::{timed, timed_in_task};
+use super::support::{timed, timed_in_task, yield_often, yield_often_by_tokio};
 use super::task::{spawn_local, yield_now};
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 
 /// Nothing is there but a main future that yields.
 pub(crate) fn yields_alone(setting: &Setting) -> Vec<f64> {
-    let yields = setting.size(200_000, 200);
-    timed(async move {
-        for _ in 0..yields {
-            yield_now().await;
-        }
-    })
+    timed(yield_often(setting.size(200_000, 200)))
 }
 
 /// The same with the yield that tokio has, which may stay where it is.
 pub(crate) fn yields_by_tokio_alone(setting: &Setting) -> Vec<f64> {
-    let yields = setting.size(200_000, 200);
-    timed(async move {
-        for _ in 0..yields {
-            tokio::task::yield_now().await;
-        }
-    })
+    timed(yield_often_by_tokio(setting.size(200_000, 200)))
 }
 
 /// A main future that spawns two tasks and waits for both, over and over.

@@ -5,13 +5,12 @@ use std::net::TcpStream as Client;
 use std::rc::Rc;
 
 use tokio::io::AsyncReadExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
-use super::support::run;
+use super::support::{listen, run, spawn_all};
 use super::task::{spawn_local, yield_now};
-use crate::programs::clients::ANY_PORT;
-use crate::programs::resident;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::resident;
+use crate::measurements::programs::setting::Setting;
 
 /// Connections that are opened before the server gets to accept them: fewer than a listener keeps for it.
 const OPENED_AT_ONCE: usize = 100;
@@ -37,9 +36,7 @@ pub(crate) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
     let (rounds, tasks) = (setting.size(1_000, 5), setting.size(1_000, 10));
     run(async move {
         for _ in 0..rounds {
-            for task in (0..tasks).map(|_| spawn_local(yield_now())).collect::<Vec<_>>() {
-                task.await.expect("no task fails");
-            }
+            spawn_all(tasks, |_| yield_now()).await;
         }
         vec![resident::bytes()]
     })
@@ -50,17 +47,13 @@ pub(crate) fn per_connection(setting: &Setting) -> Vec<f64> {
     let connections = setting.size(4_000, 50);
     resident::allow_files(2 * connections as u64 + 100);
     run(async move {
-        let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
-        let address = listener.local_addr().expect("it is bound");
         let accepted = Rc::new(Cell::new(0));
         let counter = accepted.clone();
-        drop(spawn_local(async move {
-            loop {
-                let (stream, _) = listener.accept().await.expect("connections are accepted");
-                drop(spawn_local(wait_for_request(stream)));
-                counter.set(counter.get() + 1);
-            }
-        }));
+        let address = listen(move |stream| {
+            counter.set(counter.get() + 1);
+            wait_for_request(stream)
+        })
+        .await;
         let before = resident::bytes();
         let mut clients = Vec::with_capacity(connections);
         while accepted.get() < connections {

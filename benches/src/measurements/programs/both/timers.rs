@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, sleep_until, timeout};
 
-use super::support::{run, timed};
+use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
 use crate::latencies::Latencies;
-use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 use crate::stopwatch::now;
 use crate::workload::spin;
 
@@ -28,7 +27,7 @@ pub(crate) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
         let start = now();
         (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
         sleep(Duration::from_millis(window)).await;
-        let per_poll = nanos(now() - start) / f64::from(polls.get());
+        let per_poll = (now() - start).as_nanos() as f64 / f64::from(polls.get());
         vec![per_poll, lateness.borrow().at(0.99) as f64]
     })
 }
@@ -54,19 +53,18 @@ async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Latencies>) {
 
 /// Very many tasks that sleep once, all of them at the same time: the thread's CPU time, and how late they wake.
 pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
-    let (sleepers, spawning) = (setting.size(100_000, 200) as u32, setting.size(150, 2) as u32);
+    let (sleepers, spawning) = (setting.size(100_000, 200), setting.size(150, 2));
     let millisecond = Duration::from_millis(1);
     run(async move {
         let lateness = Rc::new(RefCell::new(Latencies::default()));
         let (start, before) = (now(), spin::cpu_time());
-        let sleeper = |number| {
-            let (lateness, deadline) = (lateness.clone(), start + (spawning + number % 100) * millisecond);
-            spawn_local(async move { sleep_and_record(deadline, &lateness).await })
-        };
-        for task in (0..sleepers).map(sleeper).collect::<Vec<_>>() {
-            task.await.expect("no sleeper fails");
-        }
-        let cpu = nanos(spin::cpu_time() - before);
+        spawn_all(sleepers, |number| {
+            let deadline = start + (spawning + number % 100) as u32 * millisecond;
+            let lateness = lateness.clone();
+            async move { sleep_and_record(deadline, &lateness).await }
+        })
+        .await;
+        let cpu = (spin::cpu_time() - before).as_nanos() as f64;
         vec![cpu, lateness.borrow().at(0.99) as f64]
     })
 }
@@ -74,14 +72,9 @@ pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
 /// Timeouts around what is ready in time.
 pub(crate) fn timeouts(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(1_000, 5));
-    timed(async move {
-        let work = move || async move {
-            for _ in 0..times {
-                timeout(Duration::from_secs(5), yield_now()).await.expect("a yield is short");
-            }
-        };
-        for task in (0..tasks).map(|_| spawn_local(work())).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
+    timed(spawn_all(tasks, |_| async move {
+        for _ in 0..times {
+            timeout(Duration::from_secs(5), yield_now()).await.expect("a yield is short");
         }
-    })
+    }))
 }

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::support::{run, timed};
+use super::support::{run, spawn_all, timed};
 use super::task::spawn_local;
 use crate::latencies::Latencies;
-use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.
@@ -21,16 +20,14 @@ pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
     run(async move {
         let latencies = Rc::new(RefCell::new(Latencies::default()));
         let watch = Stopwatch::start();
-        let client = |_| {
+        spawn_all(pairs, |_| {
             let (server, requests) = mpsc::channel(1);
             drop(spawn_local(serve(requests)));
-            spawn_local(call_often(server, calls, latencies.clone()))
-        };
-        for client in (0..pairs).map(client).collect::<Vec<_>>() {
-            client.await.expect("no client fails");
-        }
+            call_often(server, calls, latencies.clone())
+        })
+        .await;
         let latencies = latencies.borrow();
-        vec![nanos(watch.elapsed()), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
+        vec![watch.nanos(), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
     })
 }
 
@@ -40,10 +37,7 @@ pub(crate) fn one_service(setting: &Setting) -> Vec<f64> {
     timed(async move {
         let (service, requests) = mpsc::channel(32);
         drop(spawn_local(serve(requests)));
-        let caller = |_| spawn_local(call_all(service.clone(), calls));
-        for caller in (0..callers).map(caller).collect::<Vec<_>>() {
-            caller.await.expect("no caller fails");
-        }
+        spawn_all(callers, |_| call_all(service.clone(), calls)).await;
     })
 }
 
@@ -76,17 +70,12 @@ async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<Ref
 /// Two tasks that wake each other, many times over.
 pub(crate) fn notify_pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
-    timed(async move {
-        let pair = |_| {
-            let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];
-            ping.notify_one();
-            drop(spawn_local(take_turns(ping.clone(), pong.clone(), turns)));
-            spawn_local(take_turns(pong, ping, turns))
-        };
-        for second in (0..pairs).map(pair).collect::<Vec<_>>() {
-            second.await.expect("no task fails");
-        }
-    })
+    timed(spawn_all(pairs, |_| {
+        let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];
+        ping.notify_one();
+        drop(spawn_local(take_turns(ping.clone(), pong.clone(), turns)));
+        take_turns(pong, ping, turns)
+    }))
 }
 
 async fn take_turns(mine: Rc<Notify>, other: Rc<Notify>, turns: usize) {

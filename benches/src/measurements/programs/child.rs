@@ -4,7 +4,6 @@ use std::env;
 use std::process::Command;
 
 use super::arm::Arm;
-use super::list;
 use super::options::SampleOptions;
 use super::program::Program;
 use super::setting::Setting;
@@ -38,7 +37,6 @@ pub fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>
 /// If standard output cannot be written.
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
     let SampleOptions { program, arm, quick, seed } = options;
-    let program = list::find(program).ok_or_else(|| Failure::request(format!("no program '{program}'")))?;
     let setting = Setting { quick: *quick, seed: *seed, pinning: Pinning::detect() };
     let found = program.run(*arm, &setting);
     terminal::print_with(|out| Ok(serde_json::to_writer(out, &found)?))

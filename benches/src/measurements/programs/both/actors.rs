@@ -8,8 +8,7 @@ use tokio::time::interval;
 
 use super::support::{run, timed};
 use super::task::spawn_local;
-use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 use crate::random::{Purpose, Random};
 use crate::stopwatch::Stopwatch;
 
@@ -89,7 +88,7 @@ async fn send_round(
     for _ in 0..tokens {
         ended.recv().await.expect("every token has an end");
     }
-    nanos(watch.elapsed())
+    watch.nanos()
 }
 
 /// Actors that wait for their mailbox, for a tick and for the end at once.

@@ -5,19 +5,16 @@ use std::rc::Rc;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
 use super::calls::{call, serve};
-use super::support::timed;
+use super::support::{spawn_all, timed};
 use super::task::{spawn_local, yield_now};
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 
 /// A mutex that is held across a yield.
 pub(crate) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
         let counter = Rc::new(Mutex::new(0));
-        let count = |_| spawn_local(count_with_yield(counter.clone(), times));
-        for task in (0..tasks).map(count).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
-        }
+        spawn_all(tasks, |_| count_with_yield(counter.clone(), times)).await;
         assert_eq!(*counter.lock().await, tasks * times);
     })
 }
@@ -37,18 +34,16 @@ pub(crate) fn mutex_contended(setting: &Setting) -> Vec<f64> {
         let (service, requests) = mpsc::channel(1);
         drop(spawn_local(serve(requests)));
         let number = Rc::new(Mutex::new(0));
-        let ask = |_| {
+        spawn_all(tasks, |_| {
             let (number, service) = (number.clone(), service.clone());
-            spawn_local(async move {
+            async move {
                 for _ in 0..times {
                     let mut number = number.lock().await;
                     *number = call(&service, *number).await;
                 }
-            })
-        };
-        for task in (0..tasks).map(ask).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
-        }
+            }
+        })
+        .await;
         assert_eq!(*number.lock().await, (tasks * times) as u64);
     })
 }
@@ -56,19 +51,14 @@ pub(crate) fn mutex_contended(setting: &Setting) -> Vec<f64> {
 /// Ten permits for a thousand tasks, each held across a yield.
 pub(crate) fn semaphore(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(1_000, 20), setting.size(50, 2));
-    timed(async move {
-        let permits = Rc::new(Semaphore::new(10));
-        let work = |_| {
-            let permits = permits.clone();
-            spawn_local(async move {
-                for _ in 0..times {
-                    let _permit = permits.acquire().await.expect("it is not closed");
-                    yield_now().await;
-                }
-            })
-        };
-        for task in (0..tasks).map(work).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
+    let permits = Rc::new(Semaphore::new(10));
+    timed(spawn_all(tasks, |_| {
+        let permits = permits.clone();
+        async move {
+            for _ in 0..times {
+                let _permit = permits.acquire().await.expect("it is not closed");
+                yield_now().await;
+            }
         }
-    })
+    }))
 }

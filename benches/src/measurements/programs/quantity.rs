@@ -1,7 +1,6 @@
 //! What is measured of a program.
 
 use crate::numbers;
-use crate::overhead::measure;
 
 /// One of the numbers that a program gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,32 +24,44 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Its name for people.
-    pub fn title(self) -> &'static str {
+    /// All of them, in the order of the table.
+    pub const ALL: [Quantity; 8] = [
+        Quantity::Time,
+        Quantity::CpuTime,
+        Quantity::TimePerPoll,
+        Quantity::P99,
+        Quantity::P999,
+        Quantity::PollsPerBatch,
+        Quantity::Memory,
+        Quantity::MemoryEach,
+    ];
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Quantity::Time => "time",
-            Quantity::CpuTime => "CPU time",
-            Quantity::TimePerPoll => "time per poll",
-            Quantity::P99 => "p99",
-            Quantity::P999 => "p99.9",
-            Quantity::Memory => "memory",
-            Quantity::MemoryEach => "memory each",
-            Quantity::PollsPerBatch => "polls per batch",
+            Quantity::Time => ("time_ns", "time"),
+            Quantity::CpuTime => ("cpu_time_ns", "CPU time"),
+            Quantity::TimePerPoll => ("time_per_poll_ns", "time per poll"),
+            Quantity::P99 => ("p99_ns", "p99"),
+            Quantity::P999 => ("p999_ns", "p99.9"),
+            Quantity::Memory => ("memory_bytes", "memory"),
+            Quantity::MemoryEach => ("memory_each_bytes", "memory each"),
+            Quantity::PollsPerBatch => ("polls_per_batch", "polls per batch"),
         }
     }
 
-    /// Its name in the JSON file.
+    /// Its name in the file of results.
     pub fn key(self) -> &'static str {
-        match self {
-            Quantity::Time => "time_ns",
-            Quantity::CpuTime => "cpu_time_ns",
-            Quantity::TimePerPoll => "time_per_poll_ns",
-            Quantity::P99 => "p99_ns",
-            Quantity::P999 => "p999_ns",
-            Quantity::Memory => "memory_bytes",
-            Quantity::MemoryEach => "memory_each_bytes",
-            Quantity::PollsPerBatch => "polls_per_batch",
-        }
+        self.names().0
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        self.names().1
+    }
+
+    /// Whether it is the time of the whole, and no tail.
+    pub fn is_time(self) -> bool {
+        matches!(self, Quantity::Time | Quantity::CpuTime | Quantity::TimePerPoll)
     }
 
     /// Whether less of it is what a program's user wants, so that there is a bar for it.
@@ -66,11 +77,6 @@ impl Quantity {
             Quantity::PollsPerBatch => numbers::three_digits(value),
             _ => numbers::time(value),
         }
-    }
-
-    /// As measures have it.
-    pub fn measured(self) -> measure::Quantity {
-        measure::Quantity { key: self.key(), title: self.title() }
     }
 }
 

@@ -5,22 +5,8 @@ use std::future::Future;
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
-use super::support::{timed, timed_in_task};
-use super::task::{spawn_local, yield_now};
-use crate::programs::setting::Setting;
-
-/// With the yield that tokio has, which may stay where it is in a program whose other imports change.
-async fn yield_often_by_tokio(times: usize) {
-    for _ in 0..times {
-        tokio::task::yield_now().await;
-    }
-}
-
-async fn yield_often(times: usize) {
-    for _ in 0..times {
-        yield_now().await;
-    }
-}
+use super::support::{spawn_all, timed, timed_in_task, yield_often, yield_often_by_tokio};
+use crate::measurements::programs::setting::Setting;
 
 pub(crate) fn buffered_in_main(setting: &Setting) -> Vec<f64> {
     timed(buffered(setting.size(20_000, 200), yield_often))
@@ -54,12 +40,7 @@ async fn all(futures: usize, yields: usize) {
 /// `join!` of three futures that yield, in each of many tasks.
 pub(crate) fn join_in_tasks(setting: &Setting) -> Vec<f64> {
     let (tasks, yields) = (setting.size(200, 5), setting.size(300, 5));
-    timed(async move {
-        let three = move || async move {
-            tokio::join!(yield_often(yields), yield_often(yields), yield_often(yields));
-        };
-        for task in (0..tasks).map(|_| spawn_local(three())).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
-        }
-    })
+    timed(spawn_all(tasks, |_| async move {
+        tokio::join!(yield_often(yields), yield_often(yields), yield_often(yields));
+    }))
 }

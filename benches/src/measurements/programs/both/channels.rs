@@ -7,8 +7,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::support::{counted, run, timed_in_task};
 use super::task::spawn_local;
-use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 use crate::stopwatch::Stopwatch;
 
 /// Messages that a consumer takes before it says that it has them.
@@ -39,7 +38,7 @@ pub(crate) fn batches(setting: &Setting) -> Vec<f64> {
             }
         };
         spawn_local(produce).await.expect("the producer does not fail");
-        nanos(watch.elapsed())
+        watch.nanos()
     });
     vec![time, total.get() as f64 / (consumers * rounds) as f64]
 }

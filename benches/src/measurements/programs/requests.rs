@@ -3,8 +3,7 @@
 use std::future::Future;
 
 use super::task::{run, spawn};
-use crate::overhead::polls::nanos;
-use crate::programs::setting::Setting;
+use crate::measurements::programs::setting::Setting;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 
@@ -23,7 +22,7 @@ pub(crate) fn task_per_request(setting: &Setting) -> Vec<f64> {
         for connection in (0..connections).map(connection).collect::<Vec<_>>() {
             end_of(connection).await;
         }
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     })
 }
 

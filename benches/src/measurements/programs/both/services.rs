@@ -9,14 +9,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufStream, copy_bidirectional};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::support::{run, with_p99};
-use super::task::{spawn_local, yield_now};
-use crate::programs::clients::{self, ANY_PORT};
-use crate::programs::setting::Setting;
-use crate::stopwatch::Stopwatch;
+use super::support::{listen, run, timed_with_p99};
+use super::task::yield_now;
+use crate::measurements::programs::clients;
+use crate::measurements::programs::setting::Setting;
 
 /// Keys that the slow command looks at between two yields.
 const SCANNED: usize = 100;
@@ -30,17 +29,8 @@ pub(crate) fn key_value(setting: &Setting) -> Vec<f64> {
     let keys = setting.size(10_000, 100);
     run(async move {
         let store: Store = Rc::new(RefCell::new((0..keys).map(entry).collect()));
-        let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
-        let address = listener.local_addr().expect("it is bound");
-        drop(spawn_local(async move {
-            loop {
-                let (stream, _) = listener.accept().await.expect("connections are accepted");
-                drop(spawn_local(answer_all(stream, store.clone())));
-            }
-        }));
-        let watch = Stopwatch::start();
-        let latencies = clients::of_key_value(setting, address, keys).await;
-        with_p99(&watch, &latencies)
+        let address = listen(move |stream| answer_all(stream, store.clone())).await;
+        timed_with_p99(clients::of_key_value(setting, address, keys)).await
     })
 }
 
@@ -97,17 +87,8 @@ async fn count(part: &str, store: &Store) -> usize {
 pub(crate) fn proxy(setting: &Setting) -> Vec<f64> {
     run(async move {
         let backend = clients::echo_server(setting);
-        let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
-        let address = listener.local_addr().expect("it is bound");
-        drop(spawn_local(async move {
-            loop {
-                let (client, _) = listener.accept().await.expect("connections are accepted");
-                drop(spawn_local(timeout(Duration::from_secs(30), forward(client, backend))));
-            }
-        }));
-        let watch = Stopwatch::start();
-        let latencies = clients::of_echo(setting, address).await;
-        with_p99(&watch, &latencies)
+        let address = listen(move |client| timeout(Duration::from_secs(30), forward(client, backend))).await;
+        timed_with_p99(clients::of_echo(setting, address)).await
     })
 }
 

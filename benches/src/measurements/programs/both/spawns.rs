@@ -4,19 +4,14 @@ use std::thread;
 
 use tokio::sync::mpsc;
 
-use super::support::timed;
+use super::support::{spawn_all, timed};
 use super::task::{JoinSet, spawn_local, yield_now};
+use crate::measurements::programs::setting::Setting;
 use crate::pinning::Side;
-use crate::programs::setting::Setting;
 
 pub(crate) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
     let tasks = setting.size(100_000, 100);
-    timed(async move {
-        let handles: Vec<_> = (0..tasks).map(|number| spawn_local(async move { number })).collect();
-        for handle in handles {
-            handle.await.expect("no task fails");
-        }
-    })
+    timed(spawn_all(tasks, |number| async move { number }))
 }
 
 /// A set of tasks that is kept at a thousand.
@@ -77,15 +72,10 @@ fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
 /// Tasks that leave work to threads, and wait for it.
 pub(crate) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(64, 4), setting.size(50, 2));
-    timed(async move {
-        let work = move || async move {
-            for number in 0..times {
-                let found = tokio::task::spawn_blocking(move || number).await.expect("no closure panics");
-                assert_eq!(found, number);
-            }
-        };
-        for task in (0..tasks).map(|_| spawn_local(work())).collect::<Vec<_>>() {
-            task.await.expect("no task fails");
+    timed(spawn_all(tasks, |_| async move {
+        for number in 0..times {
+            let found = tokio::task::spawn_blocking(move || number).await.expect("no closure panics");
+            assert_eq!(found, number);
         }
-    })
+    }))
 }

@@ -5,55 +5,37 @@
     reason = "every program is compiled with two sets of imports: that is the point"
 )]
 
-use super::program::{Base, Place, Program};
+use super::program::Program;
 use super::quantity::Quantity::{
     self, CpuTime, Memory, MemoryEach, P99, P999, PollsPerBatch, Time, TimePerPoll,
 };
 
-#[path = "both"]
+#[path = "."]
 mod on_local_set {
     mod task {
         pub(super) use tokio::task::{JoinSet, LocalSet, spawn_local, yield_now};
     }
 
-    pub(super) mod actors;
-    pub(super) mod calls;
-    pub(super) mod channels;
-    pub(super) mod joined;
-    pub(super) mod locks;
-    pub(super) mod mains;
-    pub(super) mod memory;
-    pub(super) mod services;
-    pub(super) mod spawns;
-    mod support;
-    pub(super) mod timers;
+    #[path = "both/mod.rs"]
+    pub(super) mod both;
 }
 
-#[path = "both"]
+#[path = "."]
 mod on_clockworker {
     mod task {
         pub(super) use clockworker::compat::{JoinSet, LocalSet, spawn_local, yield_now};
     }
 
-    pub(super) mod actors;
-    pub(super) mod calls;
-    pub(super) mod channels;
-    pub(super) mod joined;
-    pub(super) mod locks;
-    pub(super) mod mains;
-    pub(super) mod memory;
-    pub(super) mod services;
-    pub(super) mod spawns;
-    mod support;
-    pub(super) mod timers;
+    #[path = "both/mod.rs"]
+    pub(super) mod both;
 }
 
 /// One program for monoio.
 #[cfg(target_os = "linux")]
-#[path = "monoio"]
+#[path = "."]
 mod on_monoio {
     mod task {
-        pub(super) use crate::programs::monoio_hosts::plain as run;
+        pub(super) use crate::measurements::programs::monoio_hosts::plain as run;
         pub(super) use monoio::spawn;
     }
 
@@ -61,10 +43,10 @@ mod on_monoio {
 }
 
 #[cfg(target_os = "linux")]
-#[path = "monoio"]
+#[path = "."]
 mod on_clockworker_in_monoio {
     mod task {
-        pub(super) use crate::programs::monoio_hosts::clockworker as run;
+        pub(super) use crate::measurements::programs::monoio_hosts::clockworker as run;
         pub(super) use clockworker::spawn_local as spawn;
     }
 
@@ -81,10 +63,10 @@ macro_rules! program {
             key: $key,
             title: $title,
             quantities: &[Time],
-            base: Base::LocalSet,
-            place: Place::Here,
+            base: "LocalSet",
+            apart: false,
             limit: LIMIT,
-            runs: [on_local_set::$file::$function, on_clockworker::$file::$function],
+            runs: [on_local_set::both::$file::$function, on_clockworker::both::$file::$function],
         }
     };
 }
@@ -95,7 +77,7 @@ impl Program {
     }
 
     const fn apart(self) -> Self {
-        Program { place: Place::Apart, ..self }
+        Program { apart: true, ..self }
     }
 
     const fn within(self, limit: f64) -> Self {
@@ -160,8 +142,8 @@ pub static PROGRAMS: &[Program] = &[
         key: "monoio_requests",
         title: "on monoio, a task per request",
         quantities: &[Time],
-        base: Base::Monoio,
-        place: Place::Here,
+        base: "monoio spawn",
+        apart: false,
         limit: LIMIT,
         runs: [on_monoio::requests::task_per_request, on_clockworker_in_monoio::requests::task_per_request],
     },
@@ -170,6 +152,15 @@ pub static PROGRAMS: &[Program] = &[
 /// The program of that key.
 pub fn find(key: &str) -> Option<&'static Program> {
     PROGRAMS.iter().find(|program| program.key == key)
+}
+
+/// Which programs there are, a line each.
+pub fn titles() -> String {
+    let line = |program: &Program| {
+        let measured: Vec<&str> = program.quantities.iter().map(|quantity| quantity.title()).collect();
+        format!("{:24}{} ({})\n", program.key, program.title, measured.join(", "))
+    };
+    PROGRAMS.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,92 @@
+//! What programs share: a fresh set in a fresh host, and what is done there more than once.
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+
+use tokio::net::{TcpListener, TcpStream};
+
+use super::task::{LocalSet, spawn_local, yield_now};
+use crate::arms;
+use crate::latencies::Latencies;
+use crate::measurements::programs::clients::ANY_PORT;
+use crate::stopwatch::Stopwatch;
+
+/// Runs `main` and its tasks. What is left of them is dropped before the host is.
+pub(super) fn run<F: Future>(main: F) -> F::Output {
+    let host = arms::host();
+    let local = LocalSet::new();
+    local.block_on(&host, main)
+}
+
+/// The time that `main` takes, in nanoseconds.
+pub(super) fn timed(main: impl Future<Output = ()>) -> Vec<f64> {
+    run(async {
+        let watch = Stopwatch::start();
+        main.await;
+        vec![watch.nanos()]
+    })
+}
+
+/// The time that `main` takes as a task of the set.
+pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64> {
+    timed(async { spawn_local(main).await.expect("the task does not fail") })
+}
+
+/// The time until all clients are served, with the p99 of their latencies.
+pub(super) async fn timed_with_p99(clients: impl Future<Output = Latencies>) -> Vec<f64> {
+    let watch = Stopwatch::start();
+    let latencies = clients.await;
+    vec![watch.nanos(), latencies.at(0.99) as f64]
+}
+
+/// Spawns so many tasks, and waits for all of them.
+pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(
+    tasks: usize,
+    task: impl FnMut(usize) -> F,
+) {
+    for handle in (0..tasks).map(task).map(spawn_local).collect::<Vec<_>>() {
+        handle.await.expect("no task fails");
+    }
+}
+
+/// Yields so many times.
+pub(super) async fn yield_often(times: usize) {
+    for _ in 0..times {
+        yield_now().await;
+    }
+}
+
+/// The same with the yield that tokio has, which may stay where it is in a program whose other imports change.
+pub(super) async fn yield_often_by_tokio(times: usize) {
+    for _ in 0..times {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Serves every connection in a task of its own. The address is where.
+pub(super) async fn listen<F: Future<Output: 'static> + 'static>(
+    mut serve: impl FnMut(TcpStream) -> F + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
+    let address = listener.local_addr().expect("it is bound");
+    drop(spawn_local(async move {
+        loop {
+            let (stream, _) = listener.accept().await.expect("connections are accepted");
+            drop(spawn_local(serve(stream)));
+        }
+    }));
+    address
+}
+
+/// `future`, whose polls are counted.
+pub(super) async fn counted<F: Future>(polls: Rc<Cell<u64>>, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        polls.set(polls.get() + 1);
+        future.as_mut().poll(cx)
+    })
+    .await
+}

@@ -1,0 +1,73 @@
+//! What `programs` says.
+
+use super::Programs;
+use super::finding::{self, Finding};
+use crate::harness::conclusion::Interval;
+use crate::harness::report::{Cell, Report};
+use crate::numbers::NOTHING;
+use crate::page::headline::{Better, Headline, Side};
+use crate::page::model::{Chapter, Section, Table};
+use crate::page::plot::Plot;
+use crate::stats::Estimate;
+
+/// The chapter of a report.
+pub fn of(report: &Report<Programs>) -> Chapter {
+    let findings: Vec<Finding<'_>> = finding::all(&report.cells).collect();
+    let (times, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.quantity.is_time());
+    let section = Section {
+        method: format!(
+            "Each program is one function, compiled with tokio’s imports and with Clockworker’s. Medians of {} rounds; ratios are \
+             medians of pairs measured in the same round, with 95 % intervals; A/A is the base’s to itself. Bars that are met \
+             are not listed.",
+            report.cells.iter().map(Cell::rounds).max().unwrap_or(0)
+        ),
+        plots: [plot("Time", times), plot("Tails and memory", others)].into_iter().flatten().collect(),
+        tables: vec![table(&findings)],
+        bars: report.bars.clone(),
+        hides_met: true,
+        ..report.section("Programs with their imports changed")
+    };
+    Chapter { headlines: headlines(&findings).collect(), sections: vec![section] }
+}
+
+/// The program that loses most, and the one that gains most.
+fn headlines(findings: &[Finding<'_>]) -> impl Iterator<Item = Headline> {
+    let judged = || findings.iter().filter_map(|finding| Some((finding, finding.judged()?)));
+    let line = |(side, found): (Side, Option<(&Finding<'_>, Estimate)>)| {
+        let (finding, ratio) = found?;
+        let label = format!("{}, {}", finding.program(), finding.quantity.title());
+        let (names, kind) = (("Imports changed ÷ LocalSet’s", label), Some(Interval::Confidence95));
+        Some(Headline::ratio(side, names, &ratio, kind, Better::Less, "programs"))
+    };
+    let by_median = |one: &(&Finding<'_>, Estimate), other: &(&Finding<'_>, Estimate)| {
+        one.1.median.total_cmp(&other.1.median)
+    };
+    let ends = [(Side::Cost, judged().max_by(by_median)), (Side::Gain, judged().min_by(by_median))];
+    ends.into_iter().filter_map(line)
+}
+
+fn plot(title: &str, findings: Vec<&Finding<'_>>) -> Option<Plot> {
+    let bars = findings.into_iter().map(|finding| (finding.name(), finding.judged()));
+    let title = format!("{title} of programs with their imports changed");
+    Plot::ratios(title, "× what they were written for, 95 % intervals: less is better", Better::Less, bars)
+}
+
+fn table(findings: &[Finding<'_>]) -> Table {
+    Table::of(
+        "Programs, with tokio’s imports and with Clockworker’s",
+        findings,
+        [
+            ("program", |finding: &&Finding<'_>| finding.program().to_owned()),
+            ("what it does", |finding| finding.title().to_owned()),
+            ("measured", |finding| finding.quantity.title().to_owned()),
+            ("of", |finding| finding.base().to_owned()),
+            ("base", |finding| finding.shown()),
+            ("× base", |finding| finding.compared()),
+            ("A/A", |finding| finding.again()),
+            ("wanted", |finding| {
+                finding.limit().map_or_else(|| NOTHING.to_owned(), |limit| format!("≤ {limit:.2}"))
+            }),
+        ],
+    )
+    .with_words(4)
+}

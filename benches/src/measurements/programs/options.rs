@@ -1,0 +1,70 @@
+//! What `programs` can be asked for.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::{Deserialize, Serialize};
+
+use super::arm::Arm;
+use super::list::{PROGRAMS, find};
+use super::program::Program;
+use crate::harness::options::Common;
+
+/// What to measure, and how often.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Options {
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
+
+    /// Run these programs only, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true, value_parser = names())]
+    pub only: Vec<String>,
+
+    /// Say which programs there are, and run none
+    #[arg(long)]
+    #[serde(skip)]
+    pub list: bool,
+}
+
+const ROUNDS: &str = "Rounds of every program, however long they take [default: 20, or fewer where they take over 10 s; all in all about three minutes]";
+
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+impl Options {
+    /// The programs to run.
+    pub fn programs(&self) -> impl Iterator<Item = &'static Program> {
+        PROGRAMS
+            .iter()
+            .filter(|program| self.only.is_empty() || self.only.iter().any(|name| name == program.key))
+    }
+}
+
+/// One sample of a program, for a process of its own.
+#[derive(Args, Clone, Debug)]
+pub struct SampleOptions {
+    /// Which
+    #[arg(value_parser = names().try_map(|name| find(&name).ok_or("there is no such program")))]
+    pub program: &'static Program,
+
+    /// By whom it is run
+    #[arg(value_enum)]
+    pub arm: Arm,
+
+    /// As in `programs`
+    #[arg(long)]
+    pub quick: bool,
+
+    /// As in `programs`
+    #[arg(long)]
+    pub seed: u64,
+}
+
+fn names() -> PossibleValuesParser {
+    PROGRAMS.iter().map(|program| program.key).into()
+}
