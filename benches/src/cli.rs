@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{priority, service, tail};
-use crate::{compare, overhead, page, programs, simulate, tcp};
+use crate::measurements::{priority, service, tail, tcp};
+use crate::{compare, overhead, page, programs, simulate};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl Command {
             Command::Compare(options) => compare::command(options),
             Command::Overhead(options) => overhead::command(options),
             Command::Simulate(options) => simulate::command(options),
-            Command::Tcp(options) => tcp::command(options),
+            Command::Tcp(options) => command::<tcp::Tcp>(options),
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
             Command::ServiceServer { setup } => service::server::command(setup),

@@ -21,7 +21,6 @@ pub mod compare;
 pub mod overhead;
 pub mod programs;
 pub mod simulate;
-pub mod tcp;
 
 pub mod beside;
 pub mod serving;

@@ -3,3 +3,4 @@
 pub mod priority;
 pub mod service;
 pub mod tail;
+pub mod tcp;

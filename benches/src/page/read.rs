@@ -4,7 +4,6 @@ pub mod compare;
 pub mod overhead;
 pub mod programs;
 pub mod simulate;
-pub mod tcp;
 pub mod theory;
 
 pub mod parts;
@@ -16,6 +15,7 @@ use crate::harness::measurement::Measurement;
 use crate::measurements::priority::Priority;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
+use crate::measurements::tcp::Tcp;
 
 /// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub const READERS: [Reader; 9] = [
     compare::READER,
     overhead::READER,
     programs::READER,
-    tcp::READER,
+    of::<Tcp>(),
     of::<Priority>(),
     of::<Tail>(),
     simulate::READER,

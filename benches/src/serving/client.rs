@@ -38,12 +38,10 @@ pub struct Closed {
 /// What an open loop found.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
-    /// From the intended arrival until the echo was read, in nanoseconds.
+    /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
     /// From the intended arrival until the message was sent.
     pub lateness: Values,
-    /// Messages that count and were not back in time; they are among the latencies as the worst.
-    pub unanswered: u64,
     /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
 }
@@ -178,8 +176,7 @@ impl<D: Dialogue> Client<D> {
             }
         }
         open.elapsed = now() - start;
-        open.unanswered = schedule.counted() - open.latencies.count();
-        (0..open.unanswered).for_each(|_| open.latencies.add_nanos(None));
+        (open.latencies.count()..schedule.counted()).for_each(|_| open.latencies.add_nanos(None));
         Ok(open)
     }
 

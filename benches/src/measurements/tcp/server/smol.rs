@@ -1,53 +1,49 @@
-//! The server on monoio.
+//! The server on smol.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::rc::Rc;
 
-use clockworker::monoio::with_timers;
-use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
-use monoio::net::{TcpListener, TcpStream};
-use monoio::{FusionDriver, RuntimeBuilder};
+use smol::LocalExecutor;
+use smol::io::{AsyncReadExt, AsyncWriteExt};
+use smol::net::{TcpListener, TcpStream};
 
 use super::spawn::{self, Spawn};
 use super::{World, background};
-use crate::arms::monoio::driver;
+use crate::measurements::tcp::setup::Spawner;
 use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
 
-/// Into the monoio that runs.
-#[derive(Clone, Copy)]
-struct IntoMonoio;
+/// Into smol's own executor.
+#[derive(Clone)]
+struct IntoLocalExecutor(Rc<LocalExecutor<'static>>);
 
-impl Spawn for IntoMonoio {
+impl Spawn for IntoLocalExecutor {
     fn foreground(&self, task: impl Future<Output = ()> + 'static) {
-        drop(monoio::spawn(task));
+        self.0.spawn(task).detach();
     }
 
     fn background(&self, task: impl Future<Output = ()> + 'static) {
-        drop(monoio::spawn(task));
+        self.0.spawn(task).detach();
     }
 }
 
 pub(super) fn serve(world: &World<'_>) -> io::Result<Infallible> {
-    let mut host = RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?;
     match world.setup.spawner {
-        Spawner::Native => host.block_on(run(world, IntoMonoio)),
+        Spawner::Native => {
+            let executor = Rc::new(LocalExecutor::new());
+            smol::block_on(executor.run(run(world, IntoLocalExecutor(executor.clone()))))
+        }
         Spawner::Clockworker => {
             let (executor, queues) = spawn::clockworker(world.setup)?;
-            let run = executor.run_until(run(world, queues));
-            match world.setup.background {
-                None => host.block_on(run),
-                // Beside an executor that is never idle monoio does all of its work only so.
-                Some(_) => host.block_on(with_timers(run))?,
-            }
+            smol::block_on(executor.run_until(run(world, queues)))
         }
     }
 }
 
 async fn run(world: &World<'_>, spawner: impl Spawn + Clone + 'static) -> io::Result<Infallible> {
-    let listener = TcpListener::bind(ADDRESS)?;
-    let listening = Listening { address: listener.local_addr()?, driver: driver() };
+    let listener = TcpListener::bind(ADDRESS).await?;
+    let listening = Listening { address: listener.local_addr()?, driver: "epoll" };
     background::start(world, &spawner);
     spawner.clone().foreground(async move {
         let Err(error) = accept(listener, spawner).await;
@@ -69,16 +65,13 @@ async fn accept(listener: TcpListener, spawner: impl Spawn) -> io::Result<Infall
     }
 }
 
-/// monoio takes buffers by value, and gives them back with what was read as their length.
 async fn echo(mut stream: TcpStream) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(BUFFER);
+    let mut buffer = vec![0; BUFFER];
     loop {
-        let (read, filled) = stream.read(buffer).await;
-        if read? == 0 {
+        let read = stream.read(&mut buffer).await?;
+        if read == 0 {
             return Ok(());
         }
-        let (written, filled) = stream.write_all(filled).await;
-        written?;
-        buffer = filled;
+        stream.write_all(&buffer[..read]).await?;
     }
 }

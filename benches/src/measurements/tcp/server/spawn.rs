@@ -5,7 +5,7 @@ use std::io;
 
 use clockworker::{Executor, Queue};
 
-use crate::tcp::setup::Setup;
+use crate::measurements::tcp::setup::Setup;
 
 /// Spawns a server's tasks: a connection is one in the foreground.
 pub trait Spawn {

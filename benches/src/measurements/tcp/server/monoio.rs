@@ -1,49 +1,53 @@
-//! The server on smol.
+//! The server on monoio.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::rc::Rc;
 
-use smol::LocalExecutor;
-use smol::io::{AsyncReadExt, AsyncWriteExt};
-use smol::net::{TcpListener, TcpStream};
+use clockworker::monoio::with_timers;
+use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
+use monoio::net::{TcpListener, TcpStream};
+use monoio::{FusionDriver, RuntimeBuilder};
 
 use super::spawn::{self, Spawn};
 use super::{World, background};
+use crate::arms::monoio::driver;
+use crate::measurements::tcp::setup::Spawner;
 use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
 
-/// Into smol's own executor.
-#[derive(Clone)]
-struct IntoLocalExecutor(Rc<LocalExecutor<'static>>);
+/// Into the monoio that runs.
+#[derive(Clone, Copy)]
+struct IntoMonoio;
 
-impl Spawn for IntoLocalExecutor {
+impl Spawn for IntoMonoio {
     fn foreground(&self, task: impl Future<Output = ()> + 'static) {
-        self.0.spawn(task).detach();
+        drop(monoio::spawn(task));
     }
 
     fn background(&self, task: impl Future<Output = ()> + 'static) {
-        self.0.spawn(task).detach();
+        drop(monoio::spawn(task));
     }
 }
 
 pub(super) fn serve(world: &World<'_>) -> io::Result<Infallible> {
+    let mut host = RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?;
     match world.setup.spawner {
-        Spawner::Native => {
-            let executor = Rc::new(LocalExecutor::new());
-            smol::block_on(executor.run(run(world, IntoLocalExecutor(executor.clone()))))
-        }
+        Spawner::Native => host.block_on(run(world, IntoMonoio)),
         Spawner::Clockworker => {
             let (executor, queues) = spawn::clockworker(world.setup)?;
-            smol::block_on(executor.run_until(run(world, queues)))
+            let run = executor.run_until(run(world, queues));
+            match world.setup.background {
+                None => host.block_on(run),
+                // Beside an executor that is never idle monoio does all of its work only so.
+                Some(_) => host.block_on(with_timers(run))?,
+            }
         }
     }
 }
 
 async fn run(world: &World<'_>, spawner: impl Spawn + Clone + 'static) -> io::Result<Infallible> {
-    let listener = TcpListener::bind(ADDRESS).await?;
-    let listening = Listening { address: listener.local_addr()?, driver: "epoll" };
+    let listener = TcpListener::bind(ADDRESS)?;
+    let listening = Listening { address: listener.local_addr()?, driver: driver() };
     background::start(world, &spawner);
     spawner.clone().foreground(async move {
         let Err(error) = accept(listener, spawner).await;
@@ -65,13 +69,16 @@ async fn accept(listener: TcpListener, spawner: impl Spawn) -> io::Result<Infall
     }
 }
 
+/// monoio takes buffers by value, and gives them back with what was read as their length.
 async fn echo(mut stream: TcpStream) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = Vec::with_capacity(BUFFER);
     loop {
-        let read = stream.read(&mut buffer).await?;
-        if read == 0 {
+        let (read, filled) = stream.read(buffer).await;
+        if read? == 0 {
             return Ok(());
         }
-        stream.write_all(&buffer[..read]).await?;
+        let (written, filled) = stream.write_all(filled).await;
+        written?;
+        buffer = filled;
     }
 }

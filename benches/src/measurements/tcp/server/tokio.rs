@@ -11,8 +11,8 @@ use tokio::task::{LocalSet, spawn_local};
 use super::spawn::{self, Spawn};
 use super::{World, background};
 use crate::arms::host;
+use crate::measurements::tcp::setup::Spawner;
 use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
 
 /// Into the LocalSet that runs.
 #[derive(Clone, Copy)]
