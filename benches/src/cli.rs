@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::harness::command::command;
 use crate::measurements::{priority, service, tail, tcp};
+use crate::serving::server::read_setup;
 use crate::{compare, overhead, page, programs, simulate};
 
 /// What a command line asks for.
@@ -57,7 +58,7 @@ pub enum Command {
     #[command(hide = true)]
     TcpServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = tcp::setup::Setup::read)]
+        #[arg(value_parser = read_setup::<tcp::setup::Setup>)]
         setup: tcp::setup::Setup,
     },
     /// Measure a key-value service beside compaction: by its imports alone, and by queues
@@ -66,7 +67,7 @@ pub enum Command {
     #[command(hide = true)]
     ServiceServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = service::setup::Setup::read)]
+        #[arg(value_parser = read_setup::<service::setup::Setup>)]
         setup: service::setup::Setup,
     },
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work

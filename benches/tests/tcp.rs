@@ -73,8 +73,11 @@ fn check_arm(cell: &Value, arm: &Value, place: usize) {
         let percentiles = ["p50", "p99", "p999"]
             .map(|part| figure(&format!("latency_ns.{part}"))["value"].as_f64().unwrap());
         assert!(percentiles.is_sorted(), "{percentiles:?}");
-        assert_eq!(figure("latency_ns.p99")["ratio"].is_null(), place == 0);
-        assert_eq!(list(figure("latency_ns.p99"), "samples").len(), 2);
+        let samples = list(figure("latency_ns.p99"), "samples");
+        assert_eq!(samples.len(), 2);
+        // Where the machine had other things to do there may be a round without a message that counts.
+        let measured = samples.iter().all(|nanos| nanos.as_f64().unwrap() > 0.0);
+        assert_eq!(figure("latency_ns.p99")["ratio"].is_null(), place == 0 || !measured, "{arm}");
         assert_eq!(figure("background_rate").is_null(), !beside);
     }
     // The same schedules for all.

@@ -11,7 +11,6 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::connection::Connection;
 use super::dialogue::Dialogue;
-use super::pattern::Pattern;
 use super::schedule::Schedule;
 use crate::failure::Failure;
 use crate::spread::Values;
@@ -48,7 +47,7 @@ pub struct Open {
 
 /// All connections to one server.
 #[derive(Debug)]
-pub struct Client<D = Pattern> {
+pub struct Client<D> {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,

@@ -70,7 +70,7 @@ pub struct Cell {
     part: u64,
     pinning: Pinning,
     /// The servers, once they are started.
-    contenders: Vec<Contender>,
+    contenders: Vec<Contender<Pattern>>,
     /// The closed loops of the round, by arm.
     closed: Vec<Closed>,
 }
@@ -154,7 +154,7 @@ fn backgrounds(section: Section, options: &Options) -> Vec<Option<Background>> {
 fn arms(shape: &Shape, background: Option<&Background>, options: &Options) -> Vec<Arm> {
     let host = shape.host;
     let arm = |key: &str, title: String, setup| Arm { key: key.to_owned(), title, setup };
-    let plain = |spawner| Setup { host, spawner, host_budget: None, background: None };
+    let plain = |spawner| Setup::plain(host, spawner);
     let beside =
         |spawner, host_budget| Setup { host_budget, background: background.cloned(), ..plain(spawner) };
     let (native, clockworker) = (Spawner::Native, Spawner::Clockworker);
@@ -248,7 +248,7 @@ impl Cell {
         let load = self.shape.loads[place];
         let rate = self.pace() * f64::from(load) / 100.0;
         let schedule = self.schedule(rate, window.round << 8 | place as u64, window.turn as u64);
-        let run = |client: &mut Client| client.open(&schedule, LIMIT);
+        let run = |client: &mut Client<Pattern>| client.open(&schedule, LIMIT);
         let (open, usage) = self.contenders[window.arm].window(run)?;
         let sample = Sample::default()
             .with_number(at_load(load, MESSAGE_RATE), rate)
@@ -283,7 +283,7 @@ impl Cell {
 impl Experiment<Shape> for Cell {
     fn start(&mut self) -> Result<(), Failure> {
         let Shape { connections, bytes, .. } = self.shape;
-        let setups = self.arms.iter().map(|arm| arm.setup.written());
+        let setups = self.arms.iter().map(|arm| &arm.setup);
         let pattern = || Pattern::new(self.seed, bytes as usize);
         let alone = self.pinning.apart();
         self.contenders = contender::start("tcp-server", setups, connections as usize, pattern, alone)?;

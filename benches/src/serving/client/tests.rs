@@ -6,6 +6,7 @@ use std::thread;
 
 use super::*;
 use crate::latencies::is_worst;
+use crate::serving::pattern::Pattern;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
@@ -30,7 +31,7 @@ fn echo(mut stream: Std) -> std::io::Result<()> {
     }
 }
 
-fn connect(address: SocketAddr, connections: usize) -> Result<Client, Failure> {
+fn connect(address: SocketAddr, connections: usize) -> Result<Client<Pattern>, Failure> {
     Client::connect(address, connections, Pattern::new(1, SIZE), false)
 }
 

@@ -12,8 +12,10 @@ pub trait Spawn {
     /// Spawns what a client waits for.
     fn foreground(&self, task: impl Future<Output = ()> + 'static);
 
-    /// Spawns what nobody waits for.
-    fn background(&self, task: impl Future<Output = ()> + 'static);
+    /// Spawns what nobody waits for: like any other task, where there is nothing else to tell.
+    fn background(&self, task: impl Future<Output = ()> + 'static) {
+        self.foreground(task);
+    }
 }
 
 /// Clockworker's queues: the one it begins with where there is no background, else one for each side.
