@@ -7,8 +7,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, programs, service, tail};
-use crate::{page, tcp};
+use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp};
+use crate::page;
+use crate::serving::server::read_setup;
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ pub enum Command {
     #[command(hide = true)]
     TcpServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = tcp::setup::Setup::read)]
+        #[arg(value_parser = read_setup::<tcp::setup::Setup>)]
         setup: tcp::setup::Setup,
     },
     /// Measure a key-value service beside compaction: by its imports alone, and by queues
@@ -65,7 +66,7 @@ pub enum Command {
     #[command(hide = true)]
     ServiceServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = service::setup::Setup::read)]
+        #[arg(value_parser = read_setup::<service::setup::Setup>)]
         setup: service::setup::Setup,
     },
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
@@ -92,7 +93,7 @@ impl Command {
             Command::Compare(options) => command::<compare::Compare>(options),
             Command::Overhead(options) => command::<overhead::Overhead>(options),
             Command::Simulate(options) => clockworker_simulate::run(options).map_err(Failure::of_simulator),
-            Command::Tcp(options) => tcp::command(options),
+            Command::Tcp(options) => command::<tcp::Tcp>(options),
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
             Command::ServiceServer { setup } => service::server::command(setup),

@@ -16,8 +16,6 @@ pub mod failure;
 pub mod harness;
 pub mod measurements;
 
-pub mod tcp;
-
 pub mod beside;
 pub mod serving;
 

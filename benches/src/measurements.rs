@@ -6,3 +6,4 @@ pub mod priority;
 pub mod programs;
 pub mod service;
 pub mod tail;
+pub mod tcp;

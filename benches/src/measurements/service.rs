@@ -5,7 +5,7 @@
 //! source is compiled once for each set of imports, so that arms differ by those only; queues differ by some lines of the
 //! main function beside it. On monoio the same is done with `monoio::spawn` for a base.
 //!
-//! A server is a process of its own, with one thread that serves, pinned to one core, as for [`tcp`](crate::tcp), whose
+//! A server is a process of its own, with one thread that serves, pinned to one core, as for [`tcp`](super::tcp), whose
 //! client this has too. Sixteen connections send when a schedule drawn beforehand says so, and latencies count from that
 //! moment. [`cell`] says how servers take turns.
 

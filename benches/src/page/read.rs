@@ -1,7 +1,6 @@
 //! The scenarios whose files are read: one reader for each.
 
 pub mod simulate;
-pub mod tcp;
 pub mod theory;
 
 pub mod parts;
@@ -16,6 +15,7 @@ use crate::measurements::priority::Priority;
 use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
+use crate::measurements::tcp::Tcp;
 
 /// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub const READERS: [Reader; 9] = [
     of::<Compare>(),
     of::<Overhead>(),
     of::<Programs>(),
-    tcp::READER,
+    of::<Tcp>(),
     of::<Priority>(),
     of::<Tail>(),
     simulate::READER,

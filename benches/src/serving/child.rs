@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
+use serde::Serialize;
+
 use super::command::{Command, Usage};
 use crate::failure::Failure;
 
@@ -26,11 +28,12 @@ impl Server {
     /// # Errors
     ///
     /// If it does not start, or cannot serve.
-    pub fn start(subcommand: &str, setup: &str) -> Result<Self, Failure> {
+    pub fn start(subcommand: &str, setup: &impl Serialize) -> Result<Self, Failure> {
         let failed = |error| Failure::run(format!("cannot start a server: {error}"));
         let program = env::current_exe().map_err(failed)?;
+        let setup = serde_json::to_string(setup).map_err(|error| failed(error.into()))?;
         let mut process = Process::new(program)
-            .args([subcommand, setup])
+            .args([subcommand, &setup])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

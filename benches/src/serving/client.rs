@@ -11,7 +11,6 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::connection::Connection;
 use super::dialogue::Dialogue;
-use super::pattern::Pattern;
 use super::schedule::Schedule;
 use crate::failure::Failure;
 use crate::spread::Values;
@@ -38,19 +37,17 @@ pub struct Closed {
 /// What an open loop found.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
-    /// From the intended arrival until the echo was read, in nanoseconds.
+    /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
     /// From the intended arrival until the message was sent.
     pub lateness: Values,
-    /// Messages that count and were not back in time; they are among the latencies as the worst.
-    pub unanswered: u64,
     /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
 }
 
 /// All connections to one server.
 #[derive(Debug)]
-pub struct Client<D = Pattern> {
+pub struct Client<D> {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
@@ -178,8 +175,7 @@ impl<D: Dialogue> Client<D> {
             }
         }
         open.elapsed = now() - start;
-        open.unanswered = schedule.counted() - open.latencies.count();
-        (0..open.unanswered).for_each(|_| open.latencies.add_nanos(None));
+        (open.latencies.count()..schedule.counted()).for_each(|_| open.latencies.add_nanos(None));
         Ok(open)
     }
 

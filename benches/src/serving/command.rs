@@ -60,12 +60,6 @@ impl Usage {
         Some(Usage { cpu: Duration::from_nanos(cpu.parse().ok()?), polls: polls.parse().ok()? })
     }
 
-    /// Adds what another window took.
-    pub fn add(&mut self, other: Self) {
-        self.cpu += other.cpu;
-        self.polls += other.polls;
-    }
-
     /// Since `before`.
     pub fn since(self, before: Self) -> Self {
         Usage { cpu: self.cpu.saturating_sub(before.cpu), polls: self.polls - before.polls }

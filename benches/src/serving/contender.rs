@@ -1,15 +1,16 @@
 //! A server, and the connections to it.
 
+use serde::Serialize;
+
 use super::child::Server;
 use super::client::Client;
 use super::command::{Command, Usage};
 use super::dialogue::Dialogue;
-use super::pattern::Pattern;
 use crate::failure::Failure;
 
 /// A server, and the connections to it. Its background rests but in [`Contender::window`].
 #[derive(Debug)]
-pub struct Contender<D = Pattern> {
+pub struct Contender<D> {
     /// The server.
     pub server: Server,
     /// All connections to it.
@@ -41,7 +42,7 @@ impl<D: Dialogue> Contender<D> {
 /// If a server does not start, or a connection cannot be made.
 pub fn start<D: Dialogue>(
     subcommand: &str,
-    setups: impl Iterator<Item = String>,
+    setups: impl Iterator<Item = impl Serialize>,
     connections: usize,
     dialogue: impl Fn() -> D,
     alone: bool,

@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::{process, thread};
 
+use serde::de::DeserializeOwned;
+
 use super::command::{Command, Usage};
 use super::gate::Gate;
 use crate::failure::Failure;
@@ -30,6 +32,15 @@ pub struct Listening {
     pub address: SocketAddr,
     /// How its host does I/O.
     pub driver: &'static str,
+}
+
+/// Reads how a server is set up, which its process is told as an argument of the command line.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn read_setup<S: DeserializeOwned>(text: &str) -> Result<S, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Is a server until standard input ends: has `serve` serve on a thread of its own, and obeys meanwhile.

@@ -145,10 +145,9 @@ impl Cell {
 
 impl Experiment<Shape> for Cell {
     fn start(&mut self) -> Result<(), Failure> {
-        let (setups, talk) =
-            (self.setups().map(|setup| setup.written()), || Talk::new(self.seed, CONNECTIONS));
+        let talk = || Talk::new(self.seed, CONNECTIONS);
         let alone = self.pinning.apart();
-        self.contenders = contender::start("service-server", setups, CONNECTIONS, talk, alone)?;
+        self.contenders = contender::start("service-server", self.setups(), CONNECTIONS, talk, alone)?;
         Ok(())
     }
 

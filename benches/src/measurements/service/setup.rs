@@ -19,32 +19,3 @@ pub struct Setup {
     /// The CPU time that each uses up between two yields.
     pub chunk: Duration,
 }
-
-impl Setup {
-    /// Reads what [`written`](Setup::written) wrote.
-    ///
-    /// # Errors
-    ///
-    /// If it is something else.
-    pub fn read(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
-    }
-
-    /// As an argument of the command line.
-    pub fn written(&self) -> String {
-        serde_json::to_string(self).expect("it has neither maps nor anything that can fail")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setup_is_read_as_it_was_written() {
-        let chunk = Duration::from_micros(100);
-        let setup = Setup { host: Host::Tokio, arm: Arm::TwoQueues, compactors: 4, chunk };
-        assert_eq!(Setup::read(&setup.written()), Ok(setup));
-        assert!(Setup::read("{}").is_err());
-    }
-}

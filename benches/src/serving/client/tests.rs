@@ -6,6 +6,7 @@ use std::thread;
 
 use super::*;
 use crate::latencies::is_worst;
+use crate::serving::pattern::Pattern;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
@@ -30,7 +31,7 @@ fn echo(mut stream: Std) -> std::io::Result<()> {
     }
 }
 
-fn connect(address: SocketAddr, connections: usize) -> Result<Client, Failure> {
+fn connect(address: SocketAddr, connections: usize) -> Result<Client<Pattern>, Failure> {
     Client::connect(address, connections, Pattern::new(1, SIZE), false)
 }
 
@@ -42,7 +43,7 @@ fn everything_that_is_sent_comes_back() {
     client.settle().unwrap();
     let schedule = Schedule::draw(1, 1, 20_000.0, 3, WINDOW);
     let open = client.open(&schedule, PATIENCE).unwrap();
-    assert_eq!(open.unanswered, 0);
+    assert_eq!(open.latencies.missing(), 0);
     assert_eq!(open.latencies.count(), schedule.counted());
     assert_eq!(open.lateness.count(), schedule.counted());
 }
@@ -60,7 +61,7 @@ fn what_does_not_come_back_is_the_worst() {
     let mut client = connect(address, 1).unwrap();
     let schedule = Schedule::draw(1, 1, 10_000.0, 1, WINDOW);
     let open = client.open(&schedule, Duration::ZERO).unwrap();
-    assert_eq!(open.unanswered, schedule.counted());
+    assert_eq!(open.latencies.missing(), schedule.counted());
     assert_eq!(open.latencies.count(), schedule.counted());
     assert!(is_worst(open.latencies.at(0.001) as u64));
 }

@@ -9,11 +9,11 @@ use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, TcpStream};
 use monoio::{FusionDriver, RuntimeBuilder};
 
+use super::World;
 use super::spawn::{self, Spawn};
-use super::{World, background};
 use crate::arms::monoio::driver;
-use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
+use crate::measurements::tcp::setup::Spawner;
+use crate::serving::server::{ADDRESS, BUFFER, Listening};
 
 /// Into the monoio that runs.
 #[derive(Clone, Copy)]
@@ -21,10 +21,6 @@ struct IntoMonoio;
 
 impl Spawn for IntoMonoio {
     fn foreground(&self, task: impl Future<Output = ()> + 'static) {
-        drop(monoio::spawn(task));
-    }
-
-    fn background(&self, task: impl Future<Output = ()> + 'static) {
         drop(monoio::spawn(task));
     }
 }
@@ -48,25 +44,12 @@ pub(super) fn serve(world: &World<'_>) -> io::Result<Infallible> {
 async fn run(world: &World<'_>, spawner: impl Spawn + Clone + 'static) -> io::Result<Infallible> {
     let listener = TcpListener::bind(ADDRESS)?;
     let listening = Listening { address: listener.local_addr()?, driver: driver() };
-    background::start(world, &spawner);
-    spawner.clone().foreground(async move {
-        let Err(error) = accept(listener, spawner).await;
-        give_up(&error);
-    });
-    world.listening.send(listening).map_err(io::Error::other)?;
-    Ok(forever().await)
-}
-
-async fn accept(listener: TcpListener, spawner: impl Spawn) -> io::Result<Infallible> {
-    loop {
+    let accept = async move || {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        spawner.foreground(async {
-            if let Err(error) = echo(stream).await {
-                give_up(&error);
-            }
-        });
-    }
+        Ok(stream)
+    };
+    super::run(world, spawner, listening, accept, echo).await
 }
 
 /// monoio takes buffers by value, and gives them back with what was read as their length.

@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Waker};
 
 use super::World;
 use super::spawn::Spawn;
+use crate::measurements::tcp::setup::Background;
 use crate::random::{Purpose, Random};
 use crate::serving::gate::Gate;
-use crate::tcp::setup::Background;
 use crate::workload::spin;
 
 /// How many tasks of the background are ready at any time.

@@ -1,21 +1,21 @@
 //! What `tcp` can be asked for.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::{Args, ValueEnum, value_parser};
+use serde::{Deserialize, Serialize};
 
-use crate::harness::options::or_default;
+use crate::harness::options::{Common, or_default};
 use crate::serving::host::Host;
 
 /// What to measure, on what, and for how long.
-#[derive(Args, Clone, Debug, Serialize)]
-#[command(after_long_help = AFTER_HELP)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
-    #[arg(long)]
-    pub quick: bool,
+    /// What every measurement can be asked for.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
 
     /// Run these sections only, separated by commas [default: plain]
     #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
@@ -26,20 +26,20 @@ pub struct Options {
     pub hosts: Vec<Host>,
 
     /// Numbers of connections, separated by commas [default: 1,64,100; beside a background 64]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=10_000))]
     pub connections: Vec<u32>,
 
     /// Bytes in a message, separated by commas [default: 1024]
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=65_536))]
     pub sizes: Vec<u32>,
 
     /// Rates of the open loops, in percent of what the slowest arm does in a closed loop (beside a background: of what a
     /// server without one does), separated by commas [default: 50,70; beside a background 50]
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = value_parser!(u32).range(1..=200))]
     pub loads: Vec<u32>,
 
     /// Host budgets for the section `budgets`, in microseconds, separated by commas [default: 20 to 2,000]
-    #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', value_parser = value_parser!(u32).range(0..=1_000_000))]
     pub budgets: Vec<u32>,
 
     /// CPU time of the background's polls, in microseconds: a number, or the shortest and the longest as 20-100; several of
@@ -48,42 +48,34 @@ pub struct Options {
     pub polls: Vec<(u32, u32)>,
 
     /// The share of clockworker's queue of connections, where the background's is 1
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub foreground_share: u32,
 
     /// Let the background's tasks wake themselves, not each other in pairs: on monoio that starves what was plainly spawned
     #[arg(long)]
     pub self_waking: bool,
 
-    /// Measure the native arm twice, to see what the method makes of no difference
-    #[arg(long)]
-    pub twice: bool,
-
-    /// Rounds of every cell, however long they take [default: 40, or fewer where they take over a minute]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
-    pub rounds: Option<u32>,
-
     /// The length of a window, in milliseconds; there are four per round, arm and loop [default: 60; beside a background
     /// 120]
-    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(u32).range(5..=60_000))]
+    #[arg(long, value_name = "MILLIS", value_parser = value_parser!(u32).range(5..=60_000))]
     pub window: Option<u32>,
-
-    /// Where every random choice starts: the order of the windows, arrivals, messages, resampling
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
-    /// Write the raw samples, the results and the facts of the machine to FILE as JSON
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    pub json: Option<PathBuf>,
 }
 
+impl AsRef<Common> for Options {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+const ROUNDS: &str =
+    "Rounds of every cell, however long they take [default: 40, or fewer where they take over 80 s]";
+
 const AFTER_HELP: &str = "\
-Without options: monoio and tokio, 1, 64 and 100 connections, 1 KiB, which takes some six minutes and is judged.
+Without options: monoio and tokio, 1, 64 and 100 connections, 1 KiB, which takes some eight minutes and is judged.
 Everything: --only plain,background,budgets --hosts monoio,tokio,smol --connections 1,64,100,1000 --sizes 64,1024,4096";
 
 /// A part of the measurement, which can be run by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
     /// The server alone: native spawn, and clockworker
@@ -97,15 +89,6 @@ pub enum Section {
 impl Section {
     /// Every section, in the order in which they run.
     pub const ALL: [Section; 3] = [Section::Plain, Section::Background, Section::Budgets];
-
-    /// The heading, and the name beside the progress bar.
-    pub fn title(self) -> &'static str {
-        match self {
-            Section::Plain => "plain",
-            Section::Background => "background",
-            Section::Budgets => "budgets",
-        }
-    }
 }
 
 const BUDGETS: [u32; 7] = [20, 50, 100, 200, 500, 1_000, 2_000];
@@ -126,7 +109,7 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
 impl Options {
     /// The sections to run.
     pub fn sections(&self) -> Vec<Section> {
-        let default = if self.quick { &Section::ALL[..] } else { &[Section::Plain] };
+        let default = if self.common.quick { &Section::ALL[..] } else { &[Section::Plain] };
         let wanted = or_default(&self.only, default);
         Section::ALL.into_iter().filter(|section| wanted.contains(section)).collect()
     }
@@ -135,7 +118,7 @@ impl Options {
     pub fn hosts(&self) -> Vec<Host> {
         let smol = |host: &Host| *host == Host::Smol;
         let all = Host::value_variants().iter().copied();
-        let default: Vec<Host> = all.clone().filter(|host| self.quick || !smol(host)).collect();
+        let default: Vec<Host> = all.clone().filter(|host| self.common.quick || !smol(host)).collect();
         let wanted = or_default(&self.hosts, &default);
         all.filter(|host| wanted.contains(host)).collect()
     }
@@ -143,7 +126,7 @@ impl Options {
     /// How many connections there are.
     pub fn connections(&self, section: Section) -> Vec<u32> {
         let default: &[u32] = match section {
-            _ if self.quick => &[8],
+            _ if self.common.quick => &[8],
             Section::Plain => &[1, 64, 100],
             Section::Background | Section::Budgets => &[64],
         };
@@ -163,7 +146,7 @@ impl Options {
 
     /// The host budgets to try.
     pub fn budgets(&self) -> Vec<Duration> {
-        let default = if self.quick { &BUDGETS[2..4] } else { &BUDGETS };
+        let default = if self.common.quick { &BUDGETS[2..4] } else { &BUDGETS };
         or_default(&self.budgets, default)
             .iter()
             .map(|&micros| Duration::from_micros(micros.into()))
@@ -176,7 +159,7 @@ impl Options {
             (Duration::from_micros(shortest.into()), Duration::from_micros(longest.into()))
         };
         let default: &[(u32, u32)] = match section {
-            Section::Budgets if !self.quick => &[(5, 5), (20, 100)],
+            Section::Budgets if !self.common.quick => &[(5, 5), (20, 100)],
             _ => &[(20, 100)],
         };
         or_default(&self.polls, default).iter().map(micros).collect()
@@ -185,7 +168,7 @@ impl Options {
     /// The length of a window.
     pub fn window(&self, section: Section) -> Duration {
         let default = match section {
-            _ if self.quick => 10,
+            _ if self.common.quick => 10,
             Section::Plain => 60,
             Section::Background | Section::Budgets => 120,
         };

@@ -9,10 +9,10 @@ use smol::LocalExecutor;
 use smol::io::{AsyncReadExt, AsyncWriteExt};
 use smol::net::{TcpListener, TcpStream};
 
+use super::World;
 use super::spawn::{self, Spawn};
-use super::{World, background};
-use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
+use crate::measurements::tcp::setup::Spawner;
+use crate::serving::server::{ADDRESS, BUFFER, Listening};
 
 /// Into smol's own executor.
 #[derive(Clone)]
@@ -20,10 +20,6 @@ struct IntoLocalExecutor(Rc<LocalExecutor<'static>>);
 
 impl Spawn for IntoLocalExecutor {
     fn foreground(&self, task: impl Future<Output = ()> + 'static) {
-        self.0.spawn(task).detach();
-    }
-
-    fn background(&self, task: impl Future<Output = ()> + 'static) {
         self.0.spawn(task).detach();
     }
 }
@@ -44,25 +40,12 @@ pub(super) fn serve(world: &World<'_>) -> io::Result<Infallible> {
 async fn run(world: &World<'_>, spawner: impl Spawn + Clone + 'static) -> io::Result<Infallible> {
     let listener = TcpListener::bind(ADDRESS).await?;
     let listening = Listening { address: listener.local_addr()?, driver: "epoll" };
-    background::start(world, &spawner);
-    spawner.clone().foreground(async move {
-        let Err(error) = accept(listener, spawner).await;
-        give_up(&error);
-    });
-    world.listening.send(listening).map_err(io::Error::other)?;
-    Ok(forever().await)
-}
-
-async fn accept(listener: TcpListener, spawner: impl Spawn) -> io::Result<Infallible> {
-    loop {
+    let accept = async move || {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        spawner.foreground(async {
-            if let Err(error) = echo(stream).await {
-                give_up(&error);
-            }
-        });
-    }
+        Ok(stream)
+    };
+    super::run(world, spawner, listening, accept, echo).await
 }
 
 async fn echo(mut stream: TcpStream) -> io::Result<()> {

@@ -49,38 +49,4 @@ impl Setup {
     pub fn plain(host: Host, spawner: Spawner) -> Self {
         Setup { host, spawner, host_budget: None, background: None }
     }
-
-    /// Reads what [`written`](Setup::written) wrote.
-    ///
-    /// # Errors
-    ///
-    /// If it is something else.
-    pub fn read(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
-    }
-
-    /// As an argument of the command line.
-    pub fn written(&self) -> String {
-        serde_json::to_string(self).expect("it has neither maps nor anything that can fail")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setup_is_read_as_it_was_written() {
-        let mut setup = Setup::plain(Host::Tokio, Spawner::Clockworker);
-        setup.host_budget = Some(Duration::from_micros(50));
-        setup.background = Some(Background {
-            shortest: Duration::from_micros(20),
-            longest: Duration::from_micros(100),
-            self_waking: false,
-            foreground_share: 9,
-            seed: 7,
-        });
-        assert_eq!(Setup::read(&setup.written()), Ok(setup));
-        assert!(Setup::read("{}").is_err());
-    }
 }

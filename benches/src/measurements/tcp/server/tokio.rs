@@ -8,11 +8,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{LocalSet, spawn_local};
 
+use super::World;
 use super::spawn::{self, Spawn};
-use super::{World, background};
 use crate::arms::host;
-use crate::serving::server::{ADDRESS, BUFFER, Listening, forever, give_up};
-use crate::tcp::setup::Spawner;
+use crate::measurements::tcp::setup::Spawner;
+use crate::serving::server::{ADDRESS, BUFFER, Listening};
 
 /// Into the LocalSet that runs.
 #[derive(Clone, Copy)]
@@ -20,10 +20,6 @@ struct IntoLocalSet;
 
 impl Spawn for IntoLocalSet {
     fn foreground(&self, task: impl Future<Output = ()> + 'static) {
-        drop(spawn_local(task));
-    }
-
-    fn background(&self, task: impl Future<Output = ()> + 'static) {
         drop(spawn_local(task));
     }
 }
@@ -42,25 +38,12 @@ pub(super) fn serve(world: &World<'_>) -> io::Result<Infallible> {
 async fn run(world: &World<'_>, spawner: impl Spawn + Clone + 'static) -> io::Result<Infallible> {
     let listener = TcpListener::bind(ADDRESS).await?;
     let listening = Listening { address: listener.local_addr()?, driver: "epoll" };
-    background::start(world, &spawner);
-    spawner.clone().foreground(async move {
-        let Err(error) = accept(listener, spawner).await;
-        give_up(&error);
-    });
-    world.listening.send(listening).map_err(io::Error::other)?;
-    Ok(forever().await)
-}
-
-async fn accept(listener: TcpListener, spawner: impl Spawn) -> io::Result<Infallible> {
-    loop {
+    let accept = async move || {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        spawner.foreground(async {
-            if let Err(error) = echo(stream).await {
-                give_up(&error);
-            }
-        });
-    }
+        Ok(stream)
+    };
+    super::run(world, spawner, listening, accept, echo).await
 }
 
 async fn echo(mut stream: TcpStream) -> io::Result<()> {

@@ -5,15 +5,17 @@ use std::io;
 
 use clockworker::{Executor, Queue};
 
-use crate::tcp::setup::Setup;
+use crate::measurements::tcp::setup::Setup;
 
 /// Spawns a server's tasks: a connection is one in the foreground.
 pub trait Spawn {
     /// Spawns what a client waits for.
     fn foreground(&self, task: impl Future<Output = ()> + 'static);
 
-    /// Spawns what nobody waits for.
-    fn background(&self, task: impl Future<Output = ()> + 'static);
+    /// Spawns what nobody waits for: like any other task, where there is nothing else to tell.
+    fn background(&self, task: impl Future<Output = ()> + 'static) {
+        self.foreground(task);
+    }
 }
 
 /// Clockworker's queues: the one it begins with where there is no background, else one for each side.
