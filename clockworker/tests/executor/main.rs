@@ -1,4 +1,4 @@
-//! Executors: entered, used from destructors and other threads, shut down, dropped, forked.
+//! Executors: used from destructors and other threads, dropped in any order, forked; a million tasks.
 
 #[path = "../support"]
 mod support {

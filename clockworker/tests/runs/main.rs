@@ -1,4 +1,4 @@
-//! Runs: how far one poll of `run_until` goes, when the host has its turn, and who wakes it.
+//! Runs: how far one poll of `run_until` goes, who wakes the host, which executor is current, and the last run of all.
 
 #[path = "../support"]
 mod support {

@@ -1,4 +1,4 @@
-//! Scheduling between queues: shares, preemption, groups, and who pays for what.
+//! Scheduling between queues: shares, preemption, groups, who pays for what, and when the host has its turn.
 
 #[path = "../support"]
 mod support {
