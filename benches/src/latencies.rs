@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
 
 /// What a task without an end counts as: longer than any task that has ended can have taken.
 pub const WORST: Duration = Duration::from_secs(60);
@@ -16,25 +15,7 @@ pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
 #[derive(Clone, Debug)]
 pub struct Latencies(Histogram<u64>);
 
-/// The latencies within which half, nine tenths and 99 of 100 tasks stay, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Percentiles {
-    /// Half of the tasks take no longer.
-    pub p50: u64,
-    /// Nine of ten tasks take no longer.
-    pub p90: u64,
-    /// 99 of 100 tasks take no longer.
-    pub p99: u64,
-}
-
 impl Latencies {
-    /// Gathers `nanos`; `None` counts as [`WORST`].
-    pub fn gather(nanos: impl IntoIterator<Item = Option<u64>>) -> Self {
-        let mut latencies = Latencies::default();
-        latencies.extend(nanos);
-        latencies
-    }
-
     /// Adds all of `others`.
     pub fn merge(&mut self, others: &Latencies) {
         self.0.add(&others.0).expect("all have the same bounds");
@@ -58,11 +39,6 @@ impl Latencies {
     /// Their mean, in nanoseconds; zero if there are none.
     pub fn mean(&self) -> f64 {
         self.0.mean()
-    }
-
-    /// Their percentiles; zero if there are none.
-    pub fn percentiles(&self) -> Percentiles {
-        Percentiles { p50: self.at(0.5), p90: self.at(0.9), p99: self.at(0.99) }
     }
 }
 
@@ -91,11 +67,20 @@ pub fn is_worst(nanos: u64) -> bool {
 mod tests {
     use super::*;
 
+    fn gathered(nanos: impl IntoIterator<Item = Option<u64>>) -> Latencies {
+        let mut latencies = Latencies::default();
+        latencies.extend(nanos);
+        latencies
+    }
+
+    fn percentiles(latencies: &Latencies) -> [u64; 3] {
+        [0.5, 0.9, 0.99].map(|part| latencies.at(part))
+    }
+
     #[test]
     fn percentiles_of_known_data_to_three_digits() {
-        let latencies = Latencies::gather((1..=1_000).map(|micros| Some(micros * 1_000)));
-        let Percentiles { p50, p90, p99 } = latencies.percentiles();
-        for (found, exact) in [(p50, 500_000.0), (p90, 900_000.0), (p99, 990_000.0)] {
+        let latencies = gathered((1..=1_000).map(|micros| Some(micros * 1_000)));
+        for (found, exact) in percentiles(&latencies).into_iter().zip([500_000.0, 900_000.0, 990_000.0]) {
             assert!((found as f64 / exact - 1.0).abs() < 0.001, "{found} for {exact}");
         }
         assert!((latencies.mean() / 500_500.0 - 1.0).abs() < 0.001, "{}", latencies.mean());
@@ -103,8 +88,7 @@ mod tests {
 
     #[test]
     fn tasks_without_an_end_are_the_worst_and_never_left_out() {
-        let latencies = Latencies::gather((0..100).map(|task| (task >= 2).then_some(1_000)));
-        let Percentiles { p50, p90, p99 } = latencies.percentiles();
+        let [p50, p90, p99] = percentiles(&gathered((0..100).map(|task| (task >= 2).then_some(1_000))));
         assert!(p50 < 1_010 && p90 < 1_010);
         assert!(is_worst(p99), "{p99}");
         assert!(!is_worst(p50));
@@ -112,14 +96,13 @@ mod tests {
 
     #[test]
     fn merging_is_as_if_all_had_been_gathered_at_once() {
-        let mut first = Latencies::gather((1..500).map(Some));
-        first.merge(&Latencies::gather((500..1_000).map(Some)));
-        assert_eq!(first.percentiles(), Latencies::gather((1..1_000).map(Some)).percentiles());
+        let mut first = gathered((1..500).map(Some));
+        first.merge(&gathered((500..1_000).map(Some)));
+        assert_eq!(percentiles(&first), percentiles(&gathered((1..1_000).map(Some))));
     }
 
     #[test]
     fn nothing_gathered_is_no_reason_to_stop() {
-        assert_eq!(Latencies::default().percentiles(), Percentiles::default());
-        assert_eq!(Latencies::default().mean(), 0.0);
+        assert_eq!((Latencies::default().at(0.5), Latencies::default().mean()), (0, 0.0));
     }
 }

@@ -1,6 +1,5 @@
 //! Numbers as people read them.
 
-use crate::latencies::is_worst;
 use crate::stats::Estimate;
 
 /// A whole number, in groups of three digits.
@@ -48,11 +47,6 @@ pub fn number(value: f64) -> String {
         size if size < 99.95 => format!("{value:.1}"),
         _ => grouped(value.round() as u64),
     }
-}
-
-/// Nanoseconds as milliseconds, or the news that there was no end to wait for.
-pub fn millis(nanos: u64) -> String {
-    if is_worst(nanos) { "never".to_owned() } else { format!("{:.2}", nanos as f64 / 1e6) }
 }
 
 /// Nanoseconds as microseconds.
@@ -113,9 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_without_an_end_is_not_shown_as_a_time() {
-        assert_eq!(millis(1_234_567), "1.23");
-        assert_eq!(millis(u64::MAX), "never");
+    fn micros_and_parts_are_whole() {
         assert_eq!([61_400, 2_838_600].map(micros), ["61", "2,839"]);
         assert_eq!(percent(0.604), "60 %");
     }

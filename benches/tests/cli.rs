@@ -480,11 +480,10 @@ fn a_quick_priority_has_every_scene_and_no_verdict() {
         assert!(arms.iter().all(|arm| tasks(arm) == tasks(&arms[0])), "the same schedule for all");
         let ratio = |arm: usize, figure: &str| arms[arm]["figures"][figure]["ratio"]["median"].as_f64();
         assert!(ratio(0, "total_latency_ns.p99").is_none() && ratio(4, "total_latency_ns.p99").is_some());
-        // On a busy machine the background may get nothing in a window this short.
-        let mut base = arms[2]["figures"]["background_cpu"]["samples"].as_array().unwrap().iter();
-        let is_compared = base.all(|one| one.as_f64() > Some(0.0));
-        assert!(ratio(2, "background_cpu").is_none());
-        assert_eq!(ratio(3, "background_cpu").is_some(), is_compared);
+        // A machine that is busy may leave LocalSet's background without a poll, and the others without a ratio.
+        let polled = arms[2]["figures"]["background_cpu"]["samples"].as_array().unwrap();
+        let polled = polled.iter().all(|cpu| cpu.as_f64().unwrap() > 0.0);
+        assert_eq!((ratio(2, "background_cpu"), ratio(3, "background_cpu").is_some()), (None, polled));
         assert!(arms[0]["figures"]["background_cpu"].is_null());
     }
     assert_refused(&run(&["priority", "--only", "compare"]), "compare");

@@ -23,20 +23,10 @@ use crate::harness::options::Common;
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 use crate::pinning::{Pinning, Side};
-use crate::spread::Values;
 use crate::workload::arrivals::Pattern;
 
 /// The share of clockworker's background queue.
 pub const BACKGROUND_SHARE: u32 = 2;
-
-/// Intended arrival until first poll.
-pub const QUEUEING_DELAY: &str = "queueing_delay_ns";
-
-/// Intended arrival until completion.
-pub const TOTAL_LATENCY: &str = "total_latency_ns";
-
-/// Intended arrival until the generator sent it.
-pub const LATENESS: &str = "lateness_ns";
 
 /// Background iterations per second.
 pub const BACKGROUND_RATE: &str = "background_rate";
@@ -148,7 +138,7 @@ impl Experiment<Scene> for Background {
         let schedule = Pattern::USUAL.draw(seed, window.round, timing.whole()).into();
         let trial = Trial { schedule, background: BACKGROUND, timing, pinning: &self.pinning };
         let outcome = trial.run(arm.place(self.options.foreground_share), arm.title())?;
-        let sample = sample_of(outcome, arm != Arm::ForegroundOnly);
+        let sample = sample_of(&outcome, arm != Arm::ForegroundOnly);
         Ok(sample.with_number(OFFERED_LOAD, trial.offered_load()))
     }
 
@@ -171,13 +161,9 @@ impl Experiment<Scene> for Background {
     }
 }
 
-fn sample_of(outcome: Outcome, has_background: bool) -> Sample {
+fn sample_of(outcome: &Outcome, has_background: bool) -> Sample {
     let cpu = outcome.foreground_cpu + outcome.background_rate * BACKGROUND.poll.as_secs_f64();
-    let sample = Sample::default()
-        .with_values(QUEUEING_DELAY, Values::of_nanos(outcome.queueing_delays))
-        .with_values(TOTAL_LATENCY, Values::of_nanos(outcome.total_latencies))
-        .with_values(LATENESS, Values::of_nanos(outcome.lateness.into_iter().map(Some)))
-        .with_number(CPU_USED, cpu);
+    let sample = outcome.waits().with_number(CPU_USED, cpu);
     if has_background { sample.with_number(BACKGROUND_RATE, outcome.background_rate) } else { sample }
 }
 
@@ -194,7 +180,7 @@ mod tests {
             background_rate: 4_000.0,
             foreground_cpu: 0.5,
         };
-        let cpu = sample_of(outcome, true).figures().find(|(key, _)| key == CPU_USED);
+        let cpu = sample_of(&outcome, true).figures().find(|(key, _)| key == CPU_USED);
         assert_eq!(cpu.map(|(_, cpu)| cpu), Some(0.5 + 0.4));
     }
 }

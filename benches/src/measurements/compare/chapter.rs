@@ -1,15 +1,12 @@
 //! What `compare` says.
 
-use super::background::{
-    Arm as Sharing, BACKGROUND_RATE, BACKGROUND_SHARE, CPU_USED, LATENESS, OFFERED_LOAD, QUEUEING_DELAY,
-    TOTAL_LATENCY,
-};
+use super::background::{Arm as Sharing, BACKGROUND_RATE, BACKGROUND_SHARE, CPU_USED, OFFERED_LOAD};
 use super::overhead::NS_PER_POLL;
 use super::{Compare, Scene};
+use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
 use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
-use crate::latencies::TOLERABLE_LATENESS_NS;
-use crate::numbers::{grouped, micros, percent};
+use crate::numbers::percent;
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
@@ -168,10 +165,7 @@ fn table(cell: &Cell<Scene>) -> Table {
             ("p99 × alone", |arm| arm.compared(P99)),
             ("background loops / s", |arm| arm.shown(BACKGROUND_RATE, 1.0)),
             ("× LocalSet", |arm| arm.compared(BACKGROUND_RATE)),
-            ("ended / offered", |arm| {
-                let (offered, unfinished) = arm.counts(TOTAL_LATENCY);
-                format!("{} / {}", grouped(offered - unfinished), grouped(offered))
-            }),
+            ("ended / offered", |arm| ended(arm)),
             ("CPU used", |arm| arm.percent(CPU_USED)),
             ("sent late (p99), µs", |arm| arm.shown("lateness_ns.p99", 1e3)),
         ],
@@ -184,11 +178,7 @@ fn three(arm: &Arm, distribution: &str) -> String {
 
 fn doubts(arm: &Arm) -> impl Iterator<Item = String> {
     let (title, (_, unfinished)) = (&arm.title, arm.counts(TOTAL_LATENCY));
-    let late = arm.value(&format!("{LATENESS}.p99")).unwrap_or_default() as u64;
     let unended = (unfinished > 0)
         .then(|| format!("{title}: {unfinished} foreground tasks had not ended at the drain limit"));
-    let unquiet = (late > TOLERABLE_LATENESS_NS).then(|| {
-        format!("{title}: arrivals were sent up to {} µs late (p99): the machine was not quiet", micros(late))
-    });
-    unended.into_iter().chain(unquiet)
+    unended.into_iter().chain(lateness(title, arm))
 }

@@ -2,11 +2,10 @@
 
 use super::BARRED_POLL_US;
 use super::Priority;
-use super::scene::{BACKGROUND_CPU, LATENESS, QUEUEING_DELAY, Section as Part, Shape, TOTAL_LATENCY};
+use super::scene::{BACKGROUND_CPU, Section as Part, Shape};
+use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
 use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
-use crate::latencies::TOLERABLE_LATENESS_NS;
-use crate::numbers::{self, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
@@ -84,23 +83,11 @@ fn table(cell: &Cell<Shape>) -> Table {
             ("p99 × alone", |arm| arm.compared("total_latency_ns.p99")),
             ("background, of a core", |arm| arm.percent(BACKGROUND_CPU)),
             ("× LocalSet", |arm| arm.compared(BACKGROUND_CPU)),
-            ("ended / offered", |arm| {
-                let (tasks, unfinished) = arm.counts(TOTAL_LATENCY);
-                format!("{} / {}", grouped(tasks - unfinished), grouped(tasks))
-            }),
+            ("ended / offered", |arm| ended(arm)),
         ],
     )
 }
 
 fn doubts(cell: &Cell<Shape>) -> impl Iterator<Item = String> {
-    let late = |arm: &Arm| {
-        let late = arm.worst(&format!("{LATENESS}.p99")) as u64;
-        let micros = numbers::micros(late);
-        let doubt = format!(
-            "{}, {}: arrivals were sent up to {micros} µs late (p99): the machine was not quiet",
-            cell.title, arm.title
-        );
-        (late > TOLERABLE_LATENESS_NS).then_some(doubt)
-    };
-    cell.arms.iter().filter_map(late)
+    cell.arms.iter().filter_map(|arm| lateness(&format!("{}, {}", cell.title, arm.title), arm))
 }

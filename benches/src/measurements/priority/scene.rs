@@ -14,7 +14,6 @@ use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 use crate::pinning::{Pinning, Side};
-use crate::spread::Values;
 use crate::workload::arrivals::Pattern;
 
 /// A part of the command, which can be run by itself.
@@ -46,15 +45,6 @@ pub struct Shape {
     /// Seconds of arrivals that were counted, in each round.
     pub counted_s: f64,
 }
-
-/// Intended arrival until first poll.
-pub const QUEUEING_DELAY: &str = "queueing_delay_ns";
-
-/// Intended arrival until the end of the last segment.
-pub const TOTAL_LATENCY: &str = "total_latency_ns";
-
-/// Intended arrival until the generator sent it.
-pub const LATENESS: &str = "lateness_ns";
 
 /// CPU time of the background, as a part of one core's.
 pub const BACKGROUND_CPU: &str = "background_cpu";
@@ -148,11 +138,7 @@ impl Experiment<Shape> for Scene {
         let trial =
             Trial { schedule, background: self.background, timing: self.timing, pinning: &self.pinning };
         let outcome = trial.run(arm.place(poll), &arm.title())?;
-        let sample = Sample::default()
-            .with_values(QUEUEING_DELAY, Values::of_nanos(outcome.queueing_delays))
-            .with_values(TOTAL_LATENCY, Values::of_nanos(outcome.total_latencies))
-            .with_values(LATENESS, Values::of_nanos(outcome.lateness.into_iter().map(Some)))
-            .with_number(FOREGROUND_CPU, outcome.foreground_cpu);
+        let sample = outcome.waits().with_number(FOREGROUND_CPU, outcome.foreground_cpu);
         Ok(match arm {
             Arm::ForegroundOnly => sample,
             _ => sample.with_number(BACKGROUND_CPU, outcome.background_rate * poll.as_secs_f64()),
