@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[derive(Debug)]
 pub struct Meant;
 
-/// Panics as somebody means to. The panic hook is not called, so nothing is printed.
+/// Panics, as is meant. The panic hook is not called, so nothing is printed.
 pub fn panic_as_meant() -> ! {
     resume_unwind(Box::new(Meant))
 }

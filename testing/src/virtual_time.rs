@@ -147,7 +147,7 @@ impl VirtualTime {
     /// None if it would hang.
     fn run_quietly<F: Future>(&self, ex: &Executor, main: F) -> Option<F::Output> {
         let before = ex.stats().panicked;
-        // A failed assertion in a task is a panic that its join handle gets, and often nobody reads that.
+        // A failed assertion in a task is a panic that its join handle gets, which is often not read.
         let check = || assert_eq!(ex.stats().panicked, before, "a task panicked, see above");
         let output = self.poll_when_woken(pin!(ex.run_until(main)), || false, check).ok().flatten();
         check();

@@ -159,7 +159,7 @@ impl Plan for Bytewise {
             slots[slot] = scene.is_spawned().map(|index| (task.id, index));
         }
         let known = slots[slot].filter(|&(id, _)| id == task.id);
-        let Some((id, index)) = known else { panic!("pushed {:?}, whom nobody spawned", task.id) };
+        let Some((id, index)) = known else { panic!("pushed {:?}, which was not spawned", task.id) };
         let mut owed = scene.owed.borrow_mut();
         assert!(owed.iter().all(|owed| owed.id != id), "pushed twice");
         owed.push(Owed { id, index, since: scene.hostile_polls.get() });
