@@ -14,7 +14,7 @@ use super::measure::{Measure, Topic};
 use super::options::Options;
 use super::section::Section;
 use crate::arms::runner::{Job, Runner};
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
