@@ -7,7 +7,7 @@
 //!
 //! All else is here, once: the [loop of rounds](rounds), which measures arms in an order that favours none and divides by the
 //! base's sample of the same round; the [report](report::Report), which is the JSON file; verdicts, with those undecided that
-//! the A/A arm cannot tell from no difference; and the [command](command), from the request to the printed chapter. The
+//! the A/A arm cannot tell from no difference; and the [command], from the request to the printed chapter. The
 //! `report` command reads the same reports and renders the same chapters.
 //!
 //! An example that is easy to read is [`tail`](crate::measurements::tail), and one with processes is [`service`](crate::measurements::service).
