@@ -18,6 +18,7 @@ pub mod queues;
 pub mod remote;
 pub mod spawns;
 pub mod storms;
+mod waker_slot;
 pub mod wakes;
 
 use std::path::PathBuf;
