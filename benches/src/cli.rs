@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::harness::command::command;
 use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp};
-use crate::page;
+use crate::report;
 use crate::serving::server::read_setup;
 
 /// What a command line asks for.
@@ -79,7 +79,7 @@ pub enum Command {
     #[command(hide = true)]
     ProgramSample(programs::options::SampleOptions),
     /// Write one page of all results: what it costs and what you gain
-    Report(page::options::Options),
+    Report(report::options::Options),
 }
 
 impl Command {
@@ -101,7 +101,7 @@ impl Command {
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
-            Command::Report(options) => page::command(options),
+            Command::Report(options) => report::command(options),
         }
     }
 }

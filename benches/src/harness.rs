@@ -22,6 +22,10 @@ pub mod report;
 pub mod rounds;
 pub mod sample;
 
-pub mod conclusion;
 pub mod facts;
 pub mod heading;
+
+pub mod pinning;
+pub mod progress;
+pub mod target;
+pub mod whole_file;

@@ -4,40 +4,30 @@
 //! executor costs beside many others; `service`, for what a plain service gains and loses by it; `tcp`, for what it does
 //! to an echo server on several hosts; `tail` and `priority`, for what scheduling does to latency; `programs`, for what
 //! whole programs take with their imports changed; and `report` makes one page of what they and `clockworker-simulate`
-//! found. This library is its parts, in the order in which a run meets
-//! them: the command line, what is measured, with workloads and arms, the statistics, and the report in its three forms
-//! (tables, conclusions, JSON). The criterion bench `polls` uses the same arms and workloads.
+//! found. This library is its parts, each above what it uses: the
+//! command line, the report of everything, what is measured, the harness that measures, how a chapter looks, statistics, and
+//! the arms with their workloads. The criterion bench `polls` uses the same arms and workloads.
 
 #![deny(unsafe_code)]
 
 pub mod cli;
-pub mod failure;
+pub mod report;
 
-pub mod harness;
 pub mod measurements;
 
 pub mod beside;
+pub mod harness;
 pub mod serving;
 
 pub mod page;
+pub mod stats;
 
 pub mod arms;
 pub mod workload;
 
 pub mod allocations;
-pub mod pinning;
-pub mod progress;
+pub mod failure;
+pub mod numbers;
 pub mod random;
 pub mod stopwatch;
-
-pub mod latencies;
-pub mod spread;
-pub mod stats;
-
-pub mod report;
-
-pub mod json;
-pub mod numbers;
-pub mod target;
 pub mod terminal;
-pub mod whole_file;

@@ -1,3 +1,68 @@
-//! What `tcp` and `programs` have of reports before the harness.
+//! The command `report`: the files of all measurements as one page, which says first what it costs and what you gain.
+//!
+//! Files become chapters ([`read`] knows every kind of file), and chapters a [`Page`]. What no file has been given for is left
+//! out, with a line that says how to get it.
 
-pub use crate::harness::heading::note;
+pub mod collect;
+pub mod document;
+pub mod options;
+pub mod read;
+
+pub mod facts;
+pub mod shares;
+
+use std::fs;
+use std::io::Write;
+
+use crate::failure::Failure;
+use crate::harness::whole_file::{self, WholeFile};
+use crate::page::headline::Side;
+use crate::page::{Page, html, markdown};
+use crate::terminal;
+
+use document::{Document, Read};
+use options::Options;
+use read::{READERS, Reader};
+
+/// Carries out `report`.
+///
+/// # Errors
+///
+/// If there is nothing to report, a file cannot be read or written, or a run fails.
+pub fn command(options: &Options) -> Result<(), Failure> {
+    whole_file::clean_up_on_interrupt()?;
+    let place = options.page();
+    if options.out.is_none() {
+        let folder = Options::folder();
+        fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
+    }
+    let html = WholeFile::create(&place)?;
+    let markdown = options.markdown.as_deref().map(WholeFile::create).transpose()?;
+    let page = page_of(&collect::documents(options)?)?;
+    html.commit(|out| out.write_all(html::write(&page).as_bytes()))?;
+    if let Some(markdown) = markdown {
+        markdown.commit(|out| out.write_all(markdown::write(&page).as_bytes()))?;
+    }
+    terminal::print_text(&format!("{}\n'{}'\n", page.summary(), place.display()))
+}
+
+/// The page of these files: in the order of the scenarios, and files of one scenario in the order given.
+fn page_of(documents: &[Document]) -> Result<Page, Failure> {
+    let place = |document: &Document| READERS.iter().position(|reader| reader.schema == document.schema);
+    let mut documents: Vec<&Document> = documents.iter().collect();
+    documents.sort_by_key(|document| place(document).unwrap_or(READERS.len()));
+    let mut page = Page { facts: facts::tables(&documents), ..Page::default() };
+    for document in &documents {
+        match document.read()? {
+            Read::LeftOut(reason) => page.left_out.push(reason),
+            Read::Chapter(chapter) => page.add(chapter, &document.name),
+        }
+    }
+    let there = |reader: &Reader| documents.iter().any(|document| document.schema == reader.schema);
+    let absent = READERS.iter().filter(|reader| !there(reader));
+    page.missing = absent.map(|reader| (reader.question.to_owned(), reader.command())).collect();
+    page.add(shares::chapter(), "");
+    // Losses beside gains: the order inside a card is that of the scenarios.
+    page.headlines.sort_by_key(|line| line.side == Side::Gain);
+    Ok(page)
+}

@@ -1,4 +1,9 @@
-//! The statistics of the report: medians of paired ratios, and how sure of them one can be.
+//! The statistics of the report: medians of paired ratios, and how sure of them one can be. Beside
+//! them, how values are [spread](spread::Values) and what [follows](conclusion::Conclusion) from numbers.
+
+pub mod conclusion;
+pub mod latencies;
+pub mod spread;
 
 use serde::{Deserialize, Serialize};
 

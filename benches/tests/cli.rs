@@ -1,12 +1,16 @@
 //! The program from outside: what it prints, what it writes, how it refuses.
 
+mod support;
+
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use support::{arms, assert_prints, assert_refused, assert_unjudged, printed_by, program, quick, run, text};
 
 const OVERHEAD_ARMS: [&str; 7] = [
     "local_set",
@@ -19,80 +23,23 @@ const OVERHEAD_ARMS: [&str; 7] = [
 ];
 const BACKGROUND_ARMS: [&str; 4] = ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"];
 
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
-    command.args(arguments);
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    program(arguments).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("the program prints UTF-8")
-}
-
 fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// What a run of that line prints, if it ends well and does not complain.
-fn printed_by(line: &str) -> String {
-    let output = run(&line.split(' ').collect::<Vec<_>>());
-    assert!(output.status.success() && output.stderr.is_empty(), "{line}: {}", text(&output.stderr));
-    text(&output.stdout).to_owned()
-}
-
-/// What a quick run of that line prints and writes. It is not judged.
-fn quick(line: &str) -> (String, Value) {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("results.json");
-    let printed = printed_by(&format!("{line} --quick --json {}", file.display()));
-    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    assert!(!printed.contains("; wanted") && !printed.contains("Bars: "), "{printed}");
-    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(report["schema"], format!("clockworker-{}", line.split(' ').next().unwrap()));
-    assert_eq!(report["note"], "quick: not a measurement");
-    (printed, report)
-}
-
-fn assert_refused(output: &Output, wanted: &str) {
-    let line = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{line}");
-    assert_eq!(line.lines().count(), 1, "{line}");
-    assert!(line.starts_with("error: ") && line.ends_with('\n'), "{line}");
-    assert!(line.contains(wanted), "{line} does not say {wanted}");
-    assert!(output.stdout.is_empty());
-}
-
 #[test]
 fn a_quick_run_prints_both_tables_and_writes_the_file() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("result.json");
-    let output =
-        run(&["compare", "--quick", "--seed", "7", "--repetitions", "1", "--json", file.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(output.stderr.is_empty(), "no progress bar where there is no terminal");
-
-    let printed = text(&output.stdout);
-    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    for wanted in ["× LocalSet", "WokenFirst, two queues", "QLAS", "queueing", "two runtimes", "seed 7"] {
-        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
-    }
-    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
-
-    assert_eq!(names_in(directory.path()), ["result.json"]);
-    let written = fs::read_to_string(&file).unwrap();
-    assert!(!written.contains(env!("CARGO_MANIFEST_DIR")) && !written.contains("result.json"));
-    check_json(&serde_json::from_str(&written).unwrap());
+    let (printed, report) = quick("compare --seed 7 --repetitions 1");
+    assert_prints(
+        &printed,
+        &["× LocalSet", "WokenFirst, two queues", "QLAS", "queueing", "two runtimes", "seed 7"],
+    );
+    check_json(&report);
 }
 
 fn check_json(report: &Value) {
-    assert_eq!(report["schema"], "clockworker-compare");
     assert_eq!(report["schema_version"], 2);
-    assert_eq!(report["note"], "quick: not a measurement");
     assert_eq!(report["arguments"]["quick"], true);
     assert_eq!(report["arguments"]["seed"], 7);
     for fact in ["date", "cpu", "cores", "kernel", "clock_source", "pinning", "rustc", "tokio", "revision"] {
@@ -107,7 +54,7 @@ fn check_json(report: &Value) {
 }
 
 fn check_shape(shape: &Value) {
-    assert_eq!(keys(&shape["arms"]), OVERHEAD_ARMS);
+    assert_eq!(arms(shape), OVERHEAD_ARMS);
     for arm in shape["arms"].as_array().unwrap() {
         let Value::Object(figure) = &arm["figures"]["ns_per_poll"] else { panic!("{arm}") };
         assert_eq!(figure["samples"].as_array().unwrap().len(), 2);
@@ -120,7 +67,7 @@ fn check_shape(shape: &Value) {
 }
 
 fn check_background(background: &Value) {
-    assert_eq!(keys(&background["arms"]), BACKGROUND_ARMS);
+    assert_eq!(arms(background), BACKGROUND_ARMS);
     let arms = background["arms"].as_array().unwrap();
     let offered = |arm: &Value| arm["distributions"]["total_latency_ns"]["count"].as_u64().unwrap();
     for arm in arms {
@@ -133,10 +80,6 @@ fn check_background(background: &Value) {
         }
         assert_eq!(figures["background_rate"].is_null(), arm["arm"] == "local_set_foreground_only");
     }
-}
-
-fn keys(arms: &Value) -> Vec<&str> {
-    arms.as_array().unwrap().iter().map(|arm| arm["arm"].as_str().unwrap()).collect()
 }
 
 /// Sections of `overhead`, with how many cells their first measure has, and arms if it is not of executors.
@@ -175,11 +118,11 @@ fn overhead_measures_every_arm_at_every_shape() {
     let file = directory.path().join("result.json");
     let printed =
         printed_by(&format!("overhead --quick --artefacts {artefacts} --json {} --seed 3", file.display()));
-    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    for wanted in ["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "Parked tasks", "seed 3"] {
-        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
-    }
-    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
+    assert_unjudged(&printed);
+    assert_prints(
+        &printed,
+        &["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "Parked tasks", "seed 3"],
+    );
     let written = fs::read_to_string(&file).unwrap();
     check_suite(&serde_json::from_str(&written).unwrap());
     check_artefacts(directory.path(), &written, &printed);
@@ -189,7 +132,7 @@ fn check_suite(report: &Value) {
     assert_eq!(report["schema"], "clockworker-overhead");
     assert_eq!(report["note"], "quick: not a measurement");
     let cells = report["cells"].as_array().unwrap();
-    let executors = keys(&cells[0]["arms"]);
+    let executors = arms(&cells[0]);
     assert!(ARMS.iter().all(|arm| executors.contains(arm)), "{executors:?}");
     let sections: Vec<&[Value]> = cells.chunk_by(|one, next| one["section"] == next["section"]).collect();
     assert_eq!(sections.len(), SECTIONS.len());
@@ -249,7 +192,7 @@ fn quick_programs_have_every_program_by_every_arm_and_no_verdict() {
     assert_eq!(cells.iter().map(|cell| cell["program"].as_str().unwrap()).collect::<Vec<_>>(), listed);
     for cell in cells {
         assert!(printed.contains(cell["program"].as_str().unwrap()), "{cell} is missing in:\n{printed}");
-        assert_eq!(keys(&cell["arms"]), ["base", "base_again", "clockworker"]);
+        assert_eq!(arms(cell), ["base", "base_again", "clockworker"]);
         check_program(cell["arms"].as_array().unwrap());
     }
     assert!(report["bars"].as_array().unwrap().len() >= listed.len() - 3, "{}", report["bars"]);
@@ -280,9 +223,7 @@ fn check_program(arms: &[Value]) {
 #[test]
 fn programs_are_run_that_are_named() {
     let printed = printed_by("programs --quick --only pairs,memory_burst --rounds 3");
-    for wanted in ["Medians of 3 rounds", "p99.9", "memory_burst"] {
-        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
-    }
+    assert_prints(&printed, &["Medians of 3 rounds", "p99.9", "memory_burst"]);
     assert!(!printed.contains("ring_1000"), "{printed}");
 }
 
@@ -424,7 +365,7 @@ fn a_quick_tail_has_every_service_time_and_no_verdict() {
     assert_eq!(services, ["exponential", "bimodal", "pareto"]);
     for cell in cells {
         assert_eq!(
-            keys(&cell["arms"]),
+            arms(cell),
             ["local_set", "local_set_again", "runnable_fifo", "arrival_fifo", "las", "qlas", "serpt"]
         );
         for arm in cell["arms"].as_array().unwrap() {
@@ -470,21 +411,21 @@ fn a_quick_priority_has_every_scene_and_no_verdict() {
         [("shares", 20), ("shares", 100), ("shares", 500), ("request", 100), ("sleeping", 100)]
     );
     for scene in scenes {
-        let arms = scene["arms"].as_array().unwrap();
+        let found = scene["arms"].as_array().unwrap();
         assert_eq!(
-            keys(&scene["arms"])[..4],
+            arms(scene)[..4],
             ["foreground_only", "foreground_only_again", "local_set", "local_set_again"]
         );
-        assert_eq!(arms.len(), 7);
+        assert_eq!(found.len(), 7);
         let tasks = |arm: &Value| arm["distributions"]["total_latency_ns"]["count"].as_u64().unwrap();
-        assert!(arms.iter().all(|arm| tasks(arm) == tasks(&arms[0])), "the same schedule for all");
-        let ratio = |arm: usize, figure: &str| arms[arm]["figures"][figure]["ratio"]["median"].as_f64();
+        assert!(found.iter().all(|arm| tasks(arm) == tasks(&found[0])), "the same schedule for all");
+        let ratio = |arm: usize, figure: &str| found[arm]["figures"][figure]["ratio"]["median"].as_f64();
         assert!(ratio(0, "total_latency_ns.p99").is_none() && ratio(4, "total_latency_ns.p99").is_some());
         // A machine that is busy may leave LocalSet's background without a poll, and the others without a ratio.
-        let polled = arms[2]["figures"]["background_cpu"]["samples"].as_array().unwrap();
+        let polled = found[2]["figures"]["background_cpu"]["samples"].as_array().unwrap();
         let polled = polled.iter().all(|cpu| cpu.as_f64().unwrap() > 0.0);
         assert_eq!((ratio(2, "background_cpu"), ratio(3, "background_cpu").is_some()), (None, polled));
-        assert!(arms[0]["figures"]["background_cpu"].is_null());
+        assert!(found[0]["figures"]["background_cpu"].is_null());
     }
     assert_refused(&run(&["priority", "--only", "compare"]), "compare");
 }

@@ -1,52 +1,30 @@
 //! `tcp` from outside: what it measures, and how it refuses and fails.
 
-use std::fs;
-use std::process::{Command, Output};
+mod support;
+
+use std::process::Command;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn run(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
-    command.args(arguments).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("the program prints UTF-8")
-}
-
-fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
-    value[field].as_array().unwrap_or_else(|| panic!("no {field} in {value}"))
-}
+use support::{arms, assert_prints, assert_refused, list, printed_by, quick, run, text};
 
 #[test]
 fn a_quick_run_serves_on_every_host_in_every_section() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("result.json");
-    let output = run(&["tcp", "--quick", "--seed", "7", "--json", file.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(output.stderr.is_empty(), "no progress bar where there is no terminal");
-    let printed = text(&output.stdout);
-    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    for wanted in ["tokio LocalSet again (A/A)", "smol LocalExecutor", "Clockworker, 9:1", "200 µs", "seed 7"]
-    {
-        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
-    }
-    assert!(!printed.contains("wanted"), "a quick run is not judged:\n{printed}");
-    let written = fs::read_to_string(&file).unwrap();
-    assert!(!written.contains(env!("CARGO_MANIFEST_DIR")) && !written.contains("result.json"));
-    check(&serde_json::from_str(&written).unwrap());
+    let (printed, report) = quick("tcp --seed 7");
+    assert_prints(
+        &printed,
+        &["tokio LocalSet again (A/A)", "smol LocalExecutor", "Clockworker, 9:1", "200 µs", "seed 7"],
+    );
+    check(&report);
 }
 
 fn check(report: &Value) {
-    assert_eq!(report["schema"], "clockworker-tcp");
-    assert_eq!(report["note"], "quick: not a measurement");
     assert_eq!(report["arguments"]["seed"], 7);
     let hosts = if cfg!(target_os = "linux") { 3 } else { 2 };
     let cells = list(report, "cells");
     assert_eq!(cells.len(), hosts * 3, "three sections");
     for cell in cells {
-        let arms: Vec<&str> = list(cell, "arms").iter().map(|arm| arm["arm"].as_str().unwrap()).collect();
+        let arms = arms(cell);
         match cell["section"].as_str().unwrap() {
             "plain" => assert_eq!(arms, ["native", "native_again", "clockworker"]),
             "background" => {
@@ -87,16 +65,11 @@ fn check_arm(cell: &Value, arm: &Value, place: usize) {
 
 #[test]
 fn only_what_is_asked_for_is_run() {
-    let line =
-        ["tcp", "--quick", "--hosts", "tokio", "--only", "plain", "--connections", "1,3", "--loads", "40"];
-    let output = run(&line);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    for wanted in
-        ["TCP echo, alone", "tokio, 1 connection, 1,024 B", "tokio, 3 connections, 1,024 B", "(40 %)"]
-    {
-        assert!(printed.contains(wanted), "{wanted} is missing in:\n{printed}");
-    }
+    let printed = printed_by("tcp --quick --hosts tokio --only plain --connections 1,3 --loads 40");
+    assert_prints(
+        &printed,
+        &["TCP echo, alone", "tokio, 1 connection, 1,024 B", "tokio, 3 connections, 1,024 B", "(40 %)"],
+    );
     for unwanted in ["monoio,", "smol", "background work", "by host budget", "(50 %)"] {
         assert!(!printed.contains(unwanted), "{unwanted} is in:\n{printed}");
     }
@@ -113,14 +86,7 @@ fn nonsense_is_refused_in_one_line() {
         (&["tcp", "--polls", "100-20"], "--polls"),
         (&["tcp-server", "{}"], "missing field"),
     ];
-    for (line, wanted) in lines {
-        let output = run(line);
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
-        assert!(error.starts_with("error: ") && error.contains(wanted), "{error} does not say {wanted}");
-        assert!(output.stdout.is_empty());
-    }
+    lines.iter().for_each(|(line, wanted)| assert_refused(&run(line), wanted));
 }
 
 #[cfg(unix)]

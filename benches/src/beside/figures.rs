@@ -3,9 +3,9 @@
 use super::trial::Outcome;
 use crate::harness::report::Arm;
 use crate::harness::sample::Sample;
-use crate::latencies::TOLERABLE_LATENESS_NS;
 use crate::numbers::{grouped, micros};
-use crate::spread::Values;
+use crate::stats::latencies::TOLERABLE_LATENESS_NS;
+use crate::stats::spread::Values;
 
 /// Intended arrival until first poll.
 pub const QUEUEING_DELAY: &str = "queueing_delay_ns";

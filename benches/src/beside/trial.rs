@@ -13,7 +13,7 @@ use crate::beside::foreground::{self, DRAIN_LIMIT, Times};
 use crate::beside::generator::{Generator, Sent};
 use crate::beside::loops::{Background, Loops};
 use crate::failure::Failure;
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::Wait;
 use crate::workload::arrivals::Arrival;
 

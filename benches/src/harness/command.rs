@@ -1,5 +1,6 @@
 //! A measurement's command, from the request to the printed report.
 
+use std::io::Write;
 use std::time::Duration;
 
 use super::artefacts::Artefacts;
@@ -8,14 +9,14 @@ use super::facts::Facts;
 use super::heading::{Heading, note};
 use super::measurement::{Measurement, Plan};
 use super::options::Common;
+use super::pinning::Pinning;
+use super::progress::Progress;
 use super::report::{Cell, Report};
 use super::rounds;
+use super::whole_file::{self, WholeFile};
 use crate::failure::Failure;
-use crate::json::{self, JsonFile};
 use crate::numbers::grouped;
 use crate::page::text;
-use crate::pinning::Pinning;
-use crate::progress::Progress;
 use crate::terminal;
 
 /// Carries out a measurement's command: everything that can be refused is refused before anything is measured.
@@ -24,8 +25,8 @@ use crate::terminal;
 ///
 /// If the JSON file cannot be written, what is asked for makes no sense, an arm fails, or standard output cannot be written.
 pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
-    json::clean_up_on_interrupt()?;
-    let file = options.as_ref().json.as_deref().map(JsonFile::create).transpose()?;
+    whole_file::clean_up_on_interrupt()?;
+    let file = options.as_ref().json.as_deref().map(WholeFile::create).transpose()?;
     let pinning = Pinning::detect();
     let plan = M::plan(options, &pinning)?;
     if let Some(expected) = expected(&plan, options.as_ref()) {
@@ -39,7 +40,10 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
         artefacts.write(&report, &printed)?;
     }
     if let Some(file) = file {
-        file.commit(&report)?;
+        file.commit(|out| {
+            serde_json::to_writer(&mut *out, &report)?;
+            out.write_all(b"\n")
+        })?;
     }
     terminal::print_text(&printed)
 }

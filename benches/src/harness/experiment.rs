@@ -6,7 +6,7 @@ use super::options::Common;
 use super::report::Cell;
 use super::sample::Sample;
 use crate::failure::Failure;
-use crate::pinning::Side;
+use crate::harness::pinning::Side;
 
 /// What is measured in the same rounds: cells, the arms of each, and how one sample of an arm is taken.
 pub trait Experiment<S> {

@@ -7,7 +7,7 @@ use std::{fmt, fs};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pinning::Pinning;
+use crate::harness::pinning::Pinning;
 use crate::workload::spin;
 
 /// What was measured, on what.

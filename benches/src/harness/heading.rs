@@ -1,6 +1,4 @@
-//! What every file of results begins with, and every text of them begins and ends with.
-
-use std::io::{self, Write};
+//! What every file of results begins with.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,37 +20,19 @@ pub struct Heading<A> {
     pub facts: Facts,
 }
 
-impl<A> Heading<A> {
-    /// Writes why the numbers mean nothing, if they do not.
-    ///
-    /// # Errors
-    ///
-    /// As `out` has them.
-    pub fn write_note(&self, out: &mut impl Write) -> io::Result<()> {
-        match &self.note {
-            Some(note) => writeln!(out, "{note}\n"),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes where every random choice started, and the facts.
-    ///
-    /// # Errors
-    ///
-    /// As `out` has them.
-    pub fn write_facts(&self, seed: u64, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "\nseed {seed}\n{}", self.facts)
-    }
-}
-
 impl<A: AsRef<Common>> Heading<A> {
     /// The command line: the subcommand, and what was different from the usual.
     pub fn command(&self, subcommand: &str) -> String {
         let Common { quick, seed, .. } = self.arguments.as_ref();
-        let quick = if *quick { " --quick" } else { "" };
-        let seed = if *seed == 1 { String::new() } else { format!(" --seed {seed}") };
-        command(&format!("{subcommand}{quick}{seed}"))
+        usual_command(subcommand, *quick, *seed)
     }
+}
+
+/// A command line: what is to be run, and the part that is different from the usual.
+pub fn usual_command(arguments: &str, quick: bool, seed: u64) -> String {
+    let quick = if quick { " --quick" } else { "" };
+    let seed = if seed == 1 { String::new() } else { format!(" --seed {seed}") };
+    command(&format!("{arguments}{quick}{seed}"))
 }
 
 /// A command line of this program, or of the simulator.
@@ -69,5 +49,18 @@ pub fn note(quick: bool) -> Option<&'static str> {
         (true, _) => Some("quick: not a measurement"),
         (false, true) => Some("debug build: not a measurement"),
         (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_says_what_was_not_usual() {
+        let commands = [usual_command("compare", false, 1), usual_command("simulate --theory", true, 7)];
+        let wanted = ["benches -- compare", "simulate -- --theory --quick --seed 7"]
+            .map(|end| format!("cargo run --release -p clockworker-{end}"));
+        assert_eq!(commands, wanted);
     }
 }

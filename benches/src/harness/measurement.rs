@@ -6,14 +6,14 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::conclusion::Conclusion;
 use super::experiment::Experiment;
 use super::facts;
 use super::options::Common;
 use super::report::{Cell, Report};
 use crate::failure::Failure;
+use crate::harness::pinning::Pinning;
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::Conclusion;
 
 /// The experiments of a run, in order.
 pub type Plan<S> = Vec<Box<dyn Experiment<S>>>;

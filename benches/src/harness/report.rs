@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::conclusion::{Bar, Conclusion, Interval};
 use super::heading::Heading;
 use super::measurement::Measurement;
-use crate::latencies::WORST;
 use crate::numbers::{self, NOTHING, compared, number};
 use crate::page::model::Section;
 use crate::stats::Estimate;
+use crate::stats::conclusion::{Bar, Conclusion, Interval};
+use crate::stats::latencies::WORST;
 
 /// Everything that a run found.
 #[derive(Debug, Serialize, Deserialize)]
@@ -217,7 +217,7 @@ impl Arm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::conclusion::Verdict;
+    use crate::stats::conclusion::Verdict;
 
     fn cell(again: [f64; 2], own: [f64; 2]) -> Cell<()> {
         let mut arms = arms(["base", "base", "own"].map(|key| (key.to_owned(), key.to_owned())));

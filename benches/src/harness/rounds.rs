@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use super::conclusion::Interval;
 use super::experiment::{Experiment, Window};
 use super::options::Common;
 use super::report::{Arm, Cell, Distribution, Figure};
 use super::sample::{Sample, figures_of};
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::harness::progress::Progress;
 use crate::random::{Purpose, Random};
-use crate::spread::Values;
+use crate::stats::conclusion::Interval;
+use crate::stats::spread::Values;
 use crate::stats::{self, Estimate};
 use crate::stopwatch::Stopwatch;
 
@@ -169,8 +169,8 @@ fn ratio(samples: &[f64], base: &[f64], interval: Interval, resampling: &mut Ran
 mod tests {
     use super::*;
     use crate::harness::experiment::Rounds;
+    use crate::harness::pinning::Side;
     use crate::harness::report::arms;
-    use crate::pinning::Side;
 
     /// Samples drift from round to round; those of a cell do so together.
     struct Drifting;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::spread::Values;
+use crate::stats::spread::Values;
 
 /// What one arm did in one round, in one window or in several.
 #[derive(Clone, Debug, Default)]

@@ -8,11 +8,11 @@ pub mod overhead;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, again};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 use background::{BACKGROUND_RATE, Background};
 use options::{Options, Scenario};

@@ -18,17 +18,18 @@ pub mod queues;
 pub mod remote;
 pub mod spawns;
 pub mod storms;
+mod waker_slot;
 pub mod wakes;
 
 use std::path::PathBuf;
 
 use crate::failure::Failure;
-use crate::harness::conclusion::Conclusion;
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report};
+use crate::harness::target;
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
-use crate::target;
+use crate::stats::conclusion::Conclusion;
 
 use measure::{Measure, Topic};
 use options::Options;

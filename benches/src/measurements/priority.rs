@@ -16,11 +16,11 @@ pub mod options;
 pub mod scene;
 
 use crate::failure::Failure;
-use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 use options::Options;
 use scene::{BACKGROUND_CPU, Scene, Section, Shape};

@@ -24,11 +24,11 @@ pub mod setting;
 
 use crate::failure::Failure;
 use crate::harness::command;
-use crate::harness::conclusion::Conclusion;
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::Conclusion;
 use crate::terminal;
 
 use finding::Finding;

@@ -21,11 +21,11 @@ pub mod store;
 pub mod talk;
 
 use crate::failure::Failure;
-use crate::harness::conclusion::Conclusion;
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::Conclusion;
 
 use cell::Shape;
 use options::Options;

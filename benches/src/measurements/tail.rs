@@ -26,12 +26,12 @@ pub mod simulated;
 pub mod window;
 
 use crate::failure::Failure;
-use crate::harness::conclusion::{Bar, Conclusion, Interval};
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{self, Report};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
 use crate::stats;
+use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
 use arm::Arm;
 use cell::{Cell, SIMULATED_RATIO, Shape};

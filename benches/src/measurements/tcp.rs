@@ -16,11 +16,11 @@ pub mod server;
 pub mod setup;
 
 use crate::failure::Failure;
-use crate::harness::conclusion::Conclusion;
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{self, Report};
 use crate::page::model::Chapter;
-use crate::pinning::Pinning;
+use crate::stats::conclusion::Conclusion;
 
 use cell::{Cell, Shape};
 use options::Options;

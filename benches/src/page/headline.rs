@@ -1,8 +1,8 @@
 //! A line of the first screen: one number, its interval, and what it comes to in words.
 
-use crate::harness::conclusion::Interval;
 use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
+use crate::stats::conclusion::Interval;
 
 /// The topic that `compare` and `overhead` share.
 pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";

@@ -2,7 +2,7 @@
 
 use super::headline::Headline;
 use super::plot::Plot;
-use crate::harness::conclusion::{Conclusion, Verdict};
+use crate::stats::conclusion::{Conclusion, Verdict};
 
 /// What one file of results says.
 #[derive(Clone, Debug, Default)]

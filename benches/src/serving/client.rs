@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::dialogue::Dialogue;
 use super::schedule::Schedule;
 use crate::failure::Failure;
-use crate::spread::Values;
+use crate::stats::spread::Values;
 use crate::stopwatch::{Stopwatch, now};
 
 /// Events taken at a time, so that what is due meanwhile is sent between them and not after.

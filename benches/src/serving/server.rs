@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::command::{Command, Usage};
 use super::gate::Gate;
 use crate::failure::Failure;
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::terminal;
 
 /// Where every server listens, on a port that the system chooses.

@@ -20,9 +20,9 @@ use crate::beside::trial::{Outcome, Place, Timing, Trial};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::options::Common;
+use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::{Pinning, Side};
 use crate::workload::arrivals::Pattern;
 
 /// The share of clockworker's background queue.

@@ -4,12 +4,12 @@ use super::background::{Arm as Sharing, BACKGROUND_RATE, BACKGROUND_SHARE, CPU_U
 use super::overhead::NS_PER_POLL;
 use super::{Compare, Scene};
 use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::percent;
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
+use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};
 
 /// The arms on the first screen, with the names they have there.

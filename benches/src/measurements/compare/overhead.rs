@@ -12,9 +12,9 @@ use crate::arms::bracketed::bracketed;
 use crate::arms::{Baseline, Contender, OneQueue, TwoQueues};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::Side;
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::Side;
 use crate::stopwatch::{Stopwatch, nanos};
 use crate::workload::shape::Shape;
 

@@ -3,9 +3,9 @@
 use super::groups::FEW_TASKS;
 use super::measure::Topic;
 use super::section::Section;
-use crate::harness::conclusion::{Bar, Conclusion, Interval};
 use crate::harness::report::Cell;
 use crate::stats;
+use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
 /// The arm that the bars are for.
 const WOKEN_FIRST: &str = "woken_first";

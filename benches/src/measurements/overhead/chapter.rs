@@ -2,12 +2,12 @@
 
 use super::Overhead;
 use super::measure::{Quantity, Topic};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{NOTHING, number};
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
+use crate::stats::conclusion::Interval;
 
 /// The arms on the first screen, with the names they have there: those of `compare`, which comes first where there are
 /// both.

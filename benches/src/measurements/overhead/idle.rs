@@ -13,7 +13,7 @@ use super::measure::{Measure, Topic};
 use super::options::Options;
 use super::section::Section;
 use crate::arms::runner::{Job, Runner};
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::spin;
 

@@ -7,9 +7,9 @@ use super::arm::{Arm, Need};
 use super::section::Section;
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::Side;
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::Side;
 
 /// What the cells of a measure have in common: their section, and a table for each quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

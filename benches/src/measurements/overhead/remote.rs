@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::hint;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use super::arm::{Arm, Need};
 use super::measure::{Measure, Topic};
 use super::options::Options;
 use super::section::Section;
+use super::waker_slot::WakerSlot;
 use crate::arms::runner::{Job, Runner};
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
@@ -83,7 +84,7 @@ impl Exchange {
         let (pinning, busy, wakes) = (self.pinning.clone(), self.busy, self.wakes);
         thread::spawn(move || {
             pinning.pin(Side::Load);
-            let waker = line.waker();
+            let waker = line.waker.take();
             let watch = Stopwatch::start();
             let timely = (1..=wakes).take_while(|&number| number == 1 || watch.elapsed() < TIME_LIMIT);
             let times = timely
@@ -141,20 +142,7 @@ struct Line {
     sent: AtomicU64,
     seen: AtomicU64,
     over: AtomicBool,
-    waker: Mutex<Option<Waker>>,
-}
-
-impl Line {
-    /// The receiver's waker, as soon as it has been polled.
-    fn waker(&self) -> Waker {
-        loop {
-            let waker = self.waker.lock().expect("nobody panics with it").take();
-            if let Some(waker) = waker {
-                return waker;
-            }
-            thread::yield_now();
-        }
-    }
+    waker: WakerSlot,
 }
 
 struct Receiver(Arc<Line>);
@@ -170,7 +158,7 @@ impl Future for Receiver {
         }
         let number = sent.load(Ordering::Acquire);
         if number == 0 {
-            *waker.lock().expect("nobody panics with it") = Some(cx.waker().clone());
+            waker.put(cx.waker());
             return Poll::Pending;
         }
         seen.store(number, Ordering::Release);

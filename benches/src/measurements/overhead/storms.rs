@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -12,8 +12,9 @@ use super::arm::{Arm, Need};
 use super::measure::{Measure, Topic};
 use super::options::Options;
 use super::section::Section;
+use super::waker_slot::WakerSlot;
 use crate::arms::runner::{Job, Runner};
-use crate::pinning::{Pinning, Side};
+use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::{Stopwatch, nanos, now};
 
 /// A target that has not been polled after this is asleep for good.
@@ -62,7 +63,7 @@ impl Storm {
         let (threads, wakes, pinning) = (*threads, *wakes, pinning.clone());
         thread::spawn(move || {
             pinning.pin(Side::Load);
-            let waker = eye.waker();
+            let waker = eye.waker.take();
             let start = Arc::new(Barrier::new(threads + 1));
             let senders: Vec<_> = (0..threads)
                 .map(|_| {
@@ -90,19 +91,7 @@ struct Eye {
     left: AtomicUsize,
     over: AtomicBool,
     polls: AtomicU64,
-    waker: Mutex<Option<Waker>>,
-}
-
-impl Eye {
-    fn waker(&self) -> Waker {
-        loop {
-            let waker = self.waker.lock().expect("nobody panics with it").take();
-            if let Some(waker) = waker {
-                return waker;
-            }
-            thread::yield_now();
-        }
-    }
+    waker: WakerSlot,
 }
 
 impl Eye {
@@ -136,7 +125,7 @@ impl Future for Target {
             return Poll::Ready(());
         }
         if before == 0 {
-            *waker.lock().expect("nobody panics with it") = Some(cx.waker().clone());
+            waker.put(cx.waker());
         }
         Poll::Pending
     }

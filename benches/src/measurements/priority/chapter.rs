@@ -4,11 +4,11 @@ use super::BARRED_POLL_US;
 use super::Priority;
 use super::scene::{BACKGROUND_CPU, Section as Part, Shape};
 use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
+use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};
 
 /// The arm of the first screen.

@@ -11,9 +11,9 @@ use crate::beside::loops::{Background, Rest};
 use crate::beside::trial::{Timing, Trial};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::{Pinning, Side};
 use crate::workload::arrivals::Pattern;
 
 /// A part of the command, which can be run by itself.

@@ -2,13 +2,13 @@
 
 use super::Programs;
 use super::finding::{self, Finding};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Cell, Report};
 use crate::numbers::NOTHING;
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::stats::Estimate;
+use crate::stats::conclusion::Interval;
 
 /// The chapter of a report.
 pub fn of(report: &Report<Programs>) -> Chapter {

@@ -8,7 +8,7 @@ use super::options::SampleOptions;
 use super::program::Program;
 use super::setting::Setting;
 use crate::failure::Failure;
-use crate::pinning::Pinning;
+use crate::harness::pinning::Pinning;
 use crate::terminal;
 
 /// Runs `program` once in a process of this program, on this thread's core.

@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 
 use super::setting::Setting;
 use crate::arms;
-use crate::latencies::Latencies;
-use crate::pinning::Side;
+use crate::harness::pinning::Side;
+use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
 /// On this machine only.

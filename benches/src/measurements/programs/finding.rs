@@ -3,10 +3,10 @@
 use super::arm::Arm;
 use super::quantity::Quantity;
 use super::sampled::Shape;
-use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::report::{Cell, again};
 use crate::numbers::compared;
 use crate::stats::Estimate;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 /// One quantity of a program, as it was found.
 #[derive(Clone, Copy, Debug)]

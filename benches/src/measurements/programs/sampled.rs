@@ -10,9 +10,9 @@ use super::program::Program;
 use super::setting::Setting;
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::Side;
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::Side;
 
 /// A program that is measured.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What a program is given to run with.
 
-use crate::pinning::Pinning;
+use crate::harness::pinning::Pinning;
 
 /// What a program is given to run with.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use super::arm::Arm;
 use super::cell::{CHUNKS, Shape};
-use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::report::Cell;
 use crate::serving::host::Host;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 /// The chunks that bars are set for by the number of compactors. Without compactors there are no chunks, and the bar is that
 /// of this length.

@@ -2,15 +2,15 @@
 
 use super::Service;
 use super::cell::{CHUNKS, CONNECTIONS, DRIVER, LATENCY, LATENESS, Shape, rate};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
-use crate::latencies::TOLERABLE_LATENESS_NS;
 use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::serving::host::Host;
 use crate::stats::Estimate;
+use crate::stats::conclusion::Interval;
+use crate::stats::latencies::TOLERABLE_LATENESS_NS;
 
 /// The chunks of the first screen's cells and of the pictures.
 const CHUNK_US: u32 = 100;

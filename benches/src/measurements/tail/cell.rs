@@ -13,9 +13,9 @@ use super::simulated;
 use super::window::{Account, Jobs, Waits};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::Side;
 use crate::harness::report::{self, arms};
 use crate::harness::sample::Sample;
-use crate::pinning::Side;
 
 /// Intended arrival to the end of the last piece.
 pub const RESPONSE: &str = "response_ns";

@@ -3,12 +3,12 @@
 use super::cell::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, Shape, UNFINISHED};
 use super::service::Service;
 use super::{BARRED, BARRED_ARMS, Tail};
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, distribution, number_by_percentile, turned};
+use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};
 
 /// A thread that was kept from its core for more than this part of the time had a neighbour. Its own times do not count

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::classes::Class;
 use super::schedule::Schedule;
 use super::server::Served;
-use crate::spread::Values;
+use crate::stats::spread::Values;
 
 /// Slowdowns are kept to this.
 const SLOWDOWN_UNIT: f64 = 0.001;

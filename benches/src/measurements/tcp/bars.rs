@@ -2,9 +2,9 @@
 
 use super::cell::{ECHO_RATE, LATENCY, Shape, at_load};
 use super::options::Section;
-use crate::harness::conclusion::{Bar, Conclusion};
 use crate::harness::report::Cell;
 use crate::serving::host::Host;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 /// Bytes of the messages that bars are set for.
 const BYTES: u32 = 1_024;
@@ -48,9 +48,9 @@ mod tests {
     use super::*;
     use crate::harness::experiment::Experiment;
     use crate::harness::options::options_of;
+    use crate::harness::pinning::Pinning;
     use crate::harness::report::Figure;
     use crate::measurements::tcp::cell::plan;
-    use crate::pinning::Pinning;
     use crate::stats::Estimate;
 
     /// The bars of cells in which all ratios are 1.

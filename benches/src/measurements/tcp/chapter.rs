@@ -6,14 +6,14 @@ use super::cell::{
     at_load,
 };
 use super::options::Section as Part;
-use crate::harness::conclusion::Interval;
 use crate::harness::report::{Arm, Cell, Report};
-use crate::latencies::is_worst;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
+use crate::stats::conclusion::Interval;
+use crate::stats::latencies::is_worst;
 use crate::stats::{self, Estimate};
 
 /// The parts, what they are called on the command line and here, and what they answer.

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::thread;
 
 use super::*;
-use crate::latencies::is_worst;
 use crate::serving::pattern::Pattern;
+use crate::stats::latencies::is_worst;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);

@@ -7,8 +7,8 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::support::{run, spawn_all, timed};
 use super::task::spawn_local;
-use crate::latencies::Latencies;
 use crate::measurements::programs::setting::Setting;
+use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.

@@ -6,8 +6,8 @@ use tokio::sync::mpsc;
 
 use super::support::{spawn_all, timed};
 use super::task::{JoinSet, spawn_local, yield_now};
+use crate::harness::pinning::Side;
 use crate::measurements::programs::setting::Setting;
-use crate::pinning::Side;
 
 pub(crate) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
     let tasks = setting.size(100_000, 100);

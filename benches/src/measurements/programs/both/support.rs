@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::task::{LocalSet, spawn_local, yield_now};
 use crate::arms;
-use crate::latencies::Latencies;
 use crate::measurements::programs::clients::ANY_PORT;
+use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
 /// Runs `main` and its tasks. What is left of them is dropped before the host is.

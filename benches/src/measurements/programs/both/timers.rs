@@ -8,8 +8,8 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
-use crate::latencies::Latencies;
 use crate::measurements::programs::setting::Setting;
+use crate::stats::latencies::Latencies;
 use crate::stopwatch::now;
 use crate::workload::spin;
 

@@ -1,6 +1,6 @@
 //! How values are spread: percentiles, the largest and the mean, and enough points to draw their distribution.
 
-use crate::latencies::{Latencies, WORST};
+use crate::stats::latencies::{Latencies, WORST};
 
 /// Points of a distribution that are kept for drawing it: this many for each power of two towards 1.
 const POINTS_PER_HALVING: u32 = 2;

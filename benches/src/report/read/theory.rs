@@ -3,11 +3,11 @@
 use clockworker_simulate::{CheckReport, CheckRow};
 
 use super::Reader;
-use super::parts::Arguments;
 use crate::failure::Failure;
+use crate::harness::heading::usual_command;
 use crate::numbers::{grouped, percent};
-use crate::page::document::Document;
 use crate::page::model::{Chapter, Section, Table};
+use crate::report::document::Document;
 
 /// Reads such files.
 pub const READER: Reader = Reader {
@@ -25,7 +25,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
     let section = Section {
         title: "The simulator against theory".to_owned(),
         question: READER.question.to_owned(),
-        command: Arguments { quick: report.quick, seed: report.seed }.command("simulate --theory"),
+        command: usual_command("simulate --theory", report.quick, report.seed),
         note: report.quick.then(|| "quick: too few jobs to prove anything".to_owned()),
         method: format!(
             "Mean response over mean size, simulated and by the formula for M/G/1: {within} of {} rows are within {}.",

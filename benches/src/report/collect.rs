@@ -10,7 +10,7 @@ use super::options::Options;
 use super::read::{READERS, Reader};
 use crate::cli;
 use crate::failure::Failure;
-use crate::target;
+use crate::harness::target;
 
 /// The files that are asked for, which are run for first if that is asked for.
 ///

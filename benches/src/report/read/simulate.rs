@@ -3,12 +3,12 @@
 use clockworker_simulate::{CaseReport, Quantities, QueueReport, Report, Verdict};
 
 use super::Reader;
-use super::parts::{self, Arguments, NOTHING, number};
 use crate::failure::Failure;
-use crate::numbers::{grouped, percent};
-use crate::page::document::Document;
+use crate::harness::heading::usual_command;
+use crate::numbers::{NOTHING, grouped, number, percent};
 use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
+use crate::page::plot::{Plot, number_by_percentile};
+use crate::report::document::Document;
 
 /// Reads such files.
 pub const READER: Reader = Reader {
@@ -30,7 +30,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
     let section = Section {
         title: "Simulated".to_owned(),
         question: READER.question.to_owned(),
-        command: Arguments { quick: false, seed: arguments.seed }.command("simulate"),
+        command: usual_command("simulate", false, arguments.seed),
         method: format!(
             "In virtual time, by the executor’s own schedulers: {}; {jobs}; a poll takes {} ns besides its work. The same \
              seed gives the same figures on every machine.",
@@ -63,7 +63,7 @@ fn plot(cases: &[CaseReport]) -> Option<Plot> {
             Some((label, points(queue.slowdown.as_ref()?)))
         })
     });
-    Plot::lines("Simulated slowdown by percentile", parts::number_by_percentile("slowdown"), series)
+    Plot::lines("Simulated slowdown by percentile", number_by_percentile("slowdown"), series)
 }
 
 fn table(cases: &[CaseReport]) -> Table {

@@ -5,10 +5,10 @@
 
 use clockworker::schedulers::{Eevdf, QueueId, Share};
 
-use super::axis::{Axis, Scale, Unit};
-use super::headline::{Headline, Outcome, Side};
-use super::model::{Chapter, Section, Table};
-use super::plot::Plot;
+use crate::page::axis::{Axis, Scale, Unit};
+use crate::page::headline::{Headline, Outcome, Side};
+use crate::page::model::{Chapter, Section, Table};
+use crate::page::plot::Plot;
 
 const MILLI: u64 = 1_000_000;
 
@@ -30,20 +30,20 @@ const REQUEST: u64 = clockworker::DEFAULT_REQUEST.as_nanos() as u64;
 
 /// A queue that always has work.
 #[derive(Clone, Copy, Debug)]
-struct Lane {
+struct Queue {
     name: &'static str,
     share: u32,
     poll_ns: u64,
 }
 
-const LANES: [Lane; 3] = [
-    Lane { name: "foreground", share: 6, poll_ns: 30_000 },
-    Lane { name: "batch", share: 3, poll_ns: 100_000 },
-    Lane { name: "guest", share: 1, poll_ns: 70_000 },
+const QUEUES: [Queue; 3] = [
+    Queue { name: "foreground", share: 6, poll_ns: 30_000 },
+    Queue { name: "batch", share: 3, poll_ns: 100_000 },
+    Queue { name: "guest", share: 1, poll_ns: 70_000 },
 ];
 
 /// Service got by each queue: (when, how much since the start), after every poll.
-type Service = [Vec<(u64, u64)>; LANES.len()];
+type Service = [Vec<(u64, u64)>; QUEUES.len()];
 
 /// The chapter: two pictures, a table, and a line on the first screen.
 pub fn chapter() -> Chapter {
@@ -56,8 +56,8 @@ pub fn chapter() -> Chapter {
         method: format!(
             "EEVDF as the executor has it, in virtual time: not measured, the same on every machine. Queues that always \
              have work, with polls of {}, and requests of {} µs.",
-            LANES
-                .map(|lane| format!("{} µs ({}, share {})", lane.poll_ns / 1_000, lane.name, lane.share))
+            QUEUES
+                .map(|queue| format!("{} µs ({}, share {})", queue.poll_ns / 1_000, queue.name, queue.share))
                 .join(", "),
             REQUEST / 1_000
         ),
@@ -71,12 +71,12 @@ pub fn chapter() -> Chapter {
 /// Runs the queues until the end, the last one only while it is there.
 fn run([comes, goes]: [u64; 2]) -> Service {
     let mut eevdf = Eevdf::new();
-    let queues = LANES.map(|lane| eevdf.add(Share::new(lane.share).expect("above 0"), REQUEST));
-    let guest = queues[LANES.len() - 1];
+    let queues = QUEUES.map(|queue| eevdf.add(Share::new(queue.share).expect("above 0"), REQUEST));
+    let guest = queues[QUEUES.len() - 1];
     let mut service: Service = Default::default();
-    let mut got = [0; LANES.len()];
+    let mut got = [0; QUEUES.len()];
     let mut now = 0;
-    queues[..LANES.len() - 1].iter().for_each(|&queue| eevdf.wake(queue));
+    queues[..QUEUES.len() - 1].iter().for_each(|&queue| eevdf.wake(queue));
     let (mut here, mut left) = (false, false);
     while now < END {
         if !here && now >= comes {
@@ -89,7 +89,7 @@ fn run([comes, goes]: [u64; 2]) -> Service {
         }
         let Some(queue) = eevdf.pick() else { break };
         let place = place_of(&queues, queue);
-        let poll_ns = LANES[place].poll_ns;
+        let poll_ns = QUEUES[place].poll_ns;
         eevdf.charge(queue, poll_ns);
         now += poll_ns;
         got[place] += poll_ns;
@@ -108,16 +108,16 @@ fn got_by(service: &[(u64, u64)], when: u64) -> u64 {
     polls.checked_sub(1).map_or(0, |last| service[last].1)
 }
 
-fn owed(lane: Lane) -> f64 {
-    f64::from(lane.share) / f64::from(LANES.iter().map(|lane| lane.share).sum::<u32>())
+fn owed(queue: Queue) -> f64 {
+    f64::from(queue.share) / f64::from(QUEUES.iter().map(|queue| queue.share).sum::<u32>())
 }
 
 /// The part of the time since the start that each queue has got.
 fn so_far(service: &Service) -> Option<Plot> {
-    let series = LANES.iter().zip(service).map(|(lane, service)| {
+    let series = QUEUES.iter().zip(service).map(|(queue, service)| {
         let points = service.iter().take_while(|(now, _)| *now <= SOON);
         let part = |&(now, got): &(u64, u64)| (now as f64, got as f64 / now as f64);
-        (format!("{}, owed {:.0} %", lane.name, owed(*lane) * 100.0), points.map(part).collect())
+        (format!("{}, owed {:.0} %", queue.name, owed(*queue) * 100.0), points.map(part).collect())
     });
     let axes = (
         Axis::new("time since the start", Scale::Log, Unit::Nanos),
@@ -128,13 +128,13 @@ fn so_far(service: &Service) -> Option<Plot> {
 
 /// The part of each window that each queue got, while the last queue comes and goes.
 fn by_window(service: &Service) -> Option<Plot> {
-    let series = LANES.iter().zip(service).map(|(lane, service)| {
+    let series = QUEUES.iter().zip(service).map(|(queue, service)| {
         let part = |window: u64| {
             let [from, to] = [window, window + 1].map(|edge| edge * WINDOW);
             let got = got_by(service, to) - got_by(service, from);
             (to as f64 / 1e6, got as f64 / WINDOW as f64)
         };
-        (lane.name.to_owned(), (0..WINDOWS).map(part).collect())
+        (queue.name.to_owned(), (0..WINDOWS).map(part).collect())
     });
     let axes = (
         Axis::new("time, ms", Scale::Linear, Unit::Plain),
@@ -151,9 +151,9 @@ fn table(service: &Service) -> Table {
     let columns: Vec<&str> =
         ["queue", "share", "owed"].into_iter().chain(TIMES.into_iter().map(|(_, name)| name)).collect();
     let mut table = Table::new("CPU that each queue has got, of the time since the start", &columns);
-    for (lane, service) in LANES.iter().zip(service) {
+    for (queue, service) in QUEUES.iter().zip(service) {
         let got = TIMES.map(|(when, _)| percent(got_by(service, when) as f64 / when as f64));
-        let head = [lane.name.to_owned(), lane.share.to_string(), percent(owed(*lane))];
+        let head = [queue.name.to_owned(), queue.share.to_string(), percent(owed(*queue))];
         table.rows.push(head.into_iter().chain(got).collect());
     }
     table
@@ -162,7 +162,7 @@ fn table(service: &Service) -> Table {
 /// The worst of the queues after a second.
 fn headline(service: &Service) -> Headline {
     let got = |place: usize| got_by(&service[place], END) as f64 / END as f64;
-    let off = (0..LANES.len()).map(|place| (got(place) - owed(LANES[place])).abs()).fold(0.0, f64::max);
+    let off = (0..QUEUES.len()).map(|place| (got(place) - owed(QUEUES[place])).abs()).fold(0.0, f64::max);
     Headline {
         side: Side::Gain,
         topic: "CPU of each queue after 1 s, shares 6:3:1".to_owned(),
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn every_queue_gets_its_share_to_within_a_percent_of_a_second() {
         let service = run([0, END]);
-        for (lane, service) in LANES.iter().zip(&service) {
+        for (queue, service) in QUEUES.iter().zip(&service) {
             let got = got_by(service, END) as f64 / END as f64;
-            assert!((got - owed(*lane)).abs() < 0.01, "{}: {got}", lane.name);
+            assert!((got - owed(*queue)).abs() < 0.01, "{}: {got}", queue.name);
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         let [.., guest] = run(GUEST);
         assert_eq!(got_by(&guest, GUEST[0]), 0);
         let at_the_end = got_by(&guest, END);
-        assert_eq!(got_by(&guest, GUEST[1] + LANES[2].poll_ns), at_the_end);
+        assert_eq!(got_by(&guest, GUEST[1] + QUEUES[2].poll_ns), at_the_end);
         // A tenth of 200 ms.
         assert!((19 * MILLI..21 * MILLI).contains(&at_the_end), "{at_the_end}");
     }

@@ -83,15 +83,6 @@ impl Conclusion {
         Conclusion { quantity, value, interval, bar, verdict }
     }
 
-    /// Judges the quantity by its bar, or takes the bar away if the run was no measurement.
-    pub fn settle(&mut self, judged: bool) {
-        if judged {
-            self.judge();
-        } else {
-            self.bar = None;
-        }
-    }
-
     /// The same, but undecided if the verdict could be another one without any difference: `again` is what the method makes
     /// of the same quantity where there is none (A/A).
     pub fn doubted(mut self, again: Option<&Estimate>) -> Self {
@@ -105,10 +96,6 @@ impl Conclusion {
             self.verdict = Some(Verdict::Undecided);
         }
         self
-    }
-
-    fn judge(&mut self) {
-        self.verdict = self.bar.map(|bar| bar.verdict(&self.value));
     }
 }
 
@@ -167,15 +154,11 @@ mod tests {
 
     #[test]
     fn a_conclusion_reads_as_a_sentence() {
-        let mut conclusion = Conclusion {
-            quantity: "Time".to_owned(),
-            value: Estimate { median: 0.44, low: 0.431, high: 0.45 },
-            interval: Interval::Confidence95,
-            bar: Some(Bar::AtMost(0.65)),
-            verdict: None,
-        };
-        assert_eq!(conclusion.to_string(), "Time: 0.44 (95 % interval 0.43 – 0.45)");
-        conclusion.judge();
-        assert_eq!(conclusion.to_string(), "Time: 0.44 (95 % interval 0.43 – 0.45); wanted ≤ 0.65: met");
+        let value = Estimate { median: 0.44, low: 0.431, high: 0.45 };
+        let conclusion =
+            |bar| Conclusion::new("Time".to_owned(), value, Interval::Confidence95, bar).to_string();
+        assert_eq!(conclusion(None), "Time: 0.44 (95 % interval 0.43 – 0.45)");
+        let wanted = conclusion(Some(Bar::AtMost(0.65)));
+        assert_eq!(wanted, "Time: 0.44 (95 % interval 0.43 – 0.45); wanted ≤ 0.65: met");
     }
 }

@@ -3,11 +3,9 @@
 pub mod simulate;
 pub mod theory;
 
-pub mod parts;
-
 use super::document::Document;
-use super::model::Chapter;
 use crate::failure::Failure;
+use crate::harness::heading;
 use crate::harness::measurement::Measurement;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
@@ -16,6 +14,7 @@ use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
+use crate::page::model::Chapter;
 
 /// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +71,6 @@ impl Reader {
 
     /// The command line that writes such a file.
     pub fn command(&self) -> String {
-        parts::command(&self.arguments.join(" "))
+        heading::command(&self.arguments.join(" "))
     }
 }

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::model::Chapter;
 use super::read;
 use crate::failure::Failure;
+use crate::page::model::Chapter;
 
 /// A file of results.
 #[derive(Clone, Debug)]
@@ -145,13 +145,13 @@ mod tests {
     fn what_is_no_file_of_results_is_refused() {
         assert!(parse("{").unwrap_err().contains("EOF"));
         assert!(parse("{}").unwrap_err().contains("not a file of results: missing field `schema`"));
-        let newer = parse(r#"{"schema":"clockworker-compare","schema_version":2}"#).unwrap_err();
-        assert_eq!(newer, "its form has version 2, this program reads 1");
+        let newer = parse(r#"{"schema":"clockworker-compare","schema_version":3}"#).unwrap_err();
+        assert_eq!(newer, "its form has version 3, this program reads 2");
     }
 
     #[test]
     fn a_known_file_with_something_missing_is_refused_by_name() {
-        let document = parse(r#"{"schema":"clockworker-compare","schema_version":1}"#).unwrap();
+        let document = parse(r#"{"schema":"clockworker-compare","schema_version":2}"#).unwrap();
         let failure = document.read().unwrap_err().to_string();
         assert!(failure.starts_with("cannot read 'a.json': missing field"), "{failure}");
     }

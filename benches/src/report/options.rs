@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::target;
+use crate::harness::target;
 
 /// Where the results come from, and where the report goes.
 #[derive(Args, Clone, Debug)]
