@@ -1,52 +1,32 @@
 //! Every byte is given back: whoever holds what of a task, and in whichever order they let go.
 
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
-#![allow(unsafe_code, reason = "a global allocator is unsafe to implement; this one passes everything on")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Poll, Waker};
 
 use clockworker::yield_now;
+use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
 use support::{Probe, elsewhere, settle, tick, untimed};
 
 #[path = "support"]
 mod support {
-    mod counting_waker;
     mod elsewhere;
-    mod host;
     mod probe;
-    mod untimed;
 
-    pub(crate) use self::{counting_waker::*, elsewhere::*, host::*, probe::*, untimed::*};
+    pub(crate) use self::{elsewhere::*, probe::*};
+    pub(crate) use clockworker_testing::driving::*;
 }
 
-/// Bytes asked for and not given back, by all threads.
-static LIVE: AtomicI64 = AtomicI64::new(0);
-
-/// The system's allocator, which counts.
-struct Counting;
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: Counting = COUNTING;
 
-// SAFETY: every call is passed on to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: the caller keeps `alloc`'s contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: the caller keeps `dealloc`'s contract.
-        unsafe { System.dealloc(memory, layout) }
-    }
+/// Bytes asked for and not given back, by all threads.
+fn live() -> i64 {
+    Allocated::now().bytes
 }
 
 /// What can be done with a waker to be rid of it.
@@ -198,7 +178,7 @@ fn queues_and_groups() {
 /// What a burst of tasks needed is given back while the executor goes on, but for a little.
 fn a_burst_leaves_little() {
     let ex = untimed();
-    let empty = LIVE.load(Ordering::Relaxed);
+    let empty = live();
     let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
     for _ in 0..2 {
         for _ in 0..200_000 {
@@ -214,7 +194,7 @@ fn a_burst_leaves_little() {
         settle(&ex);
         wakers.take().into_iter().for_each(Waker::wake);
         settle(&ex);
-        let kept = LIVE.load(Ordering::Relaxed) - empty;
+        let kept = live() - empty;
         assert!(kept < 2 << 20, "{kept} bytes kept");
     }
 }
@@ -235,8 +215,8 @@ fn every_byte_is_given_back() {
     for (what, scene) in scenes {
         // Once for what is made only once: thread-locals, the clock.
         scene();
-        let before = LIVE.load(Ordering::Relaxed);
+        let before = live();
         scene();
-        assert_eq!(LIVE.load(Ordering::Relaxed) - before, 0, "bytes lost with {what}");
+        assert_eq!(live() - before, 0, "bytes lost with {what}");
     }
 }

@@ -34,7 +34,7 @@ fn references(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// The sources of the modules that a name may stand for: of this crate, or of another that the name begins with.
 fn sources(module: &str) -> Vec<String> {
     let (krate, module) = match module.split_once('/') {
-        Some((other @ ("schedulers" | "reliability"), module)) => (other, module),
+        Some((other @ ("schedulers" | "testing"), module)) => (other, module),
         _ => ("clockworker", module),
     };
     let files = rust_files(&workspace().join(krate).join("tests"));

@@ -277,7 +277,7 @@ impl Future for Steps {
 #[test]
 fn in_any_random_scenario() {
     for seed in 0..300 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let log = DropLog::new();
         let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
         let ex = untimed();

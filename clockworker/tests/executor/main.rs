@@ -6,23 +6,19 @@ mod support {
     mod caught;
     mod child;
     mod count;
-    mod counting_waker;
     mod drop_log;
     mod hooked_waker;
-    mod host;
     mod on_drop;
     mod outputs;
     mod panics;
-    mod poll_once;
     mod probe;
-    mod random;
-    mod untimed;
     mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, child::*, count::*, counting_waker::*, drop_log::*, hooked_waker::*, host::*,
-        on_drop::*, outputs::*, panics::*, poll_once::*, probe::*, random::*, untimed::*, yields::*,
+        books::*, caught::*, child::*, count::*, drop_log::*, hooked_waker::*, on_drop::*, outputs::*,
+        panics::*, probe::*, yields::*,
     };
+    pub(crate) use clockworker_testing::{driving::*, random::*};
 }
 
 mod drop_thread;

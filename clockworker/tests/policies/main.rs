@@ -4,24 +4,20 @@
 mod support {
     mod books;
     mod child;
-    mod counting_waker;
-    mod host;
+    mod micros;
     mod outputs;
     mod panics;
-    mod poll_once;
     mod probe;
-    mod random;
     mod signal;
-    mod sim;
     mod task_panics;
     mod trace;
-    mod untimed;
     mod yields;
 
     pub(crate) use self::{
-        books::*, child::*, counting_waker::*, host::*, outputs::*, panics::*, poll_once::*, probe::*,
-        random::*, signal::*, sim::*, task_panics::*, trace::*, untimed::*, yields::*,
+        books::*, child::*, micros::*, outputs::*, panics::*, probe::*, signal::*, task_panics::*, trace::*,
+        yields::*,
     };
+    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
 }
 
 mod callbacks;

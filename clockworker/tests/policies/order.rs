@@ -11,17 +11,17 @@ use clockworker::schedulers::{
 };
 use clockworker::{Executor, Queue};
 
-use crate::support::{Signal, Sim, Trace, poller, us};
+use crate::support::{Signal, Trace, VirtualTime, poller, us};
 
 struct World {
-    sim: Sim,
+    sim: VirtualTime,
     trace: Trace,
     ex: Executor,
     queue: Queue,
 }
 
 fn world<S: Scheduler + 'static>(scheduler: S) -> World {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let queue = ex.queue("tested").scheduler(scheduler).create().unwrap();
     World { sim, trace, ex, queue }
@@ -145,7 +145,7 @@ fn las_goes_by_what_the_group_has_had() {
 #[test]
 fn las_sees_time_that_was_cut_to_pieces_by_slices() {
     // The host interrupts after each poll, so every slice is one poll; the order must not depend on it.
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.builder().host_budget(us(0)).build().unwrap();
     let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
     let w = World { sim, trace, ex, queue };
@@ -347,7 +347,7 @@ fn a_users_policy_is_told_everything_in_order() {
 
 #[test]
 fn each_queue_keeps_its_own_policy() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let lifo = ex.queue("lifo").scheduler(Lifo::default()).request(us(20)).create().unwrap();
     let las = ex.queue("las").scheduler(Las::new()).request(us(20)).create().unwrap();
@@ -394,7 +394,7 @@ fn polls_before<S: Scheduler + 'static>(
 
 /// Eight tasks that are never old: each ends after a poll and is followed by a new one.
 fn ever_new(w: &World, polls: Rc<RefCell<u64>>) {
-    fn next(sim: Sim, polls: Rc<RefCell<u64>>) -> Pin<Box<dyn Future<Output = ()>>> {
+    fn next(sim: VirtualTime, polls: Rc<RefCell<u64>>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             sim.work(us(1));
             *polls.borrow_mut() += 1;

@@ -5,13 +5,14 @@ use std::rc::Rc;
 
 use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
 use clockworker::{PolicyFault, yield_now};
+use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
 
-use super::hostile::{Fault as F, Hostile, assert_usable};
+use super::hostile::assert_usable;
 use crate::support::{assert_finished, output, settle, untimed};
 
 #[test]
 fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
-    struct Counted(Hostile<true>, Rc<Cell<u32>>);
+    struct Counted(Hostile<Faulty>, Rc<Cell<u32>>);
     impl Scheduler for Counted {
         fn push(&mut self, task: Task, why: Ready) {
             self.0.push(task, why);
@@ -25,9 +26,10 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
             self.1.set(self.1.get() + 1);
         }
     }
-    let (struck, drops) = (Rc::default(), Rc::new(Cell::new(0)));
+    let drops = Rc::new(Cell::new(0));
     let ex = untimed();
-    let scheduler = Counted(Hostile::new(F::LosesPushed, 0, &struck), Rc::clone(&drops));
+    let scheduler =
+        Counted(Hostile::new(Faulty::once(Fault::Does(Misdeed::LosePushed), 0)), Rc::clone(&drops));
     let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
     let task = queue.spawn(async {});
     settle(&ex);
@@ -40,8 +42,9 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
 #[test]
 fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
     let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
+    let plan = Faulty::once(Fault::PanicsInDrop, 0);
+    let struck = plan.struck();
+    let hostile = Hostile::<_, false>::new(plan);
     let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
     let task = queue.spawn(async {
         yield_now().await;
@@ -50,7 +53,7 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
     queue.close();
     drop(queue);
     settle(&ex);
-    assert!(struck.get(), "the scheduler went with its last task");
+    assert!(struck.get() > 0, "the scheduler went with its last task");
     assert_eq!(output(task).unwrap(), 1);
     assert_eq!(ex.stats().queues.len(), 1);
     assert_finished(&ex.stats(), 1, 0, 0);
@@ -59,10 +62,11 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
 #[test]
 fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
     let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<false>::new(F::PanicsInDrop, 0, &struck);
+    let plan = Faulty::once(Fault::PanicsInDrop, 0);
+    let struck = plan.struck();
+    let hostile = Hostile::<_, false>::new(plan);
     let error = ex.queue("default").scheduler(hostile).create().unwrap_err();
-    assert!(error.is_name_taken() && struck.get());
+    assert!(error.is_name_taken() && struck.get() > 0);
     let queue = ex.queue("next").create().unwrap();
     assert_usable(&ex, &queue);
 }
@@ -70,8 +74,7 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
 #[test]
 fn a_panic_when_the_last_group_handle_goes_stays_inside() {
     let ex = untimed();
-    let struck = Rc::new(Cell::new(false));
-    let hostile = Hostile::<true>::new(F::PanicsInGroupClosed, 0, &struck);
+    let hostile = Hostile::<Faulty>::new(Faulty::once(Fault::Panics(Call::GroupClosed), 0));
     let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
     drop(queue.group(7));
     assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked));

@@ -303,7 +303,7 @@ fn a_random_order_is_lawful() {
             (n > 0).then(|| self.0.swap_remove(self.1.below(n)))
         }
     }
-    let (ex, queue) = executor(1_000, Drawn(Vec::new(), Random(1)));
+    let (ex, queue) = executor(1_000, Drawn(Vec::new(), Random::new(1)));
     (0..32).for_each(|_| yields(&queue));
     // 65,536 + 32 · 2,048 polls from look to look.
     assert_lawful(&run(&ex, &queue, 600_000), 600_000);

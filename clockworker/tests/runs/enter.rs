@@ -65,7 +65,7 @@ fn guards_are_dropped_in_any_order() {
 #[test]
 fn guards_come_and_go_at_random() {
     let executors = executors();
-    let mut random = Random(15);
+    let mut random = Random::new(15);
     let mut held: Vec<(usize, EnterGuard)> = Vec::new();
     for _ in 0..2_000 {
         if held.is_empty() || random.below(2) == 0 {

@@ -5,23 +5,19 @@ mod support {
     mod books;
     mod caught;
     mod count;
-    mod counting_waker;
-    mod host;
     mod never_rests;
     mod on_drop;
     mod outputs;
     mod panics;
-    mod poll_once;
     mod probe;
-    mod random;
     mod task_panics;
-    mod untimed;
     mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, count::*, counting_waker::*, host::*, never_rests::*, on_drop::*, outputs::*,
-        panics::*, poll_once::*, probe::*, random::*, task_panics::*, untimed::*, yields::*,
+        books::*, caught::*, count::*, never_rests::*, on_drop::*, outputs::*, panics::*, probe::*,
+        task_panics::*, yields::*,
     };
+    pub(crate) use clockworker_testing::{driving::*, random::*};
 }
 
 mod drained;

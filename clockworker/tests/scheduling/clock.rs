@@ -5,12 +5,12 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, yield_now};
 
-use crate::support::{NEVER, Sim, Trace, compute, poller, us};
+use crate::support::{NEVER, Trace, VirtualTime, compute, poller, us};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Runs until the clock has moved on by that much.
-fn run(sim: &Sim, ex: &Executor, time: Duration) {
+fn run(sim: &VirtualTime, ex: &Executor, time: Duration) {
     let until = sim.now() + time;
     sim.run(ex, async {
         while sim.now() < until {
@@ -21,7 +21,7 @@ fn run(sim: &Sim, ex: &Executor, time: Duration) {
 
 #[test]
 fn a_clock_set_back_goes_on_from_there_and_shares_are_kept() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     sim.clock().set(HOUR * 2);
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let queues =
@@ -43,7 +43,7 @@ fn a_clock_set_back_goes_on_from_there_and_shares_are_kept() {
 #[test]
 fn a_poll_during_which_the_clock_is_set_back_is_charged_what_was_done_in_it() {
     for back in [Duration::from_nanos(1), us(30), us(60), HOUR] {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         sim.clock().set(HOUR * 2);
         let ex = sim.executor();
         let (las, other) =
@@ -68,7 +68,7 @@ fn a_poll_during_which_the_clock_is_set_back_is_charged_what_was_done_in_it() {
 
 #[test]
 fn a_jump_of_an_hour_inside_a_poll_is_charged_as_a_poll_of_an_hour() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let jumper = ex.queue("jumper").request(us(100)).create().unwrap();
     let other = ex.queue("other").request(us(100)).create().unwrap();
@@ -92,7 +92,7 @@ fn a_jump_of_an_hour_inside_a_poll_is_charged_as_a_poll_of_an_hour() {
 
 #[test]
 fn a_jump_of_an_hour_between_turns_is_nobodys() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let queues = ["a", "b"].map(|name| ex.queue(name).scheduler(Qlas::new()).create().unwrap());
     let trace = Trace::new();
@@ -111,7 +111,7 @@ fn a_jump_of_an_hour_between_turns_is_nobodys() {
 
 #[test]
 fn a_jump_of_an_hour_sends_the_executor_back_to_its_host_once() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     ex.spawn(poller(&sim, &Trace::new(), "", 1, HOUR));
     ex.spawn(poller(&sim, &Trace::new(), "", 3, us(10)));
@@ -122,7 +122,7 @@ fn a_jump_of_an_hour_sends_the_executor_back_to_its_host_once() {
 
 #[test]
 fn at_the_end_of_time_tasks_still_run_and_the_host_has_its_turns() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     sim.clock().set(Duration::from_nanos(u64::MAX - 15_000));
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let queues = [Duration::from_nanos(1), us(500), Duration::MAX].map(|request| {
@@ -141,7 +141,7 @@ fn at_the_end_of_time_tasks_still_run_and_the_host_has_its_turns() {
 
 #[test]
 fn time_that_went_round_stands_still() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
     for now in [u64::MAX, 0, u64::MAX, 1, u64::MAX / 2] {
@@ -155,7 +155,7 @@ fn time_that_went_round_stands_still() {
 
 #[test]
 fn budgets_and_requests_without_end_end_nothing() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(Duration::MAX).request(Duration::MAX).build().unwrap();
     let other = ex.queue("other").request(Duration::MAX).create().unwrap();
     let trace = Trace::new();

@@ -7,17 +7,17 @@ use std::rc::Rc;
 use clockworker::schedulers::{GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{Signal, Sim, Trace, poller, us};
+use crate::support::{Signal, Trace, VirtualTime, poller, us};
 
 struct World {
-    sim: Sim,
+    sim: VirtualTime,
     trace: Trace,
     ex: Executor,
     queue: Queue,
 }
 
 fn world() -> World {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
     World { sim, trace, ex, queue }

@@ -4,18 +4,17 @@
 mod support {
     mod compute;
     mod fluid;
+    mod micros;
     mod never_rests;
     mod on_drop;
-    mod poll_once;
     mod signal;
-    mod sim;
     mod trace;
     mod yields;
 
     pub(crate) use self::{
-        compute::*, fluid::*, never_rests::*, on_drop::*, poll_once::*, signal::*, sim::*, trace::*,
-        yields::*,
+        compute::*, fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, trace::*, yields::*,
     };
+    pub(crate) use clockworker_testing::{driving::*, virtual_time::*};
 }
 
 mod accounts;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Queue};
 
-use crate::support::{Signal, Sim, Trace, poller, us};
+use crate::support::{Signal, Trace, VirtualTime, poller, us};
 
 /// How the running task wakes the other queue.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ enum How {
 const HOWS: [How; 4] = [How::Waker, How::RemoteWaker, How::Spawn, How::RemoteSpawn];
 
 struct World {
-    sim: Sim,
+    sim: VirtualTime,
     trace: Trace,
     ex: Executor,
     long: Queue,
@@ -36,7 +36,7 @@ struct World {
 impl World {
     /// The other queue has that request.
     fn new(request: Duration) -> Self {
-        let (sim, trace) = (Sim::new(), Trace::new());
+        let (sim, trace) = (VirtualTime::new(), Trace::new());
         let ex = sim.executor();
         let long = ex.queue("long").request(us(500)).create().unwrap();
         let other = ex.queue("other").request(request).create().unwrap();
@@ -92,7 +92,7 @@ impl World {
 
 thread_local! {
     /// For the task that another thread spawns, whose closure cannot carry what is not `Send`.
-    static REMOTE: RefCell<Option<(Sim, Trace)>> = const { RefCell::new(None) };
+    static REMOTE: RefCell<Option<(VirtualTime, Trace)>> = const { RefCell::new(None) };
 }
 
 async fn note_remote() {
@@ -143,7 +143,7 @@ fn a_larger_share_is_due_earlier_at_the_same_request() {
 /// A queue that is ahead of what it is owed does not preempt, however early it is due.
 #[test]
 fn a_queue_in_debt_does_not_preempt() {
-    let (sim, trace, signal) = (Sim::new(), Trace::new(), Signal::new());
+    let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
     let long = ex.queue("long").request(us(500)).create().unwrap();
     let other = ex.queue("other").request(us(50)).create().unwrap();
@@ -177,7 +177,7 @@ fn a_queue_in_debt_does_not_preempt() {
 /// Waking another task of the running queue is no reason to stop, nor is waking one of a queue that is runnable already.
 #[test]
 fn only_a_queue_that_becomes_runnable_preempts() {
-    let (sim, trace, signal) = (Sim::new(), Trace::new(), Signal::new());
+    let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
     let long = ex.queue("long").request(us(500)).create().unwrap();
     let small = ex.queue("small").request(us(200)).create().unwrap();
@@ -214,7 +214,7 @@ fn only_a_queue_that_becomes_runnable_preempts() {
 /// What is left of the turn after a preemption is what was left before, so preempting somebody gives them no new turn.
 #[test]
 fn a_preempted_queue_goes_on_with_what_is_left_of_its_turn() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let peer = ex.queue("peer").request(us(500)).create().unwrap();
     let long = ex.queue("long").request(us(500)).create().unwrap();
@@ -244,7 +244,7 @@ fn a_preempted_queue_goes_on_with_what_is_left_of_its_turn() {
 #[test]
 fn a_wake_at_the_end_of_a_turn_gives_no_second_turn() {
     for how in ["by spawning", "by changing a share"] {
-        let (sim, trace) = (Sim::new(), Trace::new());
+        let (sim, trace) = (VirtualTime::new(), Trace::new());
         let ex = sim.executor();
         let one = ex.queue("one").request(us(200)).create().unwrap();
         let two = ex.queue("two").request(us(200)).create().unwrap();
@@ -273,7 +273,7 @@ fn a_wake_at_the_end_of_a_turn_gives_no_second_turn() {
 /// Two queues of small requests wake in one poll: the one that is due first runs first, and each after its own poll.
 #[test]
 fn of_two_that_wake_in_one_poll_the_one_due_first_is_first() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let long = ex.queue("long").request(us(500)).create().unwrap();
     let small = ex.queue("small").request(us(100)).create().unwrap();

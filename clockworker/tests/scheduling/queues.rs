@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, QueueError, yield_now};
 
-use crate::support::{Sim, Trace, poll_once, poller, us, yields};
+use crate::support::{Trace, VirtualTime, poll_once, poller, us, yields};
 
 // ---- Names and bounds
 
@@ -97,7 +97,7 @@ fn no_queue_is_created_after_a_shutdown() {
 
 #[test]
 fn a_closed_queue_refuses_and_drains() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let queue = ex.queue("a").create().unwrap();
     queue.spawn(poller(&sim, &trace, "a", 3, us(1)));
@@ -251,7 +251,7 @@ fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished
 /// A waker of a task of a queue that is gone says nothing to the queue in its place, nor to the task in its slot.
 #[test]
 fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let kept = Rc::new(RefCell::new(None::<Waker>));
     let old = ex.queue("old").create().unwrap();
@@ -300,7 +300,7 @@ fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
 
 #[test]
 fn statistics_stay_after_closing() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let queue = ex.queue("a").share(4).create().unwrap();
     queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
@@ -329,7 +329,7 @@ fn the_default_queue_can_be_closed_too() {
 
 #[test]
 fn handles_may_outlive_the_executor() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let queue = ex.queue("a").scheduler(Las::new()).create().unwrap();
     let group = queue.group(1);
@@ -355,7 +355,7 @@ fn handles_may_outlive_the_executor() {
 
 #[test]
 fn a_task_creates_closes_and_shares_queues() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = Rc::new(sim.executor());
     let task = ex.spawn({
         let (ex, sim, trace) = (Rc::clone(&ex), sim.clone(), trace.clone());
@@ -381,7 +381,7 @@ fn a_task_creates_closes_and_shares_queues() {
 
 #[test]
 fn a_queue_may_be_closed_by_its_last_task() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let queue = ex.queue("a").create().unwrap();
     queue.spawn({
@@ -401,7 +401,7 @@ fn a_queue_may_be_closed_by_its_last_task() {
 /// A queue that leaves takes nothing from the others, nor gives them anything: they go on at their shares.
 #[test]
 fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let yielding = |queue: &Queue, polls| queue.spawn(poller(&sim, &Trace::new(), "", polls, us(20)));
     let three = ex.queue("three").share(3).create().unwrap();
@@ -425,7 +425,7 @@ fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
 fn a_thousand_queues_come_and_go_with_exact_accounts() {
     const QUEUES: u64 = 1_000;
     const TENTH: u64 = QUEUES / 10;
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(500)).build().unwrap();
     let mut queues: Vec<Queue> = Vec::new();
     let mut handles = Vec::new();

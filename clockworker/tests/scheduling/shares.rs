@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Queue};
 
-use crate::support::{Fluid, NEVER, Signal, Sim, Trace, compute, poller, us};
+use crate::support::{Fluid, NEVER, Signal, Trace, VirtualTime, compute, poller, us};
 
 /// A queue that always has work.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ const fn load(share: u32, polls: &'static [u64]) -> Load {
 
 /// Queues that always have work, beside the ideal server's accounts, which are checked after every poll.
 struct Saturated {
-    sim: Sim,
+    sim: VirtualTime,
     ex: Executor,
     fluid: Rc<RefCell<Fluid>>,
     queues: Vec<Queue>,
@@ -34,7 +34,7 @@ struct Saturated {
 
 impl Saturated {
     fn new(host_budget: Duration) -> Self {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = sim.builder().host_budget(host_budget).build().unwrap();
         let (fluid, queues, end, over) = Default::default();
         Self { sim, ex, fluid, queues, end, over }
@@ -190,7 +190,7 @@ fn a_small_request_takes_shorter_turns_at_the_same_share() {
 
 #[test]
 fn of_two_new_queues_the_one_with_the_small_request_is_first() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     let large = ex.queue("large").request(us(300)).create().unwrap();
     let small = ex.queue("small").request(us(100)).create().unwrap();
@@ -205,7 +205,7 @@ fn of_two_new_queues_the_one_with_the_small_request_is_first() {
 /// How long a queue of that request waits, from wake to poll, when it works 10 µs in every 1,037 µs beside one that
 /// always works in polls of 20 µs. The greatest and the sum of a thousand waits.
 fn waits(request: Duration) -> (Duration, Duration) {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let busy = ex.queue("busy").request(us(500)).create().unwrap();
     let sleepy = ex.queue("sleepy").request(request).create().unwrap();
@@ -339,13 +339,13 @@ fn requests_may_change_while_the_queues_run() {
 
 #[test]
 fn an_aborted_future_that_is_slow_to_drop_is_charged_to_its_own_queue() {
-    struct SlowDrop(Sim);
+    struct SlowDrop(VirtualTime);
     impl Drop for SlowDrop {
         fn drop(&mut self) {
             self.0.work(us(30));
         }
     }
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let [first, second] = ["first", "second"].map(|name| ex.queue(name).request(us(500)).create().unwrap());
     let victim = second.spawn({
@@ -377,7 +377,7 @@ fn an_aborted_future_that_is_slow_to_drop_is_charged_to_its_own_queue() {
 #[test]
 fn a_main_future_that_spawns_two_tasks_in_a_loop_takes_nothing_from_the_queue_that_always_has_work() {
     for shares in [[1, 1, 1], [1, 9, 1], [9, 1, 1]] {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = sim.executor();
         let [victim, worker, helper] = ["victim", "worker", "helper"];
         let [victim, worker, helper] = [(victim, 0), (worker, 1), (helper, 2)]

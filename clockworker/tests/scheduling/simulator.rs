@@ -9,7 +9,7 @@ use clockworker::{Executor, Handle};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
 
-use crate::support::Sim;
+use crate::support::VirtualTime;
 
 /// The queues: share, request, longest poll, and how long jobs are. Together they ask for more than there is.
 const QUEUES: [Settings; 3] = [
@@ -63,7 +63,7 @@ fn simulated(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
 
 /// What the tasks of the real executor share. They are made on its thread, but by makers that may be sent.
 struct World {
-    sim: Sim,
+    sim: VirtualTime,
     handle: Handle,
     /// Those still to come, the last first.
     to_come: Vec<Job>,
@@ -110,7 +110,7 @@ async fn work(job: Job) {
 }
 
 fn executed(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     QUEUES[..queues].iter().for_each(|settings| policy.create(&ex, settings));
     let to_come = jobs.iter().rev().copied().collect();

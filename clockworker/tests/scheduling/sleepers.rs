@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::shares::SECOND;
-use crate::support::{Signal, Sim, Trace, compute, us};
+use crate::support::{Signal, Trace, VirtualTime, compute, us};
 
 /// A queue that works in polls of `poll` and sleeps for `nap` after each, beside one that always works, for 1 s. What it
 /// got, and how long it was asleep.
 fn napper(share: u32, request: Duration, poll: Duration, nap: Duration) -> (Duration, Duration) {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let busy = ex.queue("busy").share(1).create().unwrap();
     let napping = ex.queue("napping").share(share).request(request).create().unwrap();
@@ -64,7 +64,7 @@ fn a_sleeper_gets_what_it_wants_up_to_its_share() {
 
 #[test]
 fn a_long_sleeper_is_forgiven_its_debt() {
-    let (sim, trace, signal) = (Sim::new(), Trace::new(), Signal::new());
+    let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
     let busy = ex.queue("busy").request(us(100)).create().unwrap();
     let debtor = ex.queue("debtor").request(us(50)).create().unwrap();
@@ -103,7 +103,7 @@ fn a_long_sleeper_is_forgiven_its_debt() {
 /// others are that long.
 #[test]
 fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let long = ex.queue("long").request(us(10_000)).create().unwrap();
     let owed = ex.queue("owed").request(us(100)).create().unwrap();
@@ -150,7 +150,7 @@ fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
 
 #[test]
 fn closing_a_queue_and_creating_it_again_is_no_way_out_of_a_debt() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let victim = ex.queue("victim").create().unwrap();
     victim.spawn(compute(&sim, us(20)));

@@ -12,12 +12,12 @@ use std::time::Duration;
 use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{NEVER, Signal, Sim, us, yields};
+use crate::support::{NEVER, Signal, VirtualTime, us, yields};
 
 /// One queue of each policy, all of which bound what a ready task waits.
-fn each_policy(check: impl Fn(&Sim, &Executor, &Queue)) {
+fn each_policy(check: impl Fn(&VirtualTime, &Executor, &Queue)) {
     for policy in ["runnable", "arrival", "las", "qlas", "serpt"] {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = sim.executor();
         let queue = match policy {
             "arrival" => ex.queue(policy).scheduler(ArrivalFifo::new()).create(),
@@ -31,7 +31,7 @@ fn each_policy(check: impl Fn(&Sim, &Executor, &Queue)) {
 }
 
 /// Two tasks that wake each other at each poll until told to stop. Counts their polls.
-fn ping_pong(sim: &Sim, queue: &Queue, polls: &Rc<Cell<u64>>, stop: &Rc<Cell<bool>>) {
+fn ping_pong(sim: &VirtualTime, queue: &Queue, polls: &Rc<Cell<u64>>, stop: &Rc<Cell<bool>>) {
     let signals = [Signal::new(), Signal::new()];
     for side in 0..2 {
         let (sim, polls, stop) = (sim.clone(), Rc::clone(polls), Rc::clone(stop));
@@ -86,7 +86,11 @@ fn wait_until(waker: &Waker, met: bool) -> Poll<()> {
 #[test]
 fn tasks_that_spawn_without_end_do_not_starve_one_that_is_there() {
     /// Spawns one like itself and ends.
-    fn again(sim: Sim, polls: Rc<Cell<u64>>, stop: Rc<Cell<bool>>) -> Pin<Box<dyn Future<Output = ()>>> {
+    fn again(
+        sim: VirtualTime,
+        polls: Rc<Cell<u64>>,
+        stop: Rc<Cell<bool>>,
+    ) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             polls.set(polls.get() + 1);
             sim.work(us(1));
@@ -163,7 +167,7 @@ impl Lock {
 /// How long a task of a large share waits for a lock that one of share 1 holds for ten polls of 100 µs, beside a third
 /// queue of that share which always works.
 fn waits_for_the_holder(spinners_share: u32) -> Duration {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(NEVER).build().unwrap();
     let high = ex.queue("high").share(1_000).create().unwrap();
     let low = ex.queue("low").share(1).create().unwrap();

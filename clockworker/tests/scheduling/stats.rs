@@ -6,10 +6,10 @@ use std::time::Duration;
 use clockworker::schedulers::Las;
 use clockworker::{ExecutorStats, QueueStats, yield_now};
 
-use crate::support::{Signal, Sim, Trace, poller, us, yields};
+use crate::support::{Signal, Trace, VirtualTime, poller, us, yields};
 
 /// A task of that many polls of that length.
-fn work(sim: &Sim, polls: usize, length: Duration) -> impl Future<Output = ()> + use<> {
+fn work(sim: &VirtualTime, polls: usize, length: Duration) -> impl Future<Output = ()> + use<> {
     poller(sim, &Trace::new(), "", polls, length)
 }
 
@@ -19,7 +19,7 @@ fn queue<'a>(stats: &'a ExecutorStats, name: &str) -> &'a QueueStats {
 
 #[test]
 fn a_new_executor_has_done_nothing() {
-    let stats = Sim::new().executor().stats();
+    let stats = VirtualTime::new().executor().stats();
     let counts = [
         stats.polls,
         stats.slices,
@@ -42,7 +42,7 @@ fn a_new_executor_has_done_nothing() {
 
 #[test]
 fn one_slice_of_one_queue() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     ex.spawn(work(&sim, 3, us(10)));
     ex.spawn(work(&sim, 2, us(7)));
@@ -61,7 +61,7 @@ fn one_slice_of_one_queue() {
 /// The future given to `run_until` belongs to no queue, so no queue pays for it, and no task.
 #[test]
 fn the_main_futures_time_is_nobodys() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
     let trace = Trace::new();
@@ -82,7 +82,7 @@ fn the_main_futures_time_is_nobodys() {
 
 #[test]
 fn the_hosts_time_is_nobodys() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let task = ex.spawn({
         let sim = sim.clone();
@@ -103,7 +103,7 @@ fn the_hosts_time_is_nobodys() {
 
 #[test]
 fn overruns_and_by_how_much() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let a = ex.queue("a").request(us(100)).create().unwrap();
     let b = ex.queue("b").request(us(100)).create().unwrap();
@@ -120,7 +120,7 @@ fn overruns_and_by_how_much() {
 
 #[test]
 fn a_slice_that_ends_on_time_is_no_overrun() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let a = ex.queue("a").request(us(100)).create().unwrap();
     let b = ex.queue("b").request(us(100)).create().unwrap();
@@ -133,7 +133,7 @@ fn a_slice_that_ends_on_time_is_no_overrun() {
 
 #[test]
 fn preemptions_count_for_the_queue_that_was_interrupted() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let long = ex.queue("long").create().unwrap();
     let small = ex.queue("small").request(us(10)).create().unwrap();
@@ -156,7 +156,7 @@ fn preemptions_count_for_the_queue_that_was_interrupted() {
 
 #[test]
 fn the_host_gets_its_turn_after_its_budget() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     ex.spawn(work(&sim, 10, us(100)));
     sim.drain(&ex);
@@ -169,7 +169,7 @@ fn the_host_gets_its_turn_after_its_budget() {
 /// polls for that.
 #[test]
 fn a_host_budget_is_exact_to_32_polls() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     // A thousand polls of no time, then sudden long ones.
     ex.spawn({
@@ -190,7 +190,7 @@ fn a_host_budget_is_exact_to_32_polls() {
 /// One short poll says nothing of the next: the clock is read after two long ones at the latest.
 #[test]
 fn a_short_poll_among_long_ones_does_not_make_the_clock_go_unread() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(20)).build().unwrap();
     ex.spawn({
         let sim = sim.clone();
@@ -209,7 +209,7 @@ fn a_short_poll_among_long_ones_does_not_make_the_clock_go_unread() {
 /// Also where no slice has as many polls as there are between two readings by then.
 #[test]
 fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(20)).build().unwrap();
     let signals: Vec<_> = (0..4).map(|_| Signal::new()).collect();
     let begin = ex.spawn(yields(1_000));
@@ -236,7 +236,7 @@ fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
 
 #[test]
 fn the_host_gets_its_turn_after_so_many_polls() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().poll_cap(4).build().unwrap();
     ex.spawn(work(&sim, 10, us(0)));
     sim.drain(&ex);
@@ -247,7 +247,7 @@ fn the_host_gets_its_turn_after_so_many_polls() {
 /// The cap counts all polls, also those after which another queue goes on.
 #[test]
 fn the_poll_cap_counts_polls_that_end_in_a_preemption() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().poll_cap(4).build().unwrap();
     let long = ex.queue("long").create().unwrap();
     let small = ex.queue("small").request(us(10)).create().unwrap();
@@ -271,7 +271,7 @@ fn the_poll_cap_counts_polls_that_end_in_a_preemption() {
 /// And those after which the future given to `run_until` is polled.
 #[test]
 fn the_poll_cap_counts_polls_after_which_the_main_future_goes_on() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().poll_cap(4).build().unwrap();
     let signal = Signal::new();
     ex.spawn({
@@ -296,7 +296,7 @@ fn the_poll_cap_counts_polls_after_which_the_main_future_goes_on() {
 
 #[test]
 fn ready_and_live() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let other = ex.queue("other").create().unwrap();
     let signal = Signal::new();
@@ -323,7 +323,7 @@ fn ready_and_live() {
 
 #[test]
 fn how_tasks_end() {
-    let ex = Sim::new().executor();
+    let ex = VirtualTime::new().executor();
     let other = ex.queue("other").create().unwrap();
     ex.block_on(async {
         other.spawn(async {}).await.unwrap();
@@ -348,7 +348,7 @@ fn how_tasks_end() {
 
 #[test]
 fn the_executors_counts_are_the_sums_of_its_queues() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(300)).build().unwrap();
     let signal = Signal::new();
     for (i, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
@@ -391,7 +391,7 @@ fn the_executors_counts_are_the_sums_of_its_queues() {
 
 #[test]
 fn queues_are_listed_in_the_order_in_which_they_were_created() {
-    let ex = Sim::new().executor();
+    let ex = VirtualTime::new().executor();
     let names = |stats: ExecutorStats| stats.queues.into_iter().map(|queue| queue.name).collect::<Vec<_>>();
     let first = ex.queue("first").create().unwrap();
     ex.queue("second").create().unwrap();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, HOST_BUDGETS, ManualClock, yield_now};
 
-use crate::support::{Signal, Sim, compute, never_rests, poll_once, us, yields};
+use crate::support::{Signal, VirtualTime, compute, never_rests, poll_once, us, yields};
 
 /// Why tasks became ready: the slot and the reason.
 type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
@@ -172,7 +172,7 @@ fn a_wake_by_a_visit_is_no_yield_where_another_task_wakes_it_in_between() {
 /// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
 #[test]
 fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let signals: Vec<_> = (0..2).map(|_| Signal::new()).collect();
     for number in 0..2 {
@@ -227,7 +227,7 @@ fn a_main_future_that_yields_for_ever_leaves_the_thread_to_its_host() {
 
 /// How long a turn lasts, with a host that takes so long and finds nothing, or has something for a task each time.
 fn turn(host: Duration, finds: bool) -> Duration {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
     let signal = Signal::new();
     ex.spawn(wait_for_ever(signal.clone()));
@@ -262,7 +262,7 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
 
 /// Beside a queue that always has work, a queue whose task the visits of these turns wake: the polls of both in each turn.
 fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Vec<(u64, u64)> {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = Executor::builder().clock(sim.clock()).build().unwrap();
     let foreground = ex.queue("foreground").share(9).create().unwrap();
     let background = ex.queue("background").create().unwrap();
@@ -307,7 +307,7 @@ fn the_host_is_visited_when_what_it_woke_is_done_and_then_the_others_have_a_turn
 #[test]
 fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the_foreground() {
     for (tasks, poll) in [(1, us(1)), (1, us(30)), (5, us(3)), (30, us(3)), (200, us(3))] {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = Executor::builder().clock(sim.clock()).build().unwrap();
         let foreground = ex.queue("foreground").share(9).create().unwrap();
         let background = ex.queue("background").create().unwrap();
@@ -339,7 +339,7 @@ fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the
 
 /// How many polls the turn has after a visit that woke so many tasks, whose polls take so long, beside one that yields.
 fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
     let signals: Vec<_> = (0..woken).map(|_| Signal::new()).collect();
     for signal in signals.clone() {

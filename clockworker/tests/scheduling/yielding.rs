@@ -7,11 +7,11 @@ use std::thread;
 
 use clockworker::{should_yield, yield_if_due, yield_now};
 
-use crate::support::{NEVER, Signal, Sim, Trace, poller, us, yields};
+use crate::support::{NEVER, Signal, Trace, VirtualTime, poller, us, yields};
 
 /// Runs a task in a queue beside a runnable one, and gives what it returns.
-fn contended<T: 'static>(request_us: u64, task: impl AsyncFnOnce(&Sim) -> T + 'static) -> T {
-    let sim = Sim::new();
+fn contended<T: 'static>(request_us: u64, task: impl AsyncFnOnce(&VirtualTime) -> T + 'static) -> T {
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let first = ex.queue("first").request(us(request_us)).create().unwrap();
     let second = ex.queue("second").request(us(request_us)).create().unwrap();
@@ -25,7 +25,7 @@ fn contended<T: 'static>(request_us: u64, task: impl AsyncFnOnce(&Sim) -> T + 's
 
 #[test]
 fn yield_now_lets_the_others_run_first() {
-    let (sim, trace) = (Sim::new(), Trace::new());
+    let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
     for name in ["a", "b", "c"] {
         ex.spawn(poller(&sim, &trace, name, 2, us(1)));
@@ -36,7 +36,7 @@ fn yield_now_lets_the_others_run_first() {
 
 #[test]
 fn yield_now_takes_one_poll_more_and_wakes_itself() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     sim.run(
         &ex,
@@ -69,7 +69,7 @@ fn nothing_is_due_outside_an_executor() {
 
 #[test]
 fn nothing_is_due_in_the_future_given_to_run_until() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(100)).build().unwrap();
     ex.spawn(std::future::pending::<()>());
     let due = sim.run(&ex, async {
@@ -81,7 +81,7 @@ fn nothing_is_due_in_the_future_given_to_run_until() {
 
 #[test]
 fn due_when_the_slice_is_spent() {
-    let seen = contended(500, async |sim: &Sim| {
+    let seen = contended(500, async |sim: &VirtualTime| {
         (0..=6)
             .map(|_| {
                 let due = should_yield();
@@ -95,7 +95,7 @@ fn due_when_the_slice_is_spent() {
 
 #[test]
 fn not_due_at_the_beginning_of_the_next_slice() {
-    let seen = contended(500, async |sim: &Sim| {
+    let seen = contended(500, async |sim: &VirtualTime| {
         sim.work(us(500));
         let before = should_yield();
         yield_now().await;
@@ -111,7 +111,7 @@ fn not_due_at_the_beginning_of_the_next_slice() {
 /// With nobody to give way to, a slice has no end.
 #[test]
 fn not_due_while_no_other_queue_is_runnable() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let alone = ex.queue("alone").request(us(100)).create().unwrap();
     let task = alone.spawn({
@@ -127,7 +127,7 @@ fn not_due_while_no_other_queue_is_runnable() {
 /// But as soon as another joins, what is left of the turn counts, and it was spent long ago.
 #[test]
 fn due_when_another_queue_joins_after_the_turn_is_spent() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let first = ex.queue("first").request(us(100)).create().unwrap();
     let second = ex.queue("second").request(us(100_000)).create().unwrap();
@@ -148,7 +148,7 @@ fn due_when_another_queue_joins_after_the_turn_is_spent() {
 
 #[test]
 fn due_when_the_host_is() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let task = ex.spawn({
         let sim = sim.clone();
@@ -171,7 +171,7 @@ fn due_when_the_host_is() {
 /// What another thread wants may be urgent, or an abort; the executor has to look.
 #[test]
 fn due_when_a_remote_wake_arrived() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let signal = Signal::new();
     ex.spawn({
@@ -189,7 +189,7 @@ fn due_when_a_remote_wake_arrived() {
 
 #[test]
 fn due_when_a_remote_spawn_arrived() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let handle = ex.handle();
     let task = ex.spawn(async move {
@@ -204,7 +204,7 @@ fn due_when_a_remote_spawn_arrived() {
 
 #[test]
 fn due_when_a_remote_abort_arrived() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let victim = ex.spawn(std::future::pending::<()>()).abort_handle();
     let task = ex.spawn(async move {
@@ -218,7 +218,7 @@ fn due_when_a_remote_abort_arrived() {
 /// Whether that queue is to be served first is only decided when it joins; until then it may be.
 #[test]
 fn due_when_a_task_of_another_queue_was_woken() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let other = ex.queue("other").create().unwrap();
     let (same, elsewhere) = (Signal::new(), Signal::new());
@@ -256,7 +256,7 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
         ("bc|a|c", "++|-|+"),
     ];
     for (wakes, expected) in cases {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = sim.executor();
         let others = ["b", "c"].map(|name| ex.queue(name).create().unwrap());
         let queues = [ex.default_queue(), &others[0], &others[1]];
@@ -293,7 +293,7 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
 #[test]
 fn due_when_a_spawn_makes_a_queue_due_earlier() {
     for (request_us, due) in [(50, true), (5_000, false)] {
-        let sim = Sim::new();
+        let sim = VirtualTime::new();
         let ex = sim.executor();
         let other = ex.queue("other").request(us(request_us)).create().unwrap();
         let task = ex.spawn(async move {
@@ -306,7 +306,7 @@ fn due_when_a_spawn_makes_a_queue_due_earlier() {
 
 #[test]
 fn due_when_the_future_given_to_run_until_was_woken() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.executor();
     let (go, seen) = (Signal::new(), Rc::new(Cell::new(None)));
     ex.spawn({
@@ -323,7 +323,7 @@ fn due_when_the_future_given_to_run_until_was_woken() {
 
 #[test]
 fn yield_if_due_goes_on_within_a_slice_and_yields_at_its_end() {
-    let sim = Sim::new();
+    let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(NEVER).build().unwrap();
     let trace = Trace::new();
     let long = ex.queue("long").request(us(300)).create().unwrap();
@@ -348,7 +348,7 @@ fn yield_if_due_goes_on_within_a_slice_and_yields_at_its_end() {
 
 #[test]
 fn yield_if_due_yields_once() {
-    let polls = contended(100, async |sim: &Sim| {
+    let polls = contended(100, async |sim: &VirtualTime| {
         let polls = Cell::new(0);
         sim.work(us(150));
         let mut due = std::pin::pin!(yield_if_due());

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clockworker::yield_now;
 
-use super::Sim;
+use super::VirtualTime;
 
 /// Computes for ever, in polls of that length.
-pub(crate) fn compute(sim: &Sim, poll: Duration) -> impl Future<Output = ()> + use<> {
+pub(crate) fn compute(sim: &VirtualTime, poll: Duration) -> impl Future<Output = ()> + use<> {
     let sim = sim.clone();
     async move {
         loop {

@@ -3,8 +3,7 @@
 use std::task::Poll;
 
 use clockworker::{JoinError, JoinHandle};
-
-use super::poll_once;
+use clockworker_testing::driving::poll_once;
 
 /// The output of a task that must have finished.
 #[track_caller]

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::sim::Sim;
+use super::VirtualTime;
 
 /// What happened, in order.
 #[derive(Clone, Default)]
@@ -28,7 +28,7 @@ impl Trace {
 
 /// A task of `polls` polls of `length` each, noted as `name1`, `name2`, ….
 pub(crate) fn poller(
-    sim: &Sim,
+    sim: &VirtualTime,
     trace: &Trace,
     name: &'static str,
     polls: usize,

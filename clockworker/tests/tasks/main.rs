@@ -6,28 +6,23 @@ mod support {
     mod caught;
     mod child;
     mod count;
-    mod counting_waker;
     mod drop_log;
     mod elsewhere;
     mod hooked_waker;
-    mod host;
     mod never_rests;
     mod on_drop;
     mod outputs;
     mod panic_place;
     mod panics;
-    mod poll_once;
     mod probe;
-    mod random;
     mod task_panics;
-    mod untimed;
     mod yields;
 
     pub(crate) use self::{
-        books::*, caught::*, child::*, count::*, counting_waker::*, drop_log::*, elsewhere::*,
-        hooked_waker::*, host::*, never_rests::*, on_drop::*, outputs::*, panic_place::*, panics::*,
-        poll_once::*, probe::*, random::*, task_panics::*, untimed::*, yields::*,
+        books::*, caught::*, child::*, count::*, drop_log::*, elsewhere::*, hooked_waker::*, never_rests::*,
+        on_drop::*, outputs::*, panic_place::*, panics::*, probe::*, task_panics::*, yields::*,
     };
+    pub(crate) use clockworker_testing::{driving::*, random::*};
 }
 
 mod abort;

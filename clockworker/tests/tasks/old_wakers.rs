@@ -197,7 +197,7 @@ impl Future for GivesWakers {
 fn any_sequence_of_waker_operations_leaves_the_count_right() {
     // What a wrong count does (use after free, double free, leak), AddressSanitizer and the drop log see.
     for seed in 0..50 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (log, ex) = (DropLog::new(), untimed());
         let (wakers, done) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let future = GivesWakers { wakers: Arc::clone(&wakers), done: Arc::clone(&done), _log: log.local() };

@@ -10,24 +10,22 @@
 mod support {
     mod caught;
     mod count;
-    mod counting_waker;
     mod hooked_waker;
     mod on_drop;
     mod outputs;
     mod panic_place;
     mod panics;
-    mod poll_once;
     mod probe;
     mod runtimes;
     mod signal;
     mod task_panics;
-    mod untimed;
     mod yields;
 
     pub(crate) use self::{
-        caught::*, count::*, counting_waker::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*,
-        panics::*, poll_once::*, probe::*, runtimes::*, signal::*, task_panics::*, untimed::*, yields::*,
+        caught::*, count::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*, panics::*, probe::*,
+        runtimes::*, signal::*, task_panics::*, yields::*,
     };
+    pub(crate) use clockworker_testing::driving::*;
 }
 
 mod blocking;
