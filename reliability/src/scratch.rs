@@ -1,5 +1,6 @@
 //! A scratch copy of the workspace, to break something in it and see which test notices; and the programs that are run there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,10 +26,13 @@ impl Scratch {
     pub fn copy(name: &str) -> anyhow::Result<Self> {
         let from = workspace();
         let root = from.join("target/scratch").join(name);
-        for file in tracked(&from)? {
-            copy_file(&from.join(&file), &root.join(&file))
+        let files = tracked(&from)?;
+        for file in &files {
+            copy_file(&from.join(file), &root.join(file))
                 .with_context(|| format!("cannot copy '{}'", file.display()))?;
         }
+        remove_others(&root, &root, &files)
+            .with_context(|| format!("cannot tidy up '{}'", root.display()))?;
         Ok(Scratch { root })
     }
 
@@ -96,11 +100,28 @@ pub fn run_for(command: &mut Command, patience: Duration) -> anyhow::Result<Opti
 }
 
 /// Files that git tracks, and new ones that it does not ignore.
-fn tracked(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn tracked(root: &Path) -> anyhow::Result<BTreeSet<PathBuf>> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let names = succeed(Command::new("git").args(list).current_dir(root))?;
     let names = names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from);
     Ok(names.filter(|name| root.join(name).is_file()).collect())
+}
+
+/// Removes the files in `folder` that are not among `files`, which are relative to `root`: those of an earlier copy, before
+/// they were moved. The copy's own `target/` stays.
+fn remove_others(folder: &Path, root: &Path, files: &BTreeSet<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.strip_prefix(root).unwrap_or(&path);
+        if path.is_dir() {
+            if name != Path::new("target") {
+                remove_others(&path, root, files)?;
+            }
+        } else if !files.contains(name) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies a file whose contents differ, so that cargo sees no change where there is none.
@@ -125,7 +146,10 @@ mod tests {
         let original = fs::read_to_string(&file).unwrap();
         assert!(original.contains("struct Inbox"));
         fs::write(&file, "").unwrap();
+        let moved = file.with_file_name("moved.rs");
+        fs::write(&moved, "").unwrap();
         Scratch::copy("test").unwrap();
+        assert!(!moved.exists());
         assert_eq!(fs::read_to_string(&file).unwrap(), original);
     }
 
