@@ -44,7 +44,7 @@ pub trait Contender: 'static {
     /// Spawns a task. To be called inside [`Contender::run_until`].
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
 
-    /// Lets a task go on with nobody to wait for it.
+    /// Lets a task go on that is not awaited.
     fn detach(handle: Self::Handle) {
         drop(handle);
     }

@@ -1,6 +1,6 @@
 //! What a report looks like: chapters with tables, pictures and bars, for the terminal, and as one page in HTML and Markdown.
 //!
-//! Measurements make [chapters](model::Chapter), and whoever has several puts them together as a [`Page`].
+//! Measurements make [chapters](model::Chapter), and `report` puts several together as a [`Page`].
 
 pub mod axis;
 pub mod headline;

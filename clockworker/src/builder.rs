@@ -142,7 +142,7 @@ impl<S: Scheduler + 'static> Builder<S> {
         let limits = HostLimits { budget: self.host_budget, poll_cap: self.poll_cap };
         let clock = self.clock.map_or_else(Clock::system, Clock::Manual);
         let core = Core::new(clock, limits);
-        core.ending.unhandled_panic.set(self.unhandled_panic);
+        core.ending.set_unhandled_panic(self.unhandled_panic);
         let default = self.options.create(&core, DEFAULT_QUEUE);
         default
             .map(|default| Executor::from_parts(core, default))

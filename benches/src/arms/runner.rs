@@ -14,7 +14,7 @@ pub trait Runner: 'static {
     /// Spawns a task; `lane` is what the executor may tell tasks apart by.
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task;
 
-    /// Spawns a task that nobody waits for.
+    /// Spawns a task that is not awaited.
     fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
         drop(self.spawn(lane, task));
     }

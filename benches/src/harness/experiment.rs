@@ -80,9 +80,9 @@ pub struct Window {
 /// How many rounds an experiment has.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
-    /// If nobody says otherwise, and the run is not a quick one.
+    /// Unless `--rounds` gives a number, or the run is a quick one.
     pub usual: u32,
-    /// When this is over no further round is started, unless somebody gives a number.
+    /// When this is over no further round is started, unless `--rounds` gives a number.
     pub limit: Option<Duration>,
     /// Whether a first round is run and not counted, unless the run is a quick one.
     pub warms_up: bool,

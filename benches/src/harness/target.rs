@@ -1,4 +1,4 @@
-//! The folder in which runs leave what nobody named a place for.
+//! The folder in which runs leave files that the command line gave no path for.
 
 use std::env;
 use std::path::PathBuf;

@@ -120,7 +120,7 @@ impl LocalSet {
     /// # }
     /// ```
     pub fn unhandled_panic(&mut self, behavior: UnhandledPanic) -> &mut Self {
-        self.executor.core().ending.unhandled_panic.set(behavior);
+        self.executor.core().ending.set_unhandled_panic(behavior);
         self
     }
 }

@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use super::Core;
 use super::meter::Account;
-use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::NO_GROUP;
 use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, RecordKey, Refused, WokenList};
@@ -247,9 +246,7 @@ impl Core {
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
             // Drops the future here, as part of no task.
-            let outer = self.slice.current.replace(Current::NONE);
-            let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
-            self.slice.current.set(outer);
+            let finish = self.slice.outside_tasks(|| task.cancel(cause.unwrap_or(Cause::Aborted)));
             self.meter.mark_stale();
             // Counted afterwards: what the cancelling drops may close the queue.
             let counters = queue.as_ref().filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);

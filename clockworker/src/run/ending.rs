@@ -12,7 +12,7 @@ use crate::task::{Cause, Stopped, WokenList};
 #[derive(Default)]
 pub(crate) struct Ending {
     /// What the executor does when a task panics.
-    pub(crate) unhandled_panic: Cell<UnhandledPanic>,
+    unhandled_panic: Cell<UnhandledPanic>,
     /// Whether no task is polled any more: a task panicked and `unhandled_panic` says so, or this is a child process's copy
     /// of a run.
     failed: Cell<bool>,
@@ -25,6 +25,11 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
+    /// Sets what a panic of a task does.
+    pub(crate) fn set_unhandled_panic(&self, behavior: UnhandledPanic) {
+        self.unhandled_panic.set(behavior);
+    }
+
     /// Why no queue takes tasks any more, if none does.
     pub(super) fn stopped(&self) -> Option<Stopped> {
         self.stopped.get()

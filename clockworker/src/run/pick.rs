@@ -14,9 +14,9 @@ use crate::queue::{GroupIndex, NO_GROUP};
 /// The slice under way.
 pub(super) struct Slice {
     /// The queue whose slice it is.
-    pub(super) running: Cell<Option<QueueId>>,
+    running: Cell<Option<QueueId>>,
     /// The task that is being polled, for what it spawns.
-    pub(super) current: Cell<Current>,
+    current: Cell<Current>,
     /// Whether the slice is to end: a queue woke up that is to be served before the running one, futures of the running one
     /// are to be dropped, or there is more to admit than fits between two polls.
     preempted: Cell<bool>,
@@ -48,6 +48,26 @@ impl Default for Slice {
 }
 
 impl Slice {
+    /// The queue that has the slice.
+    #[inline]
+    pub(super) fn running(&self) -> Option<QueueId> {
+        self.running.get()
+    }
+
+    /// The task that is being polled.
+    #[inline]
+    pub(super) fn current(&self) -> Current {
+        self.current.get()
+    }
+
+    /// Calls what is part of no task, although one may be being polled.
+    pub(super) fn outside_tasks<T>(&self, call: impl FnOnce() -> T) -> T {
+        let outer = self.current.replace(Current::NONE);
+        let result = call();
+        self.current.set(outer);
+        result
+    }
+
     /// Has the slice end after the poll under way.
     pub(super) fn preempt(&self) {
         self.preempted.set(true);

@@ -175,7 +175,7 @@ impl Core {
 
     /// Removes a closed queue whose tasks have all finished, unless its slice is under way.
     pub(super) fn remove_if_done(&self, queue: &RunQueue) {
-        if !queue.closed.get() || queue.live.get() > 0 || self.slice.running.get() == Some(queue.id) {
+        if !queue.closed.get() || queue.live.get() > 0 || self.slice.running() == Some(queue.id) {
             return;
         }
         if queue.removed.replace(true) {

@@ -36,7 +36,7 @@ impl Core {
 
     /// Whether the scheduler of the running queue is being called, so that it is the caller.
     fn is_choosing(&self) -> bool {
-        let running = self.slice.running.get().and_then(|id| self.queue_at(id.index() as u32));
+        let running = self.slice.running().and_then(|id| self.queue_at(id.index() as u32));
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
     }
 
@@ -64,7 +64,7 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let (queue, group) = match self.slice.current.get() {
+        let (queue, group) = match self.slice.current() {
             Current::NONE => (self.queues.default_queue(), NO_GROUP),
             Current { queue, group } => (self.queue_at(queue), group),
         };

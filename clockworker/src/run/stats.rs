@@ -155,8 +155,7 @@ impl Core {
 
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
-        let pending =
-            if self.slice.running.get() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
+        let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
         QueueStats {
             name: queue.name.to_string(),
             share: queue.share.get().get(),

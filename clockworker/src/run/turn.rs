@@ -246,7 +246,7 @@ impl Core {
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may
     /// be to be served first. Does not admit: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
-        let current = self.slice.current.get();
+        let current = self.slice.current();
         if current == Current::NONE {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Groups: known by their key while somebody holds them, and forgotten afterwards.
+//! Groups: known by their key while a handle or a task holds them, and forgotten afterwards.
 
 use std::cell::Cell;
 use std::collections::HashSet;

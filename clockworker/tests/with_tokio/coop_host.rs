@@ -30,7 +30,7 @@ fn a_budget_used_up_needs_no_turn_of_the_host() {
     assert_eq!((stats.polls, stats.host_polls, stats.host_yields), (50, 1, 0), "{stats:?}");
 }
 
-/// What the tasks use up is not taken from whoever polls the executor.
+/// What the tasks use up is not taken from the task that polls the executor.
 #[test]
 fn the_host_keeps_its_budget() {
     /// How many units are left to the caller.

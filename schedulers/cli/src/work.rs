@@ -1,4 +1,4 @@
-//! Work on all threads, in an order that nobody can tell from the results.
+//! Work on all threads, in an order that the results do not show.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! The other thread: one for each that runs programs, for all of them. Whoever gives it something to do waits.
+//! The other thread: one for each that runs programs, for all of them. The thread that gives it a job waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

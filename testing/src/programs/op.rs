@@ -18,7 +18,7 @@ pub enum Op {
     Yield(u8),
     /// A task waits for any wake; from outside, the executor is run until nothing is left to do.
     Park,
-    /// Awaits a task, if nobody has taken its handle; from outside, at most until nothing is left to do.
+    /// Awaits a task, if its handle was not taken; from outside, at most until nothing is left to do.
     Join(TaskName),
     /// A task panics.
     Panic,

@@ -82,7 +82,7 @@ impl Measure {
         Measure { cells, rounds, sample: Box::new(sample) }
     }
 
-    /// The same in so many rounds, if nobody says otherwise.
+    /// The same in so many rounds, unless `--rounds` gives a number.
     pub(super) fn with_rounds(mut self, usual: u32) -> Self {
         self.rounds.usual = usual;
         self

@@ -32,7 +32,7 @@ pub const SIMULATED_RATIO: &str = "mean_by_simulated";
 /// Time that was neither work nor idle, for each piece served.
 pub const OVERHEAD: &str = "overhead_ns_per_poll";
 
-/// Wall time over CPU time: 1 where nobody took the core away.
+/// Wall time over CPU time: 1 where no other program had the core.
 pub const STRETCH: &str = "stretch";
 
 /// How late a job was admitted, at worst.

@@ -45,7 +45,7 @@ pub struct Account {
     pub overhead_ns_per_poll: f64,
     /// How late jobs were admitted, at worst: a piece, and what the executor took at its end.
     pub late_max_ns: u64,
-    /// Wall time over CPU time: 1 where nobody took the core away.
+    /// Wall time over CPU time: 1 where no other program had the core.
     pub stretch: f64,
 }
 

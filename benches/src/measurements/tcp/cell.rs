@@ -47,10 +47,10 @@ pub const LATENESS: &str = "lateness_ns";
 /// How a server's host does its I/O.
 pub const DRIVER: &str = "driver";
 
-/// Rounds of a cell, if nobody says otherwise.
+/// Rounds of a cell, unless `--rounds` gives a number.
 const ROUNDS: u32 = 40;
 
-/// When this is over no further round is started, unless somebody gives a number.
+/// When this is over no further round is started, unless `--rounds` gives a number.
 const TIME_LIMIT: Duration = Duration::from_secs(80);
 
 /// Windows of each server in a loop of a round.

@@ -12,7 +12,7 @@ use crate::panics::drop_contained;
 use crate::programs::event::End;
 use crate::programs::task::{Output, TaskFuture, Ticket};
 
-/// Where a result waits for whoever joins.
+/// Where a result waits for its join handle.
 #[derive(Default)]
 pub(super) struct Slot {
     result: RefCell<Option<Result<Output, End>>>,

@@ -12,7 +12,7 @@ pub trait Spawn {
     /// Spawns what a client waits for.
     fn foreground(&self, task: impl Future<Output = ()> + 'static);
 
-    /// Spawns what nobody waits for: like any other task, where there is nothing else to tell.
+    /// Spawns a task that is not awaited: like any other, where there is nothing else to tell.
     fn background(&self, task: impl Future<Output = ()> + 'static) {
         self.foreground(task);
     }
