@@ -16,7 +16,7 @@ use clockworker::Executor;
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let ex = Executor::new();
-    let background = ex.queue("background").create()?;
+    let background = ex.new_queue("background").create()?;
 
     let ticks = Rc::new(Cell::new(0));
     ex.spawn({

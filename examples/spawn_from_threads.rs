@@ -14,7 +14,7 @@ use clockworker::{Executor, Handle, JoinError};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ex = Executor::new();
-    ex.queue("sums").share(4).create()?;
+    ex.new_queue("sums").share(4).create()?;
 
     let threads: Vec<_> = (1..=3_u64)
         .map(|n| {

@@ -24,7 +24,7 @@ async fn job(clock: ManualClock, polls: u32) {
 fn finished_at(scheduler: impl Scheduler + 'static) -> Result<(Duration, Duration), Box<dyn Error>> {
     let clock = ManualClock::new();
     let ex = Executor::builder().clock(clock.clone()).build()?;
-    let queue = ex.queue("requests").scheduler(scheduler).create()?;
+    let queue = ex.new_queue("requests").scheduler(scheduler).create()?;
     let (greedy, modest) = (queue.group(1), queue.group(2));
 
     // One tenant sends 20 requests of 1 ms each; a moment later the other sends one of 50 µs. What they spawn with

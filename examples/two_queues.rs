@@ -15,8 +15,8 @@ use clockworker::Executor;
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let ex = Executor::new();
-    let foreground = ex.queue("foreground").share(9).request(Duration::from_micros(100)).create()?;
-    let background = ex.queue("background").share(1).create()?;
+    let foreground = ex.new_queue("foreground").share(9).request(Duration::from_micros(100)).create()?;
+    let background = ex.new_queue("background").share(1).create()?;
     for _ in 0..4 {
         foreground.spawn(compute());
         background.spawn(compute());

@@ -191,7 +191,7 @@ impl TwoQueues {
     pub fn new(queues: [QueueSetup; 2]) -> Self {
         let executor = Executor::new();
         let lanes = queues.map(|QueueSetup { name, share, request }| {
-            executor.queue(name).share(share).request(request).create().expect("the setup is valid")
+            executor.new_queue(name).share(share).request(request).create().expect("the setup is valid")
         });
         Clockworker { executor, lanes }
     }

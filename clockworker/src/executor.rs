@@ -33,7 +33,7 @@ use crate::task::JoinHandle;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ex = Executor::new();
-/// let background = ex.queue("background").share(1).create()?;
+/// let background = ex.new_queue("background").share(1).create()?;
 /// let answer = ex.block_on(async {
 ///     background.spawn(async { /* something that may take long */ });
 ///     clockworker::spawn_local(async { 42 }).await
@@ -67,7 +67,7 @@ impl Executor {
     }
 
     /// Builds a new queue of that name: [`create`](QueueBuilder::create) makes it, at any time, also from inside a task.
-    pub fn queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
+    pub fn new_queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
         QueueBuilder::new(&self.core, name)
     }
 

@@ -18,7 +18,7 @@ use crate::task::JoinHandle;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ex = Executor::new();
-/// let background = ex.queue("background").scheduler(Las::new()).create()?;
+/// let background = ex.new_queue("background").scheduler(Las::new()).create()?;
 /// let tenant = background.group(42);
 /// ex.block_on(async { tenant.spawn(async { /* on behalf of tenant 42 */ }).await })?;
 /// # Ok(())

@@ -30,7 +30,7 @@ use crate::queue_handle::Queue;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ex = clockworker::Executor::new();
-/// let requests = ex.queue("requests").share(9).create()?;
+/// let requests = ex.new_queue("requests").share(9).create()?;
 /// let not_send = Rc::new(());
 /// requests.execute(async move { drop(not_send) }); // as hyper does
 /// ex.block_on(ex.drained());
@@ -73,7 +73,7 @@ where
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ex = clockworker::Executor::new();
-/// let calls = ex.queue("calls").create()?;
+/// let calls = ex.new_queue("calls").create()?;
 /// let executor = QueueExecutor::new(ex.handle(), "calls");
 /// std::thread::spawn(move || executor.execute(async {})).join().unwrap();
 /// ex.block_on(ex.drained());

@@ -31,7 +31,7 @@ use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 /// use clockworker::{Executor, JoinSet};
 ///
 /// let ex = Executor::new();
-/// let background = ex.queue("background").create().unwrap();
+/// let background = ex.new_queue("background").create().unwrap();
 /// let sum = ex.block_on(async {
 ///     let mut set = JoinSet::new();
 ///     for i in 0..10 {

@@ -17,8 +17,8 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let ex = Executor::new(); // one queue, WokenFirst
-//! let foreground = ex.queue("foreground").share(9).create()?;
-//! let background = ex.queue("background").share(1).scheduler(Qlas::new()).create()?;
+//! let foreground = ex.new_queue("foreground").share(9).create()?;
+//! let background = ex.new_queue("background").share(1).scheduler(Qlas::new()).create()?;
 //!
 //! // `run_until` is a future for any host; `block_on` needs none.
 //! ex.block_on(async {

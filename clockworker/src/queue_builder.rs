@@ -13,7 +13,7 @@ use crate::run::Core;
 /// The service a queue asks for at a time, unless told otherwise: 500 µs.
 pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
 
-/// Creates a [`Queue`]. From [`Executor::queue`](crate::Executor::queue).
+/// Creates a [`Queue`]. From [`Executor::new_queue`](crate::Executor::new_queue).
 #[must_use = "a builder does nothing until `create`"]
 pub struct QueueBuilder<'a, S = WokenFirst> {
     core: &'a Rc<Core>,

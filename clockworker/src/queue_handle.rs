@@ -13,7 +13,7 @@ use crate::queue_builder::request_ns;
 use crate::run::{Core, QueueStats, RunQueue};
 use crate::task::JoinHandle;
 
-/// Tasks with a share of the thread's CPU. From [`Executor::queue`](crate::Executor::queue).
+/// Tasks with a share of the thread's CPU. From [`Executor::new_queue`](crate::Executor::new_queue).
 ///
 /// This is a handle; clones are the same queue. **Dropping it does nothing** to the queue, which lives until it is
 /// [closed](Queue::close) and its last task has finished, or its executor is dropped. A handle that outlives its
@@ -26,8 +26,8 @@ use crate::task::JoinHandle;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ex = Executor::new();
-/// let foreground = ex.queue("foreground").share(9).create()?;
-/// let background = ex.queue("background").share(1).scheduler(Qlas::new()).create()?;
+/// let foreground = ex.new_queue("foreground").share(9).create()?;
+/// let background = ex.new_queue("background").share(1).scheduler(Qlas::new()).create()?;
 /// let sum = ex.block_on(async {
 ///     background.spawn(async { /* compact something */ });
 ///     foreground.spawn(async { 1 + 1 }).await

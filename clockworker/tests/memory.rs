@@ -165,7 +165,7 @@ fn many_tasks() {
 fn queues_and_groups() {
     let ex = untimed();
     for key in 0..10 {
-        let queue = ex.queue("some queue").create().expect("the name is free");
+        let queue = ex.new_queue("some queue").create().expect("the name is free");
         let group = queue.group(key);
         drop(group.spawn(async { vec![1_u8; 100] }));
         drop(queue.group(key).clone());

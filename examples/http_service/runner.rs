@@ -39,8 +39,9 @@ impl Runner {
             None => builder.build()?,
         };
         // The small request lets the requests in soon when some have come, after the compaction's poll under way.
-        let requests = executor.queue("requests").share(options.share).request(options.request()).create()?;
-        let compaction = executor.queue("compaction").share(1).create()?;
+        let requests =
+            executor.new_queue("requests").share(options.share).request(options.request()).create()?;
+        let compaction = executor.new_queue("compaction").share(1).create()?;
         Ok(Self::Clockworker { executor, queues: Queues { requests, compaction } })
     }
 

@@ -23,8 +23,8 @@ use clockworker::{Executor, JoinError, Queue, QueueError};
 ///
 /// If there are queues of these names already.
 pub fn saturate(ex: &Executor) -> Result<Queue, QueueError> {
-    let background = ex.queue("background").create()?;
-    let foreground = ex.queue("foreground").share(4).create()?;
+    let background = ex.new_queue("background").create()?;
+    let foreground = ex.new_queue("foreground").share(4).create()?;
     for queue in [&background, &foreground] {
         for _ in 0..4 {
             queue.spawn(async {

@@ -20,7 +20,7 @@ where
 {
     let rt = Builder::new_current_thread().enable_all().build()?;
     let ex = Executor::new();
-    let requests = ex.queue("requests").share(9).create()?;
+    let requests = ex.new_queue("requests").share(9).create()?;
     rt.block_on(ex.run_until(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         say(&format!("listening on http://{}", listener.local_addr()?))?;

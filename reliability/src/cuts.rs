@@ -162,7 +162,8 @@ fn spawn(
     (answers, nudges): (&Answers, &Nudges),
     tasks: usize,
 ) -> Result<(), QueueError> {
-    let queues = [ex.default_queue().clone(), ex.queue("b").share(3).create()?, ex.queue("c").create()?];
+    let queues =
+        [ex.default_queue().clone(), ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
     for (index, queue) in queues.iter().cycle().enumerate().take(tasks) {
         let _yields = queue.spawn(booked(books, async move {
             for _ in 0..index % 4 {

@@ -111,7 +111,7 @@ struct Setup {
 impl Setup {
     fn new() -> Result<Self, QueueError> {
         let ex = Executor::new();
-        let create = |(n, policy): (usize, &Policy)| policy.create(ex.queue(&n.to_string()));
+        let create = |(n, policy): (usize, &Policy)| policy.create(ex.new_queue(&n.to_string()));
         let queues = Policy::ALL.iter().enumerate().map(create).collect::<Result<_, _>>()?;
         Ok(Setup { ex, queues })
     }

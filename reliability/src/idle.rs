@@ -84,7 +84,8 @@ fn wait_on(host: Host, wait: Duration, tasks: usize) -> anyhow::Result<Cost> {
 
 /// Tasks that wait for ever, in three queues.
 fn spawn(ex: &Executor, tasks: usize) -> Result<(), QueueError> {
-    let queues = [ex.queue("a").create()?, ex.queue("b").share(3).create()?, ex.queue("c").create()?];
+    let queues =
+        [ex.new_queue("a").create()?, ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
     for queue in queues.iter().cycle().take(tasks) {
         let _detached = queue.spawn(std::future::pending::<()>());
     }

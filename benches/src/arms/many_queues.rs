@@ -22,7 +22,7 @@ impl ManyQueues {
         let executor = Executor::new();
         let create = |number: usize| {
             let name = number.to_string();
-            executor.queue(&name).request(request).create().expect("the setup is valid")
+            executor.new_queue(&name).request(request).create().expect("the setup is valid")
         };
         let lanes = (0..queues).map(create).collect();
         Clockworker { executor, lanes }

@@ -110,10 +110,10 @@ fn the_same_across_queues_and_schedulers() {
     let drops = Count::default();
     let ex = untimed();
     let queues = [
-        ex.queue("arrival").scheduler(ArrivalFifo::new()).create().unwrap(),
-        ex.queue("las").scheduler(Las::new()).create().unwrap(),
-        ex.queue("qlas").scheduler(Qlas::new()).create().unwrap(),
-        ex.queue("serpt").scheduler(Serpt::new()).create().unwrap(),
+        ex.new_queue("arrival").scheduler(ArrivalFifo::new()).create().unwrap(),
+        ex.new_queue("las").scheduler(Las::new()).create().unwrap(),
+        ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap(),
+        ex.new_queue("serpt").scheduler(Serpt::new()).create().unwrap(),
     ];
     let probes: Vec<Rc<Probe>> = (0..30).map(|_| Probe::new()).collect();
     for (i, probe) in probes.iter().enumerate() {

@@ -120,7 +120,7 @@ fn assert_usable(ex: &Executor) {
     let remote = ex.handle().spawn(|| async { 43 });
     settle(ex);
     assert_eq!((output(task).unwrap(), output(remote).unwrap()), (42, 43));
-    ex.queue("created").create().unwrap().close();
+    ex.new_queue("created").create().unwrap().close();
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn going_on_with_a_run_is_a_panic_and_the_parent_goes_on() {
 fn spawning_gives_an_error() {
     in_child(|| {
         let ex = untimed();
-        let queue = ex.queue("other").create().unwrap();
+        let queue = ex.new_queue("other").create().unwrap();
         let (group, handle) = (queue.group(7), ex.handle());
         let probe = Probe::new();
         fork(|| {
@@ -183,7 +183,7 @@ fn spawning_gives_an_error() {
             assert_refused(handle.spawn_on("no such queue", || async { 1 }));
             assert!(handle.is_stopped() && !handle.has_queue("other"));
             assert_eq!((probe.polls.get(), probe.drops.get()), (0, 4));
-            let error = ex.queue("third").create().unwrap_err();
+            let error = ex.new_queue("third").create().unwrap_err();
             assert!(error.is_stopped() && error.to_string().contains(FORKED), "{error}");
             assert_eq!(
                 (queue.set_share(2).unwrap_err(), queue.set_request(Duration::MAX).unwrap_err()),

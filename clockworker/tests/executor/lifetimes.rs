@@ -28,7 +28,7 @@ struct Everything {
 fn a_task_that_holds_all_there_is_goes_with_the_executor() {
     let drops = Count::default();
     let ex = untimed();
-    let queue = ex.queue("q").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("q").scheduler(Las::new()).create().unwrap();
     let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
     let join: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
     for _ in 0..2 {
@@ -124,7 +124,7 @@ fn two_tasks_that_wait_for_each_other_can_be_told_apart_by_aborting_one() {
 #[test]
 fn an_output_may_hold_the_executors_own_things() {
     let ex = untimed();
-    let queue = ex.queue("q").create().unwrap();
+    let queue = ex.new_queue("q").create().unwrap();
     let held = Rc::new(());
     let inside = Rc::clone(&held);
     let task = queue.clone().spawn(async move {
@@ -160,7 +160,7 @@ fn an_executor_held_by_its_own_task_goes_when_the_task_does() {
 fn what_is_left_goes_in_any_order() {
     for order in 0..24 {
         let ex = untimed();
-        let queue = ex.queue("q").create().unwrap();
+        let queue = ex.new_queue("q").create().unwrap();
         let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
         let slot = Rc::clone(&kept);
         let task = queue.group(2).spawn(poll_fn(move |cx| {
@@ -243,7 +243,7 @@ fn queues_groups_handles_and_wakers_in_thread_locals_outlive_the_executor_or_not
             TESTIMONY.with(|testimony| drop(testimony.set(Testimony(say.clone()))));
             EXECUTOR.with(|ex| {
                 let ex = ex.get().expect("made above");
-                let queue = ex.queue("q").create().unwrap();
+                let queue = ex.new_queue("q").create().unwrap();
                 let group = queue.group(1);
                 for _ in 0..2 {
                     let say = say.clone();
@@ -310,7 +310,7 @@ fn a_scheduler_that_holds_queues_goes_with_the_executor_or_with_its_queue() {
         let ex = untimed();
         let held = Rc::new(RefCell::new(vec![ex.default_queue().clone()]));
         let scheduler = Rc::downgrade(&held);
-        let queue = ex.queue("q").scheduler(Holds(Rc::clone(&held))).create().unwrap();
+        let queue = ex.new_queue("q").scheduler(Holds(Rc::clone(&held))).create().unwrap();
         held.borrow_mut().push(queue.clone());
         drop(held);
         assert_eq!(scheduler.strong_count(), 1);

@@ -90,7 +90,7 @@ fn the_closure_and_its_future_run_on_the_executors_thread() {
 #[test]
 fn a_task_goes_to_the_queue_of_that_name() {
     let ex = untimed();
-    let queue = ex.queue("named").create().unwrap();
+    let queue = ex.new_queue("named").create().unwrap();
     let handle = ex.handle();
     assert!(handle.has_queue("named") && handle.has_queue("default") && !handle.has_queue("other"));
     let task = from_thread(&handle, |handle| {
@@ -120,14 +120,14 @@ fn an_unknown_queue_is_a_refusal_and_the_closure_is_dropped_at_once() {
 #[test]
 fn a_closed_queue_is_an_unknown_one_and_its_name_may_be_given_again() {
     let ex = untimed();
-    let first = ex.queue("q").create().unwrap();
+    let first = ex.new_queue("q").create().unwrap();
     first.spawn(pending::<()>());
     first.close();
     let handle = ex.handle();
     assert!(!handle.has_queue("q"));
     let task = from_thread(&handle, |handle| handle.spawn_on("q", || async {}));
     assert_refused(&output(task).unwrap_err(), "was refused: there is no queue of that name");
-    let second = ex.queue("q").create().unwrap();
+    let second = ex.new_queue("q").create().unwrap();
     let task = from_thread(&handle, |handle| handle.spawn_on("q", || async { 2 }));
     settle(&ex);
     assert_eq!(output(task).unwrap(), 2);
@@ -140,14 +140,14 @@ fn a_queue_closed_between_spawn_and_admission_refuses() {
         for again in [false, true] {
             let ex = untimed();
             let log = DropLog::new();
-            let queue = ex.queue("q").create().unwrap();
+            let queue = ex.new_queue("q").create().unwrap();
             if occupied {
                 queue.spawn(pending::<()>());
             }
             let item = log.item();
             let task = from_thread(&ex.handle(), |handle| handle.spawn_on("q", move || hold(item)));
             queue.close();
-            let new = again.then(|| ex.queue("q").create().unwrap());
+            let new = again.then(|| ex.new_queue("q").create().unwrap());
             settle(&ex);
             log.assert_here(1);
             assert_refused(&output(task).unwrap_err(), "was refused: its queue is closed");
@@ -322,7 +322,7 @@ fn spawns_of_eight_threads_all_run_once() {
     const THREADS: usize = 8;
     const SPAWNS: usize = 1_000;
     let ex = untimed();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     let ran = Arc::new(AtomicUsize::new(0));
     let (handle, start) = (ex.handle(), Barrier::new(THREADS));
     thread::scope(|scope| {

@@ -94,9 +94,9 @@ fn a_million_parked_tasks_are_aborted_by_eight_threads_at_once() {
 fn a_million_ready_tasks_are_aborted_at_once() {
     on_a_small_stack(|| {
         let ex = untimed();
-        let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
-        let qlas = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
-        let serpt = ex.queue("serpt").scheduler(Serpt::new()).create().unwrap();
+        let las = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+        let qlas = ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap();
+        let serpt = ex.new_queue("serpt").scheduler(Serpt::new()).create().unwrap();
         let queues = [ex.default_queue(), &las, &qlas, &serpt];
         let tasks: Vec<_> =
             (0..MILLION).map(|i| queues[i as usize % queues.len()].spawn(pending::<()>())).collect();
@@ -247,7 +247,7 @@ fn slots_and_cells_are_reused_over_a_million_short_lives() {
 fn ten_thousand_queues_come_and_go() {
     let ex = untimed();
     for i in 0..10_000 {
-        let queue = ex.queue("temporary").create().unwrap();
+        let queue = ex.new_queue("temporary").create().unwrap();
         let task = queue.spawn(async move { i });
         queue.close();
         settle(&ex);

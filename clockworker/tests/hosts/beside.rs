@@ -12,7 +12,7 @@ use crate::io::Io;
 async fn beside_computation(ex: &Executor, others: impl AsyncFnOnce(&[Queue; 2])) {
     let stop = Rc::new(Cell::new(false));
     let queues =
-        [ex.queue("background").create().unwrap(), ex.queue("foreground").share(4).create().unwrap()];
+        [ex.new_queue("background").create().unwrap(), ex.new_queue("foreground").share(4).create().unwrap()];
     let mut computing = Vec::new();
     for queue in &queues {
         for _ in 0..4 {

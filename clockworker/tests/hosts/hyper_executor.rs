@@ -24,7 +24,7 @@ fn counts(counter: &Rc<Cell<u32>>) -> impl Future<Output = ()> + 'static {
 #[test]
 fn a_queue_runs_what_is_not_send() {
     let ex = Executor::new();
-    let queue = ex.queue("requests").create().unwrap();
+    let queue = ex.new_queue("requests").create().unwrap();
     let counter = Rc::new(Cell::new(0));
     queue.execute(counts(&counter));
     ex.block_on(ex.drained());
@@ -34,7 +34,7 @@ fn a_queue_runs_what_is_not_send() {
 #[test]
 fn a_group_runs_it_as_its_own() {
     let ex = Executor::new();
-    let queue = ex.queue("requests").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("requests").scheduler(Las::new()).create().unwrap();
     let counter = Rc::new(Cell::new(0));
     let tenants: [Group; 2] = [queue.group(1), queue.group(2)];
     tenants.iter().for_each(|tenant| tenant.execute(counts(&counter)));
@@ -45,7 +45,7 @@ fn a_group_runs_it_as_its_own() {
 #[test]
 fn a_closed_queue_drops_it() {
     let ex = Executor::new();
-    let queue = ex.queue("requests").create().unwrap();
+    let queue = ex.new_queue("requests").create().unwrap();
     queue.close();
     let counter = Rc::new(Cell::new(0));
     queue.execute(counts(&counter));
@@ -55,7 +55,7 @@ fn a_closed_queue_drops_it() {
 #[test]
 fn other_threads_reach_a_queue_by_its_name() {
     let ex = Executor::new();
-    let queue = ex.queue("calls").create().unwrap();
+    let queue = ex.new_queue("calls").create().unwrap();
     let executor = QueueExecutor::new(ex.handle(), "calls");
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -74,7 +74,7 @@ fn a_name_that_no_queue_has_yet_drops_the_future() {
     let (held, let_go) = std::sync::mpsc::channel::<()>();
     executor.execute(async move { drop(held) });
     assert!(let_go.recv().is_err());
-    let queue = ex.queue("calls").create().unwrap();
+    let queue = ex.new_queue("calls").create().unwrap();
     executor.execute(async {});
     ex.block_on(ex.drained());
     assert_eq!((queue.stats().spawned, queue.stats().completed), (1, 1));

@@ -72,8 +72,8 @@ async fn compute(
 pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: ManualClock) {
     let requests = Duration::from_micros(100);
     let queues = [
-        ex.queue("background").request(requests).create().unwrap(),
-        ex.queue("foreground").share(4).request(requests).create().unwrap(),
+        ex.new_queue("background").request(requests).create().unwrap(),
+        ex.new_queue("foreground").share(4).request(requests).create().unwrap(),
     ];
     let stop = Rc::new(Cell::new(false));
     let watched = Rc::new(Cell::new(None::<Instant>));

@@ -11,7 +11,7 @@ use futures::channel::oneshot;
 use crate::io::Io;
 
 pub(crate) async fn spawn_and_join(ex: Rc<Executor>) {
-    let queue = ex.queue("joined").create().unwrap();
+    let queue = ex.new_queue("joined").create().unwrap();
     let tasks: Vec<_> = (0..100)
         .map(|i| {
             queue.spawn(async move {

@@ -83,7 +83,7 @@ impl World {
                 let _group = self.group.take();
                 panic_as_meant("the scheduler");
             }
-            Deed::CreateQueue => self.ex().queue("created").create().unwrap().close(),
+            Deed::CreateQueue => self.ex().new_queue("created").create().unwrap().close(),
             Deed::CloseQueue => self.own.close(),
             Deed::Reshare => self.own.set_share(5).unwrap(),
             Deed::Stats => assert_balanced(&self.ex().stats()),
@@ -166,8 +166,8 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     let (world, done) = (Rc::new(OnceCell::new()), Rc::new(Cell::new(false)));
     let calls =
         Calls { ready: VecDeque::new(), world: Rc::clone(&world), from, deed, done: Rc::clone(&done) };
-    let own = ex.queue("own").scheduler(calls).create().unwrap();
-    let other = ex.queue("other").create().unwrap();
+    let own = ex.new_queue("own").scheduler(calls).create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     let probes = [Probe::new(), Probe::new()];
     let tasks = [own.spawn(probes[0].future()), other.spawn(probes[1].future())];
     let doomed = own.spawn(pending::<()>());
@@ -267,7 +267,8 @@ fn a_scheduler_that_calls_back_into_its_executor_is_at_fault_and_no_more() {
     for from in ["push", "pop", "served", "finished"] {
         let ex = untimed();
         let own = Rc::new(OnceCell::new());
-        let queue = ex.queue("q").scheduler(Calls(VecDeque::new(), Rc::clone(&own), from)).create().unwrap();
+        let queue =
+            ex.new_queue("q").scheduler(Calls(VecDeque::new(), Rc::clone(&own), from)).create().unwrap();
         let before = queue.spawn(async {
             yield_now().await;
             1
@@ -298,8 +299,8 @@ fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
         }
     }
     let ex = untimed();
-    let other = ex.queue("other").create().unwrap();
-    let queue = ex.queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
+    let queue = ex.new_queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
     let woken = Probe::new();
     let task = queue.spawn(woken.future());
     quietly(|| settle(&ex));
@@ -334,7 +335,7 @@ fn a_task_runs_that_a_scheduler_spawned_on_its_own_queue_while_that_slept() {
     let (own, ran) = (Rc::default(), Rc::default());
     let ex = untimed();
     let scheduler = Spawns(VecDeque::new(), Rc::clone(&own), Rc::clone(&ran));
-    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
+    let queue = ex.new_queue("q").scheduler(scheduler).create().unwrap();
     own.set(queue.clone()).unwrap();
     quietly(|| drop(queue.group(1)));
     settle(&ex);

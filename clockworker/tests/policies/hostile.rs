@@ -63,7 +63,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: (Fault, bool), after: u32) -> bool {
     let plan = faulty(fault, after);
     let (fault, struck) = (fault.0, plan.struck());
     let ex = untimed();
-    let hostile = ex.queue("hostile").scheduler(Hostile::<_, NEEDS_SERVICE>::new(plan));
+    let hostile = ex.new_queue("hostile").scheduler(Hostile::<_, NEEDS_SERVICE>::new(plan));
     let hostile = hostile.create().unwrap();
     let polls: Vec<Rc<Cell<u32>>> = (0..TASKS).map(|_| Rc::default()).collect();
     let groups: Vec<_> = (0..3).map(|key| hostile.group(key)).collect();
@@ -167,7 +167,7 @@ fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_in_the_slot_is_at_fault()
         }
     }
     let ex = untimed();
-    let queue = ex.queue("q").scheduler(Remembers::default()).create().unwrap();
+    let queue = ex.new_queue("q").scheduler(Remembers::default()).create().unwrap();
     output(queue_and_settle(&ex, &queue)).unwrap();
     assert_eq!(queue.stats().policy_fault, None);
     output(queue_and_settle(&ex, &queue)).unwrap();
@@ -186,7 +186,7 @@ fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
         for after in 0..20 {
             let ex = untimed();
             let hostile = Hostile::<Faulty>::new(faulty(fault, after));
-            let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+            let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
             let probes: Vec<_> = (0..8).map(|_| Probe::new()).collect();
             let tasks: Vec<_> = probes.iter().map(|probe| queue.spawn(probe.future())).collect();
             // One in four is aborted while ready, one while parked, one after it was woken.
@@ -228,7 +228,7 @@ fn a_task_panics_while_its_scheduler_does_and_both_are_reported() {
     for call in [Call::Served, Call::Finished, Call::Pop, Call::Push] {
         let ex = untimed();
         let hostile = Hostile::<Faulty>::new(Faulty::once(Fault::Panics(call), 0));
-        let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+        let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
         let task = queue.spawn(async { panic_as_meant("the task") });
         settle(&ex);
         assert_eq!(panic_of(output::<()>(task)), "the task");
@@ -264,7 +264,7 @@ fn faults_read_as_sentences() {
 fn the_first_fault_is_the_one_reported() {
     let ex = untimed();
     let hostile = Hostile::<Faulty>::new(Faulty::for_ever(Fault::Does(Misdeed::ClaimEmpty), 0));
-    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+    let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
     let mut task = queue.spawn(async {});
     tick(&ex);
     assert!(poll_once(&mut task).is_ready());

@@ -23,7 +23,7 @@ struct World {
 fn world<S: Scheduler + 'static>(scheduler: S) -> World {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let queue = ex.queue("tested").scheduler(scheduler).create().unwrap();
+    let queue = ex.new_queue("tested").scheduler(scheduler).create().unwrap();
     World { sim, trace, ex, queue }
 }
 
@@ -147,7 +147,7 @@ fn las_sees_time_that_was_cut_to_pieces_by_slices() {
     // The host interrupts after each poll, so every slice is one poll; the order must not depend on it.
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.builder().host_budget(us(0)).build().unwrap();
-    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
     let w = World { sim, trace, ex, queue };
     w.queue.spawn(w.task("a", 3, us(100)));
     w.queue.spawn(w.task("b", 4, us(60)));
@@ -223,7 +223,7 @@ fn children_are_charged_to_their_parents_group() {
 #[test]
 fn children_are_in_their_parents_queue() {
     let w = world(RunnableFifo::new());
-    let other = w.ex.queue("other").create().unwrap();
+    let other = w.ex.new_queue("other").create().unwrap();
     w.sim.run(&w.ex, async {
         let grandchild = other.spawn(async {
             let child = clockworker::spawn_local(async { drop(clockworker::spawn_local(async {})) });
@@ -349,8 +349,8 @@ fn a_users_policy_is_told_everything_in_order() {
 fn each_queue_keeps_its_own_policy() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let lifo = ex.queue("lifo").scheduler(Lifo::default()).request(us(20)).create().unwrap();
-    let las = ex.queue("las").scheduler(Las::new()).request(us(20)).create().unwrap();
+    let lifo = ex.new_queue("lifo").scheduler(Lifo::default()).request(us(20)).create().unwrap();
+    let las = ex.new_queue("las").scheduler(Las::new()).request(us(20)).create().unwrap();
     let w = World { sim, trace, ex, queue: lifo.clone() };
     for (name, other) in [("a", "x"), ("b", "y")] {
         lifo.spawn(w.task(name, 2, us(10)));

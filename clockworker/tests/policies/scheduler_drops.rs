@@ -30,7 +30,7 @@ fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
     let ex = untimed();
     let scheduler =
         Counted(Hostile::new(Faulty::once(Fault::Does(Misdeed::LosePushed), 0)), Rc::clone(&drops));
-    let queue = ex.queue("q").scheduler(scheduler).create().unwrap();
+    let queue = ex.new_queue("q").scheduler(scheduler).create().unwrap();
     let task = queue.spawn(async {});
     settle(&ex);
     output(task).unwrap();
@@ -45,7 +45,7 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
     let plan = Faulty::once(Fault::PanicsInDrop, 0);
     let struck = plan.struck();
     let hostile = Hostile::<_, false>::new(plan);
-    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+    let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
     let task = queue.spawn(async {
         yield_now().await;
         1
@@ -65,9 +65,9 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
     let plan = Faulty::once(Fault::PanicsInDrop, 0);
     let struck = plan.struck();
     let hostile = Hostile::<_, false>::new(plan);
-    let error = ex.queue("default").scheduler(hostile).create().unwrap_err();
+    let error = ex.new_queue("default").scheduler(hostile).create().unwrap_err();
     assert!(error.is_name_taken() && struck.get() > 0);
-    let queue = ex.queue("next").create().unwrap();
+    let queue = ex.new_queue("next").create().unwrap();
     assert_usable(&ex, &queue);
 }
 
@@ -75,7 +75,7 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
 fn a_panic_when_the_last_group_handle_goes_stays_inside() {
     let ex = untimed();
     let hostile = Hostile::<Faulty>::new(Faulty::once(Fault::Panics(Call::GroupClosed), 0));
-    let queue = ex.queue("hostile").scheduler(hostile).create().unwrap();
+    let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
     drop(queue.group(7));
     assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked));
     assert_usable(&ex, &queue);

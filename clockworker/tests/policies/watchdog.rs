@@ -78,7 +78,7 @@ fn held<T: 'static>(
 /// One queue, whose slices are of so many polls each: one slice to a tick.
 fn executor(polls: u32, scheduler: impl Scheduler + 'static) -> (Executor, Queue) {
     let ex = Executor::builder().clock(ManualClock::new()).poll_cap(polls).build().unwrap();
-    let queue = ex.queue("watched").scheduler(scheduler).create().unwrap();
+    let queue = ex.new_queue("watched").scheduler(scheduler).create().unwrap();
     (ex, queue)
 }
 
@@ -319,7 +319,7 @@ fn old_and_young(las: impl Scheduler + 'static) -> (Executor, Queue, Rc<Cell<u32
     }
     let clock = ManualClock::new();
     let ex = Executor::builder().clock(clock.clone()).poll_cap(10).build().unwrap();
-    let queue = ex.queue("watched").scheduler(las).create().unwrap();
+    let queue = ex.new_queue("watched").scheduler(las).create().unwrap();
     let polls = Rc::new(Cell::new(0));
     let counted = Rc::clone(&polls);
     drop(queue.spawn(poll_fn(move |cx| -> Poll<()> {

@@ -173,7 +173,7 @@ fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has_and_no_task_is_le
         [("runs", (1, 0)), ("is refused", (0, 1)), ("is aborted", (0, 1)), ("goes with the executor", (0, 1))]
     {
         let ex = untimed();
-        let queue = ex.queue("other").create().unwrap();
+        let queue = ex.new_queue("other").create().unwrap();
         let handle = ex.handle();
         let task = thread::spawn(move || handle.spawn_on("other", || async {})).join().unwrap();
         let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
@@ -205,7 +205,7 @@ fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has_and_no_task_is_le
 #[test]
 fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
     let ex = untimed();
-    let queue = ex.queue("other").create().unwrap();
+    let queue = ex.new_queue("other").create().unwrap();
     let handle = ex.handle();
     let tasks = thread::spawn(move || [0; 3].map(|_| handle.spawn_on("other", || async {}))).join().unwrap();
     queue.close();
@@ -218,7 +218,7 @@ fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
 fn one_who_waits_beside_the_run_hears_of_what_came_and_went_meanwhile() {
     let ex = Rc::new(untimed());
     let other = untimed();
-    let queue = ex.queue("other").create().unwrap();
+    let queue = ex.new_queue("other").create().unwrap();
     let handle = ex.handle();
     let task =
         thread::spawn(move || handle.spawn_on("other", || async { yield_now().await })).join().unwrap();

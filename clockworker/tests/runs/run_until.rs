@@ -31,8 +31,8 @@ impl Work {
 
     fn new() -> Self {
         let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
-        let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
-        let third = ex.queue("third").share(5).create().unwrap();
+        let las = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+        let third = ex.new_queue("third").share(5).create().unwrap();
         let polls: Vec<Rc<Cell<u32>>> = (0..Self::TASKS).map(|_| Rc::default()).collect();
         let log = Rc::new(RefCell::new(Vec::new()));
         for i in 0..Self::TASKS {

@@ -41,7 +41,7 @@ fn only_what_happens_from_then_on_is_reported() {
 #[test]
 fn without_a_deadline_every_task_finishes() {
     let ex = untimed();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     for i in 0..30 {
         let queue = if i % 2 == 0 { ex.default_queue() } else { &other };
         queue.spawn(async move {
@@ -105,7 +105,7 @@ fn an_abort_from_another_thread_ends_the_wait() {
 #[test]
 fn tasks_are_refused_while_it_waits_and_afterwards() {
     let ex = untimed();
-    let queue = ex.queue("q").create().unwrap();
+    let queue = ex.new_queue("q").create().unwrap();
     let handle = ex.handle();
     let probe = Probe::new();
     let inner = probe.future();
@@ -125,7 +125,7 @@ fn tasks_are_refused_while_it_waits_and_afterwards() {
     let mut shutdown = pin!(ex.shutdown(pending::<()>()));
     assert!(settle_run(shutdown.as_mut()).is_none());
     assert!(handle.is_stopped() && !handle.has_queue("q"));
-    assert!(ex.queue("new").create().unwrap_err().is_stopped());
+    assert!(ex.new_queue("new").create().unwrap_err().is_stopped());
     probe.finish();
     assert_eq!(numbers(settle_run(shutdown.as_mut()).expect("done")), (1, 0, 0, true));
     assert!(output(task).unwrap());
@@ -138,7 +138,7 @@ fn tasks_are_refused_while_it_waits_and_afterwards() {
     assert!(output(queue.spawn(async {})).unwrap_err().is_refused());
     let remote = thread::spawn(move || handle.spawn_on("q", || async {})).join().unwrap();
     assert!(output(remote).unwrap_err().is_refused());
-    assert!(ex.queue("new").create().unwrap_err().is_stopped());
+    assert!(ex.new_queue("new").create().unwrap_err().is_stopped());
     assert_eq!(ex.stats().spawned, 1, "what is refused is not counted");
 }
 
@@ -244,7 +244,7 @@ fn a_deadline_that_panics_is_passed_on_and_the_executor_stays_usable() {
 #[test]
 fn closed_queues_are_drained_too() {
     let ex = untimed();
-    let queue = ex.queue("closed").create().unwrap();
+    let queue = ex.new_queue("closed").create().unwrap();
     queue.spawn(yields(5));
     queue.close();
     assert_eq!(numbers(ex.block_on_shutdown(pending::<()>())), (1, 0, 0, true));

@@ -33,7 +33,7 @@ pub(super) fn turn(ex: &Executor, clock: &ManualClock) -> Duration {
 #[test]
 fn each_account_has_what_is_its_own() {
     let (clock, ex) = on_manual_clock();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     clock.advance(us(100)); // nobody runs it yet
     ex.block_on(async {
         clock.advance(us(3));
@@ -142,7 +142,7 @@ fn a_slow_drop_is_billed_to_its_own_queue_and_group() {
     let (clock, ex) = on_manual_clock();
     let told = Rc::default();
     let scheduler = Served { told: Rc::clone(&told), ..Served::default() };
-    let queue = ex.queue("tenants").scheduler(scheduler).create().unwrap();
+    let queue = ex.new_queue("tenants").scheduler(scheduler).create().unwrap();
     let [slow, quick] = [1, 2].map(|tenant| queue.group(tenant));
     let dropping = clock.clone();
     let task = slow.spawn(hold(OnDrop::new(move || dropping.advance(us(10_000)))));
@@ -165,7 +165,7 @@ fn a_slow_drop_is_billed_to_its_own_queue_and_group() {
 #[test]
 fn a_poll_that_is_longer_than_the_grant_is_an_overrun_whatever_ends_the_slice() {
     let (clock, ex) = on_manual_clock();
-    let long = ex.queue("long").create().unwrap();
+    let long = ex.new_queue("long").create().unwrap();
     ex.spawn(never_rests());
     let polled = clock.clone();
     long.spawn(async move {
@@ -198,8 +198,8 @@ fn what_a_refused_task_spawns_in_its_drop_is_in_no_closed_group() {
     let (clock, ex) = on_manual_clock();
     let told = Rc::default();
     let scheduler = Served { told: Rc::clone(&told), ..Served::default() };
-    let queue = ex.queue("tenants").scheduler(scheduler).create().unwrap();
-    let closing = ex.queue("closing").create().unwrap();
+    let queue = ex.new_queue("tenants").scheduler(scheduler).create().unwrap();
+    let closing = ex.new_queue("closing").create().unwrap();
     let handle = ex.handle();
     let spawned = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = std::sync::Arc::clone(&spawned);
@@ -240,7 +240,7 @@ fn the_accounts_are_all_the_time_there_was() {
         };
         let (clock, ex) = on_manual_clock();
         let queues: Vec<_> =
-            (0..3).map(|n| ex.queue(&n.to_string()).share(1 + n).create().unwrap()).collect();
+            (0..3).map(|n| ex.new_queue(&n.to_string()).share(1 + n).create().unwrap()).collect();
         let mut tasks = Vec::new();
         for _ in 0..100 {
             let (work, slow_drop, polls) = (us(next(300)), us(next(300)), next(5));

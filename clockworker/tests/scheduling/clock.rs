@@ -25,7 +25,7 @@ fn a_clock_set_back_goes_on_from_there_and_shares_are_kept() {
     sim.clock().set(HOUR * 2);
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let queues =
-        [1, 3].map(|share| ex.queue(&share.to_string()).share(share).request(us(100)).create().unwrap());
+        [1, 3].map(|share| ex.new_queue(&share.to_string()).share(share).request(us(100)).create().unwrap());
     queues.iter().for_each(|queue| drop(queue.spawn(compute(&sim, us(10)))));
     run(&sim, &ex, us(40_000));
     let before = queues.each_ref().map(|queue| queue.stats().busy);
@@ -46,8 +46,10 @@ fn a_poll_during_which_the_clock_is_set_back_is_charged_what_was_done_in_it() {
         let sim = VirtualTime::new();
         sim.clock().set(HOUR * 2);
         let ex = sim.executor();
-        let (las, other) =
-            (ex.queue("las").scheduler(Las::new()).create().unwrap(), ex.queue("other").create().unwrap());
+        let (las, other) = (
+            ex.new_queue("las").scheduler(Las::new()).create().unwrap(),
+            ex.new_queue("other").create().unwrap(),
+        );
         let task = las.spawn({
             let sim = sim.clone();
             async move {
@@ -70,8 +72,8 @@ fn a_poll_during_which_the_clock_is_set_back_is_charged_what_was_done_in_it() {
 fn a_jump_of_an_hour_inside_a_poll_is_charged_as_a_poll_of_an_hour() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let jumper = ex.queue("jumper").request(us(100)).create().unwrap();
-    let other = ex.queue("other").request(us(100)).create().unwrap();
+    let jumper = ex.new_queue("jumper").request(us(100)).create().unwrap();
+    let other = ex.new_queue("other").request(us(100)).create().unwrap();
     let trace = Trace::new();
     jumper.spawn({
         let (sim, trace) = (sim.clone(), trace.clone());
@@ -94,7 +96,7 @@ fn a_jump_of_an_hour_inside_a_poll_is_charged_as_a_poll_of_an_hour() {
 fn a_jump_of_an_hour_between_turns_is_nobodys() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let queues = ["a", "b"].map(|name| ex.queue(name).scheduler(Qlas::new()).create().unwrap());
+    let queues = ["a", "b"].map(|name| ex.new_queue(name).scheduler(Qlas::new()).create().unwrap());
     let trace = Trace::new();
     for (queue, name) in queues.iter().zip(["a", "b"]) {
         queue.spawn(poller(&sim, &trace, name, 1, us(10)));
@@ -126,7 +128,7 @@ fn at_the_end_of_time_tasks_still_run_and_the_host_has_its_turns() {
     sim.clock().set(Duration::from_nanos(u64::MAX - 15_000));
     let ex = sim.builder().host_budget(us(200)).build().unwrap();
     let queues = [Duration::from_nanos(1), us(500), Duration::MAX].map(|request| {
-        ex.queue(&format!("{request:?}")).request(request).scheduler(Las::new()).create().unwrap()
+        ex.new_queue(&format!("{request:?}")).request(request).scheduler(Las::new()).create().unwrap()
     });
     for queue in &queues {
         queue.spawn(poller(&sim, &Trace::new(), "", 3, us(10)));
@@ -143,7 +145,7 @@ fn at_the_end_of_time_tasks_still_run_and_the_host_has_its_turns() {
 fn time_that_went_round_stands_still() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
     for now in [u64::MAX, 0, u64::MAX, 1, u64::MAX / 2] {
         sim.clock().set(Duration::from_nanos(now));
         queue.spawn(poller(&sim, &Trace::new(), "", 2, us(10)));
@@ -157,7 +159,7 @@ fn time_that_went_round_stands_still() {
 fn budgets_and_requests_without_end_end_nothing() {
     let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(Duration::MAX).request(Duration::MAX).build().unwrap();
-    let other = ex.queue("other").request(Duration::MAX).create().unwrap();
+    let other = ex.new_queue("other").request(Duration::MAX).create().unwrap();
     let trace = Trace::new();
     ex.spawn(poller(&sim, &trace, "a", 2, NEVER / 2));
     other.spawn(poller(&sim, &trace, "b", 2, NEVER / 2));

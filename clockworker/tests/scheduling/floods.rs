@@ -37,7 +37,7 @@ fn a_thousand_drops_of_a_millisecond_take_a_turn_each() {
 #[test]
 fn a_thousand_refusals_with_drops_of_a_millisecond_take_a_turn_each() {
     let (clock, ex) = on_manual_clock();
-    let queue = ex.queue("closing").create().unwrap();
+    let queue = ex.new_queue("closing").create().unwrap();
     let handle = ex.handle();
     let slow = clock.clone();
     std::thread::spawn(move || {
@@ -139,7 +139,7 @@ fn wakes_between_a_queues_own_tasks_do_not_hold_up_what_comes_through_the_inbox(
 #[test]
 fn spawns_do_not_hold_up_the_rest_of_what_comes_through_the_inbox() {
     let (clock, ex) = on_manual_clock();
-    ex.queue("urgent").share(100).request(us(1)).create().unwrap();
+    ex.new_queue("urgent").share(100).request(us(1)).create().unwrap();
     let (handle, done) = (ex.handle(), Arc::new(AtomicUsize::new(0)));
     let (sent, before_urgent) = (Arc::clone(&done), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&before_urgent);
@@ -230,7 +230,7 @@ impl Scheduler for Counting {
 fn records_of_aborted_tasks_do_not_pile_up_under_a_scheduler_that_never_gives_them_out() {
     let (clock, ex) = on_manual_clock();
     let most = Rc::default();
-    let queue = ex.queue("lifo").scheduler(Counting(Lifo::default(), Rc::clone(&most))).create().unwrap();
+    let queue = ex.new_queue("lifo").scheduler(Counting(Lifo::default(), Rc::clone(&most))).create().unwrap();
     let spawning = queue.clone();
     queue.spawn(async move {
         for _ in 0..100_000 {

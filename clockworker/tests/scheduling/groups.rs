@@ -19,7 +19,7 @@ struct World {
 fn world() -> World {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
     World { sim, trace, ex, queue }
 }
 
@@ -41,7 +41,7 @@ impl World {
 #[test]
 fn a_group_has_a_key_and_a_queue() {
     let ex = Executor::new();
-    let queue = ex.queue("a").create().unwrap();
+    let queue = ex.new_queue("a").create().unwrap();
     let group = queue.group(u64::MAX);
     assert_eq!((group.key(), group.queue().name()), (u64::MAX, "a"));
     assert_eq!(format!("{group:?}"), "Group { queue: \"a\", key: 18446744073709551615 }");
@@ -116,7 +116,7 @@ fn a_child_holds_its_parents_group() {
 #[test]
 fn the_same_key_in_another_queue_is_another_group() {
     let w = world();
-    let other = w.ex.queue("other").scheduler(Las::new()).create().unwrap();
+    let other = w.ex.new_queue("other").scheduler(Las::new()).create().unwrap();
     let held = other.group(1);
     held.spawn(poller(&w.sim, &w.trace, "x", 1, us(100)));
     w.sim.drain(&w.ex);
@@ -169,7 +169,7 @@ fn a_hundred_thousand_groups() {
     let ex = Executor::new();
     let seen = Rc::new(Seen::default());
     let watching = Watching { seen: Rc::clone(&seen), ..Watching::default() };
-    let queue = ex.queue("groups").scheduler(watching).create().unwrap();
+    let queue = ex.new_queue("groups").scheduler(watching).create().unwrap();
     let groups: Vec<_> =
         (0..GROUPS as u64).map(|key| queue.group(key.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
     let round = || {
@@ -204,7 +204,7 @@ fn a_task_without_a_group_is_its_own() {
     let ex = Executor::new();
     let seen = Rc::new(Seen::default());
     let watching = Watching { seen: Rc::clone(&seen), ..Watching::default() };
-    let queue = ex.queue("groups").scheduler(watching).create().unwrap();
+    let queue = ex.new_queue("groups").scheduler(watching).create().unwrap();
     let tenant = queue.group(1);
     let tasks =
         [queue.spawn(async {}), tenant.spawn(async {}), queue.spawn(async {}), tenant.spawn(async {})];

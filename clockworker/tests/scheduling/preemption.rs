@@ -38,8 +38,8 @@ impl World {
     fn new(request: Duration) -> Self {
         let (sim, trace) = (VirtualTime::new(), Trace::new());
         let ex = sim.executor();
-        let long = ex.queue("long").request(us(500)).create().unwrap();
-        let other = ex.queue("other").request(request).create().unwrap();
+        let long = ex.new_queue("long").request(us(500)).create().unwrap();
+        let other = ex.new_queue("other").request(request).create().unwrap();
         Self { sim, trace, ex, long, other }
     }
 
@@ -145,8 +145,8 @@ fn a_larger_share_is_due_earlier_at_the_same_request() {
 fn a_queue_in_debt_does_not_preempt() {
     let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
-    let long = ex.queue("long").request(us(500)).create().unwrap();
-    let other = ex.queue("other").request(us(50)).create().unwrap();
+    let long = ex.new_queue("long").request(us(500)).create().unwrap();
+    let other = ex.new_queue("other").request(us(50)).create().unwrap();
     other.spawn({
         let (sim, trace, signal) = (sim.clone(), trace.clone(), signal.clone());
         async move {
@@ -179,8 +179,8 @@ fn a_queue_in_debt_does_not_preempt() {
 fn only_a_queue_that_becomes_runnable_preempts() {
     let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
-    let long = ex.queue("long").request(us(500)).create().unwrap();
-    let small = ex.queue("small").request(us(200)).create().unwrap();
+    let long = ex.new_queue("long").request(us(500)).create().unwrap();
+    let small = ex.new_queue("small").request(us(200)).create().unwrap();
     small.spawn(poller(&sim, &trace, "s", 3, us(200)));
     let last = long.spawn({
         let (sim, trace, small) = (sim.clone(), trace.clone(), small.clone());
@@ -216,9 +216,9 @@ fn only_a_queue_that_becomes_runnable_preempts() {
 fn a_preempted_queue_goes_on_with_what_is_left_of_its_turn() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let peer = ex.queue("peer").request(us(500)).create().unwrap();
-    let long = ex.queue("long").request(us(500)).create().unwrap();
-    let small = ex.queue("small").request(us(50)).create().unwrap();
+    let peer = ex.new_queue("peer").request(us(500)).create().unwrap();
+    let long = ex.new_queue("long").request(us(500)).create().unwrap();
+    let small = ex.new_queue("small").request(us(50)).create().unwrap();
     long.spawn({
         let (sim, trace) = (sim.clone(), trace.clone());
         async move {
@@ -246,9 +246,9 @@ fn a_wake_at_the_end_of_a_turn_gives_no_second_turn() {
     for how in ["by spawning", "by changing a share"] {
         let (sim, trace) = (VirtualTime::new(), Trace::new());
         let ex = sim.executor();
-        let one = ex.queue("one").request(us(200)).create().unwrap();
-        let two = ex.queue("two").request(us(200)).create().unwrap();
-        let late = ex.queue("late").request(us(50_000)).create().unwrap();
+        let one = ex.new_queue("one").request(us(200)).create().unwrap();
+        let two = ex.new_queue("two").request(us(200)).create().unwrap();
+        let late = ex.new_queue("late").request(us(50_000)).create().unwrap();
         one.spawn({
             let (sim, trace) = (sim.clone(), trace.clone());
             async move {
@@ -275,9 +275,9 @@ fn a_wake_at_the_end_of_a_turn_gives_no_second_turn() {
 fn of_two_that_wake_in_one_poll_the_one_due_first_is_first() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let long = ex.queue("long").request(us(500)).create().unwrap();
-    let small = ex.queue("small").request(us(100)).create().unwrap();
-    let smaller = ex.queue("smaller").request(us(50)).create().unwrap();
+    let long = ex.new_queue("long").request(us(500)).create().unwrap();
+    let small = ex.new_queue("small").request(us(100)).create().unwrap();
+    let smaller = ex.new_queue("smaller").request(us(50)).create().unwrap();
     let last = long.spawn({
         let (sim, trace) = (sim.clone(), trace.clone());
         async move {

@@ -17,7 +17,7 @@ use crate::support::{Trace, VirtualTime, poll_once, poller, us, yields};
 #[test]
 fn a_queue_keeps_its_options() {
     let ex = Executor::new();
-    let queue = ex.queue("Käse 9").share(7).request(us(30)).create().unwrap();
+    let queue = ex.new_queue("Käse 9").share(7).request(us(30)).create().unwrap();
     assert_eq!((queue.name(), queue.share(), queue.request()), ("Käse 9", 7, us(30)));
     let default = ex.default_queue();
     assert_eq!((default.name(), default.share(), default.request()), ("default", 1, us(500)));
@@ -29,11 +29,11 @@ fn a_queue_keeps_its_options() {
 #[test]
 fn a_name_can_be_taken_once() {
     let ex = Executor::new();
-    ex.queue("a").create().unwrap();
-    ex.queue("A").create().unwrap();
-    ex.queue("").create().unwrap();
+    ex.new_queue("a").create().unwrap();
+    ex.new_queue("A").create().unwrap();
+    ex.new_queue("").create().unwrap();
     for name in ["a", "A", "", "default"] {
-        let error = ex.queue(name).create().unwrap_err();
+        let error = ex.new_queue(name).create().unwrap_err();
         assert!(error.is_name_taken(), "{error}");
         assert_eq!(error.to_string(), format!("there is an open queue named {name:?} already"));
     }
@@ -48,12 +48,12 @@ fn kinds(error: &QueueError) -> [bool; 5] {
 fn shares_have_bounds() {
     let ex = Executor::new();
     for share in [0, 1_000_001, u32::MAX] {
-        let error = ex.queue("a").share(share).create().unwrap_err();
+        let error = ex.new_queue("a").share(share).create().unwrap_err();
         assert_eq!(kinds(&error), [false, true, false, false, false]);
         assert_eq!(error.to_string(), format!("a share is between 1 and 1000000, not {share}"));
     }
     for share in [1, 1_000_000] {
-        let queue = ex.queue(&share.to_string()).share(share).create().unwrap();
+        let queue = ex.new_queue(&share.to_string()).share(share).create().unwrap();
         assert_eq!(queue.set_share(0).unwrap_err().to_string(), "a share is between 1 and 1000000, not 0");
         assert_eq!(queue.share(), share, "unchanged");
     }
@@ -65,10 +65,10 @@ fn shares_have_bounds() {
 #[test]
 fn requests_have_a_lower_bound() {
     let ex = Executor::new();
-    let error = ex.queue("a").request(Duration::ZERO).create().unwrap_err();
+    let error = ex.new_queue("a").request(Duration::ZERO).create().unwrap_err();
     assert_eq!(kinds(&error), [false, false, true, false, false]);
     assert_eq!(error.to_string(), "a queue's request must be more than zero");
-    let queue = ex.queue("a").request(Duration::from_nanos(1)).create().unwrap();
+    let queue = ex.new_queue("a").request(Duration::from_nanos(1)).create().unwrap();
     assert_eq!(queue.set_request(Duration::ZERO).unwrap_err(), error);
     assert_eq!(queue.request(), Duration::from_nanos(1), "unchanged");
     queue.set_request(Duration::MAX).unwrap();
@@ -88,7 +88,7 @@ fn the_options_of_an_executor_have_bounds() {
 fn no_queue_is_created_after_a_shutdown() {
     let ex = Executor::new();
     ex.block_on_shutdown(pending::<()>());
-    let error = ex.queue("a").create().unwrap_err();
+    let error = ex.new_queue("a").create().unwrap_err();
     assert_eq!(kinds(&error), [false, false, false, false, true]);
     assert_eq!(error.to_string(), "the executor was shut down");
 }
@@ -99,7 +99,7 @@ fn no_queue_is_created_after_a_shutdown() {
 fn a_closed_queue_refuses_and_drains() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let queue = ex.queue("a").create().unwrap();
+    let queue = ex.new_queue("a").create().unwrap();
     queue.spawn(poller(&sim, &trace, "a", 3, us(1)));
     queue.close();
     queue.close();
@@ -120,7 +120,7 @@ fn a_closed_queue_refuses_and_drains() {
 #[test]
 fn children_are_refused_too() {
     let ex = Executor::new();
-    let queue = ex.queue("a").create().unwrap();
+    let queue = ex.new_queue("a").create().unwrap();
     let task = queue.spawn(async {
         yield_now().await;
         clockworker::spawn_local(async {}).await
@@ -132,11 +132,11 @@ fn children_are_refused_too() {
 #[test]
 fn the_name_is_free_at_once() {
     let ex = Executor::new();
-    let old = ex.queue("a").create().unwrap();
+    let old = ex.new_queue("a").create().unwrap();
     old.spawn(pending::<()>());
     old.close();
     assert!(!ex.handle().has_queue("a"));
-    let new = ex.queue("a").share(3).create().unwrap();
+    let new = ex.new_queue("a").share(3).create().unwrap();
     assert_eq!((old.share(), new.share()), (1, 3));
     // By name it is the new one.
     let handle = ex.handle();
@@ -151,12 +151,12 @@ fn the_name_is_free_at_once() {
 #[test]
 fn a_queue_that_is_gone_cannot_be_changed() {
     let ex = Executor::new();
-    let old = ex.queue("old").create().unwrap();
+    let old = ex.new_queue("old").create().unwrap();
     let task = old.spawn(yield_now());
     old.close();
     old.set_share(5).unwrap();
     ex.block_on(task).unwrap();
-    let new = ex.queue("new").create().unwrap();
+    let new = ex.new_queue("new").create().unwrap();
     let error = old.set_share(9).unwrap_err();
     assert_eq!(kinds(&error), [false, false, false, true, false]);
     assert_eq!(error.to_string(), "the queue is closed and gone");
@@ -184,7 +184,7 @@ const SHUT_DOWN: &str = "the executor was shut down";
 fn a_queue_whose_executor_is_gone_cannot_be_changed() {
     let ex = Executor::new();
     let queues =
-        ["idle", "waiting", "closed", "closed and gone"].map(|name| ex.queue(name).create().unwrap());
+        ["idle", "waiting", "closed", "closed and gone"].map(|name| ex.new_queue(name).create().unwrap());
     let [idle, waiting, closed, gone] = &queues;
     drop(waiting.spawn(pending::<()>()));
     drop(closed.spawn(pending::<()>()));
@@ -218,9 +218,9 @@ fn a_queue_whose_executor_is_gone_cannot_be_changed() {
 #[test]
 fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished() {
     let ex = Executor::new();
-    let idle = ex.queue("idle").create().unwrap();
-    let drains = ex.queue("drains").create().unwrap();
-    let stays = ex.queue("stays").create().unwrap();
+    let idle = ex.new_queue("idle").create().unwrap();
+    let drains = ex.new_queue("drains").create().unwrap();
+    let stays = ex.new_queue("stays").create().unwrap();
     let go = Rc::new(Cell::new(false));
     let goes = Rc::clone(&go);
     drop(drains.spawn(poll_fn(move |cx| {
@@ -254,7 +254,7 @@ fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
     let kept = Rc::new(RefCell::new(None::<Waker>));
-    let old = ex.queue("old").create().unwrap();
+    let old = ex.new_queue("old").create().unwrap();
     old.spawn({
         let kept = Rc::clone(&kept);
         poll_fn(move |cx| {
@@ -264,7 +264,7 @@ fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
     });
     old.close();
     sim.drain(&ex);
-    let new = ex.queue("new").create().unwrap();
+    let new = ex.new_queue("new").create().unwrap();
     let polls = Rc::new(Cell::new(0));
     new.spawn({
         let polls = Rc::clone(&polls);
@@ -286,11 +286,11 @@ fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
 #[test]
 fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
     let ex = Executor::new();
-    let old = ex.queue("old").create().unwrap();
+    let old = ex.new_queue("old").create().unwrap();
     let handle = ex.handle();
     let sent = thread::spawn(move || handle.spawn_on("old", || async {})).join().unwrap();
     old.close();
-    let new = ex.queue("new").create().unwrap();
+    let new = ex.new_queue("new").create().unwrap();
     let error = ex.block_on(sent).unwrap_err();
     assert!(error.is_refused(), "{error}");
     assert_eq!(new.stats().spawned, 0);
@@ -302,13 +302,13 @@ fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
 fn statistics_stay_after_closing() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let queue = ex.queue("a").share(4).create().unwrap();
+    let queue = ex.new_queue("a").share(4).create().unwrap();
     queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
     sim.drain(&ex);
     let (before, all) = (queue.stats(), ex.stats());
     queue.close();
     assert_eq!(queue.stats(), before);
-    ex.queue("b").create().unwrap().spawn(poller(&sim, &Trace::new(), "", 2, us(5)));
+    ex.new_queue("b").create().unwrap().spawn(poller(&sim, &Trace::new(), "", 2, us(5)));
     sim.drain(&ex);
     assert_eq!(queue.stats(), before, "what its successor does is not its");
     let after = ex.stats();
@@ -323,7 +323,7 @@ fn the_default_queue_can_be_closed_too() {
     let refused = ex.block_on(async { clockworker::spawn_local(async {}).await });
     assert!(refused.unwrap_err().is_refused());
     assert!(ex.block_on(ex.spawn(async {})).unwrap_err().is_refused());
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     assert_eq!(ex.block_on(other.spawn(async { 1 })).unwrap(), 1);
 }
 
@@ -331,7 +331,7 @@ fn the_default_queue_can_be_closed_too() {
 fn handles_may_outlive_the_executor() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let queue = ex.queue("a").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("a").scheduler(Las::new()).create().unwrap();
     let group = queue.group(1);
     queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
     let left = group.spawn(pending::<()>());
@@ -361,7 +361,7 @@ fn a_task_creates_closes_and_shares_queues() {
         let (ex, sim, trace) = (Rc::clone(&ex), sim.clone(), trace.clone());
         async move {
             trace.note("p1");
-            let urgent = ex.queue("urgent").request(us(50)).create().unwrap();
+            let urgent = ex.new_queue("urgent").request(us(50)).create().unwrap();
             urgent.spawn(poller(&sim, &trace, "u", 2, us(10)));
             sim.work(us(100));
             yield_now().await;
@@ -383,7 +383,7 @@ fn a_task_creates_closes_and_shares_queues() {
 fn a_queue_may_be_closed_by_its_last_task() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let queue = ex.queue("a").create().unwrap();
+    let queue = ex.new_queue("a").create().unwrap();
     queue.spawn({
         let (sim, queue) = (sim.clone(), queue.clone());
         async move {
@@ -404,12 +404,12 @@ fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
     let yielding = |queue: &Queue, polls| queue.spawn(poller(&sim, &Trace::new(), "", polls, us(20)));
-    let three = ex.queue("three").share(3).create().unwrap();
-    let one = ex.queue("one").create().unwrap();
+    let three = ex.new_queue("three").share(3).create().unwrap();
+    let one = ex.new_queue("one").create().unwrap();
     yielding(&three, usize::MAX);
     yielding(&one, usize::MAX);
     for _ in 0..100 {
-        let guest = ex.queue("guest").share(4).create().unwrap();
+        let guest = ex.new_queue("guest").share(4).create().unwrap();
         let task = yielding(&guest, 250);
         guest.close();
         sim.run(&ex, task).unwrap();
@@ -433,10 +433,10 @@ fn a_thousand_queues_come_and_go_with_exact_accounts() {
         let name = format!("queue {}", i % (2 * TENTH));
         let share = 1 + (i as u32 * 37) % 100;
         let queue = match i % 4 {
-            0 => ex.queue(&name).share(share).create(),
-            1 => ex.queue(&name).share(share).scheduler(Las::new()).create(),
-            2 => ex.queue(&name).share(share).scheduler(Serpt::new()).create(),
-            _ => ex.queue(&name).share(share).scheduler(Qlas::new()).request(us(50)).create(),
+            0 => ex.new_queue(&name).share(share).create(),
+            1 => ex.new_queue(&name).share(share).scheduler(Las::new()).create(),
+            2 => ex.new_queue(&name).share(share).scheduler(Serpt::new()).create(),
+            _ => ex.new_queue(&name).share(share).scheduler(Qlas::new()).request(us(50)).create(),
         };
         let queue = queue.unwrap();
         for task in 0..5 {

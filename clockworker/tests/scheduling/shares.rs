@@ -42,7 +42,7 @@ impl Saturated {
 
     fn add(&mut self, load: Load) {
         let name = format!("queue {}", self.queues.len());
-        let queue = self.ex.queue(&name).share(load.share).request(load.request).create().unwrap();
+        let queue = self.ex.new_queue(&name).share(load.share).request(load.request).create().unwrap();
         let number = self.fluid.borrow_mut().join(load.share, load.request);
         for _ in 0..load.tasks {
             queue.spawn(self.task(number, load.polls));
@@ -192,8 +192,8 @@ fn a_small_request_takes_shorter_turns_at_the_same_share() {
 fn of_two_new_queues_the_one_with_the_small_request_is_first() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let large = ex.queue("large").request(us(300)).create().unwrap();
-    let small = ex.queue("small").request(us(100)).create().unwrap();
+    let large = ex.new_queue("large").request(us(300)).create().unwrap();
+    let small = ex.new_queue("small").request(us(100)).create().unwrap();
     large.spawn(poller(&sim, &trace, "l", 6, us(100)));
     let last = small.spawn(poller(&sim, &trace, "s", 6, us(100)));
     sim.run(&ex, last).unwrap();
@@ -207,8 +207,8 @@ fn of_two_new_queues_the_one_with_the_small_request_is_first() {
 fn waits(request: Duration) -> (Duration, Duration) {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let busy = ex.queue("busy").request(us(500)).create().unwrap();
-    let sleepy = ex.queue("sleepy").request(request).create().unwrap();
+    let busy = ex.new_queue("busy").request(us(500)).create().unwrap();
+    let sleepy = ex.new_queue("sleepy").request(request).create().unwrap();
     busy.spawn(compute(&sim, us(20)));
     let sleeper = sleepy.spawn({
         let sim = sim.clone();
@@ -347,7 +347,8 @@ fn an_aborted_future_that_is_slow_to_drop_is_charged_to_its_own_queue() {
     }
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let [first, second] = ["first", "second"].map(|name| ex.queue(name).request(us(500)).create().unwrap());
+    let [first, second] =
+        ["first", "second"].map(|name| ex.new_queue(name).request(us(500)).create().unwrap());
     let victim = second.spawn({
         let slow = SlowDrop(sim.clone());
         async move {
@@ -381,7 +382,7 @@ fn a_main_future_that_spawns_two_tasks_in_a_loop_takes_nothing_from_the_queue_th
         let ex = sim.executor();
         let [victim, worker, helper] = ["victim", "worker", "helper"];
         let [victim, worker, helper] = [(victim, 0), (worker, 1), (helper, 2)]
-            .map(|(name, n)| ex.queue(name).share(shares[n]).request(us(500)).create().unwrap());
+            .map(|(name, n)| ex.new_queue(name).share(shares[n]).request(us(500)).create().unwrap());
         victim.spawn(compute(&sim, us(20)));
         sim.run(&ex, async {
             while sim.now() < 10 * SECOND {

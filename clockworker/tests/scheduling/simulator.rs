@@ -153,8 +153,10 @@ impl Policy {
     }
 
     fn create(self, ex: &Executor, settings: &Settings) {
-        let queue =
-            ex.queue(settings.name).share(settings.share).request(Duration::from_nanos(settings.request_ns));
+        let queue = ex
+            .new_queue(settings.name)
+            .share(settings.share)
+            .request(Duration::from_nanos(settings.request_ns));
         match self {
             Policy::WokenFirst => queue.create().unwrap(),
             Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create().unwrap(),

@@ -12,8 +12,8 @@ use crate::support::{Signal, Trace, VirtualTime, compute, us};
 fn napper(share: u32, request: Duration, poll: Duration, nap: Duration) -> (Duration, Duration) {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let busy = ex.queue("busy").share(1).create().unwrap();
-    let napping = ex.queue("napping").share(share).request(request).create().unwrap();
+    let busy = ex.new_queue("busy").share(1).create().unwrap();
+    let napping = ex.new_queue("napping").share(share).request(request).create().unwrap();
     busy.spawn(compute(&sim, us(1)));
     let asleep = Rc::new(Cell::new(Duration::ZERO));
     napping.spawn({
@@ -66,8 +66,8 @@ fn a_sleeper_gets_what_it_wants_up_to_its_share() {
 fn a_long_sleeper_is_forgiven_its_debt() {
     let (sim, trace, signal) = (VirtualTime::new(), Trace::new(), Signal::new());
     let ex = sim.executor();
-    let busy = ex.queue("busy").request(us(100)).create().unwrap();
-    let debtor = ex.queue("debtor").request(us(50)).create().unwrap();
+    let busy = ex.new_queue("busy").request(us(100)).create().unwrap();
+    let debtor = ex.new_queue("debtor").request(us(50)).create().unwrap();
     debtor.spawn({
         let (sim, trace, signal) = (sim.clone(), trace.clone(), signal.clone());
         async move {
@@ -105,8 +105,8 @@ fn a_long_sleeper_is_forgiven_its_debt() {
 fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let long = ex.queue("long").request(us(10_000)).create().unwrap();
-    let owed = ex.queue("owed").request(us(100)).create().unwrap();
+    let long = ex.new_queue("long").request(us(10_000)).create().unwrap();
+    let owed = ex.new_queue("owed").request(us(100)).create().unwrap();
     let first = Signal::new();
     let turns = Rc::new(RefCell::new(Vec::new()));
     // One poll of 10 ms, with the other queue runnable: it is owed 5 ms afterwards.
@@ -152,11 +152,11 @@ fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
 fn closing_a_queue_and_creating_it_again_is_no_way_out_of_a_debt() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let victim = ex.queue("victim").create().unwrap();
+    let victim = ex.new_queue("victim").create().unwrap();
     victim.spawn(compute(&sim, us(20)));
     sim.run(&ex, async {
         while sim.now() < SECOND {
-            let queue = ex.queue("again").request(us(10)).create().unwrap();
+            let queue = ex.new_queue("again").request(us(10)).create().unwrap();
             let sim = sim.clone();
             let task = queue.spawn(async move { sim.work(us(1_000)) });
             queue.close();

@@ -20,11 +20,11 @@ fn each_policy(check: impl Fn(&VirtualTime, &Executor, &Queue)) {
         let sim = VirtualTime::new();
         let ex = sim.executor();
         let queue = match policy {
-            "arrival" => ex.queue(policy).scheduler(ArrivalFifo::new()).create(),
-            "las" => ex.queue(policy).scheduler(Las::new()).create(),
-            "qlas" => ex.queue(policy).scheduler(Qlas::new()).create(),
-            "serpt" => ex.queue(policy).scheduler(Serpt::new()).create(),
-            _ => ex.queue(policy).create(),
+            "arrival" => ex.new_queue(policy).scheduler(ArrivalFifo::new()).create(),
+            "las" => ex.new_queue(policy).scheduler(Las::new()).create(),
+            "qlas" => ex.new_queue(policy).scheduler(Qlas::new()).create(),
+            "serpt" => ex.new_queue(policy).scheduler(Serpt::new()).create(),
+            _ => ex.new_queue(policy).create(),
         };
         check(&sim, &ex, &queue.unwrap());
     }
@@ -169,9 +169,9 @@ impl Lock {
 fn waits_for_the_holder(spinners_share: u32) -> Duration {
     let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(NEVER).build().unwrap();
-    let high = ex.queue("high").share(1_000).create().unwrap();
-    let low = ex.queue("low").share(1).create().unwrap();
-    let spinning = ex.queue("spinning").share(spinners_share).create().unwrap();
+    let high = ex.new_queue("high").share(1_000).create().unwrap();
+    let low = ex.new_queue("low").share(1).create().unwrap();
+    let spinning = ex.new_queue("spinning").share(spinners_share).create().unwrap();
     let (lock, stop) = (Lock::default(), Rc::new(Cell::new(false)));
     let held = Signal::new();
     drop(low.spawn({

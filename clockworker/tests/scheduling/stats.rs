@@ -63,7 +63,7 @@ fn one_slice_of_one_queue() {
 fn the_main_futures_time_is_nobodys() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let las = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let las = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
     let trace = Trace::new();
     sim.run(&ex, async {
         las.spawn(poller(&sim, &trace, "a", 2, us(10)));
@@ -105,8 +105,8 @@ fn the_hosts_time_is_nobodys() {
 fn overruns_and_by_how_much() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let a = ex.queue("a").request(us(100)).create().unwrap();
-    let b = ex.queue("b").request(us(100)).create().unwrap();
+    let a = ex.new_queue("a").request(us(100)).create().unwrap();
+    let b = ex.new_queue("b").request(us(100)).create().unwrap();
     a.spawn(work(&sim, 4, us(70)));
     b.spawn(work(&sim, 4, us(70)));
     sim.drain(&ex);
@@ -122,8 +122,8 @@ fn overruns_and_by_how_much() {
 fn a_slice_that_ends_on_time_is_no_overrun() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let a = ex.queue("a").request(us(100)).create().unwrap();
-    let b = ex.queue("b").request(us(100)).create().unwrap();
+    let a = ex.new_queue("a").request(us(100)).create().unwrap();
+    let b = ex.new_queue("b").request(us(100)).create().unwrap();
     a.spawn(work(&sim, 20, us(10)));
     b.spawn(work(&sim, 20, us(10)));
     sim.drain(&ex);
@@ -135,8 +135,8 @@ fn a_slice_that_ends_on_time_is_no_overrun() {
 fn preemptions_count_for_the_queue_that_was_interrupted() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let long = ex.queue("long").create().unwrap();
-    let small = ex.queue("small").request(us(10)).create().unwrap();
+    let long = ex.new_queue("long").create().unwrap();
+    let small = ex.new_queue("small").request(us(10)).create().unwrap();
     long.spawn({
         let (sim, small) = (sim.clone(), small.clone());
         async move {
@@ -249,8 +249,8 @@ fn the_host_gets_its_turn_after_so_many_polls() {
 fn the_poll_cap_counts_polls_that_end_in_a_preemption() {
     let sim = VirtualTime::new();
     let ex = sim.builder().poll_cap(4).build().unwrap();
-    let long = ex.queue("long").create().unwrap();
-    let small = ex.queue("small").request(us(10)).create().unwrap();
+    let long = ex.new_queue("long").create().unwrap();
+    let small = ex.new_queue("small").request(us(10)).create().unwrap();
     long.spawn({
         let (sim, small) = (sim.clone(), small.clone());
         async move {
@@ -298,7 +298,7 @@ fn the_poll_cap_counts_polls_after_which_the_main_future_goes_on() {
 fn ready_and_live() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     let signal = Signal::new();
     other.spawn({
         let signal = signal.clone();
@@ -324,7 +324,7 @@ fn ready_and_live() {
 #[test]
 fn how_tasks_end() {
     let ex = VirtualTime::new().executor();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     ex.block_on(async {
         other.spawn(async {}).await.unwrap();
         other.spawn(async { 1 }).await.unwrap();
@@ -352,7 +352,7 @@ fn the_executors_counts_are_the_sums_of_its_queues() {
     let ex = sim.builder().host_budget(us(300)).build().unwrap();
     let signal = Signal::new();
     for (i, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
-        let queue = ex.queue(name).share(1 + i as u32).request(us(50 + 100 * i as u64)).create().unwrap();
+        let queue = ex.new_queue(name).share(1 + i as u32).request(us(50 + 100 * i as u64)).create().unwrap();
         for length in [3, 17, 90] {
             queue.spawn(work(&sim, 40, us(length)));
         }
@@ -393,11 +393,11 @@ fn the_executors_counts_are_the_sums_of_its_queues() {
 fn queues_are_listed_in_the_order_in_which_they_were_created() {
     let ex = VirtualTime::new().executor();
     let names = |stats: ExecutorStats| stats.queues.into_iter().map(|queue| queue.name).collect::<Vec<_>>();
-    let first = ex.queue("first").create().unwrap();
-    ex.queue("second").create().unwrap();
+    let first = ex.new_queue("first").create().unwrap();
+    ex.new_queue("second").create().unwrap();
     assert_eq!(names(ex.stats()), ["default", "first", "second"]);
     // A later queue takes an earlier one's place inside, but not here.
     first.close();
-    ex.queue("third").create().unwrap();
+    ex.new_queue("third").create().unwrap();
     assert_eq!(names(ex.stats()), ["default", "second", "third"]);
 }

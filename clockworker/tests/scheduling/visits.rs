@@ -264,8 +264,8 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
 fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Vec<(u64, u64)> {
     let sim = VirtualTime::new();
     let ex = Executor::builder().clock(sim.clock()).build().unwrap();
-    let foreground = ex.queue("foreground").share(9).create().unwrap();
-    let background = ex.queue("background").create().unwrap();
+    let foreground = ex.new_queue("foreground").share(9).create().unwrap();
+    let background = ex.new_queue("background").create().unwrap();
     let signal = Signal::new();
     foreground.spawn({
         let (signal, sim) = (signal.clone(), sim.clone());
@@ -309,8 +309,8 @@ fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the
     for (tasks, poll) in [(1, us(1)), (1, us(30)), (5, us(3)), (30, us(3)), (200, us(3))] {
         let sim = VirtualTime::new();
         let ex = Executor::builder().clock(sim.clock()).build().unwrap();
-        let foreground = ex.queue("foreground").share(9).create().unwrap();
-        let background = ex.queue("background").create().unwrap();
+        let foreground = ex.new_queue("foreground").share(9).create().unwrap();
+        let background = ex.new_queue("background").create().unwrap();
         let signals: Vec<_> = (0..tasks).map(|_| Signal::new()).collect();
         for signal in signals.clone() {
             let sim = sim.clone();

@@ -13,8 +13,8 @@ use crate::support::{NEVER, Signal, Trace, VirtualTime, poller, us, yields};
 fn contended<T: 'static>(request_us: u64, task: impl AsyncFnOnce(&VirtualTime) -> T + 'static) -> T {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let first = ex.queue("first").request(us(request_us)).create().unwrap();
-    let second = ex.queue("second").request(us(request_us)).create().unwrap();
+    let first = ex.new_queue("first").request(us(request_us)).create().unwrap();
+    let second = ex.new_queue("second").request(us(request_us)).create().unwrap();
     let handle = first.spawn({
         let sim = sim.clone();
         async move { task(&sim).await }
@@ -113,7 +113,7 @@ fn not_due_at_the_beginning_of_the_next_slice() {
 fn not_due_while_no_other_queue_is_runnable() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let alone = ex.queue("alone").request(us(100)).create().unwrap();
+    let alone = ex.new_queue("alone").request(us(100)).create().unwrap();
     let task = alone.spawn({
         let sim = sim.clone();
         async move {
@@ -129,8 +129,8 @@ fn not_due_while_no_other_queue_is_runnable() {
 fn due_when_another_queue_joins_after_the_turn_is_spent() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let first = ex.queue("first").request(us(100)).create().unwrap();
-    let second = ex.queue("second").request(us(100_000)).create().unwrap();
+    let first = ex.new_queue("first").request(us(100)).create().unwrap();
+    let second = ex.new_queue("second").request(us(100_000)).create().unwrap();
     let task = first.spawn({
         let sim = sim.clone();
         async move {
@@ -220,7 +220,7 @@ fn due_when_a_remote_abort_arrived() {
 fn due_when_a_task_of_another_queue_was_woken() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     let (same, elsewhere) = (Signal::new(), Signal::new());
     for (queue, signal) in [(ex.default_queue(), same.clone()), (&other, elsewhere.clone())] {
         queue.spawn(async move { signal.wait().await });
@@ -258,7 +258,7 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
     for (wakes, expected) in cases {
         let sim = VirtualTime::new();
         let ex = sim.executor();
-        let others = ["b", "c"].map(|name| ex.queue(name).create().unwrap());
+        let others = ["b", "c"].map(|name| ex.new_queue(name).create().unwrap());
         let queues = [ex.default_queue(), &others[0], &others[1]];
         let signals = queues.map(|queue| -> Vec<Signal> {
             let signals: Vec<Signal> = (0..wakes.len()).map(|_| Signal::new()).collect();
@@ -295,7 +295,7 @@ fn due_when_a_spawn_makes_a_queue_due_earlier() {
     for (request_us, due) in [(50, true), (5_000, false)] {
         let sim = VirtualTime::new();
         let ex = sim.executor();
-        let other = ex.queue("other").request(us(request_us)).create().unwrap();
+        let other = ex.new_queue("other").request(us(request_us)).create().unwrap();
         let task = ex.spawn(async move {
             other.spawn(async {});
             should_yield()
@@ -326,8 +326,8 @@ fn yield_if_due_goes_on_within_a_slice_and_yields_at_its_end() {
     let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(NEVER).build().unwrap();
     let trace = Trace::new();
-    let long = ex.queue("long").request(us(300)).create().unwrap();
-    let other = ex.queue("other").request(us(300)).create().unwrap();
+    let long = ex.new_queue("long").request(us(300)).create().unwrap();
+    let other = ex.new_queue("other").request(us(300)).create().unwrap();
     let computation = long.spawn({
         let (sim, trace) = (sim.clone(), trace.clone());
         async move {

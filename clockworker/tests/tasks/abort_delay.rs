@@ -47,8 +47,8 @@ fn ten_thousand_woken_tasks_before_it_do_not_delay_the_drop() {
 #[test]
 fn a_tiny_share_does_not_delay_the_drop() {
     let ex = Executor::builder().poll_cap(10).clock(ManualClock::new()).build().unwrap();
-    let heavy = ex.queue("heavy").share(10_000).create().unwrap();
-    let tiny = ex.queue("tiny").share(1).create().unwrap();
+    let heavy = ex.new_queue("heavy").share(10_000).create().unwrap();
+    let tiny = ex.new_queue("tiny").share(1).create().unwrap();
     let busy = heavy.spawn(never_rests());
     let probe = Probe::new();
     let task = tiny.spawn(probe.future());
@@ -62,7 +62,7 @@ fn a_tiny_share_does_not_delay_the_drop() {
 fn tasks_of_a_queue_that_is_never_picked_are_dropped_too() {
     // The other queue's only slice is under way when the abort comes: no pick in between.
     let ex = untimed();
-    let starved = ex.queue("starved").create().unwrap();
+    let starved = ex.new_queue("starved").create().unwrap();
     let probe = Probe::new();
     let task = starved.spawn(probe.future());
     let handle = task.abort_handle();
@@ -97,9 +97,9 @@ fn an_abort_in_every_scheduler_leaves_the_rest_in_order() {
     }
     let ex = untimed();
     check(&ex, ex.default_queue());
-    check(&ex, &ex.queue("las").scheduler(Las::new()).create().unwrap());
-    check(&ex, &ex.queue("qlas").scheduler(Qlas::new()).create().unwrap());
-    check(&ex, &ex.queue("serpt").scheduler(Serpt::new()).create().unwrap());
+    check(&ex, &ex.new_queue("las").scheduler(Las::new()).create().unwrap());
+    check(&ex, &ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap());
+    check(&ex, &ex.new_queue("serpt").scheduler(Serpt::new()).create().unwrap());
 }
 
 #[test]

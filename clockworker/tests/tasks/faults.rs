@@ -216,7 +216,7 @@ fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
     // Aborted, refused by a queue, by a shutdown or by the end of the executor before it was taken in.
     for how in 0..4 {
         let ex = untimed();
-        let queue = ex.queue("closed").create().unwrap();
+        let queue = ex.new_queue("closed").create().unwrap();
         let guard = bomb();
         let task: JoinHandle<()> = ex.handle().spawn_on("closed", move || {
             let _guard = guard;
@@ -243,7 +243,7 @@ fn what_makes_a_future_panics_when_dropped_and_the_spawner_is_told() {
 #[test]
 fn a_future_that_is_refused_and_panics_when_dropped_tells_its_handle() {
     let ex = untimed();
-    let queue = ex.queue("closed").create().unwrap();
+    let queue = ex.new_queue("closed").create().unwrap();
     queue.close();
     let task = queue.spawn(hold(bomb()));
     assert_eq!(panic_of(output(task)), "the bomb");
@@ -414,8 +414,8 @@ fn debug_of_user_types_is_never_called() {
     let mute = || Mute(RunnableFifo::new());
     let ex = Executor::builder().scheduler(mute()).build().unwrap();
     assert!(shown(Executor::builder().scheduler(mute())));
-    assert!(shown(ex.queue("mute").scheduler(mute())));
-    let queue = ex.queue("mute").scheduler(mute()).create().unwrap();
+    assert!(shown(ex.new_queue("mute").scheduler(mute())));
+    let queue = ex.new_queue("mute").scheduler(mute()).create().unwrap();
     let task = queue.spawn(mute());
     let panics: JoinHandle<Mute> = queue.spawn(poll_fn(|_| std::panic::panic_any(7_u8)));
     assert!(shown(&task) && shown(task.abort_handle()) && shown(&queue) && shown(queue.group(1)));

@@ -206,7 +206,7 @@ fn spawn(ex: &Executor, case: Case, seen: &Arc<Seen>) -> JoinHandle<Output> {
     match case.spawn {
         Spawn::OnDefault => ex.spawn(TwoPolls::new(seen, case)),
         Spawn::InGroup => {
-            let queue = ex.queue("qlas").scheduler(Qlas::new()).create().expect("the name is free");
+            let queue = ex.new_queue("qlas").scheduler(Qlas::new()).create().expect("the name is free");
             queue.group(3).spawn(TwoPolls::new(seen, case))
         }
         Spawn::Remote => {

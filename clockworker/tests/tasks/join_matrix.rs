@@ -127,7 +127,7 @@ impl Run {
         let handle = match case.spawn {
             Spawn::OnOwner => run.ex.spawn(future(Some(run.in_first_poll()))),
             Spawn::InGroup => {
-                let queue = run.ex.queue("las").scheduler(Las::new()).create().expect("the name is free");
+                let queue = run.ex.new_queue("las").scheduler(Las::new()).create().expect("the name is free");
                 queue.group(7).spawn(future(Some(run.in_first_poll())))
             }
             Spawn::Remote => {

@@ -25,7 +25,7 @@ fn poll_next<T>(set: &mut JoinSet<T>, waker: &Waker) -> Poll<Option<T>> {
 #[test]
 fn members_are_on_any_queue_group_and_executor() {
     let (ex, other) = (untimed(), untimed());
-    let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
     let mut set = JoinSet::new();
     set.spawn_local_on(ready(1), &ex);
     set.spawn_local_on(ready(2), &queue);
@@ -41,7 +41,7 @@ fn members_are_on_any_queue_group_and_executor() {
 #[test]
 fn spawned_inside_a_task_they_are_beside_it() {
     let ex = untimed();
-    let queue = ex.queue("own").create().unwrap();
+    let queue = ex.new_queue("own").create().unwrap();
     let task = queue.spawn(async {
         let mut set = JoinSet::new();
         for i in 0..10 {
@@ -377,7 +377,7 @@ fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield_by_that() {
 fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
     const TASKS: u32 = 100_000;
     let ex = untimed();
-    let queues: Vec<Queue> = (0..3).map(|i| ex.queue(&i.to_string()).create().unwrap()).collect();
+    let queues: Vec<Queue> = (0..3).map(|i| ex.new_queue(&i.to_string()).create().unwrap()).collect();
     let sum = ex.block_on(async {
         let mut set = JoinSet::new();
         for i in 0..TASKS {
@@ -465,7 +465,7 @@ fn sets_inside_the_tasks_of_sets_go_all_at_once() {
 #[test]
 fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
     let ex = untimed();
-    let queue = ex.queue("q").create().unwrap();
+    let queue = ex.new_queue("q").create().unwrap();
     let mut set = JoinSet::new();
     set.spawn_local_on(pending::<()>(), &queue);
     drop(ex);

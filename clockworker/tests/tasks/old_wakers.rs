@@ -37,7 +37,7 @@ fn wakers_of_finished_tasks_do_nothing() {
 #[test]
 fn an_old_waker_neither_polls_nor_charges_the_task_that_has_its_slot_now() {
     let ex = untimed();
-    let other = ex.queue("other").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     let old = Probe::new();
     let first = ex.spawn(old.future());
     settle(&ex);

@@ -60,7 +60,7 @@ fn a_run_that_would_wait_for_ever_panics_instead() {
 #[test]
 fn afterwards_it_takes_no_tasks_and_every_run_says_so() {
     let ex = strict();
-    let (queue, handle) = (ex.queue("q").create().unwrap(), ex.handle());
+    let (queue, handle) = (ex.new_queue("q").create().unwrap(), ex.handle());
     drop::<JoinHandle<()>>(ex.spawn(async { panic_as_meant("once") }));
     assert_eq!(complaint_of(|| ex.block_on(pending::<()>())), FAILED);
     assert!(handle.is_stopped());
@@ -68,7 +68,7 @@ fn afterwards_it_takes_no_tasks_and_every_run_says_so() {
     assert!(output(queue.spawn(async {})).unwrap_err().is_refused());
     let remote = thread::spawn(move || handle.spawn(|| async {})).join().unwrap();
     assert!(output(remote).unwrap_err().is_refused());
-    assert!(ex.queue("new").create().unwrap_err().is_stopped());
+    assert!(ex.new_queue("new").create().unwrap_err().is_stopped());
     for _ in 0..2 {
         assert_eq!(complaint_of(|| ex.block_on(async {})), FAILED);
     }
@@ -78,7 +78,7 @@ fn afterwards_it_takes_no_tasks_and_every_run_says_so() {
 fn it_counts_in_every_queue_and_wherever_the_task_came_from() {
     for which in 0..4 {
         let ex = strict();
-        let queue = ex.queue("qlas").scheduler(Qlas::new()).create().unwrap();
+        let queue = ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap();
         let boom = || async { panic_as_meant("somewhere") };
         let task: JoinHandle<()> = match which {
             0 => queue.spawn(boom()),

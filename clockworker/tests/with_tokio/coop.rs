@@ -360,7 +360,7 @@ fn a_task_that_spends_a_whole_budget_gives_way_also_after_it_was_renewed_in_time
 fn a_queue_that_drains_a_full_channel_does_not_stall_another_queue() {
     const MESSAGES: usize = 128 * 200;
     on_each_host(|ex| async move {
-        let other = ex.queue("other").create().unwrap();
+        let other = ex.new_queue("other").create().unwrap();
         let received = Rc::new(Cell::new(0_usize));
         let neighbour = other.spawn({
             let (mut receiver, received) = (full_channel(MESSAGES), Rc::clone(&received));
@@ -383,7 +383,7 @@ fn a_queue_that_drains_a_full_channel_does_not_stall_another_queue() {
 fn an_unconstrained_future_drains_a_full_channel_in_one_poll() {
     const MESSAGES: usize = 128 * 50;
     let ex = patient();
-    let queue = ex.queue("unconstrained").create().unwrap();
+    let queue = ex.new_queue("unconstrained").create().unwrap();
     let drainer = queue.spawn(tokio::task::unconstrained(async {
         let mut receiver = full_channel(MESSAGES);
         for _ in 0..MESSAGES {

@@ -91,7 +91,7 @@ fn told_to_ignore_panics_it_goes_on() {
 fn its_executor_has_queues_and_its_tasks_are_in_them() {
     let rt = current_thread();
     let local = LocalSet::new();
-    let background = local.executor().queue("background").scheduler(Qlas::new()).create().unwrap();
+    let background = local.executor().new_queue("background").scheduler(Qlas::new()).create().unwrap();
     let sum = local.block_on(&rt, async {
         let mut set = JoinSet::new();
         set.spawn_local(async { 1 });

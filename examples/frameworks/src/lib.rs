@@ -27,7 +27,7 @@ impl Host {
     ///
     /// If it has such a queue already.
     pub fn of(ex: &Executor) -> Self {
-        let requests = ex.queue("requests").share(9).create().expect("no queue has the name");
+        let requests = ex.new_queue("requests").share(9).create().expect("no queue has the name");
         watch(&requests);
         Self { requests, handle: ex.handle() }
     }

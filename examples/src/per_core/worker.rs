@@ -90,8 +90,8 @@ impl Worker {
     ) -> Result<(Self, Session), QueueError> {
         let done = Done(events);
         let ex = Executor::new();
-        let requests = ex.queue("requests").create()?;
-        ex.queue(CALLS).create()?;
+        let requests = ex.new_queue("requests").create()?;
+        ex.new_queue(CALLS).create()?;
         peers.meet(core, ex.handle());
         let (open, sessions) = mpsc::channel(0);
         let session = Session { peers, stopped: duty.stopped.clone(), _open: open, under_way: false };

@@ -83,8 +83,8 @@ impl Scene {
     }
 
     pub(super) fn open(&self, turns: &Turns, hostile: Hostile<Bytewise>) {
-        let hostile = turns.ex.queue("hostile").scheduler(hostile).create();
-        let honest = turns.ex.queue("honest").create();
+        let hostile = turns.ex.new_queue("hostile").scheduler(hostile).create();
+        let honest = turns.ex.new_queue("honest").create();
         let (Ok(hostile), Ok(honest)) = (hostile, honest) else { panic!("the options are valid") };
         self.queues.replace(Some(Queues { hostile, honest }));
     }

@@ -51,8 +51,8 @@ pub(super) fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
 }
 
 fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {
-    let las = ex.queue("las").scheduler(Las::new()).create()?;
-    let qlas = ex.queue("qlas").share(3).scheduler(Qlas::new()).create()?;
+    let las = ex.new_queue("las").scheduler(Las::new()).create()?;
+    let qlas = ex.new_queue("qlas").share(3).scheduler(Qlas::new()).create()?;
     Ok([ex.default_queue().clone(), las, qlas])
 }
 

@@ -120,7 +120,7 @@ impl Case {
 
     /// Its queue, and a count of its scheduler's panics.
     pub(super) fn queue(self, ex: &Executor) -> Result<(Queue, Rc<Cell<u32>>), QueueError> {
-        let queue = ex.queue("queue");
+        let queue = ex.new_queue("queue");
         let Place::Scheduler(fault) = self.place else {
             return Ok((self.policy.create(queue)?, Rc::default()));
         };

@@ -85,7 +85,7 @@ fn spawn_all(ex: &Executor, scene: &Rc<Scene>) -> Result<(), QueueError> {
             0 => ex.default_queue().clone(),
             _ => {
                 let name = index.to_string();
-                let queue = ex.queue(&name).share(shape.share).request(request);
+                let queue = ex.new_queue(&name).share(shape.share).request(request);
                 queue.scheduler(RunnableFifo::new()).create()?
             }
         };

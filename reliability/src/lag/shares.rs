@@ -62,6 +62,6 @@ pub(super) fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()>
 fn queues(ex: &Executor, rng: &mut Rng) -> Result<Vec<Queue>, QueueError> {
     let widest = [1, 10, 100][rng.usize(..3)];
     (0..rng.usize(2..=8))
-        .map(|index| ex.queue(&index.to_string()).share(log_uniform(rng, 1, widest) as u32).create())
+        .map(|index| ex.new_queue(&index.to_string()).share(log_uniform(rng, 1, widest) as u32).create())
         .collect()
 }

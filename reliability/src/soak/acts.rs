@@ -141,7 +141,7 @@ impl Shared {
         let name = format!("queue {}", self.all_queues.borrow().len());
         let share = 1 + self.below(100) as u32;
         let request = Duration::from_micros(1 + self.below(500) as u64);
-        let queue = self.ex.queue(&name).share(share).request(request);
+        let queue = self.ex.new_queue(&name).share(share).request(request);
         let created = match self.below(11) {
             // All but the default, which is the default queue's.
             n @ 0..10 => Policy::ALL[1 + n / 2].create(queue),

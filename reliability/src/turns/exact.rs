@@ -57,7 +57,7 @@ pub(super) fn play(host: Host, seed: u64, gaps: &mut Gaps) -> anyhow::Result<()>
     let scene = Rc::new(Scene { clock, rng: RefCell::new(rng), longest_poll, seldom, polls_left, polls });
     for index in 0..queues {
         let policy = if is_read { Policy::Las } else { Policy::RunnableFifo };
-        let queue = policy.create(ex.queue(&index.to_string()))?;
+        let queue = policy.create(ex.new_queue(&index.to_string()))?;
         for _ in 0..scene.rng.borrow_mut().u32(1..=4) {
             let _detached = queue.spawn(work(Rc::clone(&scene)));
         }

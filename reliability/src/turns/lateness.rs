@@ -51,7 +51,7 @@ pub(super) fn measure(host: Host, sleeps: u32) -> anyhow::Result<Option<Lateness
 }
 
 fn busy_queues(ex: &Executor, stop: &Rc<Cell<bool>>) -> Result<[Queue; 2], QueueError> {
-    let queues = [ex.queue("one").create()?, ex.queue("four").share(4).create()?];
+    let queues = [ex.new_queue("one").create()?, ex.new_queue("four").share(4).create()?];
     for queue in &queues {
         for _ in 0..4 {
             let stop = Rc::clone(stop);

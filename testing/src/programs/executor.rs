@@ -94,7 +94,7 @@ impl Subject for Clockworker {
 
     fn create(&self, slot: u8, share: u32, policy: Policy) -> bool {
         let Some(ex) = self.ex.borrow().clone() else { return false };
-        let Ok(queue) = policy.create(ex.queue(name_of(slot)).share(share)) else { return false };
+        let Ok(queue) = policy.create(ex.new_queue(name_of(slot)).share(share)) else { return false };
         self.queues.borrow_mut().push(queue);
         true
     }

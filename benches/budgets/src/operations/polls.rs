@@ -81,7 +81,7 @@ pub(super) fn slice_each() -> Workload {
 fn in_two_queues(request: std::time::Duration) -> Workload {
     let clock = ManualClock::new();
     let executor = executor(&clock, RunnableFifo::new());
-    let create = |name| executor.queue(name).request(request).create().expect("the names are different");
+    let create = |name| executor.new_queue(name).request(request).create().expect("the names are different");
     let queues: [Queue; 2] = ["even", "odd"].map(create);
     Box::new(move |n, region| {
         for _ in 0..TASKS / 2 {

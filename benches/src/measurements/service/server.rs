@@ -67,7 +67,7 @@ impl World {
 
 /// A queue for connections and one for compactors, otherwise with the defaults.
 fn two_queues(executor: &Executor) -> io::Result<[Queue; 2]> {
-    let queue = |name, share| executor.queue(name).share(share).create().map_err(io::Error::other);
+    let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
     Ok([queue("connections", FOREGROUND_SHARE)?, queue("compactors", BACKGROUND_SHARE)?])
 }
 

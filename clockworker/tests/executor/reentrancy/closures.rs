@@ -67,7 +67,7 @@ fn the_drop_of_what_makes_a_future_for_another_thread() {
         let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         TOOLS.set(Some(Rc::clone(&tools)));
-        let closed = ex.queue("closed").create().unwrap();
+        let closed = ex.new_queue("closed").create().unwrap();
         let guard = OnDrop::new(|| use_tools(true));
         let task = ex.handle().spawn_on("closed", move || {
             drop(guard);
@@ -116,7 +116,7 @@ fn the_drop_of_a_scheduler_whose_queue_is_closed() {
         let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         let scheduler = Holds(RunnableFifo::new(), on_drop(&tools, true));
-        let queue: Queue = ex.queue("holds").scheduler(scheduler).create().unwrap();
+        let queue: Queue = ex.new_queue("holds").scheduler(scheduler).create().unwrap();
         let close = move || {
             queue.close();
             drop(queue);
@@ -138,7 +138,7 @@ fn the_drop_of_a_scheduler_that_is_refused() {
     let tools = Tools::new(&ex);
     let _entered = ex.enter();
     let scheduler = Holds(RunnableFifo::new(), on_drop(&tools, true));
-    assert!(ex.queue("las").scheduler(scheduler).create().unwrap_err().is_name_taken());
+    assert!(ex.new_queue("las").scheduler(scheduler).create().unwrap_err().is_name_taken());
     tools.assert_after(&ex);
 }
 

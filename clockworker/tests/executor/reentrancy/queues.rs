@@ -15,8 +15,8 @@ use crate::support::{OnDrop, assert_finished, hold, output, settle, untimed};
 #[test]
 fn a_task_spawned_by_the_drop_of_an_aborted_future_is_in_that_futures_queue_and_group() {
     let ex = untimed();
-    let own = ex.queue("own").create().unwrap();
-    let other = ex.queue("other").create().unwrap();
+    let own = ex.new_queue("own").create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
     for from_task in [false, true] {
         let before = own.stats().spawned;
         let child: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
@@ -63,7 +63,7 @@ fn a_group_lives_on_in_what_its_last_tasks_drop_spawns() {
     for aborted in [false, true] {
         let heard = Rc::new(RefCell::new(Vec::new()));
         let ex = untimed();
-        let queue = ex.queue("q").scheduler(Groups(VecDeque::new(), Rc::clone(&heard))).create().unwrap();
+        let queue = ex.new_queue("q").scheduler(Groups(VecDeque::new(), Rc::clone(&heard))).create().unwrap();
         let group = queue.group(5);
         let guard = OnDrop::new(|| drop(spawn_local(async {})));
         let mut guard = Some(guard);
@@ -85,7 +85,7 @@ fn a_group_lives_on_in_what_its_last_tasks_drop_spawns() {
 #[test]
 fn a_closed_queue_whose_last_task_is_dropped_by_a_shutdown_is_gone() {
     let ex = untimed();
-    let queue = ex.queue("closing").create().unwrap();
+    let queue = ex.new_queue("closing").create().unwrap();
     let task = queue.spawn(pending::<()>());
     queue.close();
     settle(&ex);
@@ -102,7 +102,7 @@ fn a_queue_closed_by_a_drop_while_everything_is_cancelled_is_gone_for_good() {
     // Its only task was aborted while ready, so it counts as runnable to the end; another queue may get its place.
     for shutdown in [false, true] {
         let ex = untimed();
-        let closing = ex.queue("closing").create().unwrap();
+        let closing = ex.new_queue("closing").create().unwrap();
         let closes = closing.clone();
         let task = ex.spawn(hold(OnDrop::new(move || closes.close())));
         settle(&ex);
@@ -125,7 +125,7 @@ fn a_queue_closed_by_the_drop_of_a_task_aborted_before_admission_keeps_the_books
         static QUEUE: RefCell<Option<Queue>> = const { RefCell::new(None) };
     }
     let ex = untimed();
-    QUEUE.set(Some(ex.queue("closing").create().unwrap()));
+    QUEUE.set(Some(ex.new_queue("closing").create().unwrap()));
     let handle = ex.handle();
     let task = thread::spawn(move || {
         let closes = OnDrop::new(|| {

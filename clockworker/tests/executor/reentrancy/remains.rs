@@ -53,7 +53,7 @@ fn a_task_that_awaits_itself_is_dropped_with_the_executor() {
 fn a_task_may_hold_its_own_queue_and_group_and_is_still_freed_with_the_executor() {
     let freed = Rc::new(());
     let ex = untimed();
-    let queue = ex.queue("own").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("own").scheduler(Las::new()).create().unwrap();
     let group = queue.group(1);
     let held = (queue.clone(), group.clone(), ex.handle(), Rc::clone(&freed));
     group.spawn(hold(held));
@@ -67,7 +67,7 @@ fn a_task_may_hold_its_own_queue_and_group_and_is_still_freed_with_the_executor(
 #[test]
 fn what_is_left_of_an_executor_refuses_and_shows_its_last_numbers() {
     let ex = untimed();
-    let queue = ex.queue("q").create().unwrap();
+    let queue = ex.new_queue("q").create().unwrap();
     let group = queue.group(1);
     queue.spawn(async {});
     settle(&ex);

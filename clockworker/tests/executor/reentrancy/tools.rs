@@ -31,8 +31,8 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) fn new(ex: &Rc<Executor>) -> Rc<Self> {
-        let queue = ex.queue("las").scheduler(Las::new()).create().unwrap();
-        let doomed = ex.queue("doomed").scheduler(Qlas::new()).create().unwrap();
+        let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+        let doomed = ex.new_queue("doomed").scheduler(Qlas::new()).create().unwrap();
         let (probe, victim_drops) = (Probe::new(), Probe::new());
         let joined = ex.spawn(probe.future());
         let victim = queue.spawn(victim_drops.future()).abort_handle();
@@ -95,7 +95,7 @@ impl Tools {
         drop(self.last_group.take());
         let created = self.executor.get().and_then(std::rc::Weak::upgrade).map(|ex| {
             let _ = ex.stats();
-            ex.queue("created").scheduler(Las::new()).create().map(|queue| queue.close())
+            ex.new_queue("created").scheduler(Las::new()).create().map(|queue| queue.close())
         });
         assert!(alive || !matches!(created, Some(Ok(()))));
         self.doomed.close();

@@ -126,7 +126,7 @@ mod tests {
         let mut lives = Lives::default();
         let add = |lives: &mut Lives, number: usize| {
             let name = lives.all().len().to_string();
-            lives.add(number, ex.queue(&name).create().unwrap()).place
+            lives.add(number, ex.new_queue(&name).create().unwrap()).place
         };
         assert_eq!([0, 1, 2].map(|number| add(&mut lives, number)), [0, 1, 2]);
         lives.close(1);

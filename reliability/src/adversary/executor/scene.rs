@@ -89,7 +89,7 @@ impl Scene {
             let request = Duration::from_nanos(shape.request);
             let queue = match number {
                 0 => ex.default_queue().clone(),
-                _ => ex.queue(&number.to_string()).share(shape.share).request(request).create()?,
+                _ => ex.new_queue(&number.to_string()).share(shape.share).request(request).create()?,
             };
             self.admit(number, queue);
         }
@@ -181,7 +181,7 @@ impl Scene {
             self.renamed.set(self.renamed.get() + 1);
             name = format!("{name} ({})", self.renamed.get());
         }
-        let queue = ex.queue(&name).share(share).request(Duration::from_nanos(request)).create();
+        let queue = ex.new_queue(&name).share(share).request(Duration::from_nanos(request)).create();
         if let Ok(queue) = queue {
             self.admit(number, queue);
         }

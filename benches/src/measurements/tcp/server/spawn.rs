@@ -36,7 +36,7 @@ pub fn clockworker(setup: &Setup) -> io::Result<(Executor, Queues)> {
         builder = builder.host_budget(budget);
     }
     let executor = builder.build().map_err(io::Error::other)?;
-    let queue = |name, share| executor.queue(name).share(share).create().map_err(io::Error::other);
+    let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
     let queues = match &setup.background {
         None => {
             let only = executor.default_queue().clone();
