@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::harness::command::command;
 use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp};
-use crate::report;
 use crate::serving::server::read_setup;
+use crate::{docs, report};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -80,6 +80,8 @@ pub enum Command {
     ProgramSample(programs::options::SampleOptions),
     /// Write one page of all results: what it costs and what you gain
     Report(report::options::Options),
+    /// Write the tables of README.md, OVERHEAD.md and LATENCY.md from the committed files of results
+    Docs(docs::Options),
 }
 
 impl Command {
@@ -102,6 +104,7 @@ impl Command {
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
             Command::Report(options) => report::command(options),
+            Command::Docs(options) => docs::command(options),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::artefacts::Artefacts;
 use super::experiment::Experiment;
 use super::facts::Facts;
-use super::heading::{Heading, note};
+use super::heading::{Heading, command_of_this_run, note};
 use super::measurement::{Measurement, Plan};
 use super::options::Common;
 use super::pinning::Pinning;
@@ -71,6 +71,7 @@ fn run<M: Measurement>(
         schema: M::SCHEMA.to_owned(),
         schema_version: M::SCHEMA_VERSION,
         note: note(options.as_ref().quick).map(str::to_owned),
+        command_line: command_of_this_run(),
         arguments: options.clone(),
         facts: facts.completed(),
     };

@@ -1,5 +1,7 @@
 //! What every file of results begins with.
 
+use std::env;
+
 use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
@@ -14,6 +16,8 @@ pub struct Heading<A> {
     pub schema_version: u32,
     /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
+    /// The command line, without its file of results.
+    pub command_line: String,
     /// What was asked for.
     pub arguments: A,
     /// On what it ran.
@@ -21,11 +25,21 @@ pub struct Heading<A> {
 }
 
 impl<A: AsRef<Common>> Heading<A> {
-    /// The command line: the subcommand, and what was different from the usual.
+    /// The command line that measures a part alone: the subcommand, and what was different from the usual.
     pub fn command(&self, subcommand: &str) -> String {
         let Common { quick, seed, .. } = self.arguments.as_ref();
         usual_command(subcommand, *quick, *seed)
     }
+}
+
+/// The command line of this process, without its file of results.
+pub fn command_of_this_run() -> String {
+    let mut arguments: Vec<String> = env::args().skip(1).collect();
+    if let Some(place) = arguments.iter().position(|argument| argument == "--json") {
+        arguments.drain(place..arguments.len().min(place + 2));
+    }
+    arguments.retain(|argument| !argument.starts_with("--json="));
+    command(&arguments.join(" "))
 }
 
 /// A command line: what is to be run, and the part that is different from the usual.

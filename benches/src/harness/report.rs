@@ -89,7 +89,7 @@ impl<M: Measurement> Report<M> {
         Section {
             title: title.into(),
             question: M::QUESTION.to_owned(),
-            command: self.heading.command(M::NAME),
+            command: self.heading.command_line.clone(),
             note: self.heading.note.clone(),
             ..Section::default()
         }

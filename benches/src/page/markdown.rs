@@ -75,15 +75,26 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     if section.listed_bars().next().is_some() { writeln!(out) } else { Ok(()) }
 }
 
+/// The lines of a table, without its caption; nothing if it has no rows.
+pub fn grid(table: &Table) -> String {
+    let mut text = String::new();
+    if !table.rows.is_empty() {
+        write_grid(table, &mut text).expect("writing to a string does not fail");
+    }
+    text
+}
+
 fn write_table(table: &Table, out: &mut String) -> fmt::Result {
     writeln!(out, "{}:\n", table.caption)?;
+    write_grid(table, out)?;
+    writeln!(out)
+}
+
+fn write_grid(table: &Table, out: &mut String) -> fmt::Result {
     write_row(&table.columns, out)?;
     let rule = (0..table.columns.len()).map(|place| if place < table.words { "---" } else { "---:" });
     writeln!(out, "| {} |", rule.collect::<Vec<_>>().join(" | "))?;
-    for row in &table.rows {
-        write_row(row, out)?;
-    }
-    writeln!(out)
+    table.rows.iter().try_for_each(|row| write_row(row, out))
 }
 
 fn write_row(cells: &[String], out: &mut String) -> fmt::Result {

@@ -23,6 +23,9 @@ pub struct Document {
     body: Value,
 }
 
+/// What stands for a fact that a file does not have.
+const UNKNOWN: &str = "unknown";
+
 /// What all files of results have.
 #[derive(Debug, Deserialize)]
 struct Head {
@@ -84,6 +87,12 @@ impl Document {
         (reader.read)(self).map(Read::Chapter)
     }
 
+    /// A fact of the machine, or that it is not known.
+    pub fn fact(&self, key: &str) -> &str {
+        let found = self.facts.iter().find(|(fact, _)| fact == key);
+        found.map_or(UNKNOWN, |(_, value)| value)
+    }
+
     /// The content, as a reader needs it.
     ///
     /// # Errors
@@ -102,7 +111,7 @@ fn unreadable(path: &Path, reason: &str) -> Failure {
 /// A fact as people read it.
 fn plain(value: &Value) -> String {
     match value {
-        Value::Null => "unknown".to_owned(),
+        Value::Null => UNKNOWN.to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }

@@ -33,19 +33,14 @@ pub fn tables(documents: &[&Document]) -> Vec<Table> {
     let columns: Vec<&str> = ["fact"].into_iter().chain(names).collect();
     let mut different = Table::new("Different by run", &columns).with_words(columns.len());
     for (key, name) in FACTS {
-        let values: Vec<String> = measured.iter().map(|document| value(document, key)).collect();
-        if values.iter().all(|value| *value == values[0]) {
-            common.rows.push(vec![name.to_owned(), values[0].clone()]);
+        let values: Vec<&str> = measured.iter().map(|document| document.fact(key)).collect();
+        if values.iter().all(|value| value == &values[0]) {
+            common.rows.push(vec![name.to_owned(), values[0].to_owned()]);
         } else {
-            different.rows.push([name.to_owned()].into_iter().chain(values).collect());
+            different.rows.push([name].into_iter().chain(values).map(str::to_owned).collect());
         }
     }
     [common, different].into_iter().filter(|table| !table.rows.is_empty()).collect()
-}
-
-fn value(document: &Document, key: &str) -> String {
-    let found = document.facts.iter().find(|(fact, _)| fact == key);
-    found.map_or_else(|| "unknown".to_owned(), |(_, value)| value.clone())
 }
 
 #[cfg(test)]

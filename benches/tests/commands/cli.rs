@@ -1,7 +1,5 @@
 //! The program from outside: what it prints, what it writes, how it refuses.
 
-mod support;
-
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +8,9 @@ use std::process::Stdio;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use support::{arms, assert_prints, assert_refused, assert_unjudged, printed_by, program, quick, run, text};
+use crate::support::{
+    arms, assert_prints, assert_refused, assert_unjudged, printed_by, program, quick, run, text,
+};
 
 const OVERHEAD_ARMS: [&str; 7] = [
     "local_set",

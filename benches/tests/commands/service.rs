@@ -1,10 +1,8 @@
 //! `service` from outside: what it measures, and how it refuses.
 
-mod support;
-
 use serde_json::Value;
 
-use support::{arms, assert_prints, assert_refused, list, printed_by, quick, run};
+use crate::support::{arms, assert_prints, assert_refused, list, printed_by, quick, run};
 
 const ON_TOKIO: [&str; 6] =
     ["native", "native_again", "imports", "imports_tokio_yield", "two_queues", "qlas"];

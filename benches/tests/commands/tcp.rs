@@ -1,12 +1,10 @@
 //! `tcp` from outside: what it measures, and how it refuses and fails.
 
-mod support;
-
 use std::process::Command;
 
 use serde_json::Value;
 
-use support::{arms, assert_prints, assert_refused, list, printed_by, quick, run, text};
+use crate::support::{arms, assert_prints, assert_refused, list, printed_by, quick, run, text};
 
 #[test]
 fn a_quick_run_serves_on_every_host_in_every_section() {

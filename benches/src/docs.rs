@@ -1,0 +1,82 @@
+//! The command `docs`: writes the tables of the project's documents from the committed files of results.
+//!
+//! A document says which table it wants in a comment of Markdown ([`block`]), as TOML ([`table`]). What stands between that
+//! comment and `<!-- /docs -->` is this program's. CI runs `docs --check`, so no document shows other numbers than the files.
+
+pub mod block;
+pub mod results;
+pub mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::harness::whole_file::{self, WholeFile};
+use crate::terminal;
+
+use results::Results;
+
+/// Which documents, and from what.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Documents in Markdown
+    #[arg(value_name = "FILES", default_values = ["README.md", "OVERHEAD.md", "docs/LATENCY.md"])]
+    pub documents: Vec<PathBuf>,
+
+    /// The folder of the files of results, as measurements write them with --json
+    #[arg(long, value_name = "FOLDER", default_value = "benches/results")]
+    pub results: PathBuf,
+
+    /// Write nothing, and fail if a document shows other numbers than the files of results
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Carries out `docs`.
+///
+/// # Errors
+///
+/// If a file cannot be read or written, a table asks for what no file of results has, or, with `--check`, a document is stale.
+pub fn command(options: &Options) -> Result<(), Failure> {
+    whole_file::clean_up_on_interrupt()?;
+    let results = Results::of(&options.results)?;
+    let mut stale = Vec::new();
+    for document in &options.documents {
+        let text = read(document)?;
+        let name = document.display();
+        let written = block::rewrite(&text, |table| results.table(table))
+            .map_err(|problem| Failure::request(format!("{name}, {problem}")))?;
+        match (written == text, options.check) {
+            (true, _) => {}
+            (false, true) => stale.push(format!("'{name}', line {}", first_difference(&text, &written))),
+            (false, false) => {
+                write(document, &written)?;
+                terminal::print_text(&format!("'{name}'\n"))?;
+            }
+        }
+    }
+    match stale.as_slice() {
+        [] => Ok(()),
+        stale => Err(Failure::run(format!(
+            "not as the files in '{}' have it, so run `docs` without --check: {}",
+            options.results.display(),
+            stale.join("; ")
+        ))),
+    }
+}
+
+fn read(document: &Path) -> Result<String, Failure> {
+    let unreadable = |error| Failure::request(format!("cannot read '{}': {error}", document.display()));
+    fs::read_to_string(document).map_err(unreadable)
+}
+
+fn write(document: &Path, text: &str) -> Result<(), Failure> {
+    WholeFile::create(document)?.commit(|out| std::io::Write::write_all(out, text.as_bytes()))
+}
+
+/// The number of the first line that differs.
+fn first_difference(one: &str, other: &str) -> usize {
+    1 + one.lines().zip(other.lines()).take_while(|(one, other)| one == other).count()
+}

@@ -1,0 +1,97 @@
+//! A table that a document wants: which figure of which cell and arm stands in each place.
+//!
+//! Rows and columns are both [`Entry`]s, each of which says a part: what neither a row nor its column says is the table's. So a
+//! table may have arms as rows and cells as columns, or the other way round.
+//!
+//! ```toml
+//! file = "compare"
+//! all = { figures = ["ns_per_poll"] }
+//! columns = [{ head = "many tasks", cell = "50,000 × 5" }, { head = "many yields", cell = "1,000 × 1,000" }]
+//! rows = [{ head = "QLAS", arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
+//! ```
+
+use serde::Deserialize;
+
+/// A table.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Table {
+    /// The file of results, without its ending.
+    pub file: String,
+    /// What stands above the heads of the rows.
+    pub corner: String,
+    /// What holds where neither row nor column says otherwise.
+    pub all: Entry,
+    /// The columns, but for the heads of the rows.
+    pub columns: Vec<Entry>,
+    /// The rows.
+    pub rows: Vec<Entry>,
+    /// Bars that follow, met or missed: those whose quantity begins with one of these texts.
+    pub bars: Vec<String>,
+}
+
+/// A row or a column.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Entry {
+    /// Its name in the table.
+    pub head: String,
+    /// The title of the cell.
+    pub cell: Option<String>,
+    /// The key of the arm.
+    pub arm: Option<String>,
+    /// The keys of the figures, which stand beside each other.
+    pub figures: Vec<String>,
+    /// What of them.
+    pub show: Option<Show>,
+    /// What values are divided by: 1e6 makes milliseconds of nanoseconds, 0.01 per cent of a part.
+    pub unit: Option<f64>,
+}
+
+/// What of a figure is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Show {
+    /// The ratio to the base's, with its interval.
+    #[default]
+    Ratio,
+    /// The ratio alone.
+    BareRatio,
+    /// The value.
+    Value,
+}
+
+/// What stands in one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted<'a> {
+    /// The title of the cell.
+    pub cell: &'a str,
+    /// The key of the arm.
+    pub arm: &'a str,
+    /// The keys of the figures.
+    pub figures: &'a [String],
+    /// What of them.
+    pub show: Show,
+    /// What values are divided by.
+    pub unit: f64,
+}
+
+impl Table {
+    /// What stands where a row and a column meet: the row's word goes before the column's, and that before the table's.
+    ///
+    /// # Errors
+    ///
+    /// If none of them says of which cell, arm or figure.
+    pub fn wanted<'a>(&'a self, row: &'a Entry, column: &'a Entry) -> Result<Wanted<'a>, String> {
+        let entries = [row, column, &self.all];
+        let missing = |what| format!("no {what} for row '{}', column '{}'", row.head, column.head);
+        let figures = entries.iter().map(|entry| &entry.figures).find(|figures| !figures.is_empty());
+        Ok(Wanted {
+            cell: entries.iter().find_map(|entry| entry.cell.as_deref()).ok_or_else(|| missing("cell"))?,
+            arm: entries.iter().find_map(|entry| entry.arm.as_deref()).ok_or_else(|| missing("arm"))?,
+            figures: figures.ok_or_else(|| missing("figures"))?,
+            show: entries.iter().find_map(|entry| entry.show).unwrap_or_default(),
+            unit: entries.iter().find_map(|entry| entry.unit).unwrap_or(1.0),
+        })
+    }
+}

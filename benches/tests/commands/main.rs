@@ -1,0 +1,9 @@
+//! The program from outside, a module for each command, or what all of them have.
+
+mod support;
+
+mod cli;
+mod docs;
+mod report;
+mod service;
+mod tcp;
