@@ -1,5 +1,6 @@
 //! The committed files of results, as tables of documents need them: of any measurement, by title and key.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use serde::Deserialize;
 
 use super::table::{Show, Table, Wanted};
 use crate::failure::Failure;
-use crate::harness::report::{Arm, Cell, Figure};
+use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::{markdown, model};
 use crate::report::document::{Document, files_in};
@@ -67,20 +68,25 @@ impl Results {
 }
 
 impl Content {
+    /// What stands in a place. Cells may share a title, as those of one load: the one with arm and figure is meant. Executors
+    /// that cannot do something have no such figure there, and nothing stands in its place.
     fn place(&self, wanted: &Wanted<'_>) -> Result<String, String> {
-        let cell = self.cells.iter().find(|cell| cell.title == wanted.cell);
-        let titles = || self.cells.iter().map(|cell| cell.title.as_str());
-        let cell = cell.ok_or_else(|| unknown("cell", wanted.cell, titles()))?;
-        let keys = || cell.arms.iter().map(|arm| arm.key.as_str());
-        // An arm that a cell does not have is left empty in the table, as with executors that cannot do something.
-        let Some(arm) = cell.arm(wanted.arm) else {
-            let elsewhere = self.cells.iter().any(|cell| cell.arm(wanted.arm).is_some());
-            return if elsewhere { Ok(NOTHING.to_owned()) } else { Err(unknown("arm", wanted.arm, keys())) };
-        };
-        let shown = |key: &String| match arm.figures.get(key) {
-            Some(figure) => Ok(shown(arm, key, figure, wanted)),
-            None if cell.arms.iter().any(|arm| arm.figures.contains_key(key)) => Ok(NOTHING.to_owned()),
-            None => Err(unknown("figure", key, arm.figures.keys().map(String::as_str))),
+        let titled = || self.cells.iter().filter(|cell| cell.title == wanted.cell);
+        if titled().next().is_none() {
+            return Err(unknown("cell", wanted.cell, self.cells.iter().map(|cell| cell.title.as_str())));
+        }
+        if self.cells.iter().all(|cell| cell.arm(wanted.arm).is_none()) {
+            let keys = titled().flat_map(|cell| &cell.arms).map(|arm| arm.key.as_str());
+            return Err(unknown("arm", wanted.arm, keys));
+        }
+        let shown = |key: &String| {
+            let arms = || titled().flat_map(|cell| &cell.arms);
+            if arms().all(|arm| !arm.figures.contains_key(key)) {
+                let keys: BTreeSet<_> = arms().flat_map(|arm| arm.figures.keys()).collect();
+                return Err(unknown("figure", key, keys.into_iter().map(String::as_str)));
+            }
+            let of_arm = |arm: &&Arm| arm.key == wanted.arm && arm.figures.contains_key(key);
+            Ok(arms().find(of_arm).map_or_else(|| NOTHING.to_owned(), |arm| shown(arm, key, wanted)))
         };
         Ok(wanted.figures.iter().map(shown).collect::<Result<Vec<_>, _>>()?.join(" / "))
     }
@@ -116,12 +122,13 @@ fn name_of(file: &Path) -> &str {
 /// What the base is compared with is itself.
 const ITSELF: &str = "1";
 
-fn shown(arm: &Arm, key: &str, figure: &Figure, wanted: &Wanted<'_>) -> String {
-    let compared =
-        |text: fn(&Estimate) -> String| figure.ratio.as_ref().map_or_else(|| ITSELF.to_owned(), text);
+fn shown(arm: &Arm, key: &str, wanted: &Wanted<'_>) -> String {
+    let ratio_as = |text: fn(&Estimate) -> String| {
+        arm.ratio(key).map_or_else(|| ITSELF.to_owned(), |ratio| text(&ratio))
+    };
     match wanted.show {
-        Show::Ratio => compared(with_interval),
-        Show::BareRatio => compared(|estimate| ratio(estimate.median)),
+        Show::Ratio => ratio_as(with_interval),
+        Show::BareRatio => ratio_as(|estimate| ratio(estimate.median)),
         Show::Value => arm.shown(key, wanted.unit),
     }
 }
