@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::table::{Show, Table, Wanted};
+use super::table::{Entry, Show, Table, Wanted};
 use crate::failure::Failure;
 use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
@@ -51,7 +51,7 @@ impl Results {
         let file = place.ok_or_else(|| unknown("file", &table.file, names()))?;
         let document = Document::load(&self.files[file]).map_err(|failure| failure.to_string())?;
         let content: Content = document.content().map_err(|failure| failure.to_string())?;
-        let heads = table.columns.iter().map(|column| column.head.clone());
+        let heads = table.columns.iter().map(|column| content.head(column));
         let mut written = model::Table {
             columns: [table.corner.clone()].into_iter().chain(heads).collect(),
             words: 1,
@@ -60,7 +60,7 @@ impl Results {
         for row in &table.rows {
             let place = |column| content.place(&table.wanted(row, column)?);
             let places: Vec<String> = table.columns.iter().map(place).collect::<Result<_, String>>()?;
-            written.rows.push([row.head.clone()].into_iter().chain(places).collect());
+            written.rows.push([content.head(row)].into_iter().chain(places).collect());
         }
         let bars = content.bars(&table.bars)?;
         Ok([markdown::grid(&written), bars, content.origin(&document)].join("\n").trim_start().to_owned())
@@ -68,6 +68,13 @@ impl Results {
 }
 
 impl Content {
+    /// The name of a row or column: without one of its own, that of its arm or its cell.
+    fn head(&self, entry: &Entry) -> String {
+        let arm = |key: &String| self.cells.iter().find_map(|cell| Some(cell.arm(key)?.title.clone()));
+        let title = || entry.arm.as_ref().and_then(arm).or_else(|| entry.cell.clone());
+        entry.head.clone().or_else(title).unwrap_or_default()
+    }
+
     /// What stands in a place. Cells may share a title, as those of one load: the one with arm and figure is meant. Executors
     /// that cannot do something have no such figure there, and nothing stands in its place.
     fn place(&self, wanted: &Wanted<'_>) -> Result<String, String> {

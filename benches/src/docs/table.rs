@@ -6,9 +6,11 @@
 //! ```toml
 //! file = "compare"
 //! all = { figures = ["ns_per_poll"] }
-//! columns = [{ head = "many tasks", cell = "50,000 × 5" }, { head = "many yields", cell = "1,000 × 1,000" }]
-//! rows = [{ head = "QLAS", arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
+//! columns = [{ cell = "50,000 × 5" }, { cell = "1,000 × 1,000" }]
+//! rows = [{ arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
 //! ```
+
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -34,8 +36,8 @@ pub struct Table {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entry {
-    /// Its name in the table.
-    pub head: String,
+    /// Its name in the table, if it is not the title of its arm or cell.
+    pub head: Option<String>,
     /// The title of the cell.
     pub cell: Option<String>,
     /// The key of the arm.
@@ -46,6 +48,13 @@ pub struct Entry {
     pub show: Option<Show>,
     /// What values are divided by: 1e6 makes milliseconds of nanoseconds, 0.01 per cent of a part.
     pub unit: Option<f64>,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = [&self.head, &self.arm, &self.cell].into_iter().find_map(Option::as_deref);
+        write!(f, "'{}'", named.unwrap_or_default())
+    }
 }
 
 /// What of a figure is shown.
@@ -84,11 +93,11 @@ impl Table {
     /// If none of them says of which cell, arm or figure.
     pub fn wanted<'a>(&'a self, row: &'a Entry, column: &'a Entry) -> Result<Wanted<'a>, String> {
         let entries = [row, column, &self.all];
-        let missing = |what| format!("no {what} for row '{}', column '{}'", row.head, column.head);
+        let missing = |what| format!("neither {row}, {column} nor `all` has {what}");
         let figures = entries.iter().map(|entry| &entry.figures).find(|figures| !figures.is_empty());
         Ok(Wanted {
-            cell: entries.iter().find_map(|entry| entry.cell.as_deref()).ok_or_else(|| missing("cell"))?,
-            arm: entries.iter().find_map(|entry| entry.arm.as_deref()).ok_or_else(|| missing("arm"))?,
+            cell: entries.iter().find_map(|entry| entry.cell.as_deref()).ok_or_else(|| missing("a cell"))?,
+            arm: entries.iter().find_map(|entry| entry.arm.as_deref()).ok_or_else(|| missing("an arm"))?,
             figures: figures.ok_or_else(|| missing("figures"))?,
             show: entries.iter().find_map(|entry| entry.show).unwrap_or_default(),
             unit: entries.iter().find_map(|entry| entry.unit).unwrap_or(1.0),

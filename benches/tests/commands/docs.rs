@@ -14,7 +14,7 @@ file = "compare"
 corner = "executor"
 all = { figures = ["ns_per_poll"] }
 columns = [{ head = "many yields", cell = "1,000 × 1,000" }]
-rows = [{ head = "QLAS", arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
+rows = [{ arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
 bars = ["Time per poll"]
 -->
 <!-- /docs -->
@@ -71,7 +71,7 @@ fn what_no_file_has_is_refused_with_what_there_is() {
         ("\"qlas\"", "\"fifo\"", "there is no arm 'fifo', but local_set, local_set_again"),
         ("ns_per_poll", "ns", "there is no figure 'ns', but ns_per_poll"),
         ("Time per poll", "Memory", "there is no bar 'Memory', but Time per poll at"),
-        (", arm = \"qlas\"", "", "no arm for row 'QLAS', column 'many yields'"),
+        ("arm = \"qlas\"", "head = \"A\"", "neither 'A', 'many yields' nor `all` has an arm"),
     ];
     for (from, to, wanted) in cases {
         let document = DOCUMENT.replace(from, to);
