@@ -38,13 +38,13 @@ pub fn rewrite(text: &str, render: impl Fn(&Table) -> Result<String, String>) ->
 mod tests {
     use super::*;
 
-    const BLOCK: &str = "# Title\n\n<!-- docs\nfile = \"a\"\n-->\nold\n<!-- /docs -->\nmore\n";
+    const BLOCK: &str = "# Title\n\n<!-- docs\ncorner = \"a\"\n-->\nold\n<!-- /docs -->\nmore\n";
 
     #[test]
     fn only_the_table_changes_and_then_nothing() {
-        let render = |table: &Table| Ok(format!("new {}\n", table.file));
+        let render = |table: &Table| Ok(format!("new {}\n", table.corner));
         let once = rewrite(BLOCK, render).unwrap();
-        assert_eq!(once, "# Title\n\n<!-- docs\nfile = \"a\"\n-->\n\nnew a\n\n<!-- /docs -->\nmore\n");
+        assert_eq!(once, "# Title\n\n<!-- docs\ncorner = \"a\"\n-->\n\nnew a\n\n<!-- /docs -->\nmore\n");
         assert_eq!(rewrite(&once, render).unwrap(), once);
         assert_eq!(rewrite("no block", render).unwrap(), "no block");
     }
@@ -56,7 +56,7 @@ mod tests {
             (BLOCK.to_owned(), "line 3: nothing there"),
             (BLOCK.replace("/docs", "docs"), "line 3: there is no '<!-- /docs -->' behind it"),
             (BLOCK.replace("-->\nold", "old"), "line 3: the comment has no end"),
-            (BLOCK.replace("file", "fill"), "unknown field `fill`"),
+            (BLOCK.replace("corner", "koner"), "unknown field `koner`"),
         ];
         for (text, wanted) in cases {
             let line = refused(&text);

@@ -1,6 +1,6 @@
 //! The committed files of results, as tables of documents need them: of any measurement, by title and key.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,9 @@ struct Content {
     command_line: String,
     cells: Vec<Cell<serde_json::Map<String, serde_json::Value>>>,
     bars: Vec<Conclusion>,
+    /// Command, date and machine of the run.
+    #[serde(skip)]
+    origin: String,
 }
 
 impl Results {
@@ -44,35 +47,57 @@ impl Results {
     ///
     /// # Errors
     ///
-    /// If its file cannot be read, or it asks for what is not there, with what is there.
+    /// If a file cannot be read, or the table asks for what is not there, with what is there.
     pub fn table(&self, table: &Table) -> Result<String, String> {
-        let names = || self.files.iter().map(|file| name_of(file));
-        let place = names().position(|name| name == table.file);
-        let file = place.ok_or_else(|| unknown("file", &table.file, names()))?;
-        let document = Document::load(&self.files[file]).map_err(|failure| failure.to_string())?;
-        let content: Content = document.content().map_err(|failure| failure.to_string())?;
-        let heads = table.columns.iter().map(|column| content.head(column));
+        let loaded = |file| Ok((file, self.content(file)?));
+        let contents: BTreeMap<&str, Content> =
+            table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
+        let head = |entry: &Entry| {
+            let file = entry.file.as_deref().or(table.all.file.as_deref());
+            let title = || contents[file?].title(entry);
+            entry.head.clone().or_else(title).unwrap_or_default()
+        };
+        let place = |row, column| {
+            let wanted = table.wanted(row, column)?;
+            contents[wanted.file].place(&wanted)
+        };
         let mut written = model::Table {
-            columns: [table.corner.clone()].into_iter().chain(heads).collect(),
+            columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
             words: 1,
             ..model::Table::default()
         };
         for row in &table.rows {
-            let place = |column| content.place(&table.wanted(row, column)?);
-            let places: Vec<String> = table.columns.iter().map(place).collect::<Result<_, String>>()?;
-            written.rows.push([content.head(row)].into_iter().chain(places).collect());
+            let places = table.columns.iter().map(|column| place(row, column));
+            written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
         }
-        let bars = content.bars(&table.bars)?;
-        Ok([markdown::grid(&written), bars, content.origin(&document)].join("\n").trim_start().to_owned())
+        let mut parts = vec![markdown::grid(&written)];
+        if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
+            parts.push(content.bars(&table.bars)?);
+        }
+        parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
+        parts.retain(|part| !part.is_empty());
+        Ok(parts.join("\n"))
+    }
+
+    fn content(&self, name: &str) -> Result<Content, String> {
+        let names =
+            || self.files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
+        let place = names().position(|other| other == name);
+        let place = place.ok_or_else(|| unknown("file", name, names()))?;
+        let read = || {
+            let document = Document::load(&self.files[place])?;
+            let content: Content = document.content()?;
+            Ok(Content { origin: content.origin(&document), ..content })
+        };
+        read().map_err(|failure: Failure| failure.to_string())
     }
 }
 
 impl Content {
-    /// The name of a row or column: without one of its own, that of its arm or its cell.
-    fn head(&self, entry: &Entry) -> String {
+    /// The title of a row's or column's arm or cell.
+    fn title(&self, entry: &Entry) -> Option<String> {
         let arm = |key: &String| self.cells.iter().find_map(|cell| Some(cell.arm(key)?.title.clone()));
-        let title = || entry.arm.as_ref().and_then(arm).or_else(|| entry.cell.clone());
-        entry.head.clone().or_else(title).unwrap_or_default()
+        entry.arm.as_ref().and_then(arm).or_else(|| entry.cell.clone())
     }
 
     /// What stands in a place. Cells may share a title, as those of one load: the one with arm and figure is meant. Executors
@@ -112,7 +137,6 @@ impl Content {
         Ok(list)
     }
 
-    /// Command, date and machine of the run.
     fn origin(&self, document: &Document) -> String {
         let note = self.note.as_ref().map_or_else(String::new, |note| format!("**{note}**: "));
         let [date, cpu, cores, tokio, revision] =
@@ -120,10 +144,6 @@ impl Content {
         let command = &self.command_line;
         format!("{note}`{command}`, {date}, {cpu}, {cores} cores, tokio {tokio}, revision {revision}.\n")
     }
-}
-
-fn name_of(file: &Path) -> &str {
-    file.file_stem().and_then(OsStr::to_str).unwrap_or_default()
 }
 
 /// What the base is compared with is itself.

@@ -1,11 +1,10 @@
-//! A table that a document wants: which figure of which cell and arm stands in each place.
+//! A table that a document wants: which figure of which file, cell and arm stands in each place.
 //!
 //! Rows and columns are both [`Entry`]s, each of which says a part: what neither a row nor its column says is the table's. So a
 //! table may have arms as rows and cells as columns, or the other way round.
 //!
 //! ```toml
-//! file = "compare"
-//! all = { figures = ["ns_per_poll"] }
+//! all = { file = "compare", figures = ["ns_per_poll"] }
 //! columns = [{ cell = "50,000 × 5" }, { cell = "1,000 × 1,000" }]
 //! rows = [{ arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
 //! ```
@@ -18,8 +17,6 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
-    /// The file of results, without its ending.
-    pub file: String,
     /// What stands above the heads of the rows.
     pub corner: String,
     /// What holds where neither row nor column says otherwise.
@@ -28,7 +25,7 @@ pub struct Table {
     pub columns: Vec<Entry>,
     /// The rows.
     pub rows: Vec<Entry>,
-    /// Bars that follow, met or missed: those whose quantity begins with one of these texts.
+    /// Bars that follow, met or missed, of the file for all: those whose quantity begins with one of these texts.
     pub bars: Vec<String>,
 }
 
@@ -38,6 +35,8 @@ pub struct Table {
 pub struct Entry {
     /// Its name in the table, if it is not the title of its arm or cell.
     pub head: Option<String>,
+    /// The file of results, without its ending.
+    pub file: Option<String>,
     /// The title of the cell.
     pub cell: Option<String>,
     /// The key of the arm.
@@ -73,6 +72,8 @@ pub enum Show {
 /// What stands in one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted<'a> {
+    /// The file of results.
+    pub file: &'a str,
     /// The title of the cell.
     pub cell: &'a str,
     /// The key of the arm.
@@ -86,16 +87,29 @@ pub struct Wanted<'a> {
 }
 
 impl Table {
+    /// The names of the files that it is from, in order, each once.
+    pub fn files(&self) -> Vec<&str> {
+        let entries = [&self.all].into_iter().chain(&self.rows).chain(&self.columns);
+        let mut files: Vec<&str> = Vec::new();
+        for file in entries.filter_map(|entry| entry.file.as_deref()) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        files
+    }
+
     /// What stands where a row and a column meet: the row's word goes before the column's, and that before the table's.
     ///
     /// # Errors
     ///
-    /// If none of them says of which cell, arm or figure.
+    /// If none of them says of which file, cell, arm or figure.
     pub fn wanted<'a>(&'a self, row: &'a Entry, column: &'a Entry) -> Result<Wanted<'a>, String> {
         let entries = [row, column, &self.all];
         let missing = |what| format!("neither {row}, {column} nor `all` has {what}");
         let figures = entries.iter().map(|entry| &entry.figures).find(|figures| !figures.is_empty());
         Ok(Wanted {
+            file: entries.iter().find_map(|entry| entry.file.as_deref()).ok_or_else(|| missing("a file"))?,
             cell: entries.iter().find_map(|entry| entry.cell.as_deref()).ok_or_else(|| missing("a cell"))?,
             arm: entries.iter().find_map(|entry| entry.arm.as_deref()).ok_or_else(|| missing("an arm"))?,
             figures: figures.ok_or_else(|| missing("figures"))?,

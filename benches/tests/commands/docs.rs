@@ -10,9 +10,8 @@ use crate::support::{assert_prints, run, text};
 const DOCUMENT: &str = r#"# Figures
 
 <!-- docs
-file = "compare"
 corner = "executor"
-all = { figures = ["ns_per_poll"] }
+all = { file = "compare", figures = ["ns_per_poll"] }
 columns = [{ head = "many yields", cell = "1,000 × 1,000" }]
 rows = [{ arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
 bars = ["Time per poll"]
@@ -60,7 +59,7 @@ fn what_is_stale_is_found_and_left() {
     assert_ne!(newer, compare());
     let (status, complaint, left) = docs(&written, &newer, &["--check"]);
     assert_eq!((status, left), (Some(1), written));
-    assert!(complaint.contains("figures.md', line 14"), "{complaint}");
+    assert!(complaint.contains("figures.md', line 13"), "{complaint}");
 }
 
 #[test]
