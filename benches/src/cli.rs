@@ -1,8 +1,5 @@
-//! The command line: what can be asked for, and one clear line when what is asked for makes no sense.
+//! The command line: what can be asked for.
 
-use std::ffi::OsString;
-
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
@@ -11,34 +8,14 @@ use crate::measurements::{compare, overhead, priority, programs, service, tail, 
 use crate::serving::server::read_setup;
 use crate::{docs, report};
 
-/// What a command line asks for.
-#[derive(Debug)]
-pub enum Parsed {
-    /// Something to be done.
-    Command(Box<Command>),
-    /// A help or version text to be shown.
-    Help(Help),
-    /// Nothing: the request makes no sense.
-    Wrong(Failure),
-}
-
-/// A text for the user that is not an error message.
-#[derive(Debug)]
-pub struct Help {
-    /// The text, with its line ends.
-    pub text: String,
-    /// Whether it was asked for (standard output, status 0) or is shown for want of a subcommand (standard
-    /// error, 2).
-    pub asked_for: bool,
-}
-
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
 #[command(name = "clockworker-benches", version)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
-struct Line {
+pub struct Line {
+    /// What is asked for.
     #[command(subcommand)]
-    command: Command,
+    pub command: Command,
 }
 
 /// Something to be done: what is said of each is its help.
@@ -94,7 +71,7 @@ impl Command {
         match self {
             Command::Compare(options) => command::<compare::Compare>(options),
             Command::Overhead(options) => command::<overhead::Overhead>(options),
-            Command::Simulate(options) => clockworker_simulate::run(options).map_err(Failure::of_simulator),
+            Command::Simulate(options) => clockworker_simulate::run(options),
             Command::Tcp(options) => command::<tcp::Tcp>(options),
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
@@ -109,70 +86,7 @@ impl Command {
     }
 }
 
-/// Reads the command line, the program's name first.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Parsed {
-    match Line::try_parse_from(arguments) {
-        Ok(line) => Parsed::Command(Box::new(line.command)),
-        Err(error) => explain(&error),
-    }
-}
-
 /// Whether there is a subcommand of that name.
 pub fn has_command(name: &str) -> bool {
     Line::command().find_subcommand(name).is_some()
-}
-
-fn explain(error: &clap::Error) -> Parsed {
-    let text = error.render().to_string();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Help(Help { text, asked_for: true }),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Parsed::Help(Help { text, asked_for: false }),
-        _ => Parsed::Wrong(Failure::request(condensed(&text))),
-    }
-}
-
-/// What is wrong, from one of clap's messages, without the advice that follows it. The user's own words may
-/// be in it, so the advice is looked for from the end.
-fn condensed(message: &str) -> String {
-    let mut problem = message.strip_prefix("error: ").unwrap_or(message).trim_end();
-    for advice in ["\n\nFor more information", "\n\nUsage: ", "\n\n  tip: "] {
-        problem = problem.rfind(advice).map_or(problem, |start| &problem[..start]);
-    }
-    format!("{problem} (see --help)")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse_line(line: &str) -> Parsed {
-        parse(line.split(' ').map(OsString::from))
-    }
-
-    fn complaint(line: &str) -> String {
-        match parse_line(line) {
-            Parsed::Wrong(failure) => failure.to_string(),
-            other => panic!("'{line}' was taken as {other:?}"),
-        }
-    }
-
-    #[test]
-    fn an_unknown_scenario_is_told_which_there_are() {
-        let line = complaint("program compare --scenario overheads");
-        assert_eq!(
-            line,
-            "invalid value 'overheads' for '--scenario <NAME>' [possible values: overhead, background] (see --help)"
-        );
-    }
-
-    #[test]
-    fn bad_numbers_are_refused() {
-        for rounds in ["0", "1", "x", "1.5", "-3", "99999999999999999999"] {
-            assert!(
-                complaint(&format!("program compare --rounds={rounds}")).contains("--rounds"),
-                "{rounds}"
-            );
-        }
-        assert!(complaint("program compare --seed eleven").contains("'eleven'"));
-    }
 }

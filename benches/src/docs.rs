@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::harness::whole_file::{self, WholeFile};
 use crate::terminal;
+use crate::whole_file::WholeFile;
 
 use results::Results;
 
@@ -40,7 +40,6 @@ pub struct Options {
 ///
 /// If a file cannot be read or written, a table asks for what no file of results has, or, with `--check`, a document is stale.
 pub fn command(options: &Options) -> Result<(), Failure> {
-    whole_file::clean_up_on_interrupt()?;
     let results = Results::of(&options.results)?;
     let mut stale = Vec::new();
     for document in &options.documents {
@@ -52,7 +51,7 @@ pub fn command(options: &Options) -> Result<(), Failure> {
             (true, _) => {}
             (false, true) => stale.push(format!("'{name}', line {}", first_difference(&text, &written))),
             (false, false) => {
-                write(document, &written)?;
+                WholeFile::at(document)?.write(|out| out.write_all(written.as_bytes()))?;
                 terminal::print_text(&format!("'{name}'\n"))?;
             }
         }
@@ -70,10 +69,6 @@ pub fn command(options: &Options) -> Result<(), Failure> {
 fn read(document: &Path) -> Result<String, Failure> {
     let unreadable = |error| Failure::request(format!("cannot read '{}': {error}", document.display()));
     fs::read_to_string(document).map_err(unreadable)
-}
-
-fn write(document: &Path, text: &str) -> Result<(), Failure> {
-    WholeFile::create(document)?.commit(|out| std::io::Write::write_all(out, text.as_bytes()))
 }
 
 /// The number of the first line that differs.

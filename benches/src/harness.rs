@@ -28,4 +28,3 @@ pub mod heading;
 pub mod pinning;
 pub mod progress;
 pub mod target;
-pub mod whole_file;

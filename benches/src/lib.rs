@@ -26,9 +26,9 @@ pub mod stats;
 pub mod arms;
 pub mod workload;
 
+pub use clockworker_terminal::{failure, program as terminal, whole_file};
+
 pub mod allocations;
-pub mod failure;
 pub mod numbers;
 pub mod random;
 pub mod stopwatch;
-pub mod terminal;

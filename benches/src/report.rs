@@ -12,13 +12,12 @@ pub mod facts;
 pub mod shares;
 
 use std::fs;
-use std::io::Write;
 
 use crate::failure::Failure;
-use crate::harness::whole_file::{self, WholeFile};
 use crate::page::headline::Side;
 use crate::page::{Page, html, markdown};
 use crate::terminal;
+use crate::whole_file::WholeFile;
 
 use document::{Document, Read};
 use options::Options;
@@ -30,18 +29,17 @@ use read::{READERS, Reader};
 ///
 /// If there is nothing to report, a file cannot be read or written, or a run fails.
 pub fn command(options: &Options) -> Result<(), Failure> {
-    whole_file::clean_up_on_interrupt()?;
     let place = options.page();
     if options.out.is_none() {
         let folder = Options::folder();
         fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
     }
-    let html = WholeFile::create(&place)?;
-    let markdown = options.markdown.as_deref().map(WholeFile::create).transpose()?;
+    let html = WholeFile::at(&place)?;
+    let markdown = options.markdown.as_deref().map(WholeFile::at).transpose()?;
     let page = page_of(&collect::documents(options)?)?;
-    html.commit(|out| out.write_all(html::write(&page).as_bytes()))?;
+    html.write(|out| out.write_all(html::write(&page).as_bytes()))?;
     if let Some(markdown) = markdown {
-        markdown.commit(|out| out.write_all(markdown::write(&page).as_bytes()))?;
+        markdown.write(|out| out.write_all(markdown::write(&page).as_bytes()))?;
     }
     terminal::print_text(&format!("{}\n'{}'\n", page.summary(), place.display()))
 }

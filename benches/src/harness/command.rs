@@ -1,6 +1,5 @@
 //! A measurement's command, from the request to the printed report.
 
-use std::io::Write;
 use std::time::Duration;
 
 use super::artefacts::Artefacts;
@@ -13,11 +12,11 @@ use super::pinning::Pinning;
 use super::progress::Progress;
 use super::report::{Cell, Report};
 use super::rounds;
-use super::whole_file::{self, WholeFile};
 use crate::failure::Failure;
 use crate::numbers::grouped;
 use crate::page::text;
 use crate::terminal;
+use crate::whole_file::WholeFile;
 
 /// Carries out a measurement's command: everything that can be refused is refused before anything is measured.
 ///
@@ -25,8 +24,7 @@ use crate::terminal;
 ///
 /// If the JSON file cannot be written, what is asked for makes no sense, an arm fails, or standard output cannot be written.
 pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
-    whole_file::clean_up_on_interrupt()?;
-    let file = options.as_ref().json.as_deref().map(WholeFile::create).transpose()?;
+    let file = options.as_ref().json.as_deref().map(WholeFile::at).transpose()?;
     let pinning = Pinning::detect();
     let plan = M::plan(options, &pinning)?;
     if let Some(expected) = expected(&plan, options.as_ref()) {
@@ -40,8 +38,8 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
         artefacts.write(&report, &printed)?;
     }
     if let Some(file) = file {
-        file.commit(|out| {
-            serde_json::to_writer(&mut *out, &report)?;
+        file.write(|mut out| {
+            serde_json::to_writer(&mut out, &report)?;
             out.write_all(b"\n")
         })?;
     }

@@ -82,8 +82,7 @@ fn obey(command: Command, gate: &Gate) -> Result<(), Failure> {
 }
 
 fn say(line: std::fmt::Arguments<'_>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| Failure::stdout(&error))
+    terminal::print(|out| writeln!(out, "{line}"))
 }
 
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.

@@ -300,30 +300,6 @@ fn a_link_goes_on_leading_to_the_file() {
     assert!(fs::read_to_string(&target).unwrap().starts_with('{'));
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_leaves_the_old_file_and_nothing_else() {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("result.json");
-    fs::write(&file, "old").unwrap();
-    let arguments = ["compare", "--rounds", "100000", "--json", file.to_str().unwrap()];
-    let mut child = program(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // Interrupts are handled before there is a draft beside the file.
-    while names_in(directory.path()).len() < 2 {
-        std::thread::yield_now();
-    }
-    interrupt(child.id());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
-    assert_eq!(names_in(directory.path()), ["result.json"]);
-}
-
-#[cfg(unix)]
-fn interrupt(process: u32) {
-    let process = rustix::process::Pid::from_raw(process as i32).unwrap();
-    let _ = rustix::process::kill_process(process, rustix::process::Signal::INT);
-}
-
 #[test]
 fn help_and_version_are_no_errors() {
     for (arguments, wanted) in [

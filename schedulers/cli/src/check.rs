@@ -10,10 +10,10 @@ use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulati
 use clockworker_schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
-use crate::numbers::mean_and_error;
+use crate::mean::mean_and_error;
 use crate::plan::replication_seed;
 use crate::work;
+use clockworker_terminal::failure::Failure;
 
 /// How far a simulated mean may be from the formula's, as a part of it.
 const TOLERANCE: f64 = 0.02;

@@ -23,35 +23,20 @@ mod work;
 mod report;
 mod text;
 
-mod failure;
-mod json_file;
-mod numbers;
-mod stdout;
+mod mean;
 
-use std::ffi::OsString;
-use std::io::{self, Write};
-use std::process::ExitCode;
-
-use clap::Parser;
+use clockworker_terminal::failure::Failure;
+use clockworker_terminal::program::print;
+use clockworker_terminal::whole_file::WholeFile;
 
 pub use check::{CheckReport, CheckRow};
-pub use failure::Failure;
 pub use options::Options;
 pub use report::{
     Arguments, CaseReport, ClassReport, Quantities, QueueArguments, QueueReport, Report, Verdict,
 };
 
-use json_file::JsonFile;
 use plan::Plan;
-
-/// The program: reads the command line, its own name first, and does what it asks for.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Options::try_parse_from(arguments) {
-        Ok(options) => status(run(&options)),
-        Err(error) if !error.use_stderr() => status(stdout::print(|out| write!(out, "{}", error.render()))),
-        Err(error) => status(Err(Failure::of_arguments(&error))),
-    }
-}
+use serde::Serialize;
 
 /// Does what the options ask for, with the results on standard output. Everything that can be refused is refused before
 /// anything is run.
@@ -66,27 +51,24 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 fn sweep(options: &Options) -> Result<(), Failure> {
     let plan = Plan::of(options)?;
-    let file = options.json.as_deref().map(JsonFile::at).transpose()?;
+    let file = options.json.as_deref().map(WholeFile::at).transpose()?;
     let report = sweep::run(&plan, options.threads())?;
-    if let Some(file) = file {
-        file.write(&report)?;
-    }
-    stdout::print(|out| text::write(&report, out))
+    write(file, &report)?;
+    print(|out| text::write(&report, out))
 }
 
 fn check(options: &Options) -> Result<(), Failure> {
-    let file = options.json.as_deref().map(JsonFile::at).transpose()?;
+    let file = options.json.as_deref().map(WholeFile::at).transpose()?;
     let report = check::run(options.seed, options.quick, options.threads())?;
-    if let Some(file) = file {
-        file.write(&report)?;
-    }
-    stdout::print(|out| text::write_check(&report, out))?;
+    write(file, &report)?;
+    print(|out| text::write_check(&report, out))?;
     check::judge(&report)
 }
 
-fn status(done: Result<(), Failure>) -> ExitCode {
-    let Err(failure) = done else { return ExitCode::SUCCESS };
-    // If standard error is closed the status alone must do.
-    let _ = writeln!(io::stderr(), "error: {failure}");
-    ExitCode::from(failure.status())
+fn write(file: Option<WholeFile>, report: &impl Serialize) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    file.write(|mut out| {
+        serde_json::to_writer(&mut out, report)?;
+        out.write_all(b"\n")
+    })
 }

@@ -1,8 +1,9 @@
 //! The program `clockworker-simulate`; everything it does is in the library beside it.
 
-use std::env;
 use std::process::ExitCode;
 
+use clockworker_terminal::program;
+
 fn main() -> ExitCode {
-    clockworker_simulate::main(env::args_os())
+    program::main(clockworker_simulate::run)
 }

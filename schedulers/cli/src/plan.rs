@@ -7,12 +7,12 @@ use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Classes, Job, POLICIES, Policy, Queue, Service, Stream,
 };
 
-use crate::failure::Failure;
 use crate::options::Options;
 use crate::per_queue::{Load, PerQueue};
 use crate::queue_spec::QueueSpec;
 use crate::target::Target;
 use crate::trace::{MAX_GROUPS, Trace, TraceError};
+use clockworker_terminal::failure::Failure;
 
 /// Runs that random jobs are divided among, so that there is a standard error.
 const REPLICATIONS: u64 = 10;
@@ -153,7 +153,7 @@ pub(crate) fn replication_seed(seed: u64, replication: u64) -> u64 {
 fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
     for (place, spec) in specs.iter().enumerate() {
         if specs[..place].iter().any(|before| before.name == spec.name) {
-            return Err(Failure::request(format!("there are two queues '{}'", spec.name)));
+            return Err(Failure::request(format_args!("there are two queues '{}'", spec.name)));
         }
     }
     let services = options.service.iter().filter_map(|value| value.queue.as_deref());
@@ -169,7 +169,7 @@ fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
 
 fn unknown_queue(name: &str, specs: &[QueueSpec]) -> Failure {
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
-    Failure::request(format!("there is no queue '{name}'; there are {}", names.join(", ")))
+    Failure::request(format_args!("there is no queue '{name}'; there are {}", names.join(", ")))
 }
 
 /// The streams of the queues that are not busy.
@@ -179,7 +179,7 @@ fn random(options: &Options, specs: &[QueueSpec]) -> Result<Source, Failure> {
         if let Load::Part(load) = load_of(options, spec) {
             let groups = PerQueue::of(&options.groups, &spec.name).unwrap_or(0);
             if groups > MAX_GROUPS {
-                return Err(Failure::request(format!(
+                return Err(Failure::request(format_args!(
                     "there may be at most {MAX_GROUPS} groups, not {groups}"
                 )));
             }
@@ -199,7 +199,10 @@ fn load_of(options: &Options, spec: &QueueSpec) -> Load {
 
 fn service_of(options: &Options, spec: &QueueSpec) -> Result<Service, Failure> {
     let given = PerQueue::of(&options.service, &spec.name);
-    given.map_or_else(|| DEFAULT_SERVICE.parse().map_err(|error| Failure::request(format!("{error}"))), Ok)
+    given.map_or_else(
+        || DEFAULT_SERVICE.parse().map_err(|error| Failure::request(format_args!("{error}"))),
+        Ok,
+    )
 }
 
 fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> {
@@ -211,7 +214,7 @@ fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> 
         return Err(Failure::request("the jobs of a trace have one load, not one for each queue"));
     }
     let path = options.trace.as_deref().unwrap_or_else(|| "".as_ref());
-    let wrong = |error: TraceError| Failure::request(format!("trace '{}': {error}", path.display()));
+    let wrong = |error: TraceError| Failure::request(format_args!("trace '{}': {error}", path.display()));
     let file = File::open(path).map_err(|error| wrong(error.into()))?;
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
     let trace = Trace::read(file, &names).map_err(wrong)?;
@@ -271,7 +274,7 @@ fn cases(options: &Options, specs: &[QueueSpec]) -> Result<Vec<Case>, Failure> {
     };
     if let Some(wrong) = shares.iter().find(|shares| shares.len() != specs.len()) {
         let (given, wanted) = (wrong.len(), specs.len());
-        return Err(Failure::request(format!("there are {given} shares for {wanted} queues")));
+        return Err(Failure::request(format_args!("there are {given} shares for {wanted} queues")));
     }
     let tried: Vec<Policy> = match &options.schedulers[..] {
         _ if specs.iter().all(|spec| spec.scheduler.is_some()) => POLICIES[..1].to_vec(),

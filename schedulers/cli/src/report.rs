@@ -3,7 +3,7 @@
 use clockworker_schedulers::simulate::{Classes, Figures, Outcome, Spread};
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::mean_and_error;
+use crate::mean::mean_and_error;
 use crate::plan::{Case, Plan, PlannedQueue, Source};
 use crate::sweep::Run;
 use crate::target::Target;

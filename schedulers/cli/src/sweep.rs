@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 
 use clockworker_schedulers::simulate::{Outcome, Simulation, SimulationError, Totals};
 
-use crate::failure::Failure;
 use crate::plan::{Case, Plan};
 use crate::report::{CaseReport, Report};
 use crate::work;
+use clockworker_terminal::failure::Failure;
 
 /// One run of one case.
 #[derive(Clone, Debug)]

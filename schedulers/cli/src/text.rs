@@ -6,8 +6,8 @@ use clockworker_schedulers::simulate::format_ns;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::check::{CheckReport, CheckRow};
-use crate::numbers::{grouped, percent, three_digits, time};
 use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
+use clockworker_terminal::numbers::{grouped, percent, three_digits, time};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";

@@ -6,7 +6,7 @@ use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use crate::failure::Failure;
+use clockworker_terminal::failure::Failure;
 
 /// Does `work` for each number below `count` on so many threads; the results in order of the numbers. A bar on standard error
 /// shows a person at a terminal how far it is.

@@ -39,5 +39,5 @@ pub fn command(options: &SampleOptions) -> Result<(), Failure> {
     let SampleOptions { program, arm, quick, seed } = options;
     let setting = Setting { quick: *quick, seed: *seed, pinning: Pinning::detect() };
     let found = program.run(*arm, &setting);
-    terminal::print_with(|out| Ok(serde_json::to_writer(out, &found)?))
+    terminal::print(|out| Ok(serde_json::to_writer(out, &found)?))
 }

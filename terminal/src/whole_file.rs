@@ -1,45 +1,50 @@
-//! [`JsonFile`]: complete under its name, or not there.
+//! A file that a run writes: complete under its name, or as it was.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
-/// A file that is to be written once there is a report. Until then nothing is touched.
+/// A file that is to be written once there is something to write. Until then nothing is touched.
 #[derive(Debug)]
-pub(crate) struct JsonFile {
+pub struct WholeFile {
     /// Where it goes: behind a link, the link's target.
     place: PathBuf,
     named: PathBuf,
 }
 
-impl JsonFile {
-    /// Makes sure that `path` can be written.
-    pub(crate) fn at(path: &Path) -> Result<Self, Failure> {
+impl WholeFile {
+    /// Makes sure that `path` can be written, and leaves what is there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot: no such folder, no permission, or something there that is not a file.
+    pub fn at(path: &Path) -> Result<Self, Failure> {
         let checked = place_of(path).and_then(|place| draft_beside(&place).map(|_| place));
-        let place = checked.map_err(|error| unwritable(path, &error)).map_err(Failure::Request)?;
+        let place = checked.map_err(|error| Failure::unwritable(path, reason(&error)))?;
         Ok(Self { place, named: path.to_owned() })
     }
 
-    /// Writes the report beside the file's place, and moves it there.
-    pub(crate) fn write(self, report: &impl Serialize) -> Result<(), Failure> {
-        self.try_write(report).map_err(|error| Failure::Run(unwritable(&self.named, &error)))
-    }
-
-    fn try_write(&self, report: &impl Serialize) -> io::Result<()> {
-        let draft = draft_beside(&self.place)?;
-        let mut out = BufWriter::new(draft.as_file());
-        serde_json::to_writer(&mut out, report)?;
-        out.write_all(b"\n")?;
-        out.flush()?;
-        drop(out);
-        draft.as_file().sync_all()?;
-        draft.persist(&self.place)?;
-        Ok(())
+    /// Has `write` write a draft beside the file's place, and moves that there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, in which case what was there before still is.
+    pub fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let written = draft_beside(&self.place).and_then(|draft| {
+            let mut out = BufWriter::new(draft.as_file());
+            write(&mut out)?;
+            out.flush()?;
+            drop(out);
+            draft.as_file().sync_all()?;
+            draft.persist(&self.place).map_err(|error| error.error)
+        });
+        let failed =
+            |error| Failure::run(format_args!("cannot write '{}': {}", self.named.display(), reason(&error)));
+        written.map(drop).map_err(failed)
     }
 }
 
@@ -66,8 +71,7 @@ fn draft_beside(place: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// What the system says, without the name of the draft that tempfile adds to it.
-fn unwritable(path: &Path, error: &io::Error) -> String {
+fn reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let reason = text.split_once(" at path ").map_or(&*text, |(reason, _)| reason);
-    format!("cannot write '{}': {reason}", path.display())
+    text.split_once(" at path ").map_or(&*text, |(reason, _)| reason).to_owned()
 }
