@@ -1,5 +1,7 @@
 //! What the page says, before it is HTML or Markdown.
 
+use clockworker_simulate::Rows;
+
 use super::headline::Headline;
 use super::plot::Plot;
 use crate::stats::conclusion::{Conclusion, Verdict};
@@ -95,6 +97,11 @@ impl Table {
         let row = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
         table.rows = rows.into_iter().map(row).collect();
         table
+    }
+
+    /// A table of the simulator's.
+    pub fn of_rows(caption: &str, Rows { columns, rows, words }: Rows) -> Self {
+        Table { caption: caption.to_owned(), columns, rows, words }
     }
 
     /// The same, with its first `words` columns as words.

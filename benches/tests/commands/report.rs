@@ -133,7 +133,7 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
             "batches of 100 polls per batch LocalSet 2.00 0.50 (0.50 – 0.50) 1.00 (1.00 – 1.00) –",
             "4 met, 1 missed, 0 undecided 10,000 actors in a ring, 1,000 tokens, time ÷ LocalSet's: 1.02 (95 % interval 0.99 – 1.05); wanted ≤ 1.00: missed",
             "pareto at 90 % LAS 110 0.60 (0.59 – 0.62)",
-            "exponential:mean=20us 0.5 FCFS RunnableFifo, whole jobs 10,000,000 2.000 2.001 +0.05 % 0.10 % yes",
+            "exponential:mean=20us 0.5 FCFS RunnableFifo, whole jobs 10,000,000 2.000 2.001 +0.05 % 0.10 %",
             "foreground 6 60.00 %",
             "processor Example CPU",
             "load average before the run 0.1 0.1 0.3",

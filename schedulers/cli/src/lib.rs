@@ -35,6 +35,8 @@ pub use report::{
     Arguments, CaseReport, ClassReport, Quantities, QueueArguments, QueueReport, Report, Verdict,
 };
 
+pub use text::Rows;
+
 use plan::Plan;
 use serde::Serialize;
 

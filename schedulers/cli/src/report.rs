@@ -75,7 +75,7 @@ pub struct QueueReport {
     /// The name of its scheduler.
     pub scheduler: String,
     /// Its scheduler, for people.
-    #[serde(skip)]
+    #[serde(default)]
     pub title: String,
     /// The part of the thread's time that it had.
     pub cpu: f64,
@@ -133,7 +133,7 @@ pub struct Verdict {
     /// Whether it is met. (Not by a queue without jobs.)
     pub met: bool,
     /// What was found, for people.
-    #[serde(skip)]
+    #[serde(default)]
     pub shown: String,
 }
 

@@ -1,5 +1,6 @@
 //! The reports for people.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use clockworker_schedulers::simulate::format_ns;
@@ -7,10 +8,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::check::{CheckReport, CheckRow};
 use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
-use clockworker_terminal::numbers::{grouped, percent, three_digits, time};
-
-/// What stands where there is nothing.
-const NOTHING: &str = "–";
+use clockworker_terminal::numbers::{NOTHING, grouped, percent, three_digits, time};
 
 /// Writes what a sweep found: what was asked, by queue, by size, and what meets the targets.
 ///
@@ -19,7 +17,7 @@ const NOTHING: &str = "–";
 /// As `out` has them.
 pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     write_arguments(report, out)?;
-    writeln!(out, "{}\n", queues(report))?;
+    writeln!(out, "{}\n", report.by_queue())?;
     if report.cases.iter().flat_map(|case| &case.queues).any(|queue| queue.classes.len() > 1) {
         writeln!(out, "By size of job\n{}\n", classes(report))?;
     }
@@ -45,30 +43,57 @@ fn exact(ns: u64) -> String {
     format_ns(ns as f64)
 }
 
-/// A row for each queue of each case.
-fn queues(report: &Report) -> Table {
-    let mut titles = vec!["shares", "queue", "scheduler", "mean response", "p50", "p99", "p99.9"];
-    titles.extend(["mean slowdown", "p99 slowdown", "CPU"]);
-    let targets = &report.arguments.targets;
-    titles.extend(targets.iter().map(|target| &**target));
-    let mut table = table(&titles);
-    for case in &report.cases {
-        for (place, queue) in case.queues.iter().enumerate() {
-            let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
-            row.extend(quantities(queue.response_ns.as_ref(), time));
-            let slowdown = quantities(queue.slowdown.as_ref(), three_digits);
-            row.extend([slowdown[0].clone(), slowdown[2].clone(), percent(queue.cpu)]);
-            // A target is about one queue, but a case meets it or not: once for each case.
-            row.extend(case.targets.iter().map(|verdict| match place {
-                0 if verdict.met => format!("yes ({})", verdict.shown),
-                0 => format!("no ({})", verdict.shown),
-                _ => String::new(),
-            }));
-            table.add_row(row);
-        }
+/// A table as text: for the terminal, and for others to draw.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The lines, as long as the list of columns.
+    pub rows: Vec<Vec<String>>,
+    /// How many columns, from the first on, are words and not numbers.
+    pub words: usize,
+}
+
+impl Rows {
+    fn new<'a>(columns: impl IntoIterator<Item = &'a str>, words: usize) -> Self {
+        Self { columns: columns.into_iter().map(str::to_owned).collect(), rows: Vec::new(), words }
     }
-    align_numbers(&mut table, 3);
-    table
+}
+
+impl fmt::Display for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.columns).add_rows(&self.rows);
+        table.column_iter_mut().skip(self.words).for_each(|column| {
+            column.set_cell_alignment(CellAlignment::Right);
+        });
+        table.fmt(f)
+    }
+}
+
+impl Report {
+    /// A row for each queue of each case.
+    pub fn by_queue(&self) -> Rows {
+        let columns = ["shares", "queue", "scheduler", "mean response", "p50", "p99", "p99.9"];
+        let columns = columns.into_iter().chain(["mean slowdown", "p99 slowdown", "CPU"]);
+        let mut table = Rows::new(columns.chain(self.arguments.targets.iter().map(String::as_str)), 3);
+        for case in &self.cases {
+            for (place, queue) in case.queues.iter().enumerate() {
+                let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
+                row.extend(quantities(queue.response_ns.as_ref(), time));
+                let [mean, _, p99, _] = quantities(queue.slowdown.as_ref(), three_digits);
+                row.extend([mean, p99, percent(queue.cpu)]);
+                // A target is about one queue, but a case meets it or not: once for each case.
+                row.extend(case.targets.iter().map(|verdict| match place {
+                    0 if verdict.met => format!("yes ({})", verdict.shown),
+                    0 => format!("no ({})", verdict.shown),
+                    _ => String::new(),
+                }));
+                table.rows.push(row);
+            }
+        }
+        table
+    }
 }
 
 /// Mean with its error, p50, p99 and p99.9.
@@ -82,29 +107,15 @@ fn quantities(quantities: Option<&Quantities>, show: fn(f64) -> String) -> [Stri
 }
 
 /// A row for each size of each queue of each case.
-fn classes(report: &Report) -> Table {
-    let mut table = table(&[
-        "shares",
-        "queue",
-        "scheduler",
-        "size",
-        "jobs",
-        "mean response",
-        "p50",
-        "p99",
-        "p99.9",
-        "mean slowdown",
-        "p99 slowdown",
-    ]);
+fn classes(report: &Report) -> Rows {
+    let columns = ["shares", "queue", "scheduler", "size", "jobs", "mean response", "p50", "p99", "p99.9"];
+    let mut table = Rows::new(columns.into_iter().chain(["mean slowdown", "p99 slowdown"]), 4);
     for case in &report.cases {
         for queue in case.queues.iter().filter(|queue| queue.jobs > 0) {
             let rows = queue.classes.iter().enumerate();
-            rows.for_each(|(place, class)| {
-                table.add_row(class_row(case, queue, class, place == 0));
-            });
+            table.rows.extend(rows.map(|(place, class)| class_row(case, queue, class, place == 0)));
         }
     }
-    align_numbers(&mut table, 4);
     table
 }
 
@@ -151,25 +162,28 @@ pub(crate) fn write_check(report: &CheckReport, out: &mut impl Write) -> io::Res
         writeln!(out, "quick: too few jobs to prove anything\n")?;
     }
     writeln!(out, "Mean response time in units of the mean size: the formula for M/G/1, and the simulator")?;
-    let mut table = table(&[
-        "sizes",
-        "load",
-        "formula for",
-        "policy run",
-        "jobs",
-        "formula",
-        "simulated",
-        "off by",
-        "± s.e.",
-    ]);
-    for row in &report.rows {
-        table.add_row(check_row(row));
-    }
-    align_numbers(&mut table, 4);
-    writeln!(out, "{table}\n")?;
+    writeln!(out, "{}\n", report.by_formula())?;
     let (within, rows) = (report.rows.iter().filter(|row| row.within).count(), report.rows.len());
     let tolerance = percent(report.tolerance);
     writeln!(out, "{within} of {rows} rows are within {tolerance}; seed {}", report.seed)
+}
+
+impl CheckReport {
+    /// A row for each formula.
+    pub fn by_formula(&self) -> Rows {
+        let columns = [
+            "sizes",
+            "load",
+            "formula for",
+            "policy run",
+            "jobs",
+            "formula",
+            "simulated",
+            "off by",
+            "± s.e.",
+        ];
+        Rows { rows: self.rows.iter().map(check_row).collect(), ..Rows::new(columns, 4) }
+    }
 }
 
 fn check_row(row: &CheckRow) -> Vec<String> {
@@ -184,18 +198,4 @@ fn check_row(row: &CheckRow) -> Vec<String> {
         format!("{:+.2} %{}", 100.0 * row.error, if row.within { "" } else { " !" }),
         row.standard_error.map_or_else(|| NOTHING.to_owned(), |error| format!("{:.2} %", 100.0 * error)),
     ]
-}
-
-fn table(titles: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(titles);
-    table
-}
-
-/// Numbers stand to the right, from the column `first` on.
-fn align_numbers(table: &mut Table, first: usize) {
-    for column in table.column_iter_mut().skip(first) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
 }

@@ -1,11 +1,11 @@
 //! Files of `clockworker-simulate`: the schedulers and shares in virtual time.
 
-use clockworker_simulate::{CaseReport, Quantities, QueueReport, Report, Verdict};
+use clockworker_simulate::{CaseReport, Quantities, Report};
 
 use super::Reader;
 use crate::failure::Failure;
 use crate::harness::heading::usual_command;
-use crate::numbers::{NOTHING, grouped, number, percent};
+use crate::numbers::grouped;
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, number_by_percentile};
 use crate::report::document::Document;
@@ -21,7 +21,8 @@ pub const READER: Reader = Reader {
 };
 
 fn read(document: &Document) -> Result<Chapter, Failure> {
-    let Report { arguments, cases, .. } = document.content()?;
+    let report: Report = document.content()?;
+    let Report { arguments, cases, .. } = &report;
     let queues: Vec<String> =
         arguments.queues.iter().map(|queue| format!("{}: {}", queue.name, queue.load)).collect();
     let jobs = arguments
@@ -37,20 +38,11 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
             queues.join("; "),
             arguments.overhead_ns
         ),
-        plots: plot(&cases).into_iter().collect(),
-        tables: vec![table(&cases)],
+        plots: plot(cases).into_iter().collect(),
+        tables: vec![Table::of_rows("Every combination", report.by_queue())],
         ..Section::default()
     };
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
-}
-
-fn targets(case: &CaseReport) -> String {
-    let verdict =
-        |verdict: &Verdict| format!("{}: {}", verdict.target, if verdict.met { "met" } else { "missed" });
-    match case.targets.as_slice() {
-        [] => NOTHING.to_owned(),
-        targets => targets.iter().map(verdict).collect::<Vec<_>>().join("; "),
-    }
 }
 
 fn plot(cases: &[CaseReport]) -> Option<Plot> {
@@ -64,42 +56,4 @@ fn plot(cases: &[CaseReport]) -> Option<Plot> {
         })
     });
     Plot::lines("Simulated slowdown by percentile", number_by_percentile("slowdown"), series)
-}
-
-fn table(cases: &[CaseReport]) -> Table {
-    let columns = [
-        "shares",
-        "queue",
-        "scheduler",
-        "mean response, µs",
-        "response, µs",
-        "mean slowdown",
-        "slowdown",
-        "CPU",
-        "targets",
-    ];
-    let mut table = Table::new("Every combination: p50 / p99 / p99.9", &columns).with_words(3);
-    let of = |found: &Option<Quantities>, text: &dyn Fn(&Quantities) -> String| {
-        found.as_ref().map_or_else(|| NOTHING.to_owned(), text)
-    };
-    let row = |case: &CaseReport, queue: &QueueReport| {
-        vec![
-            case.shares(),
-            queue.name.clone(),
-            queue.scheduler.clone(),
-            of(&queue.response_ns, &|found| number(found.mean / 1e3)),
-            of(&queue.response_ns, &|found| tail(found, 1e3)),
-            of(&queue.slowdown, &|found| number(found.mean)),
-            of(&queue.slowdown, &|found| tail(found, 1.0)),
-            percent(queue.cpu),
-            targets(case),
-        ]
-    };
-    table.rows = cases.iter().flat_map(|case| case.queues.iter().map(|queue| row(case, queue))).collect();
-    table
-}
-
-/// Percentiles one after the other, in `unit`.
-fn tail(found: &Quantities, unit: f64) -> String {
-    [found.p50, found.p99, found.p99_9].map(|value| number(value / unit)).join(" / ")
 }

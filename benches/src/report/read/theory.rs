@@ -1,11 +1,11 @@
 //! Files of `clockworker-simulate --theory`: the simulator beside the formulas of queueing theory.
 
-use clockworker_simulate::{CheckReport, CheckRow};
+use clockworker_simulate::CheckReport;
 
 use super::Reader;
 use crate::failure::Failure;
 use crate::harness::heading::usual_command;
-use crate::numbers::{grouped, percent};
+use crate::numbers::percent;
 use crate::page::model::{Chapter, Section, Table};
 use crate::report::document::Document;
 
@@ -32,32 +32,8 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
             report.rows.len(),
             percent(report.tolerance)
         ),
-        tables: vec![table(&report.rows)],
+        tables: vec![Table::of_rows("Simulator and formulas", report.by_formula())],
         ..Section::default()
     };
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
-}
-
-fn table(rows: &[CheckRow]) -> Table {
-    let columns =
-        ["sizes", "load", "formula for", "run", "jobs", "formula", "simulated", "off by", "± s.e.", "within"];
-    let mut table = Table::new("Simulator and formulas", &columns).with_words(4);
-    let row = |row: &CheckRow| {
-        let error =
-            row.standard_error.map_or_else(|| "–".to_owned(), |part| format!("{:.2} %", 100.0 * part));
-        vec![
-            row.service.clone(),
-            row.load.to_string(),
-            row.discipline.clone(),
-            row.policy.clone(),
-            grouped(row.jobs),
-            format!("{:.3}", row.formula),
-            format!("{:.3}", row.simulated),
-            format!("{:+.2} %", 100.0 * row.error),
-            error,
-            if row.within { "yes" } else { "no" }.to_owned(),
-        ]
-    };
-    table.rows = rows.iter().map(row).collect();
-    table
 }
