@@ -11,7 +11,7 @@ use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
 
 /// The chapter of a report.
-pub fn of(report: &Report<Programs>) -> Chapter {
+pub(super) fn of(report: &Report<Programs>) -> Chapter {
     let findings: Vec<Finding<'_>> = finding::all(&report.cells).collect();
     let (times, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.quantity.is_time());
     let section = Section {
@@ -35,7 +35,7 @@ fn headlines(findings: &[Finding<'_>]) -> impl Iterator<Item = Headline> {
     let judged = || findings.iter().filter_map(|finding| Some((finding, finding.judged()?)));
     let line = |(side, found): (Side, Option<(&Finding<'_>, Estimate)>)| {
         let (finding, ratio) = found?;
-        let label = format!("{}, {}", finding.program(), finding.quantity.title());
+        let label = format!("{}, {}", finding.cell.shape.program, finding.quantity.title);
         let (names, kind) = (("Imports changed ÷ LocalSet’s", label), Some(Interval::Confidence95));
         Some(Headline::ratio(side, names, &ratio, kind, Better::Less, "programs"))
     };
@@ -57,11 +57,11 @@ fn table(findings: &[Finding<'_>]) -> Table {
         "Programs, with tokio’s imports and with Clockworker’s",
         findings,
         [
-            ("program", |finding: &&Finding<'_>| finding.program().to_owned()),
-            ("what it does", |finding| finding.title().to_owned()),
-            ("measured", |finding| finding.quantity.title().to_owned()),
-            ("of", |finding| finding.base().to_owned()),
-            ("base", |finding| finding.shown()),
+            ("program", |finding: &&Finding<'_>| finding.cell.shape.program.clone()),
+            ("what it does", |finding| finding.cell.title.clone()),
+            ("measured", |finding| finding.quantity.title.to_owned()),
+            ("of", |finding| finding.base.title.clone()),
+            ("base", |finding| finding.quantity.show(finding.value)),
             ("× base", |finding| finding.compared()),
             ("A/A", |finding| finding.again()),
             ("wanted", |finding| {

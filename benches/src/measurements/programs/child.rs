@@ -3,10 +3,8 @@
 use std::env;
 use std::process::Command;
 
-use super::arm::Arm;
 use super::options::SampleOptions;
-use super::program::Program;
-use super::setting::Setting;
+use super::program::{Arm, Program, Setting};
 use crate::failure::Failure;
 use crate::harness::pinning::Pinning;
 use crate::terminal;
@@ -16,7 +14,7 @@ use crate::terminal;
 /// # Errors
 ///
 /// If it does not start, or fails.
-pub fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
+pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
     let failed = |reason: &dyn std::fmt::Display| Failure::run(format!("'{}' failed: {reason}", program.key));
     let mut process = Command::new(env::current_exe().map_err(|error| failed(&error))?);
     process.args(["program-sample", program.key, arm.key(), "--seed", &setting.seed.to_string()]);
@@ -38,6 +36,6 @@ pub fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
     let SampleOptions { program, arm, quick, seed } = options;
     let setting = Setting { quick: *quick, seed: *seed, pinning: Pinning::detect() };
-    let found = program.run(*arm, &setting);
+    let found = (program[*arm as usize].run)(&setting);
     terminal::print_with(|out| Ok(serde_json::to_writer(out, &found)?))
 }

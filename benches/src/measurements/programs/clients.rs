@@ -1,6 +1,5 @@
-//! Those whom the services serve: a thread of their own, on the other core, the same for every arm.
+//! The clients of the services: a thread of their own, on the other core, the same for every arm.
 
-use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::mpsc;
@@ -11,26 +10,26 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::setting::Setting;
+use super::program::Setting;
 use crate::arms;
 use crate::harness::pinning::Side;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
 /// On this machine only.
-pub const ANY_PORT: &str = "127.0.0.1:0";
+pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 
 /// The bytes of an echo.
 const BLOCK: usize = 1_024;
 
 /// A key by its number.
-pub fn key(number: usize) -> String {
+pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }
 
 /// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
 /// short ones.
-pub async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
+pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, async move {
         let mut all = JoinSet::new();
@@ -67,7 +66,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 }
 
 /// Clients that send blocks and wait for their echo. The latencies.
-pub async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
+pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, async move {
         let mut all = JoinSet::new();
@@ -119,7 +118,7 @@ async fn on_a_thread(
 }
 
 /// Where this process has its echo server, which it keeps.
-pub fn echo_server(setting: &Setting) -> SocketAddr {
+pub(super) fn echo_server(setting: &Setting) -> SocketAddr {
     static SERVER: OnceLock<SocketAddr> = OnceLock::new();
     *SERVER.get_or_init(|| {
         let (listening, listens) = mpsc::channel();

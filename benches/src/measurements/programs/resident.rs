@@ -2,7 +2,7 @@
 
 /// Resident memory in bytes; NaN where the system does not tell.
 #[cfg(target_os = "linux")]
-pub fn bytes() -> f64 {
+pub(super) fn bytes() -> f64 {
     let told = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = told.and_then(|told| told.split(' ').nth(1)?.parse::<f64>().ok());
     pages.map_or(f64::NAN, |pages| pages * rustix::param::page_size() as f64)
@@ -10,13 +10,13 @@ pub fn bytes() -> f64 {
 
 /// Resident memory in bytes; NaN where the system does not tell.
 #[cfg(not(target_os = "linux"))]
-pub fn bytes() -> f64 {
+pub(super) fn bytes() -> f64 {
     f64::NAN
 }
 
 /// Lets this process open `files`, if it may let itself.
 #[cfg(unix)]
-pub fn allow_files(files: u64) {
+pub(super) fn allow_files(files: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -28,7 +28,7 @@ pub fn allow_files(files: u64) {
 
 /// Lets this process open `files`, if it may let itself.
 #[cfg(not(unix))]
-pub fn allow_files(_files: u64) {}
+pub(super) fn allow_files(_files: u64) {}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use tokio::time::interval;
 
 use super::support::{run, timed};
 use super::task::spawn_local;
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 use crate::random::{Purpose, Random};
 use crate::stopwatch::Stopwatch;
 
@@ -22,15 +22,7 @@ type Token = u32;
 /// A mailbox that is never full of tokens, so that actors who send at random cannot wait for each other in a circle.
 const AMPLE: usize = 64;
 
-pub(crate) fn ring_of_1_000(setting: &Setting) -> Vec<f64> {
-    ring(setting, setting.size(1_000, 10))
-}
-
-pub(crate) fn ring_of_10_000(setting: &Setting) -> Vec<f64> {
-    ring(setting, setting.size(10_000, 100))
-}
-
-fn ring(setting: &Setting, tokens: usize) -> Vec<f64> {
+pub(super) fn ring(setting: &Setting, tokens: usize) -> Vec<f64> {
     let (actors, sends) = (setting.size(10_000, 100), setting.size(SENDS, QUICK_SENDS));
     run(async move {
         let (mailboxes, inboxes): (Vec<_>, Vec<_>) = (0..actors).map(|_| mpsc::channel(8)).unzip();
@@ -43,7 +35,7 @@ fn ring(setting: &Setting, tokens: usize) -> Vec<f64> {
     })
 }
 
-pub(crate) fn random_sends(setting: &Setting) -> Vec<f64> {
+pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
     let (actors, sends) = (setting.size(1_000, 20), setting.size(SENDS, QUICK_SENDS));
     run(async move {
         let (mailboxes, inboxes): (Vec<_>, Vec<_>) = (0..actors).map(|_| mpsc::channel(AMPLE)).unzip();
@@ -92,7 +84,7 @@ async fn send_round(
 }
 
 /// Actors that wait for their mailbox, for a tick and for the end at once.
-pub(crate) fn select_loops(setting: &Setting) -> Vec<f64> {
+pub(super) fn select_loops(setting: &Setting) -> Vec<f64> {
     let (actors, messages) = (setting.size(500, 10), setting.size(400, 10));
     timed(async move {
         let (stop, stopped) = watch::channel(false);

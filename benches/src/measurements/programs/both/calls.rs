@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::support::{run, spawn_all, timed};
 use super::task::spawn_local;
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
@@ -15,7 +15,7 @@ use crate::stopwatch::Stopwatch;
 type Call = (u64, oneshot::Sender<u64>);
 
 /// Pairs of a client and a server, all of them busy: the time, p99 and p99.9 of a call.
-pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
+pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
     run(async move {
         let latencies = Rc::new(RefCell::new(Latencies::default()));
@@ -32,7 +32,7 @@ pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
 }
 
 /// One service that all callers call.
-pub(crate) fn one_service(setting: &Setting) -> Vec<f64> {
+pub(super) fn one_service(setting: &Setting) -> Vec<f64> {
     let (callers, calls) = (setting.size(100, 5), setting.size(1_000, 10));
     timed(async move {
         let (service, requests) = mpsc::channel(32);
@@ -68,7 +68,7 @@ async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<Ref
 }
 
 /// Two tasks that wake each other, many times over.
-pub(crate) fn notify_pairs(setting: &Setting) -> Vec<f64> {
+pub(super) fn notify_pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
     timed(spawn_all(pairs, |_| {
         let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];

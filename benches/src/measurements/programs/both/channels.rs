@@ -7,7 +7,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::support::{counted, run, timed_in_task};
 use super::task::spawn_local;
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 use crate::stopwatch::Stopwatch;
 
 /// Messages that a consumer takes before it says that it has them.
@@ -17,7 +17,7 @@ const BATCH: usize = 100;
 const WINDOW: usize = 32;
 
 /// Consumers that drain batches: the time, and polls per batch.
-pub(crate) fn batches(setting: &Setting) -> Vec<f64> {
+pub(super) fn batches(setting: &Setting) -> Vec<f64> {
     let (consumers, rounds) = (setting.size(200, 5), setting.size(25, 2));
     let polls = Rc::new(Cell::new(0));
     let total = polls.clone();
@@ -62,7 +62,7 @@ async fn wait_for(acknowledged: &mut mpsc::Receiver<()>, consumers: usize) {
 }
 
 /// Every message goes to every consumer.
-pub(crate) fn broadcasts(setting: &Setting) -> Vec<f64> {
+pub(super) fn broadcasts(setting: &Setting) -> Vec<f64> {
     let (consumers, messages) = (setting.size(200, 5), setting.size(40, 2) * WINDOW);
     timed_in_task(async move {
         let (sender, _) = broadcast::channel(WINDOW);
@@ -88,7 +88,7 @@ async fn listen(mut receiver: broadcast::Receiver<usize>, acknowledge: mpsc::Sen
 }
 
 /// Everybody waits for the next value.
-pub(crate) fn watches(setting: &Setting) -> Vec<f64> {
+pub(super) fn watches(setting: &Setting) -> Vec<f64> {
     let (watchers, values) = (setting.size(500, 5), setting.size(300, 5));
     timed_in_task(async move {
         let (sender, _) = watch::channel(0);

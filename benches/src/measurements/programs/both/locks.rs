@@ -7,10 +7,10 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use super::calls::{call, serve};
 use super::support::{spawn_all, timed};
 use super::task::{spawn_local, yield_now};
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 
 /// A mutex that is held across a yield.
-pub(crate) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
+pub(super) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
         let counter = Rc::new(Mutex::new(0));
@@ -28,7 +28,7 @@ async fn count_with_yield(counter: Rc<Mutex<usize>>, times: usize) {
 }
 
 /// A mutex that is held while another task is asked.
-pub(crate) fn mutex_contended(setting: &Setting) -> Vec<f64> {
+pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
         let (service, requests) = mpsc::channel(1);
@@ -49,7 +49,7 @@ pub(crate) fn mutex_contended(setting: &Setting) -> Vec<f64> {
 }
 
 /// Ten permits for a thousand tasks, each held across a yield.
-pub(crate) fn semaphore(setting: &Setting) -> Vec<f64> {
+pub(super) fn semaphore(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(1_000, 20), setting.size(50, 2));
     let permits = Rc::new(Semaphore::new(10));
     timed(spawn_all(tasks, |_| {

@@ -1,7 +1,7 @@
 //! What programs share: a fresh set in a fresh host, and what is done there more than once.
 
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
