@@ -92,9 +92,8 @@ impl Future for Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arms::hosted::Hosted;
-    use crate::arms::many_queues::ManyQueues;
-    use crate::arms::runner::Runner as _;
+    use crate::arms::ManyQueues;
+    use crate::arms::runner::{Hosted, Runner as _};
 
     #[test]
     fn every_hop_is_a_poll() {

@@ -18,10 +18,10 @@ pub enum Service {
 
 impl Service {
     /// Every distribution, in the order of the tables.
-    pub const ALL: [Service; 3] = [Service::Exponential, Service::Bimodal, Service::Pareto];
+    pub(super) const ALL: [Service; 3] = [Service::Exponential, Service::Bimodal, Service::Pareto];
 
     /// The name in the tables.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Service::Exponential => "exponential",
             Service::Bimodal => "bimodal",
@@ -30,7 +30,7 @@ impl Service {
     }
 
     /// What it is.
-    pub fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Service::Exponential => "exponential sizes, mean 60 µs",
             Service::Bimodal => "two sizes, 99.5 % of 10 µs and 0.5 % of 10 ms",
@@ -39,7 +39,7 @@ impl Service {
     }
 
     /// The distribution itself. All have a mean of 60 to 66 µs.
-    pub fn distribution(self) -> Distribution {
+    pub(super) fn distribution(self) -> Distribution {
         match self {
             Service::Exponential => Distribution::exponential(60_000.0),
             Service::Bimodal => Distribution::bimodal(10_000, 10_000_000, 0.005),
