@@ -19,9 +19,9 @@ mod chapter;
 mod classes;
 pub mod options;
 mod schedule;
+mod served;
 mod server;
 pub mod service;
-mod window;
 
 use std::fmt;
 use std::rc::Rc;
@@ -42,8 +42,8 @@ use crate::stats::conclusion::{Bar, Conclusion, Interval};
 use arm::{ARMS, LOCAL_SET};
 use options::Options;
 use schedule::Schedule;
+use served::Waits;
 use service::Service;
-use window::{Account, Jobs, Waits};
 
 /// The measurement `tail`.
 #[derive(Debug)]
@@ -162,17 +162,16 @@ impl Experiment<Shape> for Load {
         let (seed, part) = (self.options.common.seed, self.part << 32 | window.round);
         let schedule = Rc::new(Schedule::draw(self.service, load, self.options.window(), seed, part));
         let served = (arm.serve)(&schedule, piece);
-        let (jobs, account) = (Jobs::of(&schedule, &served), Account::of(&schedule, &served));
-        let simulated_ns = arm.simulated_ns(&schedule, piece, account.overhead_ns_per_poll);
+        let (all, by_class) = served.waits();
+        let simulated_ns = arm.simulated_ns(&schedule, piece, served.overhead_ns_per_poll());
         let sample = Sample::default()
-            .with_rate(SIMULATED_RATIO, jobs.all.response.mean(), simulated_ns)
-            .with_number(OVERHEAD, account.overhead_ns_per_poll)
-            // How late a job was admitted, at worst.
-            .with_number("late_max_ns", account.late_max_ns as f64)
-            .with_number(STRETCH, account.stretch);
+            .with_rate(SIMULATED_RATIO, all.response.mean(), simulated_ns)
+            .with_number(OVERHEAD, served.overhead_ns_per_poll())
+            .with_number("late_max_ns", served.late_max_ns() as f64)
+            .with_number(STRETCH, served.stretch());
         let by_class =
-            jobs.classes.into_iter().map(|(class, waits)| (format!("{OF}{}", classes::name(class)), waits));
-        Ok(by_class.fold(with_waits(sample, ("", jobs.all)), with_waits))
+            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", classes::name(class)), waits));
+        Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
     }
 
     fn rounds(&self) -> Rounds {

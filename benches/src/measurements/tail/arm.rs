@@ -6,7 +6,8 @@ use std::time::Duration;
 use clockworker_schedulers::simulate::{Policy, Queue, Simulation};
 
 use super::schedule::Schedule;
-use super::server::{self, Served};
+use super::served::Served;
+use super::server;
 use crate::arms::{Baseline, Contender, OneQueue, host};
 
 /// An executor that serves the jobs.

@@ -58,6 +58,8 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(2, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
+        let too_short_for_a_job = Schedule::draw(Service::Bimodal, 0.5, Duration::ZERO, 1, 0);
+        assert_eq!(too_short_for_a_job.jobs.len(), 1);
     }
 
     #[test]
@@ -79,10 +81,5 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap / mean - 1.0).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
-    }
-
-    #[test]
-    fn a_window_too_short_for_a_job_has_one() {
-        assert_eq!(Schedule::draw(Service::Bimodal, 0.5, Duration::ZERO, 1, 0).jobs.len(), 1);
     }
 }

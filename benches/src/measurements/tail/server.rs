@@ -17,31 +17,11 @@ use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
 use super::schedule::Schedule;
+use super::served::{Served, Times};
 use crate::arms::Contender;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::{burn_until, cpu_time};
-
-/// What one arm did with one schedule.
-pub(super) struct Served {
-    /// When each job was handed to the executor and when its last piece ended, in order of arrival.
-    pub(super) times: Vec<Times>,
-    /// Pieces that all jobs were served in.
-    pub(super) polls: u64,
-    /// Time in which there was no job, in nanoseconds.
-    pub(super) idle_ns: u64,
-    /// From the start to the end on the wall clock, in nanoseconds.
-    pub(super) wall_ns: u64,
-}
-
-/// What happened to a job when, in nanoseconds of CPU time from the start.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
-    /// It was spawned.
-    pub(super) admitted_ns: u64,
-    /// Its last piece ended.
-    pub(super) completed_ns: u64,
-}
 
 /// Serves `schedule` in pieces of at most `piece`, from now on until the last job has ended.
 ///
@@ -69,6 +49,7 @@ pub(super) async fn serve<C: Contender>(
         server.emptied.notified().await;
     }
     Served {
+        schedule: schedule.clone(),
         times: server.times.iter().map(Cell::get).collect(),
         polls: server.polls.get(),
         idle_ns: server.idle.get().as_nanos() as u64,

@@ -3,49 +3,47 @@
 
 use super::task;
 
-mod actors;
-mod calls;
 mod channels;
-mod joined;
-mod locks;
 mod memory;
 mod services;
 mod spawns;
 mod support;
+mod sync;
 mod timers;
+mod yields;
 
 use crate::measurements::programs::program::Program;
 use crate::measurements::programs::quantity::{
     CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, TIME, TIME_PER_POLL,
 };
-use joined::{all, buffered};
 use spawns::{spawns_from_threads, tokio_spawns};
-use support::{timed, timed_in_task, yield_often, yield_often_by_tokio};
+use support::{timed, timed_in_task};
+use yields::{all, buffered, yield_often, yield_often_by_tokio};
 
 /// All of them, in the order of the table.
 pub(crate) static PROGRAMS: &[Program] = &[
     Program::new("ring_1000", "10,000 actors in a ring, 1,000 tokens", |setting| {
-        actors::ring(setting, setting.size(1_000, 10))
+        channels::ring(setting, setting.size(1_000, 10))
     })
     .within(1.0),
     Program::new("ring_10000", "10,000 actors in a ring, 10,000 tokens", |setting| {
-        actors::ring(setting, setting.size(10_000, 100))
+        channels::ring(setting, setting.size(10_000, 100))
     })
     .within(1.0),
-    Program::new("random_actors", "1,000 actors that send at random", actors::random_sends),
-    Program::new("select_loops", "500 actors that select! mailbox, tick and end", actors::select_loops),
+    Program::new("random_actors", "1,000 actors that send at random", channels::random_sends),
+    Program::new("select_loops", "500 actors that select! mailbox, tick and end", channels::select_loops),
     Program::new("batches", "200 consumers that drain batches of 100", channels::batches)
         .measuring(&[TIME, POLLS_PER_BATCH]),
     Program::new("broadcast", "broadcast to 200 receivers", channels::broadcasts),
     Program::new("watch", "watch, 500 watchers", channels::watches),
-    Program::new("pairs", "1,000 busy pairs, request and response", calls::pairs)
+    Program::new("pairs", "1,000 busy pairs, request and response", sync::pairs)
         .measuring(&[TIME, P99, P999]),
-    Program::new("oneshot_calls", "100 callers of one service, oneshot answers", calls::one_service),
-    Program::new("notify_pairs", "1,000 pairs that Notify each other", calls::notify_pairs),
-    Program::new("mutex_across_yield", "100 tasks, a mutex held across a yield", locks::mutex_across_yield),
-    Program::new("mutex_contended", "100 tasks, a mutex held across a call", locks::mutex_contended),
-    Program::new("semaphore", "1,000 tasks, 10 permits", locks::semaphore),
-    Program::new("join_in_tasks", "join! of three that yield, in 200 tasks", joined::join_in_tasks),
+    Program::new("oneshot_calls", "100 callers of one service, oneshot answers", sync::one_service),
+    Program::new("notify_pairs", "1,000 pairs that Notify each other", sync::notify_pairs),
+    Program::new("mutex_across_yield", "100 tasks, a mutex held across a yield", sync::mutex_across_yield),
+    Program::new("mutex_contended", "100 tasks, a mutex held across a call", sync::mutex_contended),
+    Program::new("semaphore", "1,000 tasks, 10 permits", sync::semaphore),
+    Program::new("join_in_tasks", "join! of three that yield, in 200 tasks", yields::join_in_tasks),
     Program::new("join_all_in_main", "join_all of 1,000 that yield, in main", |setting| {
         timed(all(setting.size(1_000, 50), setting.size(50, 2)))
     }),

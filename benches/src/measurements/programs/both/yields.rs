@@ -1,10 +1,25 @@
-//! Many futures inside one.
+//! Futures that yield: one alone, and many inside one.
 
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
-use super::support::{spawn_all, timed, yield_often};
+use super::support::{spawn_all, timed};
+use super::task::yield_now;
 use crate::measurements::programs::program::Setting;
+
+/// Yields so many times.
+pub(super) async fn yield_often(times: usize) {
+    for _ in 0..times {
+        yield_now().await;
+    }
+}
+
+/// The same with the yield that tokio has, which may stay where it is in a program whose other imports change.
+pub(super) async fn yield_often_by_tokio(times: usize) {
+    for _ in 0..times {
+        tokio::task::yield_now().await;
+    }
+}
 
 pub(super) async fn buffered<F: Future>(jobs: usize, job: impl Fn(usize) -> F) {
     let done = stream::iter(0..jobs).map(|_| job(3)).buffer_unordered(64).count().await;
