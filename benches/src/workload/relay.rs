@@ -1,7 +1,6 @@
 //! Tasks that wake each other in turn, one at a time.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};

@@ -31,8 +31,7 @@ pub(super) fn key(number: usize) -> String {
 /// short ones.
 pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
-    on_a_thread(setting, async move {
-        let mut all = JoinSet::new();
+    on_a_thread(setting, move |all| {
         all.spawn(async move {
             command_often(address, long, |_| "COUNT 77\n".to_owned()).await;
             Vec::new()
@@ -44,7 +43,6 @@ pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: u
             };
             all.spawn(command_often(address, commands, command));
         }
-        gathered(all).await
     })
     .await
 }
@@ -68,10 +66,8 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 /// Clients that send blocks and wait for their echo. The latencies.
 pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
-    on_a_thread(setting, async move {
-        let mut all = JoinSet::new();
+    on_a_thread(setting, move |all| {
         (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
-        gathered(all).await
     })
     .await
 }
@@ -94,25 +90,25 @@ async fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-async fn gathered(mut all: JoinSet<Vec<u64>>) -> Latencies {
-    let mut latencies = Latencies::default();
-    while let Some(some) = all.join_next().await {
-        latencies.extend(some.expect("no client fails").into_iter().map(Some));
-    }
-    latencies
-}
-
-/// Runs `clients` on a thread of theirs, and waits for them on this one.
+/// Starts clients on a thread of theirs, and waits for them on this one. The latencies of all of them.
 async fn on_a_thread(
     setting: &Setting,
-    clients: impl Future<Output = Latencies> + Send + 'static,
+    start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
 ) -> Latencies {
     let (done, found) = oneshot::channel();
     let pinning = setting.pinning.clone();
     thread::spawn(move || {
         pinning.pin(Side::Load);
-        // Nobody waits any more if the server's thread has failed.
-        let _ = done.send(arms::host().block_on(clients));
+        let latencies = arms::host().block_on(async {
+            let (mut clients, mut latencies) = (JoinSet::new(), Latencies::default());
+            start(&mut clients);
+            while let Some(some) = clients.join_next().await {
+                latencies.extend(some.expect("no client fails").into_iter().map(Some));
+            }
+            latencies
+        });
+        // It is not waited for any more if the server's thread has failed.
+        let _ = done.send(latencies);
     });
     found.await.expect("no client fails")
 }

@@ -45,6 +45,7 @@ pub(super) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
 /// Per connection that waits for its first request.
 pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
     let connections = setting.size(4_000, 50);
+    #[cfg(unix)]
     resident::allow_files(2 * connections as u64 + 100);
     run(async move {
         let accepted = Rc::new(Cell::new(0));
