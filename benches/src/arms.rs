@@ -1,7 +1,5 @@
-//! The executors under test, behind one trait, so that every workload is written once.
-//!
-//! `compare` uses the contenders in this file, which knows clockworker's API and LocalSet's; `overhead` uses those and the
-//! files below, one executor each.
+//! The executors under test, behind two traits, so that every workload is written once: a [`Contender`] is a future inside
+//! tokio, as LocalSet is, and a [`Runner`](runner::Runner) is an executor together with what it runs in.
 
 pub mod bracketed;
 mod clockworker;
@@ -15,7 +13,7 @@ pub(crate) mod others;
 pub mod runner;
 
 pub use clockworker::{
-    Clockworker, DefaultQueue, Groups, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues,
+    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues,
 };
 
 use std::fmt;
@@ -75,43 +73,5 @@ impl Contender for Baseline {
 
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
         self.0.run_until(root)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::RefCell;
-    use std::rc::Rc;
-
-    use crate::workload::self_waking::SelfWaking;
-
-    fn runs_every_task(contender: impl Contender) {
-        let seen = Rc::new(RefCell::new(Vec::new()));
-        host().block_on(contender.run_until(async {
-            let tasks = (0..100).map(|number| {
-                let seen = seen.clone();
-                contender.spawn(number, async move {
-                    SelfWaking::new(3).await;
-                    seen.borrow_mut().push(number);
-                })
-            });
-            for handle in tasks.collect::<Vec<_>>() {
-                handle.await.expect("no task fails");
-            }
-        }));
-        seen.borrow_mut().sort_unstable();
-        assert!(seen.borrow().iter().copied().eq(0..100));
-    }
-
-    #[test]
-    fn every_arm_runs_every_task_to_its_end() {
-        runs_every_task(Baseline::default());
-        runs_every_task(OneQueue::runnable_fifo());
-        runs_every_task(OneQueue::arrival_fifo());
-        runs_every_task(OneQueue::qlas());
-        runs_every_task(OneQueue::las());
-        runs_every_task(OneQueue::serpt());
-        runs_every_task(TwoQueues::alike());
     }
 }

@@ -151,22 +151,18 @@ impl ManyQueues {
     }
 }
 
-/// Clockworker with one queue; a lane is the group that its task is given.
-pub type ManyGroups = Clockworker<Groups>;
+/// Clockworker with one queue; a lane is the group that its task is given, by its key.
+pub type ManyGroups = Clockworker<Vec<u64>>;
 
-/// The groups' keys, by lane.
-#[derive(Debug)]
-pub struct Groups(Vec<u64>);
-
-impl Lanes for Groups {
+impl Lanes for Vec<u64> {
     fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
-        on.default_queue().group(self.0[lane]).spawn(task)
+        on.default_queue().group(self[lane]).spawn(task)
     }
 }
 
 impl ManyGroups {
     /// On `executor`; the task of lane `n` is of the group `keys[n]`.
     pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
-        Clockworker { executor, lanes: Groups(keys) }
+        Clockworker { executor, lanes: keys }
     }
 }

@@ -10,7 +10,6 @@
 mod chapter;
 pub mod child;
 mod clients;
-mod finding;
 mod list;
 pub mod options;
 mod program;
@@ -32,7 +31,6 @@ use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 use crate::terminal;
 
-use finding::Finding;
 use options::Options;
 use program::{Arm, Program, Setting};
 
@@ -60,14 +58,13 @@ impl Measurement for Programs {
         "What do programs written for LocalSet take when only their imports change?";
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let setting =
-            || Setting { quick: options.common.quick, seed: options.common.seed, pinning: pinning.clone() };
+        let setting = || Setting { common: options.common.clone(), pinning: pinning.clone() };
         let programs = options.programs();
         Ok(programs.map(|program| Box::new(Sampled { program, setting: setting() }) as _).collect())
     }
 
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
-        finding::all(cells).filter_map(|finding| Finding::conclusion(&finding)).collect()
+        chapter::findings(cells).filter_map(|finding| finding.conclusion()).collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {

@@ -70,22 +70,16 @@ const BARRED: (Service, u32) = (Service::Pareto, 90);
 
 /// Intended arrival to the end of the last piece.
 const RESPONSE: &str = "response_ns";
-
 /// The same over the job's size.
 const SLOWDOWN: &str = "slowdown";
-
 /// Jobs that had not ended when their window was over, a round. All have in the end.
 const UNFINISHED: &str = "unfinished";
-
 /// The mean response over that of the simulator with the same schedule and the round's own overhead.
 const SIMULATED_RATIO: &str = "mean_by_simulated";
-
 /// Time that was neither work nor idle, for each piece served.
 const OVERHEAD: &str = "overhead_ns_per_poll";
-
 /// Wall time over CPU time: 1 where no other program had the core.
 const STRETCH: &str = "stretch";
-
 /// What stands between a figure's name and the sizes it is for.
 const OF: &str = " of ";
 

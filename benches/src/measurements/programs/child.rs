@@ -17,8 +17,8 @@ use crate::terminal;
 pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
     let failed = |reason: &dyn std::fmt::Display| Failure::run(format!("'{}' failed: {reason}", program.key));
     let mut process = Command::new(env::current_exe().map_err(|error| failed(&error))?);
-    process.args(["program-sample", program.key, arm.key(), "--seed", &setting.seed.to_string()]);
-    process.args(setting.quick.then_some("--quick"));
+    process.args(["program-sample", program.key, arm.key(), "--seed", &setting.common.seed.to_string()]);
+    process.args(setting.common.quick.then_some("--quick"));
     let output = process.output().map_err(|error| failed(&error))?;
     if !output.status.success() {
         return Err(failed(&String::from_utf8_lossy(&output.stderr)));
@@ -34,8 +34,7 @@ pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<V
 ///
 /// If standard output cannot be written.
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
-    let SampleOptions { program, arm, quick, seed } = options;
-    let setting = Setting { quick: *quick, seed: *seed, pinning: Pinning::detect() };
-    let found = (program[*arm as usize].run)(&setting);
+    let setting = Setting { common: options.common.clone(), pinning: Pinning::detect() };
+    let found = (options.program[options.arm as usize].run)(&setting);
     terminal::print_with(|out| Ok(serde_json::to_writer(out, &found)?))
 }

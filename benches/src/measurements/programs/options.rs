@@ -54,13 +54,8 @@ pub struct SampleOptions {
     #[arg(value_enum)]
     pub(super) arm: Arm,
 
-    /// As in `programs`
-    #[arg(long)]
-    pub(super) quick: bool,
-
-    /// As in `programs`
-    #[arg(long)]
-    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 fn names() -> PossibleValuesParser {

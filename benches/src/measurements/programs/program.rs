@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::quantity::{Quantity, TIME};
+use crate::harness::options::Common;
 use crate::harness::pinning::Pinning;
 
 /// A program with one of its two sets of imports.
@@ -67,10 +68,7 @@ impl Arm {
 /// What a program is given to run with.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    /// Whether it is to show only that it works.
-    pub(super) quick: bool,
-    /// Where its random choices start.
-    pub(super) seed: u64,
+    pub(super) common: Common,
     /// Where its threads go.
     pub(super) pinning: Pinning,
 }
@@ -78,6 +76,6 @@ pub(super) struct Setting {
 impl Setting {
     /// How many of something there are: as usual, or in a quick run.
     pub(super) fn size(&self, usual: usize, quick: usize) -> usize {
-        if self.quick { quick } else { usual }
+        if self.common.quick { quick } else { usual }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
 use super::service::Service;
@@ -56,7 +56,8 @@ impl Options {
     /// The cells to measure: a service time and a utilisation in percent each.
     pub(super) fn cells(&self) -> Vec<(Service, u32)> {
         let all = self.grid || self.common.quick;
-        let services = or_default(&self.service, if all { &Service::ALL } else { &[Service::Pareto] });
+        let services =
+            or_default(&self.service, if all { Service::value_variants() } else { &[Service::Pareto] });
         let loads = or_default(&self.load, if self.grid { &GRID_LOADS } else { &[90] });
         services.iter().flat_map(|&service| loads.iter().map(move |&load| (service, load))).collect()
     }

@@ -43,7 +43,7 @@ pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
         let mailboxes: Rc<[_]> = mailboxes.into();
         let (done, ended) = mpsc::channel(actors);
         for (inbox, actor) in inboxes.into_iter().zip(0..) {
-            let mut random = Random::new(setting.seed, Purpose::Work, actor);
+            let mut random = Random::new(setting.common.seed, Purpose::Work, actor);
             let choose = move || random.below(actors as u64) as usize;
             drop(spawn_local(pass_on(inbox, choose, mailboxes.clone(), done.clone())));
         }
@@ -84,7 +84,6 @@ async fn send_round(
     watch.nanos()
 }
 
-/// Actors that wait for their mailbox, for a tick and for the end at once.
 pub(super) fn select_loops(setting: &Setting) -> Vec<f64> {
     let (actors, messages) = (setting.size(500, 10), setting.size(400, 10));
     timed(async move {
@@ -171,7 +170,6 @@ async fn wait_for(acknowledged: &mut mpsc::Receiver<()>, consumers: usize) {
     }
 }
 
-/// Every message goes to every consumer.
 pub(super) fn broadcasts(setting: &Setting) -> Vec<f64> {
     let (consumers, messages) = (setting.size(200, 5), setting.size(40, 2) * WINDOW);
     timed_in_task(async move {
@@ -197,7 +195,6 @@ async fn listen(mut receiver: broadcast::Receiver<usize>, acknowledge: mpsc::Sen
     }
 }
 
-/// Everybody waits for the next value.
 pub(super) fn watches(setting: &Setting) -> Vec<f64> {
     let (watchers, values) = (setting.size(500, 5), setting.size(300, 5));
     timed_in_task(async move {

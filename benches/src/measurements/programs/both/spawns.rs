@@ -14,7 +14,6 @@ pub(super) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
     timed(spawn_all(tasks, |number| async move { number }))
 }
 
-/// A main future that spawns two tasks and waits for both, over and over.
 pub(super) fn spawns_two(setting: &Setting) -> Vec<f64> {
     let rounds = setting.size(50_000, 50);
     timed(async move {
@@ -34,7 +33,6 @@ pub(super) async fn tokio_spawns(tasks: usize) {
     }
 }
 
-/// A set of tasks that is kept at a thousand.
 pub(super) fn join_set(setting: &Setting) -> Vec<f64> {
     let (tasks, at_once) = (setting.size(100_000, 100), setting.size(1_000, 10));
     timed(async move {
@@ -81,7 +79,6 @@ pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64>
     })
 }
 
-/// Tasks that leave work to threads, and wait for it.
 pub(super) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(64, 4), setting.size(50, 2));
     timed(spawn_all(tasks, |_| async move {

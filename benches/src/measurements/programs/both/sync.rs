@@ -31,7 +31,6 @@ pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// One service that all callers call.
 pub(super) fn one_service(setting: &Setting) -> Vec<f64> {
     let (callers, calls) = (setting.size(100, 5), setting.size(1_000, 10));
     timed(async move {
@@ -67,7 +66,6 @@ async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<Ref
     }
 }
 
-/// Two tasks that wake each other, many times over.
 pub(super) fn notify_pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
     timed(spawn_all(pairs, |_| {
@@ -85,7 +83,6 @@ async fn take_turns(mine: Rc<Notify>, other: Rc<Notify>, turns: usize) {
     }
 }
 
-/// A mutex that is held across a yield.
 pub(super) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
@@ -103,7 +100,6 @@ async fn count_with_yield(counter: Rc<Mutex<usize>>, times: usize) {
     }
 }
 
-/// A mutex that is held while another task is asked.
 pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
@@ -124,7 +120,6 @@ pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// Ten permits for a thousand tasks, each held across a yield.
 pub(super) fn semaphore(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(1_000, 20), setting.size(50, 2));
     let permits = Rc::new(Semaphore::new(10));

@@ -69,7 +69,6 @@ pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// Timeouts around what is ready in time.
 pub(super) fn timeouts(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(1_000, 5));
     timed(spawn_all(tasks, |_| async move {

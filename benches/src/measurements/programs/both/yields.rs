@@ -7,7 +7,6 @@ use super::support::{spawn_all, timed};
 use super::task::yield_now;
 use crate::measurements::programs::program::Setting;
 
-/// Yields so many times.
 pub(super) async fn yield_often(times: usize) {
     for _ in 0..times {
         yield_now().await;
@@ -30,7 +29,6 @@ pub(super) async fn all(futures: usize, yields: usize) {
     join_all((0..futures).map(|_| yield_often(yields))).await;
 }
 
-/// `join!` of three futures that yield, in each of many tasks.
 pub(super) fn join_in_tasks(setting: &Setting) -> Vec<f64> {
     let (tasks, yields) = (setting.size(200, 5), setting.size(300, 5));
     timed(spawn_all(tasks, |_| async move {
