@@ -115,7 +115,8 @@ impl Runner for TaskLoop {
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
-        clear();
+        // What a loop before this one has left is not run any more.
+        drop(RING.take());
         let mut root = pin!(root);
         let flag = Arc::new(Root(AtomicBool::new(true)));
         let waker = Waker::from(flag.clone());
@@ -134,13 +135,8 @@ impl Runner for TaskLoop {
     }
 }
 
-/// Cancels what a loop before this one has left: it is not run any more.
-fn clear() {
-    drop(RING.take());
-}
-
 impl Drop for TaskLoop {
     fn drop(&mut self) {
-        clear();
+        drop(RING.take());
     }
 }

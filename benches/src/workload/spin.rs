@@ -1,18 +1,13 @@
 //! Work: a given amount of CPU time, used up.
 //!
-//! The amount is counted on the thread's own CPU clock. The two other ways of doing it were turned down:
+//! The amount is counted on the thread's own CPU clock, so that the load offered is the same in all arms to within the
+//! overshoot of one step, below 1 µs of 100 µs or more. Caches gone cold after a switch would make work slower, which this
+//! hides; but it touches no memory. The two other ways of doing it were turned down:
 //!
-//! - *Until N µs have passed on the wall clock* counts time in which the thread did not run as work done.
-//!   With two threads on one core each would finish its segments while the other has the core, and the arm
-//!   would look as if it had twice the CPU.
-//! - *A number of loops calibrated before the run* is the same work in every arm, but how long it takes moves
-//!   with the clock frequency and with the neighbours on a shared machine. The load is 60 % before the
-//!   background joins, where a tenth more work per segment doubles the queues: drift between arms would swamp
-//!   what is compared.
-//!
-//! With CPU time the load offered is the same in all arms to within the overshoot of one step, below 1 µs of
-//! 100 µs or more. What it hides is work made slower by cold caches after a switch; these segments touch no
-//! memory, so there is nothing to hide.
+//! - *Until N µs have passed on the wall clock* counts time in which the thread did not run as work done: of two threads on
+//!   one core each would finish its segments while the other runs, as if there was twice the CPU.
+//! - *A number of loops calibrated before the run* takes as long as the clock frequency and the neighbours on a shared machine
+//!   let it. At a load of 60 %, a tenth more work per segment doubles the queues: drift would swamp what is compared.
 
 use std::hint;
 use std::time::Duration;
