@@ -78,9 +78,7 @@ async fn send_round(
         let actor = token * mailboxes.len() / tokens;
         mailboxes[actor].send((sends / tokens) as Token).await.expect("no actor ends");
     }
-    for _ in 0..tokens {
-        ended.recv().await.expect("every token has an end");
-    }
+    wait_for(&mut ended, tokens).await;
     watch.nanos()
 }
 
@@ -164,9 +162,10 @@ async fn drain(mut inbox: mpsc::Receiver<usize>, drained: mpsc::Sender<()>) {
     }
 }
 
-async fn wait_for(acknowledged: &mut mpsc::Receiver<()>, consumers: usize) {
-    for _ in 0..consumers {
-        acknowledged.recv().await.expect("no consumer ends");
+/// Waits for so many messages that say that something is done.
+async fn wait_for(done: &mut mpsc::Receiver<()>, messages: usize) {
+    for _ in 0..messages {
+        done.recv().await.expect("no task ends early");
     }
 }
 
