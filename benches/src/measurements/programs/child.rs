@@ -6,6 +6,7 @@ use std::process::Command;
 use super::options::SampleOptions;
 use super::program::{Arm, Program, Setting};
 use crate::failure::Failure;
+use crate::harness::options::Common;
 use crate::harness::pinning::Pinning;
 use crate::terminal;
 
@@ -34,7 +35,8 @@ pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<V
 ///
 /// If standard output cannot be written.
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
-    let setting = Setting { common: options.common.clone(), pinning: Pinning::detect() };
-    let found = (options.program[options.arm as usize].run)(&setting);
+    let SampleOptions { program, arm, quick, seed } = *options;
+    let common = Common { quick, seed, ..Common::default() };
+    let found = (program[arm as usize].run)(&Setting { common, pinning: Pinning::detect() });
     terminal::print_with(|out| Ok(serde_json::to_writer(out, &found)?))
 }

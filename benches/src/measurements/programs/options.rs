@@ -54,8 +54,13 @@ pub struct SampleOptions {
     #[arg(value_enum)]
     pub(super) arm: Arm,
 
-    #[command(flatten)]
-    pub(super) common: Common,
+    /// As in `programs`
+    #[arg(long)]
+    pub(super) quick: bool,
+
+    /// As in `programs`
+    #[arg(long)]
+    pub(super) seed: u64,
 }
 
 fn names() -> PossibleValuesParser {
