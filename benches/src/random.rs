@@ -69,6 +69,32 @@ impl Random {
     }
 }
 
+/// Zipf's distribution with exponent 1: few numbers are frequent and many are rare. Number `n`, counted from 1, is drawn in
+/// proportion to `1 / n`.
+#[derive(Debug)]
+pub struct Zipf {
+    /// The weights of the numbers up to each.
+    sums: Vec<f64>,
+}
+
+impl Zipf {
+    /// Over `0..numbers`; 0 is the most frequent.
+    pub fn new(numbers: usize) -> Self {
+        let sums = (1..=numbers).scan(0.0, |sum, number| {
+            *sum += 1.0 / number as f64;
+            Some(*sum)
+        });
+        Zipf { sums: sums.collect() }
+    }
+
+    /// A number.
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        let all = self.sums.last().expect("there are numbers");
+        let point = random.unit() * all;
+        self.sums.partition_point(|&sum| sum <= point) as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,34 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_means_these_numbers_for_ever() {
-        let mut random = random(1);
-        let numbers: Vec<u64> = (0..4).map(|_| random.below(1_000)).collect();
-        assert_eq!(numbers, [235, 829, 492, 351]);
-    }
-
-    #[test]
-    fn seeds_purposes_and_parts_differ() {
-        let first = |mut random: Random| random.below(u64::MAX);
-        let numbers = [
-            first(Random::new(1, Purpose::Order, 0)),
-            first(Random::new(2, Purpose::Order, 0)),
-            first(Random::new(1, Purpose::Arrivals, 0)),
-            first(Random::new(1, Purpose::Order, 1)),
-        ];
-        for (index, number) in numbers.iter().enumerate() {
-            assert!(!numbers[..index].contains(number));
-        }
+    fn a_seed_a_purpose_and_a_part_mean_these_numbers_for_ever() {
+        let numbers = |mut random: Random| [(); 4].map(|()| random.below(1_000));
+        assert_eq!(numbers(random(1)), [235, 829, 492, 351]);
+        let others = [random(2), Random::new(1, Purpose::Arrivals, 0), Random::new(1, Purpose::Order, 1)];
+        assert_eq!(others.map(numbers), [[479, 440, 582, 294], [329, 276, 477, 239], [393, 450, 660, 688]]);
     }
 
     #[test]
     fn ranges_include_both_ends_and_nothing_else() {
         let mut random = random(3);
-        let (shortest, longest) = (Duration::from_nanos(5), Duration::from_nanos(7));
+        let [shortest, longest] = [5, 7].map(Duration::from_nanos);
         let mut seen = [0; 8];
-        for _ in 0..1_000 {
-            seen[random.between(shortest, longest).as_nanos() as usize] += 1;
-        }
+        (0..1_000).for_each(|_| seen[random.between(shortest, longest).as_nanos() as usize] += 1);
         assert_eq!(seen[..5], [0; 5]);
         assert!(seen[5..].iter().all(|&count| count > 250));
     }
@@ -113,8 +124,8 @@ mod tests {
     #[test]
     fn gaps_have_the_mean_and_the_spread_of_a_poisson_process() {
         let mut random = random(4);
-        let gaps: Vec<f64> =
-            (0..100_000).map(|_| random.gap(Duration::from_millis(1)).as_secs_f64() * 1e3).collect();
+        let gap = |_| random.gap(Duration::from_secs(1)).as_secs_f64();
+        let gaps: Vec<f64> = (0..100_000).map(gap).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 0.02, "mean {mean}");
@@ -132,5 +143,18 @@ mod tests {
         }
         assert_eq!(orders.len(), 6);
         assert!(orders.values().all(|&count| (850..1_150).contains(&count)), "{orders:?}");
+    }
+
+    #[test]
+    fn frequencies_fall_as_one_over_n() {
+        let (zipf, mut random) = (Zipf::new(100), Random::new(1, Purpose::Groups, 0));
+        let mut seen = [0_u32; 100];
+        for _ in 0..100_000 {
+            seen[zipf.draw(&mut random) as usize] += 1;
+        }
+        for (number, part) in [(1, 2.0), (9, 10.0)] {
+            let found = f64::from(seen[0]) / f64::from(seen[number]);
+            assert!((found / part - 1.0).abs() < 0.1, "{number}: {found}");
+        }
     }
 }

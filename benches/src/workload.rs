@@ -5,4 +5,3 @@ pub mod relay;
 pub mod self_waking;
 pub mod shape;
 pub mod spin;
-pub mod zipf;

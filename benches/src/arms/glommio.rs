@@ -1,14 +1,11 @@
 //! glommio's own executor.
 
-use std::future::Future;
-
 use glommio::{LocalExecutor, LocalExecutorBuilder, Placement, Task};
 
 use super::runner::Runner;
 
 /// glommio's executor with little I/O memory, so that it fits under the usual limit of locked memory.
-#[derive(Debug)]
-pub struct Glommio(LocalExecutor);
+pub(crate) struct Glommio(LocalExecutor);
 
 fn build() -> Result<LocalExecutor, String> {
     let builder = LocalExecutorBuilder::new(Placement::Unbound).io_memory(64 << 10);
@@ -16,7 +13,7 @@ fn build() -> Result<LocalExecutor, String> {
 }
 
 /// Whether glommio can be had on this machine.
-pub fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     build().is_ok()
 }
 

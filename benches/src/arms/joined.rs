@@ -2,10 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+
+use crate::workload::self_waking::SelfWaking;
 
 /// Waits for a task; made by [`join`].
 #[derive(Debug)]
@@ -47,14 +48,6 @@ impl Future for Joined {
 }
 
 /// Is ready when its task has been polled once more: by way of its executor's queue.
-pub async fn one_turn() {
-    let mut turned = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut turned, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+pub fn one_turn() -> SelfWaking {
+    SelfWaking::new(1)
 }

@@ -1,7 +1,6 @@
 //! monoio's own executor.
 
 use std::cell::RefCell;
-use std::future::Future;
 
 use monoio::time::TimeDriver;
 use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBuilder};

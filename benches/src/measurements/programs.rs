@@ -1,44 +1,51 @@
 //! The command `programs`: what a program written for `LocalSet` costs and gains when only its imports change.
 //!
 //! The files in `programs/both` are compiled twice: once with `tokio::task`, once with `clockworker::compat`; `requests.rs`
-//! once with monoio's spawn and once with Clockworker's. Nothing else differs. [`list`] has them all.
+//! once with monoio's spawn and once with Clockworker's. Nothing else differs. `both/mod.rs` lists them.
 //!
 //! In each round a program is run once by each arm, on a fresh set in a fresh host. The base runs twice: what its second
 //! number over its first makes is what the method makes of no difference at all. What is resident afterwards is measured in
 //! a process of its own each time.
 
-pub mod arm;
-pub mod chapter;
+mod chapter;
 pub mod child;
-pub mod clients;
-pub mod finding;
-pub mod list;
-#[cfg(target_os = "linux")]
-pub mod monoio_hosts;
+mod clients;
+mod list;
 pub mod options;
-pub mod program;
-pub mod quantity;
-pub mod resident;
-pub mod sampled;
-pub mod setting;
+mod program;
+mod quantity;
+mod resident;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::command;
+use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report};
+use crate::harness::pinning::{Pinning, Side};
+use crate::harness::report::{Cell, Report, arms};
+use crate::harness::sample::Sample;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 use crate::terminal;
 
-use finding::Finding;
 use options::Options;
-use sampled::{Sampled, Shape};
-use setting::Setting;
+use program::{Arm, Program, Setting};
 
 /// The measurement `programs`.
 #[derive(Debug)]
 pub struct Programs;
+
+/// What tells a program from others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shape {
+    /// Its key.
+    pub program: String,
+    /// The ratio that its bars allow.
+    pub limit: f64,
+}
 
 impl Measurement for Programs {
     type Options = Options;
@@ -51,18 +58,55 @@ impl Measurement for Programs {
         "What do programs written for LocalSet take when only their imports change?";
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let setting =
-            || Setting { quick: options.common.quick, seed: options.common.seed, pinning: pinning.clone() };
+        let setting = || Setting { common: options.common.clone(), pinning: pinning.clone() };
         let programs = options.programs();
         Ok(programs.map(|program| Box::new(Sampled { program, setting: setting() }) as _).collect())
     }
 
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
-        finding::all(cells).filter_map(|finding| Finding::conclusion(&finding)).collect()
+        chapter::findings(cells).filter_map(|finding| finding.conclusion()).collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
         chapter::of(report)
+    }
+}
+
+/// A program that is measured, by [`Arm`].
+struct Sampled {
+    program: [&'static Program; 2],
+    setting: Setting,
+}
+
+impl Experiment<Shape> for Sampled {
+    fn cells(&self) -> Vec<Cell<Shape>> {
+        let Program { key, title, base, limit, .. } = *self.program[0];
+        let arm = |arm: Arm| {
+            let runner = if arm == Arm::Base { base } else { "Clockworker" };
+            (arm.key().to_owned(), runner.to_owned())
+        };
+        vec![Cell::new(title, Shape { program: key.to_owned(), limit }, arms(Arm::ALL.map(arm)))]
+    }
+
+    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+        let arm = Arm::ALL[window.arm];
+        let program = self.program[arm as usize];
+        let numbers = match program.apart {
+            true => child::sample(program, arm, &self.setting)?,
+            false => (program.run)(&self.setting),
+        };
+        let named = program.quantities.iter().zip(numbers);
+        Ok(named.fold(Sample::default(), |sample, (what, number)| sample.with_number(what.key, number)))
+    }
+
+    fn rounds(&self) -> Rounds {
+        // In a process of its own it comes out nearly the same each time.
+        let usual = if self.program[0].apart { 5 } else { 20 };
+        Rounds { usual, limit: Some(Duration::from_secs(10)), warms_up: true }
+    }
+
+    fn side(&self) -> Side {
+        Side::Measured
     }
 }
 

@@ -12,39 +12,76 @@
 //! the round's schedule, and for each piece the overhead that the round itself had.
 //!
 //! How jobs come to an executor without a second thread, and without one arm noticing them sooner than another, is told
-//! in [`server`].
+//! in `tail/server.rs`.
 
-pub mod arm;
-pub mod cell;
-pub mod chapter;
-pub mod classes;
+mod arm;
+mod chapter;
+mod classes;
 pub mod options;
-pub mod schedule;
-pub mod server;
+mod schedule;
+mod served;
+mod server;
 pub mod service;
-pub mod simulated;
-pub mod window;
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{self, Report};
+use crate::harness::pinning::{Pinning, Side};
+use crate::harness::report::{Cell, Report, arms};
+use crate::harness::sample::Sample;
 use crate::page::model::Chapter;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
-use arm::Arm;
-use cell::{Cell, SIMULATED_RATIO, Shape};
+use arm::{ARMS, LOCAL_SET};
 use options::Options;
+use schedule::Schedule;
+use served::Waits;
 use service::Service;
 
 /// The measurement `tail`.
 #[derive(Debug)]
 pub struct Tail;
 
+/// What tells a cell from others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shape {
+    /// The service time's name.
+    pub service: Service,
+    /// The service time, as the simulator reads it.
+    pub distribution: String,
+    /// The work that arrives, in percent of the window.
+    pub load_percent: u32,
+    /// For how long jobs arrive in a round, about.
+    pub window_s: f64,
+    /// The longest piece that a job is served in.
+    pub piece_us: u32,
+}
+
 /// The arms and the cell that bars are for.
-const BARRED_ARMS: [Arm; 2] = [Arm::Las, Arm::Qlas];
+const BARRED_ARMS: [&str; 2] = ["las", "qlas"];
 const BARRED: (Service, u32) = (Service::Pareto, 90);
+
+/// Intended arrival to the end of the last piece.
+const RESPONSE: &str = "response_ns";
+/// The same over the job's size.
+const SLOWDOWN: &str = "slowdown";
+/// Jobs that had not ended when their window was over, a round. All have in the end.
+const UNFINISHED: &str = "unfinished";
+/// The mean response over that of the simulator with the same schedule and the round's own overhead.
+const SIMULATED_RATIO: &str = "mean_by_simulated";
+/// Time that was neither work nor idle, for each piece served.
+const OVERHEAD: &str = "overhead_ns_per_poll";
+/// Wall time over CPU time: 1 where no other program had the core.
+const STRETCH: &str = "stretch";
+/// What stands between a figure's name and the sizes it is for.
+const OF: &str = " of ";
 
 impl Measurement for Tail {
     type Options = Options;
@@ -57,14 +94,14 @@ impl Measurement for Tail {
     const ARGUMENTS: &'static [&'static str] = &["tail", "--grid"];
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let cell =
-            |((service, load_percent), part)| Cell { service, load_percent, options: options.clone(), part };
-        Ok(options.cells().into_iter().zip(0..).map(|named| Box::new(cell(named)) as _).collect())
+        let load =
+            |((service, load_percent), part)| Load { service, load_percent, options: options.clone(), part };
+        Ok(options.cells().into_iter().zip(0..).map(|named| Box::new(load(named)) as _).collect())
     }
 
-    fn bars(options: &Options, cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
+    fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         let pairs = cells.iter().flat_map(|cell| BARRED_ARMS.map(|arm| (cell, arm)));
-        pairs.flat_map(|(cell, arm)| bars_of(cell, arm, options.common.seed)).collect()
+        pairs.flat_map(|(cell, arm)| bars_of(cell, arm, options.common.seed)).flatten().collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
@@ -72,19 +109,87 @@ impl Measurement for Tail {
     }
 }
 
-fn bars_of(cell: &report::Cell<Shape>, arm: Arm, seed: u64) -> impl Iterator<Item = Conclusion> + use<> {
-    let (title, barred) = (arm.title(), (cell.shape.service, cell.shape.load_percent) == BARRED);
+fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Item = Conclusion> + use<>> {
+    let arm = cell.arm(key)?;
+    let barred = (cell.shape.service, cell.shape.load_percent) == BARRED;
+    let named = |what, of| format!("{}: {what}, {} ÷ {of}", cell.title, arm.title);
     let slowdown = cell.conclude(
-        arm.key(),
+        key,
         "slowdown.p99",
-        format!("{}: p99 slowdown, {title} ÷ LocalSet", cell.title),
+        named("p99 slowdown", "LocalSet"),
         barred.then_some(Bar::AtMost(0.3)),
     );
-    let simulated =
-        cell.arm(arm.key()).and_then(|arm| stats::estimated_by_seed(arm.samples(SIMULATED_RATIO), seed));
-    let simulated = simulated.map(|value| {
-        let named = format!("{}: mean response, {title} ÷ simulator", cell.title);
-        Conclusion::new(named, value, Interval::Confidence95, barred.then_some(Bar::Within(0.9, 1.1)))
+    let simulated = stats::estimated_by_seed(arm.samples(SIMULATED_RATIO), seed).map(|value| {
+        let (named, bar) = (named("mean response", "simulator"), Bar::Within(0.9, 1.1));
+        Conclusion::new(named, value, Interval::Confidence95, barred.then_some(bar))
     });
-    slowdown.into_iter().chain(simulated)
+    Some(slowdown.into_iter().chain(simulated))
+}
+
+/// One service time at one utilisation.
+struct Load {
+    service: Service,
+    /// The work that arrives, in percent of the window.
+    load_percent: u32,
+    options: Options,
+    /// What tells its random numbers from those of others.
+    part: u64,
+}
+
+impl Experiment<Shape> for Load {
+    fn cells(&self) -> Vec<Cell<Shape>> {
+        let shape = Shape {
+            service: self.service,
+            distribution: self.service.distribution().to_string(),
+            load_percent: self.load_percent,
+            window_s: self.options.window().as_secs_f64(),
+            piece_us: self.options.piece,
+        };
+        let title = format!("{} at {} %", self.service.name(), self.load_percent);
+        let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
+        vec![Cell::new(title, shape, arms(named))]
+    }
+
+    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+        let (arm, piece, load) =
+            (&ARMS[window.arm], self.options.piece(), f64::from(self.load_percent) / 100.0);
+        let (seed, part) = (self.options.common.seed, self.part << 32 | window.round);
+        let schedule = Rc::new(Schedule::draw(self.service, load, self.options.window(), seed, part));
+        let served = (arm.serve)(&schedule, piece);
+        let (all, by_class) = served.waits();
+        let simulated_ns = arm.simulated_ns(&schedule, piece, served.overhead_ns_per_poll());
+        let sample = Sample::default()
+            .with_rate(SIMULATED_RATIO, all.response.mean(), simulated_ns)
+            .with_number(OVERHEAD, served.overhead_ns_per_poll())
+            .with_number("late_max_ns", served.late_max_ns() as f64)
+            .with_number(STRETCH, served.stretch());
+        let by_class =
+            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", classes::name(class)), waits));
+        Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
+    }
+
+    fn rounds(&self) -> Rounds {
+        Rounds { usual: if self.options.grid { 3 } else { 20 }, limit: None, warms_up: false }
+    }
+
+    fn side(&self) -> Side {
+        Side::Measured
+    }
+
+    fn base<'a>(&self, _cell: &'a Cell<Shape>, figure: &str) -> Option<&'a str> {
+        let of_all = figure.split_once('.').is_some_and(|(of, _)| [RESPONSE, SLOWDOWN].contains(&of));
+        of_all.then_some(LOCAL_SET)
+    }
+
+    fn round_takes(&self) -> Option<Duration> {
+        Some(self.options.window() * ARMS.len() as u32)
+    }
+}
+
+/// What jobs of such sizes had to wait.
+fn with_waits(sample: Sample, (sizes, waits): (impl fmt::Display, Waits)) -> Sample {
+    sample
+        .with_values(format!("{RESPONSE}{sizes}"), waits.response)
+        .with_values(format!("{SLOWDOWN}{sizes}"), waits.slowdown)
+        .with_number(format!("{UNFINISHED}{sizes}"), waits.unfinished as f64)
 }

@@ -1,7 +1,6 @@
 //! Tasks that wake each other in turn, one at a time.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -92,9 +91,8 @@ impl Future for Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arms::hosted::Hosted;
-    use crate::arms::many_queues::ManyQueues;
-    use crate::arms::runner::Runner as _;
+    use crate::arms::ManyQueues;
+    use crate::arms::runner::{Hosted, Runner as _};
 
     #[test]
     fn every_hop_is_a_poll() {

@@ -1,6 +1,5 @@
 //! A future that is nothing but polls.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -35,12 +34,12 @@ impl Future for SelfWaking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::task::{Wake, Waker};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
 
-    #[derive(Default)]
-    struct Wakes(AtomicUsize);
+    struct Wakes(AtomicU32);
 
     impl Wake for Wakes {
         fn wake(self: Arc<Self>) {
@@ -51,15 +50,15 @@ mod tests {
     #[test]
     fn one_wake_per_yield_and_one_poll_more() {
         for yields in [0, 1, 5] {
-            let wakes = Arc::new(Wakes::default());
-            let waker = Waker::from(wakes.clone());
-            let mut future = Box::pin(SelfWaking::new(yields));
-            let mut polls = 1;
-            while future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
-                polls += 1;
-                assert_eq!(wakes.0.load(Ordering::Relaxed), polls - 1);
+            let wakes = Arc::new(Wakes(AtomicU32::new(0)));
+            let waker = wakes.clone().into();
+            let mut future = pin!(SelfWaking::new(yields));
+            for polls in 1..=yields {
+                assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+                assert_eq!(wakes.0.load(Ordering::Relaxed), polls);
             }
-            assert_eq!(polls, yields as usize + 1);
+            assert!(future.poll(&mut Context::from_waker(&waker)).is_ready());
+            assert_eq!(wakes.0.load(Ordering::Relaxed), yields);
         }
     }
 }

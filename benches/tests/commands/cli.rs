@@ -8,77 +8,75 @@ use std::process::Stdio;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{
-    arms, assert_prints, assert_refused, assert_unjudged, printed_by, program, quick, run, text,
-};
-
-const OVERHEAD_ARMS: [&str; 7] = [
-    "local_set",
-    "local_set_again",
-    "woken_first_one_queue",
-    "woken_first_two_queues",
-    "qlas",
-    "las",
-    "serpt",
-];
-const BACKGROUND_ARMS: [&str; 4] = ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"];
+use crate::support::{arms, assert_prints, assert_refused, list, printed_by, program, quick, run, text};
 
 fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
+/// A figure of an arm by round.
+fn samples(arm: &Value, figure: &str) -> Vec<f64> {
+    list(&arm["figures"][figure], "samples").iter().map(|one| one.as_f64().unwrap()).collect()
+}
+
+fn ratio(arm: &Value, figure: &str) -> Option<f64> {
+    arm["figures"][figure]["ratio"]["median"].as_f64()
+}
+
+/// How many values a distribution has, the same for all arms of a cell as they get the same schedule.
+fn count(cell: &Value, distribution: &str) -> u64 {
+    let count = |arm: &Value| arm["distributions"][distribution]["count"].as_u64().unwrap();
+    let arms = list(cell, "arms");
+    assert!(arms.iter().all(|arm| count(arm) == count(&arms[0])), "{cell}");
+    count(&arms[0])
+}
+
 #[test]
-fn a_quick_run_prints_both_tables_and_writes_the_file() {
+fn a_quick_compare_prints_both_tables_and_writes_the_file() {
     let (printed, report) = quick("compare --seed 7 --repetitions 1");
     assert_prints(
         &printed,
         &["× LocalSet", "WokenFirst, two queues", "QLAS", "queueing", "two runtimes", "seed 7"],
     );
-    check_json(&report);
-}
-
-fn check_json(report: &Value) {
     assert_eq!(report["schema_version"], 2);
     assert_eq!(report["arguments"]["quick"], true);
     assert_eq!(report["arguments"]["seed"], 7);
     for fact in ["date", "cpu", "cores", "kernel", "clock_source", "pinning", "rustc", "tokio", "revision"] {
         assert!(!report["facts"][fact].is_null(), "{fact}");
     }
-    let [shapes @ .., background] = &report["cells"].as_array().unwrap()[..] else { panic!("no cells") };
+    let [shapes @ .., background] = list(&report, "cells") else { panic!("no cells") };
     assert_eq!(shapes.len(), 4);
     shapes.iter().for_each(check_shape);
     check_background(background);
     // A machine that is busy may have left LocalSet no time for the background, and no ratio to it.
-    assert!(report["bars"].as_array().unwrap().len() >= 5, "{}", report["bars"]);
+    assert!(list(&report, "bars").len() >= 5, "{}", report["bars"]);
 }
 
 fn check_shape(shape: &Value) {
-    assert_eq!(arms(shape), OVERHEAD_ARMS);
-    for arm in shape["arms"].as_array().unwrap() {
-        let Value::Object(figure) = &arm["figures"]["ns_per_poll"] else { panic!("{arm}") };
-        assert_eq!(figure["samples"].as_array().unwrap().len(), 2);
+    let two = ["woken_first_one_queue", "woken_first_two_queues"];
+    assert_eq!(arms(shape), ["local_set", "local_set_again", two[0], two[1], "qlas", "las", "serpt"]);
+    for arm in list(shape, "arms") {
+        let figure = &arm["figures"]["ns_per_poll"];
+        assert_eq!(samples(arm, "ns_per_poll").len(), 2);
         assert!(figure["value"].as_f64().unwrap() > 0.0);
-        let ratio = &figure["ratio"];
-        let [low, median, high] = ["low", "median", "high"].map(|field| ratio[field].as_f64());
-        assert_eq!(ratio.is_null(), arm["arm"] == "local_set");
-        assert!(low <= median && median <= high, "{ratio}");
+        let [low, median, high] = ["low", "median", "high"].map(|field| figure["ratio"][field].as_f64());
+        assert_eq!(figure["ratio"].is_null(), arm["arm"] == "local_set");
+        assert!(low <= median && median <= high, "{figure}");
     }
 }
 
 fn check_background(background: &Value) {
-    assert_eq!(arms(background), BACKGROUND_ARMS);
-    let arms = background["arms"].as_array().unwrap();
-    let offered = |arm: &Value| arm["distributions"]["total_latency_ns"]["count"].as_u64().unwrap();
-    for arm in arms {
-        assert_eq!(offered(arm), offered(&arms[0]), "every arm gets the same schedule");
-        let figures = &arm["figures"];
-        assert_eq!(figures["total_latency_ns.p99"]["samples"].as_array().unwrap().len(), 1);
+    assert_eq!(arms(background), ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"]);
+    assert!(count(background, "total_latency_ns") > 0);
+    for arm in list(background, "arms") {
+        assert_eq!(samples(arm, "total_latency_ns.p99").len(), 1);
         for times in ["queueing_delay_ns", "total_latency_ns"] {
-            let part = |part| figures[format!("{times}.{part}")]["value"].as_f64().unwrap();
+            let part = |part| arm["figures"][format!("{times}.{part}")]["value"].as_f64().unwrap();
             assert!(part("p50") <= part("p90") && part("p90") <= part("p99"));
         }
-        assert_eq!(figures["background_rate"].is_null(), arm["arm"] == "local_set_foreground_only");
+        let alone = arm["arm"] == "local_set_foreground_only";
+        assert_eq!(arm["figures"]["background_rate"].is_null(), alone);
     }
 }
 
@@ -94,114 +92,66 @@ const SECTIONS: [(&str, usize, Option<usize>); 7] = [
 ];
 
 /// Arms of `overhead` that every build on every system has.
-const ARMS: [&str; 14] = [
-    "local_set",
-    "local_set_again",
-    "woken_first",
-    "two_queues",
-    "qlas",
-    "las",
-    "serpt",
-    "published",
-    "local_runtime",
-    "local_executor",
-    "futures_unordered",
-    "local_pool",
-    "task_loop",
-    "boxed_loop",
-];
+const ARMS: &str = "local_set local_set_again woken_first two_queues qlas las serpt published local_runtime \
+    local_executor futures_unordered local_pool task_loop boxed_loop";
 
 #[test]
 fn overhead_measures_every_arm_at_every_shape() {
     let directory = TempDir::new().unwrap();
-    let artefacts = directory.path().to_str().unwrap();
-    let file = directory.path().join("result.json");
-    let printed =
-        printed_by(&format!("overhead --quick --artefacts {artefacts} --json {} --seed 3", file.display()));
-    assert_unjudged(&printed);
+    let (printed, report) = quick(&format!("overhead --artefacts {} --seed 3", directory.path().display()));
     assert_prints(
         &printed,
         &["clockworker 0.2.6", "async-task loop", "churning", "Zipf", "Parked tasks", "seed 3"],
     );
-    let written = fs::read_to_string(&file).unwrap();
-    check_suite(&serde_json::from_str(&written).unwrap());
-    check_artefacts(directory.path(), &written, &printed);
-}
-
-fn check_suite(report: &Value) {
-    assert_eq!(report["schema"], "clockworker-overhead");
-    assert_eq!(report["note"], "quick: not a measurement");
-    let cells = report["cells"].as_array().unwrap();
+    let cells = list(&report, "cells");
     let executors = arms(&cells[0]);
-    assert!(ARMS.iter().all(|arm| executors.contains(arm)), "{executors:?}");
+    assert!(ARMS.split(' ').all(|arm| executors.contains(&arm)), "{executors:?}");
     let sections: Vec<&[Value]> = cells.chunk_by(|one, next| one["section"] == next["section"]).collect();
     assert_eq!(sections.len(), SECTIONS.len());
     for (section, (name, count, arms)) in sections.into_iter().zip(SECTIONS) {
         assert_eq!(section[0]["section"], name);
         let first = section.iter().take_while(|cell| cell["quantities"] == section[0]["quantities"]);
         assert_eq!(first.count(), count, "{name}");
-        assert_eq!(section[0]["arms"].as_array().unwrap().len(), arms.unwrap_or(executors.len()), "{name}");
+        assert_eq!(list(&section[0], "arms").len(), arms.unwrap_or(executors.len()), "{name}");
         section.iter().for_each(check_cell);
     }
-    assert!(report["bars"].as_array().unwrap().len() >= 17, "{}", report["bars"]);
+    assert!(list(&report, "bars").len() >= 17, "{}", report["bars"]);
+    let names = names_in(directory.path());
+    let run = names.iter().find(|name| name.ends_with("-seed3")).expect("every run has its folder");
+    let read = |name| fs::read_to_string(directory.path().join(run).join(name)).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&read("result.json")).unwrap(), report);
+    assert_eq!(read("report.txt"), printed);
 }
 
 /// Everything that can be measured has its samples, and LocalSet and clockworker are measured everywhere.
 fn check_cell(cell: &Value) {
-    for quantity in cell["quantities"].as_array().unwrap() {
-        for arm in cell["arms"].as_array().unwrap() {
-            let figure = &arm["figures"][quantity["key"].as_str().unwrap()];
-            let ours = ["local_set", "woken_first"].contains(&arm["arm"].as_str().unwrap());
-            assert!(!figure.is_null() || !ours, "{quantity} of {}", arm["arm"]);
-            if !figure.is_null() {
-                assert_eq!(figure["samples"].as_array().unwrap().len(), 2);
-                assert!(figure["value"].is_number());
+    for quantity in list(cell, "quantities") {
+        for arm in list(cell, "arms") {
+            let key = quantity["key"].as_str().unwrap();
+            let ours = arm["arm"] == "local_set" || arm["arm"] == "woken_first";
+            if ours || !arm["figures"][key].is_null() {
+                assert_eq!(samples(arm, key).len(), 2, "{quantity} of {}", arm["arm"]);
+                assert!(arm["figures"][key]["value"].is_number());
             }
         }
     }
 }
 
-fn check_artefacts(directory: &Path, json: &str, printed: &str) {
-    let names = names_in(directory);
-    let run = names.iter().find(|name| name.ends_with("-seed3")).expect("every run has its folder");
-    let read = |name| fs::read_to_string(directory.join(run).join(name)).unwrap();
-    assert_eq!(read("result.json"), json.trim_end());
-    assert_eq!(read("report.txt"), printed);
-}
-
 #[test]
-fn overhead_measures_what_it_is_told_to() {
-    let directory = TempDir::new().unwrap();
-    let artefacts = directory.path().to_str().unwrap();
-    let line = format!("overhead --quick --only memory,spawn --arms qlas --rounds 3 --artefacts {artefacts}");
-    let printed = printed_by(&line);
-    assert!(printed.contains("QLAS") && printed.contains("│ LocalSet"), "{printed}");
-    assert!(printed.contains("memory: ") && printed.contains("spawn: "), "{printed}");
-    assert!(!printed.contains("LocalRuntime") && !printed.contains("polls: "), "{printed}");
-    printed_by(&line);
-    assert_eq!(names_in(directory.path()).len(), 2, "every run has its folder");
-}
-
-#[test]
-fn quick_programs_have_every_program_by_every_arm_and_no_verdict() {
+fn quick_programs_have_every_program_by_every_arm() {
     let (printed, report) = quick("programs --seed 5");
     assert_eq!(report["arguments"]["seed"], 5);
-    let listed = programs();
+    let listed = printed_by("programs --list");
+    let listed: Vec<&str> = listed.lines().map(|line| line.split_once(' ').unwrap().0).collect();
     assert!(listed.len() >= 35, "{listed:?}");
-    let cells = report["cells"].as_array().unwrap();
+    let cells = list(&report, "cells");
     assert_eq!(cells.iter().map(|cell| cell["program"].as_str().unwrap()).collect::<Vec<_>>(), listed);
+    assert_prints(&printed, &listed);
     for cell in cells {
-        assert!(printed.contains(cell["program"].as_str().unwrap()), "{cell} is missing in:\n{printed}");
         assert_eq!(arms(cell), ["base", "base_again", "clockworker"]);
-        check_program(cell["arms"].as_array().unwrap());
+        check_program(list(cell, "arms"));
     }
-    assert!(report["bars"].as_array().unwrap().len() >= listed.len() - 3, "{}", report["bars"]);
-}
-
-/// The names that `programs --list` has.
-fn programs() -> Vec<String> {
-    let name = |line: &str| line.split_once(' ').expect("a name and a title").0.to_owned();
-    printed_by("programs --list").lines().map(name).collect()
+    assert!(list(&report, "bars").len() >= listed.len() - 3, "{}", report["bars"]);
 }
 
 /// Memory is not told on all systems; all else is.
@@ -209,82 +159,146 @@ fn check_program(arms: &[Value]) {
     let figures = arms[0]["figures"].as_object().unwrap();
     assert!(!figures.is_empty() || !cfg!(target_os = "linux"), "{arms:?}");
     for figure in figures.keys() {
-        let by_arm = || arms.iter().map(|arm| &arm["figures"][figure]);
-        assert!(by_arm().all(|found| found["samples"].as_array().unwrap().len() == 2), "{figure}: {arms:?}");
-        let compared = by_arm().skip(1).all(|found| found["ratio"]["median"].as_f64() > Some(0.0));
-        let nothing =
-            |found: &Value| found["samples"].as_array().unwrap().iter().any(|one| one.as_f64() <= Some(0.0));
+        let mut found = arms.iter().map(|arm| samples(arm, figure));
+        assert!(found.clone().all(|samples| samples.len() == 2), "{figure}: {arms:?}");
+        let compared = arms[1..].iter().all(|arm| ratio(arm, figure) > Some(0.0));
         // A handful of connections may fit into memory that was there before, and a busy machine may miss all timers.
+        let nothing = found.any(|samples| samples.iter().any(|&one| one <= 0.0));
         let may_be_nothing = ["memory_each_bytes", "p99_ns"].contains(&figure.as_str());
-        assert!(compared || may_be_nothing && by_arm().any(nothing), "{figure}: {arms:?}");
+        assert!(compared || may_be_nothing && nothing, "{figure}: {arms:?}");
     }
 }
 
 #[test]
-fn programs_are_run_that_are_named() {
-    let printed = printed_by("programs --quick --only pairs,memory_burst --rounds 3");
-    assert_prints(&printed, &["Medians of 3 rounds", "p99.9", "memory_burst"]);
-    assert!(!printed.contains("ring_1000"), "{printed}");
+fn a_quick_tail_has_every_service_time() {
+    let (_, report) = quick("tail");
+    let cells = list(&report, "cells");
+    let services: Vec<&str> = cells.iter().map(|cell| cell["service"].as_str().unwrap()).collect();
+    assert_eq!(services, ["exponential", "bimodal", "pareto"]);
+    for cell in cells {
+        let named = arms(cell);
+        assert_eq!(named[..2], ["local_set", "local_set_again"]);
+        assert_eq!(named[2..], ["runnable_fifo", "arrival_fifo", "las", "qlas", "serpt"]);
+        let jobs = count(cell, "slowdown");
+        list(cell, "arms").iter().for_each(|arm| check_tail_arm(arm, jobs));
+    }
+}
+
+fn check_tail_arm(arm: &Value, jobs: u64) {
+    let distributions = arm["distributions"].as_object().unwrap().iter();
+    let of_sizes = distributions.filter(|(key, _)| key.starts_with("slowdown of "));
+    let of_classes: u64 = of_sizes.map(|(_, class)| class["count"].as_u64().unwrap()).sum();
+    assert_eq!(jobs, of_classes, "every job is in a class");
+    // A clock that gives the same for start and end would make a slowdown below 1.
+    assert!(arm["figures"]["slowdown.p50"]["value"].as_f64().unwrap() >= 1.0);
+    assert!(samples(arm, "mean_by_simulated").iter().all(|&ratio| ratio > 0.0));
+    assert_eq!(ratio(arm, "response_ns.mean").is_none(), arm["arm"] == "local_set");
 }
 
 #[test]
-fn one_scenario_is_one_table() {
-    let printed = printed_by("compare --quick --scenario overhead --rounds 2");
-    assert!(printed.contains("× LocalSet") && !printed.contains("queueing"), "{printed}");
+fn a_quick_priority_has_every_scene() {
+    let (_, report) = quick("priority");
+    let scenes = list(&report, "cells");
+    let name = |scene: &Value| format!("{} {}", scene["section"], scene["background_poll_us"]);
+    let named: Vec<String> = scenes.iter().map(name).collect();
+    assert_eq!(
+        named,
+        [r#""shares" 20"#, r#""shares" 100"#, r#""shares" 500"#, r#""request" 100"#, r#""sleeping" 100"#]
+    );
+    for scene in scenes {
+        let named = arms(scene);
+        assert_eq!(named[..2], ["foreground_only", "foreground_only_again"]);
+        assert_eq!((&named[2..4], named.len()), (&["local_set", "local_set_again"][..], 7));
+        assert!(count(scene, "total_latency_ns") > 0);
+        let found = list(scene, "arms");
+        let compared = |arm: usize| ratio(&found[arm], "total_latency_ns.p99").is_some();
+        assert!(!compared(0) && compared(4));
+        // A machine that is busy may leave LocalSet's background without a poll, and the others without a ratio.
+        let polled = samples(&found[2], "background_cpu").iter().all(|&cpu| cpu > 0.0);
+        assert_eq!(ratio(&found[2], "background_cpu"), None);
+        assert_eq!(ratio(&found[3], "background_cpu").is_some(), polled);
+        assert!(found[0]["figures"]["background_cpu"].is_null());
+    }
+}
+
+#[test]
+fn what_is_named_is_measured_and_nothing_else() {
+    for (line, wanted, unwanted) in [
+        ("compare --quick --scenario overhead --rounds 2", &["× LocalSet"][..], &["queueing"][..]),
+        (
+            "overhead --quick --only memory,spawn --arms qlas --rounds 3",
+            &["QLAS", "│ LocalSet", "memory: ", "spawn: "],
+            &["LocalRuntime", "polls: "],
+        ),
+        (
+            "programs --quick --only pairs,memory_burst --rounds 3",
+            &["Medians of 3 rounds", "p99.9", "memory_burst"],
+            &["ring_1000"],
+        ),
+        (
+            "tail --quick --service bimodal --load 50,95 --piece 50",
+            &["bimodal at 50 %", "bimodal at 95 %", "up to 50 µs"],
+            &["pareto", "at 90 %"],
+        ),
+    ] {
+        let printed = printed_by(line);
+        assert_prints(&printed, wanted);
+        assert!(!unwanted.iter().any(|unwanted| printed.contains(unwanted)), "{line}:\n{printed}");
+    }
+}
+
+#[test]
+fn every_run_has_its_folder_of_artefacts() {
+    let directory = TempDir::new().unwrap();
+    let folder = directory.path().display();
+    let line = format!("overhead --quick --only idle --arms qlas --seed 3 --artefacts {folder}");
+    printed_by(&line);
+    printed_by(&line);
+    assert_eq!(names_in(directory.path()).len(), 2);
 }
 
 #[test]
 fn nonsense_is_refused_in_one_line() {
-    for (arguments, wanted) in [
-        (&["compare", "--scenario", "latency"][..], "possible values: overhead, background"),
-        (&["compare", "--rounds", "many"], "'many'"),
-        (&["compare", "--rounds", "0"], "'0'"),
-        (&["compare", "--rounds=-4"], "'-4'"),
-        (&["compare", "--repetitions", "1e3"], "'1e3'"),
-        (&["compare", "--seed", "18446744073709551616"], "'18446744073709551616'"),
-        (&["compare", "--seed"], "--seed"),
-        (&["compare", "--no-such-option"], "--no-such-option"),
-        (&["compare", "overhead"], "'overhead'"),
-        (&["compare", "--quick", "--quick"], "--quick"),
-        (&["compare", "--scenario", "two\n\nlines"], "two lines"),
-        (&["contrast"], "'contrast'"),
-        (&["overhead", "--only", "poll"], "possible values: polls, spawn, wake"),
-        (&["overhead", "--arms", "local_set,async_std"], "'async_std'"),
-        (&["overhead", "--rounds", "1"], "'1'"),
-        (&["programs", "--only", "pairs,ping"], "'ping'"),
+    for (line, wanted) in [
+        ("compare --scenario latency", "possible values: overhead, background"),
+        ("compare --rounds many", "'many'"),
+        ("compare --rounds 0", "'0'"),
+        ("compare --rounds=-4", "'-4'"),
+        ("compare --repetitions 1e3", "'1e3'"),
+        ("compare --seed 18446744073709551616", "'18446744073709551616'"),
+        ("compare --seed", "--seed"),
+        ("compare --no-such-option", "--no-such-option"),
+        ("compare overhead", "'overhead'"),
+        ("compare --quick --quick", "--quick"),
+        ("compare --scenario two\n\nlines", "two lines"),
+        ("contrast", "'contrast'"),
+        ("overhead --only poll", "possible values: polls, spawn, wake"),
+        ("overhead --arms local_set,async_std", "'async_std'"),
+        ("overhead --rounds 1", "'1'"),
+        ("programs --only pairs,ping", "'ping'"),
+        ("tail --load 100", "--load"),
+        ("tail --service uniform", "uniform"),
+        ("priority --only compare", "compare"),
+        #[cfg(unix)]
+        ("compare --json /dev/null", "not a regular file"),
+        ("compare --json ", "--json"),
     ] {
-        assert_refused(&run(arguments), wanted);
+        assert_refused(&run(&line.split(' ').collect::<Vec<_>>()), wanted);
     }
 }
 
 #[test]
-fn a_refused_request_leaves_no_file() {
+fn a_request_that_is_refused_leaves_no_file() {
     let directory = TempDir::new().unwrap();
-    let file = directory.path().join("result.json");
-    let output = run(&["compare", "--json", file.to_str().unwrap(), "--scenario", "nothing"]);
-    assert_refused(&output, "'nothing'");
-    assert!(names_in(directory.path()).is_empty());
-}
-
-#[test]
-fn an_unwritable_file_is_refused_before_the_run() {
-    let directory = TempDir::new().unwrap();
-    let missing = directory.path().join("missing").join("result.json");
-    let output = run(&["compare", "--json", missing.to_str().unwrap()]);
-    assert_refused(&output, "result.json': No such file");
-    assert!(!text(&output.stderr).contains(".clockworker-compare"), "drafts are no business of the user");
-    assert_refused(&run(&["compare", "--json", directory.path().to_str().unwrap()]), "is a directory");
-    assert_refused(&run(&["compare", "--json", ""]), "--json");
-    assert!(names_in(directory.path()).is_empty());
-}
-
-#[cfg(unix)]
-#[test]
-fn devices_are_not_replaced_by_a_file() {
-    use std::os::unix::fs::FileTypeExt;
-
-    assert_refused(&run(&["compare", "--json", "/dev/null"]), "not a regular file");
-    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let refused = |file: &Path, more: &[&str], wanted| {
+        let output = run(&[&["compare", "--json", file.to_str().unwrap()], more].concat());
+        assert_refused(&output, wanted);
+        assert!(names_in(directory.path()).is_empty());
+        assert!(!text(&output.stderr).contains(".clockworker-compare"), "drafts are no business of the user");
+    };
+    refused(&directory.path().join("result.json"), &["--scenario", "nothing"], "'nothing'");
+    refused(&directory.path().join("missing/result.json"), &[], "result.json': No such file");
+    refused(directory.path(), &[], "is a directory");
 }
 
 #[cfg(unix)]
@@ -294,32 +308,24 @@ fn a_link_goes_on_leading_to_the_file() {
     let (target, link) = (directory.path().join("target.json"), directory.path().join("link.json"));
     fs::write(&target, "old").unwrap();
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    let arguments = ["compare", "--quick", "--scenario", "overhead", "--json", link.to_str().unwrap()];
-    assert!(run(&arguments).status.success());
+    printed_by(&format!("compare --quick --scenario overhead --json {}", link.display()));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().starts_with('{'));
 }
 
 #[test]
 fn help_and_version_are_no_errors() {
-    for (arguments, wanted) in [
-        (&["--help"][..], "compare"),
-        (&["compare", "--help"], "--quick"),
-        (&["overhead", "--help"], "boxed_loop"),
-        (&["--version"], "clockworker-benches "),
+    for (line, wanted) in [
+        ("--help", "compare"),
+        ("compare --help", "--quick"),
+        ("overhead --help", "boxed_loop"),
+        ("--version", "clockworker-benches "),
     ] {
-        let output = run(arguments);
-        assert!(output.status.success());
-        assert!(output.stderr.is_empty());
-        assert!(text(&output.stdout).contains(wanted));
+        assert_prints(&printed_by(line), &[wanted]);
     }
-}
-
-#[test]
-fn no_subcommand_is_answered_with_help() {
-    let output = run(&[]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("Usage: clockworker-benches"));
+    let no_command = run(&[]);
+    assert_eq!(no_command.status.code(), Some(2));
+    assert!(text(&no_command.stderr).contains("Usage: clockworker-benches"));
 }
 
 #[test]
@@ -331,77 +337,4 @@ fn a_reader_that_goes_away_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
     assert_eq!(complaints, "");
     assert!(child.wait().unwrap().success());
-}
-
-#[test]
-fn a_quick_tail_has_every_service_time_and_no_verdict() {
-    let (_, report) = quick("tail");
-    let cells = report["cells"].as_array().unwrap();
-    let services: Vec<&str> = cells.iter().map(|cell| cell["service"].as_str().unwrap()).collect();
-    assert_eq!(services, ["exponential", "bimodal", "pareto"]);
-    for cell in cells {
-        assert_eq!(
-            arms(cell),
-            ["local_set", "local_set_again", "runnable_fifo", "arrival_fifo", "las", "qlas", "serpt"]
-        );
-        for arm in cell["arms"].as_array().unwrap() {
-            check_tail_arm(arm, &cell["arms"][0]);
-        }
-    }
-}
-
-fn check_tail_arm(arm: &Value, baseline: &Value) {
-    let (figures, distributions) = (&arm["figures"], arm["distributions"].as_object().unwrap());
-    let jobs = |arm: &Value| arm["distributions"]["slowdown"]["count"].as_u64().unwrap();
-    assert_eq!(jobs(arm), jobs(baseline), "every arm gets the same schedule");
-    let of_sizes = distributions.iter().filter(|(key, _)| key.starts_with("slowdown of "));
-    let of_classes: u64 = of_sizes.map(|(_, class)| class["count"].as_u64().unwrap()).sum();
-    assert_eq!(jobs(arm), of_classes, "every job is in a class");
-    // A clock that gives the same for start and end would make a slowdown below 1.
-    assert!(figures["slowdown.p50"]["value"].as_f64().unwrap() >= 1.0);
-    let by_simulated = &figures["mean_by_simulated"]["samples"];
-    assert!(by_simulated.as_array().unwrap().iter().all(|ratio| ratio.as_f64().unwrap() > 0.0));
-    assert_eq!(figures["response_ns.mean"]["ratio"].is_null(), arm["arm"] == "local_set");
-}
-
-#[test]
-fn tail_measures_the_cells_that_are_named() {
-    let (_, report) = quick("tail --service bimodal --load 50,95 --piece 50");
-    let loads: Vec<&Value> =
-        report["cells"].as_array().unwrap().iter().map(|cell| &cell["load_percent"]).collect();
-    assert_eq!(loads, [50, 95]);
-    assert_refused(&run(&["tail", "--load", "100"]), "--load");
-    assert_refused(&run(&["tail", "--service", "uniform"]), "uniform");
-}
-
-#[test]
-fn a_quick_priority_has_every_scene_and_no_verdict() {
-    let (_, report) = quick("priority");
-    let scenes = report["cells"].as_array().unwrap();
-    let named: Vec<(&str, u64)> = scenes
-        .iter()
-        .map(|scene| (scene["section"].as_str().unwrap(), scene["background_poll_us"].as_u64().unwrap()))
-        .collect();
-    assert_eq!(
-        named,
-        [("shares", 20), ("shares", 100), ("shares", 500), ("request", 100), ("sleeping", 100)]
-    );
-    for scene in scenes {
-        let found = scene["arms"].as_array().unwrap();
-        assert_eq!(
-            arms(scene)[..4],
-            ["foreground_only", "foreground_only_again", "local_set", "local_set_again"]
-        );
-        assert_eq!(found.len(), 7);
-        let tasks = |arm: &Value| arm["distributions"]["total_latency_ns"]["count"].as_u64().unwrap();
-        assert!(found.iter().all(|arm| tasks(arm) == tasks(&found[0])), "the same schedule for all");
-        let ratio = |arm: usize, figure: &str| found[arm]["figures"][figure]["ratio"]["median"].as_f64();
-        assert!(ratio(0, "total_latency_ns.p99").is_none() && ratio(4, "total_latency_ns.p99").is_some());
-        // A machine that is busy may leave LocalSet's background without a poll, and the others without a ratio.
-        let polled = found[2]["figures"]["background_cpu"]["samples"].as_array().unwrap();
-        let polled = polled.iter().all(|cpu| cpu.as_f64().unwrap() > 0.0);
-        assert_eq!((ratio(2, "background_cpu"), ratio(3, "background_cpu").is_some()), (None, polled));
-        assert!(found[0]["figures"]["background_cpu"].is_null());
-    }
-    assert_refused(&run(&["priority", "--only", "compare"]), "compare");
 }

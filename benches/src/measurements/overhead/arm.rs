@@ -5,13 +5,12 @@ use serde::Serialize;
 
 #[cfg(all(feature = "glommio", target_os = "linux"))]
 use crate::arms::glommio;
+use crate::arms::loops::{BoxedLoop, TaskLoop};
 #[cfg(target_os = "linux")]
 use crate::arms::monoio;
-use crate::arms::{
-    Baseline, OneQueue, TwoQueues, boxed_loop::BoxedLoop, hosted::Hosted, local_executor::LocalExecutor,
-    local_pool::LocalPool, local_runtime::LocalRuntime, published::Published, runner::Job,
-    task_loop::TaskLoop, unordered::Unordered,
-};
+use crate::arms::others::{LocalExecutor, LocalPool, LocalRuntime, Published, Unordered};
+use crate::arms::runner::{Hosted, Job};
+use crate::arms::{Baseline, OneQueue, TwoQueues};
 
 /// An executor, and how it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]

@@ -7,13 +7,11 @@ use super::measure::{Measure, Topic};
 use super::options::Options;
 use super::polls::{SpawnAndJoin, nanos_per_poll};
 use super::section::Section;
-use crate::arms::hosted::Hosted;
-use crate::arms::many_groups::ManyGroups;
-use crate::arms::runner::Job;
+use crate::arms::ManyGroups;
+use crate::arms::runner::{Hosted, Job};
 use crate::numbers::grouped;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, Random, Zipf};
 use crate::workload::shape::Shape;
-use crate::workload::zipf::Zipf;
 
 /// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
 pub const FEW_TASKS: &str = "ns_per_poll";

@@ -1,18 +1,68 @@
-//! What `programs` says.
+//! What `programs` says: each quantity of a program as it was found, and how they look together.
 
-use super::Programs;
-use super::finding::{self, Finding};
-use crate::harness::report::{Cell, Report};
-use crate::numbers::NOTHING;
+use super::program::Arm;
+use super::quantity::{self, Quantity};
+use super::{Programs, Shape};
+use crate::harness::report::{self, Cell, Report, again};
+use crate::numbers::{NOTHING, compared};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::stats::Estimate;
-use crate::stats::conclusion::Interval;
+use crate::stats::conclusion::{Bar, Conclusion, Interval};
+
+/// One quantity of a program, as it was found.
+pub(super) struct Finding<'a> {
+    quantity: Quantity,
+    /// The median of the base's samples.
+    value: f64,
+    /// What the ratios are to.
+    base: &'a report::Arm,
+    cell: &'a Cell<Shape>,
+}
+
+/// Everything that was found, in the order of the programs.
+pub(super) fn findings(cells: &[Cell<Shape>]) -> impl Iterator<Item = Finding<'_>> {
+    let based = cells.iter().filter_map(|cell| Some((cell, cell.arm(Arm::Base.key())?)));
+    based.flat_map(|(cell, base)| {
+        let finding = move |quantity: Quantity| {
+            Some(Finding { quantity, value: base.value(quantity.key)?, base, cell })
+        };
+        quantity::ALL.into_iter().filter_map(finding)
+    })
+}
+
+impl Finding<'_> {
+    /// The program and the quantity, for people.
+    fn name(&self) -> String {
+        format!("{}, {}", self.cell.title, self.quantity.title)
+    }
+
+    fn ratio(&self, arm: &str) -> Option<Estimate> {
+        self.cell.arm(arm)?.ratio(self.quantity.key)
+    }
+
+    /// What the ratio may be, if there is a bar for it.
+    fn limit(&self) -> Option<f64> {
+        self.quantity.is_judged().then_some(self.cell.shape.limit)
+    }
+
+    /// Clockworker's over the base's, if there is a bar for it.
+    fn judged(&self) -> Option<Estimate> {
+        self.ratio(Arm::Clockworker.key()).filter(|_| self.limit().is_some())
+    }
+
+    /// The ratio beside its bar, if there is one.
+    pub(super) fn conclusion(&self) -> Option<Conclusion> {
+        let bar = Bar::MiddleAtMost(self.limit()?);
+        let named = format!("{} ÷ {}'s", self.name(), self.base.title);
+        self.cell.conclude(Arm::Clockworker.key(), self.quantity.key, named, Some(bar))
+    }
+}
 
 /// The chapter of a report.
-pub fn of(report: &Report<Programs>) -> Chapter {
-    let findings: Vec<Finding<'_>> = finding::all(&report.cells).collect();
+pub(super) fn of(report: &Report<Programs>) -> Chapter {
+    let findings: Vec<Finding<'_>> = findings(&report.cells).collect();
     let (times, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.quantity.is_time());
     let section = Section {
         method: format!(
@@ -35,7 +85,7 @@ fn headlines(findings: &[Finding<'_>]) -> impl Iterator<Item = Headline> {
     let judged = || findings.iter().filter_map(|finding| Some((finding, finding.judged()?)));
     let line = |(side, found): (Side, Option<(&Finding<'_>, Estimate)>)| {
         let (finding, ratio) = found?;
-        let label = format!("{}, {}", finding.program(), finding.quantity.title());
+        let label = format!("{}, {}", finding.cell.shape.program, finding.quantity.title);
         let (names, kind) = (("Imports changed ÷ LocalSet’s", label), Some(Interval::Confidence95));
         Some(Headline::ratio(side, names, &ratio, kind, Better::Less, "programs"))
     };
@@ -57,13 +107,13 @@ fn table(findings: &[Finding<'_>]) -> Table {
         "Programs, with tokio’s imports and with Clockworker’s",
         findings,
         [
-            ("program", |finding: &&Finding<'_>| finding.program().to_owned()),
-            ("what it does", |finding| finding.title().to_owned()),
-            ("measured", |finding| finding.quantity.title().to_owned()),
-            ("of", |finding| finding.base().to_owned()),
-            ("base", |finding| finding.shown()),
-            ("× base", |finding| finding.compared()),
-            ("A/A", |finding| finding.again()),
+            ("program", |finding: &&Finding<'_>| finding.cell.shape.program.clone()),
+            ("what it does", |finding| finding.cell.title.clone()),
+            ("measured", |finding| finding.quantity.title.to_owned()),
+            ("of", |finding| finding.base.title.clone()),
+            ("base", |finding| finding.quantity.show(finding.value)),
+            ("× base", |finding| compared(finding.ratio(Arm::Clockworker.key()).as_ref())),
+            ("A/A", |finding| compared(finding.ratio(&again(Arm::Base.key())).as_ref())),
             ("wanted", |finding| {
                 finding.limit().map_or_else(|| NOTHING.to_owned(), |limit| format!("≤ {limit:.2}"))
             }),

@@ -3,11 +3,10 @@
 use std::env;
 use std::process::Command;
 
-use super::arm::Arm;
 use super::options::SampleOptions;
-use super::program::Program;
-use super::setting::Setting;
+use super::program::{Arm, Program, Setting};
 use crate::failure::Failure;
+use crate::harness::options::Common;
 use crate::harness::pinning::Pinning;
 use crate::terminal;
 
@@ -16,11 +15,11 @@ use crate::terminal;
 /// # Errors
 ///
 /// If it does not start, or fails.
-pub fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
+pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
     let failed = |reason: &dyn std::fmt::Display| Failure::run(format!("'{}' failed: {reason}", program.key));
     let mut process = Command::new(env::current_exe().map_err(|error| failed(&error))?);
-    process.args(["program-sample", program.key, arm.key(), "--seed", &setting.seed.to_string()]);
-    process.args(setting.quick.then_some("--quick"));
+    process.args(["program-sample", program.key, arm.key(), "--seed", &setting.common.seed.to_string()]);
+    process.args(setting.common.quick.then_some("--quick"));
     let output = process.output().map_err(|error| failed(&error))?;
     if !output.status.success() {
         return Err(failed(&String::from_utf8_lossy(&output.stderr)));
@@ -36,8 +35,8 @@ pub fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>
 ///
 /// If standard output cannot be written.
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
-    let SampleOptions { program, arm, quick, seed } = options;
-    let setting = Setting { quick: *quick, seed: *seed, pinning: Pinning::detect() };
-    let found = program.run(*arm, &setting);
+    let SampleOptions { program, arm, quick, seed } = *options;
+    let common = Common { quick, seed, ..Common::default() };
+    let found = (program[arm as usize].run)(&Setting { common, pinning: Pinning::detect() });
     terminal::print(|out| Ok(serde_json::to_writer(out, &found)?))
 }

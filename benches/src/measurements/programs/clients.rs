@@ -1,6 +1,5 @@
-//! Those whom the services serve: a thread of their own, on the other core, the same for every arm.
+//! The clients of the services: a thread of their own, on the other core, the same for every arm.
 
-use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::mpsc;
@@ -11,29 +10,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::setting::Setting;
+use super::program::Setting;
 use crate::arms;
 use crate::harness::pinning::Side;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
 /// On this machine only.
-pub const ANY_PORT: &str = "127.0.0.1:0";
+pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 
 /// The bytes of an echo.
 const BLOCK: usize = 1_024;
 
 /// A key by its number.
-pub fn key(number: usize) -> String {
+pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }
 
 /// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
 /// short ones.
-pub async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
+pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
-    on_a_thread(setting, async move {
-        let mut all = JoinSet::new();
+    on_a_thread(setting, move |all| {
         all.spawn(async move {
             command_often(address, long, |_| "COUNT 77\n".to_owned()).await;
             Vec::new()
@@ -45,7 +43,6 @@ pub async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -
             };
             all.spawn(command_often(address, commands, command));
         }
-        gathered(all).await
     })
     .await
 }
@@ -67,12 +64,10 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 }
 
 /// Clients that send blocks and wait for their echo. The latencies.
-pub async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
+pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
-    on_a_thread(setting, async move {
-        let mut all = JoinSet::new();
+    on_a_thread(setting, move |all| {
         (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
-        gathered(all).await
     })
     .await
 }
@@ -95,31 +90,31 @@ async fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-async fn gathered(mut all: JoinSet<Vec<u64>>) -> Latencies {
-    let mut latencies = Latencies::default();
-    while let Some(some) = all.join_next().await {
-        latencies.extend(some.expect("no client fails").into_iter().map(Some));
-    }
-    latencies
-}
-
-/// Runs `clients` on a thread of theirs, and waits for them on this one.
+/// Starts clients on a thread of theirs, and waits for them on this one. The latencies of all of them.
 async fn on_a_thread(
     setting: &Setting,
-    clients: impl Future<Output = Latencies> + Send + 'static,
+    start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
 ) -> Latencies {
     let (done, found) = oneshot::channel();
     let pinning = setting.pinning.clone();
     thread::spawn(move || {
         pinning.pin(Side::Load);
-        // Nobody waits any more if the server's thread has failed.
-        let _ = done.send(arms::host().block_on(clients));
+        let latencies = arms::host().block_on(async {
+            let (mut clients, mut latencies) = (JoinSet::new(), Latencies::default());
+            start(&mut clients);
+            while let Some(some) = clients.join_next().await {
+                latencies.extend(some.expect("no client fails").into_iter().map(Some));
+            }
+            latencies
+        });
+        // It is not waited for any more if the server's thread has failed.
+        let _ = done.send(latencies);
     });
     found.await.expect("no client fails")
 }
 
 /// Where this process has its echo server, which it keeps.
-pub fn echo_server(setting: &Setting) -> SocketAddr {
+pub(super) fn echo_server(setting: &Setting) -> SocketAddr {
     static SERVER: OnceLock<SocketAddr> = OnceLock::new();
     *SERVER.get_or_init(|| {
         let (listening, listens) = mpsc::channel();

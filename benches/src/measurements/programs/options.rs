@@ -4,9 +4,8 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 
-use super::arm::Arm;
-use super::list::{PROGRAMS, find};
-use super::program::Program;
+use super::list;
+use super::program::{Arm, Program};
 use crate::harness::options::Common;
 
 /// What to measure, and how often.
@@ -38,10 +37,9 @@ impl AsRef<Common> for Options {
 
 impl Options {
     /// The programs to run.
-    pub fn programs(&self) -> impl Iterator<Item = &'static Program> {
-        PROGRAMS
-            .iter()
-            .filter(|program| self.only.is_empty() || self.only.iter().any(|name| name == program.key))
+    pub(super) fn programs(&self) -> impl Iterator<Item = [&'static Program; 2]> {
+        let named = |key| self.only.is_empty() || self.only.iter().any(|name| name == key);
+        list::programs().filter(move |[program, _]| named(program.key))
     }
 }
 
@@ -50,21 +48,25 @@ impl Options {
 pub struct SampleOptions {
     /// Which
     #[arg(value_parser = names().try_map(|name| find(&name).ok_or("there is no such program")))]
-    pub program: &'static Program,
+    pub(super) program: [&'static Program; 2],
 
-    /// By whom it is run
+    /// With whose imports
     #[arg(value_enum)]
-    pub arm: Arm,
+    pub(super) arm: Arm,
 
     /// As in `programs`
     #[arg(long)]
-    pub quick: bool,
+    pub(super) quick: bool,
 
     /// As in `programs`
     #[arg(long)]
-    pub seed: u64,
+    pub(super) seed: u64,
 }
 
 fn names() -> PossibleValuesParser {
-    PROGRAMS.iter().map(|program| program.key).into()
+    list::programs().map(|[program, _]| program.key).into()
+}
+
+fn find(name: &str) -> Option<[&'static Program; 2]> {
+    list::programs().find(|[program, _]| program.key == name)
 }

@@ -1,46 +1,81 @@
 //! A program: one function, compiled with two sets of imports.
 
-use super::arm::Arm;
-use super::quantity::Quantity;
-use super::setting::Setting;
+use clap::ValueEnum;
 
-/// Runs a program once; a number for each of its quantities.
-pub type Run = fn(&Setting) -> Vec<f64>;
+use super::quantity::{Quantity, TIME};
+use crate::harness::options::Common;
+use crate::harness::pinning::Pinning;
 
-/// A program.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
+/// A program with one of its two sets of imports.
+#[derive(Debug)]
+pub(super) struct Program {
     /// Its name on the command line and in the file of results.
-    pub key: &'static str,
+    pub(super) key: &'static str,
     /// What it does.
-    pub title: &'static str,
-    /// What is measured.
-    pub quantities: &'static [Quantity],
+    pub(super) title: &'static str,
     /// What it was written for.
-    pub base: &'static str,
+    pub(super) base: &'static str,
+    pub(super) quantities: &'static [Quantity],
     /// Whether it is run in a process of its own, of which nothing has been used before.
-    pub apart: bool,
+    pub(super) apart: bool,
     /// The ratio that the bar allows.
-    pub limit: f64,
-    /// With the imports of what it was written for, and with Clockworker's.
-    pub runs: [Run; 2],
+    pub(super) limit: f64,
+    /// Runs it once; a number for each of its quantities.
+    pub(super) run: fn(&Setting) -> Vec<f64>,
 }
 
 impl Program {
-    /// The name for people of what runs it.
-    pub fn runner(&self, arm: Arm) -> &'static str {
-        match arm {
-            Arm::Base => self.base,
-            Arm::Clockworker => "Clockworker",
-        }
+    /// A program for LocalSet, of which one time is measured.
+    pub(super) const fn new(key: &'static str, title: &'static str, run: fn(&Setting) -> Vec<f64>) -> Self {
+        Program { key, title, base: "LocalSet", quantities: &[TIME], apart: false, limit: 1.05, run }
     }
 
-    /// Runs it once, here.
-    pub fn run(&self, arm: Arm, setting: &Setting) -> Vec<f64> {
-        let [base, clockworker] = self.runs;
-        match arm {
-            Arm::Base => base(setting),
-            Arm::Clockworker => clockworker(setting),
+    pub(super) const fn measuring(self, quantities: &'static [Quantity]) -> Self {
+        Program { quantities, ..self }
+    }
+
+    pub(super) const fn apart(self) -> Self {
+        Program { apart: true, ..self }
+    }
+
+    pub(super) const fn within(self, limit: f64) -> Self {
+        Program { limit, ..self }
+    }
+}
+
+/// Whose imports a program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Arm {
+    /// Those of what it was written for
+    Base,
+    /// Clockworker's
+    Clockworker,
+}
+
+impl Arm {
+    /// Those of a round. The base that comes twice shows the noise.
+    pub(super) const ALL: [Arm; 3] = [Arm::Base, Arm::Base, Arm::Clockworker];
+
+    /// The name on the command line and in the file of results.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Arm::Base => "base",
+            Arm::Clockworker => "clockworker",
         }
+    }
+}
+
+/// What a program is given to run with.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) common: Common,
+    /// Where its threads go.
+    pub(super) pinning: Pinning,
+}
+
+impl Setting {
+    /// How many of something there are: as usual, or in a quick run.
+    pub(super) fn size(&self, usual: usize, quick: usize) -> usize {
+        if self.common.quick { quick } else { usual }
     }
 }

@@ -1,81 +1,71 @@
 //! What is measured of a program.
 
-use crate::numbers;
+use crate::numbers::{self, three_digits};
 
 /// One of the numbers that a program gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Wall time from beginning to end.
-    Time,
-    /// CPU time of the executor's thread, where the wall clock would measure how long tasks want to sleep.
-    CpuTime,
-    /// Wall time per poll of tasks that always have work.
-    TimePerPoll,
-    /// 99 of 100 waits are no longer.
-    P99,
-    /// 999 of 1,000 waits are no longer.
-    P999,
-    /// Memory of the process.
-    Memory,
-    /// Memory of the process that is there for one of many.
-    MemoryEach,
-    /// Polls for each batch.
-    PollsPerBatch,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quantity {
+    /// Its name in the file of results.
+    pub(super) key: &'static str,
+    /// Its name for people.
+    pub(super) title: &'static str,
+    kind: Kind,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Nanoseconds that the whole took.
+    Time,
+    /// Nanoseconds that the longest waits took.
+    Tail,
+    /// Bytes of the process.
+    Memory,
+    /// Bytes of the process that are there for one of many.
+    MemoryEach,
+    /// A number that explains the others: less of it is not what a program's user wants.
+    Count,
+}
+
+const fn quantity(key: &'static str, title: &'static str, kind: Kind) -> Quantity {
+    Quantity { key, title, kind }
+}
+
+/// Wall time from beginning to end.
+pub(super) const TIME: Quantity = quantity("time_ns", "time", Kind::Time);
+/// CPU time of the executor's thread, where the wall clock would measure how long tasks want to sleep.
+pub(super) const CPU_TIME: Quantity = quantity("cpu_time_ns", "CPU time", Kind::Time);
+/// Wall time per poll of tasks that always have work.
+pub(super) const TIME_PER_POLL: Quantity = quantity("time_per_poll_ns", "time per poll", Kind::Time);
+/// 99 of 100 waits are no longer.
+pub(super) const P99: Quantity = quantity("p99_ns", "p99", Kind::Tail);
+/// 999 of 1,000 waits are no longer.
+pub(super) const P999: Quantity = quantity("p999_ns", "p99.9", Kind::Tail);
+pub(super) const POLLS_PER_BATCH: Quantity = quantity("polls_per_batch", "polls per batch", Kind::Count);
+pub(super) const MEMORY: Quantity = quantity("memory_bytes", "memory", Kind::Memory);
+pub(super) const MEMORY_EACH: Quantity = quantity("memory_each_bytes", "memory each", Kind::MemoryEach);
+
+/// All of them, in the order of the table.
+pub(super) const ALL: [Quantity; 8] =
+    [TIME, CPU_TIME, TIME_PER_POLL, P99, P999, POLLS_PER_BATCH, MEMORY, MEMORY_EACH];
+
 impl Quantity {
-    /// All of them, in the order of the table.
-    pub const ALL: [Quantity; 8] = [
-        Quantity::Time,
-        Quantity::CpuTime,
-        Quantity::TimePerPoll,
-        Quantity::P99,
-        Quantity::P999,
-        Quantity::PollsPerBatch,
-        Quantity::Memory,
-        Quantity::MemoryEach,
-    ];
-
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Quantity::Time => ("time_ns", "time"),
-            Quantity::CpuTime => ("cpu_time_ns", "CPU time"),
-            Quantity::TimePerPoll => ("time_per_poll_ns", "time per poll"),
-            Quantity::P99 => ("p99_ns", "p99"),
-            Quantity::P999 => ("p999_ns", "p99.9"),
-            Quantity::Memory => ("memory_bytes", "memory"),
-            Quantity::MemoryEach => ("memory_each_bytes", "memory each"),
-            Quantity::PollsPerBatch => ("polls_per_batch", "polls per batch"),
-        }
-    }
-
-    /// Its name in the file of results.
-    pub fn key(self) -> &'static str {
-        self.names().0
-    }
-
-    /// Its name for people.
-    pub fn title(self) -> &'static str {
-        self.names().1
-    }
-
     /// Whether it is the time of the whole, and no tail.
-    pub fn is_time(self) -> bool {
-        matches!(self, Quantity::Time | Quantity::CpuTime | Quantity::TimePerPoll)
+    pub(super) fn is_time(self) -> bool {
+        self.kind == Kind::Time
     }
 
-    /// Whether less of it is what a program's user wants, so that there is a bar for it.
-    pub fn is_judged(self) -> bool {
-        self != Quantity::PollsPerBatch
+    /// Whether there is a bar for it.
+    pub(super) fn is_judged(self) -> bool {
+        self.kind != Kind::Count
     }
 
     /// A value with its unit.
-    pub fn show(self, value: f64) -> String {
-        match self {
-            Quantity::Memory => format!("{} MiB", numbers::three_digits(value / f64::from(1 << 20))),
-            Quantity::MemoryEach => format!("{} B", numbers::three_digits(value)),
-            Quantity::PollsPerBatch => numbers::three_digits(value),
-            _ => numbers::time(value),
+    pub(super) fn show(self, value: f64) -> String {
+        match self.kind {
+            Kind::Time | Kind::Tail => numbers::time(value),
+            Kind::Memory => format!("{} MiB", three_digits(value / f64::from(1 << 20))),
+            Kind::MemoryEach => format!("{} B", three_digits(value)),
+            Kind::Count => three_digits(value),
         }
     }
 }
@@ -86,12 +76,8 @@ mod tests {
 
     #[test]
     fn values_have_their_unit() {
-        let shown = [
-            Quantity::Time.show(1_234_567.0),
-            Quantity::Memory.show(3e6),
-            Quantity::MemoryEach.show(1_234.5),
-            Quantity::PollsPerBatch.show(2.5),
-        ];
+        let shown =
+            [TIME.show(1_234_567.0), MEMORY.show(3e6), MEMORY_EACH.show(1_234.5), POLLS_PER_BATCH.show(2.5)];
         assert_eq!(shown, ["1.23 ms", "2.86 MiB", "1234 B", "2.50"]);
     }
 }

@@ -1,14 +1,17 @@
 //! A task for each request, on monoio.
 
-use std::future::Future;
-
 use super::task::{run, spawn};
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::{Program, Setting};
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 
+pub(crate) const PROGRAM: Program = Program {
+    base: "monoio spawn",
+    ..Program::new("monoio_requests", "on monoio, a task per request", task_per_request)
+};
+
 /// Connections, each a task, that spawn a task for every request and wait for it.
-pub(crate) fn task_per_request(setting: &Setting) -> Vec<f64> {
+fn task_per_request(setting: &Setting) -> Vec<f64> {
     let (connections, requests) = (setting.size(64, 4), setting.size(2_000, 10));
     run(async move {
         let watch = Stopwatch::start();

@@ -1,22 +1,16 @@
 //! What this process has of the machine: memory, and files that it may open.
 
 /// Resident memory in bytes; NaN where the system does not tell.
-#[cfg(target_os = "linux")]
-pub fn bytes() -> f64 {
-    let told = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = told.and_then(|told| told.split(' ').nth(1)?.parse::<f64>().ok());
-    pages.map_or(f64::NAN, |pages| pages * rustix::param::page_size() as f64)
-}
-
-/// Resident memory in bytes; NaN where the system does not tell.
-#[cfg(not(target_os = "linux"))]
-pub fn bytes() -> f64 {
-    f64::NAN
+pub(super) fn bytes() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes =
+        told.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB")?.trim().parse().ok());
+    kibibytes.map_or(f64::NAN, |kibibytes: f64| kibibytes * 1_024.0)
 }
 
 /// Lets this process open `files`, if it may let itself.
 #[cfg(unix)]
-pub fn allow_files(files: u64) {
+pub(super) fn allow_files(files: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -25,10 +19,6 @@ pub fn allow_files(files: u64) {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum });
     }
 }
-
-/// Lets this process open `files`, if it may let itself.
-#[cfg(not(unix))]
-pub fn allow_files(_files: u64) {}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,8 @@
 //! What `tail` says.
 
-use super::cell::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, Shape, UNFINISHED};
 use super::service::Service;
-use super::{BARRED, BARRED_ARMS, Tail};
+use super::{BARRED, BARRED_ARMS, Shape, Tail, classes};
+use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
@@ -16,7 +16,7 @@ use crate::stats::{self, Estimate};
 const TOLERABLE_STRETCH: f64 = 1.02;
 
 /// The chapter of a report.
-pub fn of(report: &Report<Tail>) -> Chapter {
+pub(super) fn of(report: &Report<Tail>) -> Chapter {
     let cells = &report.cells;
     let first = cells.iter().find(|cell| (cell.shape.service, cell.shape.load_percent) == BARRED);
     let Some(first) = first.or(cells.first()) else { return Chapter::default() };
@@ -49,7 +49,7 @@ fn services(cells: &[Cell<Shape>]) -> Vec<String> {
 }
 
 fn headlines(cell: &Cell<Shape>) -> Vec<Headline> {
-    let favoured = || BARRED_ARMS.iter().filter_map(|arm| cell.arm(arm.key()));
+    let favoured = || BARRED_ARMS.iter().filter_map(|arm| cell.arm(arm));
     let gain = |arm: &Arm| {
         let label = (format!("p99 slowdown ÷ LocalSet’s, {}", cell.title), &arm.title);
         let kind = Some(Interval::Confidence95);
@@ -66,7 +66,7 @@ fn sizes(cell: &Cell<Shape>) -> Vec<&str> {
     let of_base = cell.arms.first().into_iter().flat_map(|arm| arm.distributions.keys());
     let mut sizes: Vec<&str> =
         of_base.filter_map(|key| key.strip_prefix(SLOWDOWN)?.strip_prefix(OF)).collect();
-    sizes.sort_by_key(|size| super::classes::rank(size));
+    sizes.sort_by_key(|size| classes::named(size));
     sizes
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
 use super::service::Service;
-use crate::harness::options::Common;
+use crate::harness::options::{Common, or_default};
 
 /// Utilisations of the grid, in percent.
 const GRID_LOADS: [u32; 4] = [50, 70, 90, 95];
@@ -54,28 +54,21 @@ impl AsRef<Common> for Options {
 
 impl Options {
     /// The cells to measure: a service time and a utilisation in percent each.
-    pub fn cells(&self) -> Vec<(Service, u32)> {
+    pub(super) fn cells(&self) -> Vec<(Service, u32)> {
         let all = self.grid || self.common.quick;
-        let services = match self.service.as_slice() {
-            [] if all => &Service::ALL,
-            [] => &[Service::Pareto][..],
-            named => named,
-        };
-        let loads = match self.load.as_slice() {
-            [] if self.grid => &GRID_LOADS,
-            [] => &[90][..],
-            named => named,
-        };
+        let services =
+            or_default(&self.service, if all { Service::value_variants() } else { &[Service::Pareto] });
+        let loads = or_default(&self.load, if self.grid { &GRID_LOADS } else { &[90] });
         services.iter().flat_map(|&service| loads.iter().map(move |&load| (service, load))).collect()
     }
 
     /// For how long jobs arrive in a round.
-    pub fn window(&self) -> Duration {
+    pub(super) fn window(&self) -> Duration {
         if self.common.quick { QUICK_WINDOW } else { Duration::from_secs(u64::from(self.window)) }
     }
 
     /// The longest piece that a job is served in.
-    pub fn piece(&self) -> Duration {
+    pub(super) fn piece(&self) -> Duration {
         Duration::from_micros(u64::from(self.piece))
     }
 }

@@ -2,26 +2,23 @@
 
 use std::time::Duration;
 
-use crate::random::{Purpose, Random};
+use clockworker_schedulers::simulate::Job;
 
 use super::service::Service;
+use crate::random::{Purpose, Random};
 
-/// One job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// When it arrives, in nanoseconds from the start: the moment its response time counts from.
-    pub at_ns: u64,
-    /// The work in it, in nanoseconds.
-    pub size_ns: u64,
+/// The jobs of one window.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Schedule {
+    /// In order of arrival, which is what their response times count from.
+    pub(super) jobs: Vec<Job>,
+    /// How long the window is, in nanoseconds: nothing arrives later.
+    pub(super) length_ns: u64,
 }
 
-/// The jobs of one window, in order of arrival.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule {
-    /// The jobs.
-    pub jobs: Vec<Job>,
-    /// How long the window is: nothing arrives later.
-    pub length_ns: u64,
+/// A job that arrives at `at_ns`, with so much work in it.
+pub(super) fn job(at_ns: u64, service_ns: u64) -> Job {
+    Job { at_ns, queue: 0, service_ns, group: None }
 }
 
 impl Schedule {
@@ -31,7 +28,7 @@ impl Schedule {
     /// are that many points anywhere in it, which is what a Poisson process of known count is. Without this the few jobs
     /// of 100 ms that a window happens to get would move its load by 5 % either way, and windows of 90 % would be mixed
     /// with windows of 97 %.
-    pub fn draw(service: Service, load: f64, window: Duration, seed: u64, part: u64) -> Self {
+    pub(super) fn draw(service: Service, load: f64, window: Duration, seed: u64, part: u64) -> Self {
         let mut random = Random::new(seed, Purpose::Arrivals, part);
         let distribution = service.distribution();
         let count = (window.as_nanos() as f64 * load / distribution.mean_ns()).round().max(1.0) as usize;
@@ -39,13 +36,13 @@ impl Schedule {
         let length_ns = (sizes.iter().sum::<u64>() as f64 / load).ceil() as u64;
         let mut times: Vec<u64> = (0..count).map(|_| random.below(length_ns)).collect();
         times.sort_unstable();
-        let jobs = times.into_iter().zip(sizes).map(|(at_ns, size_ns)| Job { at_ns, size_ns }).collect();
+        let jobs = times.into_iter().zip(sizes).map(|(at_ns, size_ns)| job(at_ns, size_ns)).collect();
         Schedule { jobs, length_ns }
     }
 
     /// The work of all jobs, in nanoseconds.
-    pub fn work_ns(&self) -> u64 {
-        self.jobs.iter().map(|job| job.size_ns).sum()
+    pub(super) fn work_ns(&self) -> u64 {
+        self.jobs.iter().map(|job| job.service_ns).sum()
     }
 }
 
@@ -61,6 +58,8 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(2, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
+        let too_short_for_a_job = Schedule::draw(Service::Bimodal, 0.5, Duration::ZERO, 1, 0);
+        assert_eq!(too_short_for_a_job.jobs.len(), 1);
     }
 
     #[test]
@@ -82,10 +81,5 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap / mean - 1.0).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
-    }
-
-    #[test]
-    fn a_window_too_short_for_a_job_has_one() {
-        assert_eq!(Schedule::draw(Service::Bimodal, 0.5, Duration::ZERO, 1, 0).jobs.len(), 1);
     }
 }

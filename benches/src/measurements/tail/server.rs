@@ -1,53 +1,36 @@
 //! Jobs on the thread of the executor under test: admitted as they become due, served in pieces, their times written down.
 //!
-//! There is no second thread. Whoever was polled admits, at the end of its poll, what has become due during it; while
+//! There is no second thread. A job admits, at the end of its poll, what has become due during it; while
 //! there is no job the root future waits at the clock for the next. So a job stands in the executor's queue at the first
 //! end of a poll after its arrival, in every arm, and no executor has to notice arrivals by itself. That is kind to
 //! LocalSet: a task of its that another thread wakes may wait for 31 polls, and its root future for 61.
 //!
-//! And so there need be no other clock than the thread's CPU time. The thread never sleeps, so where nobody takes the core
-//! away that is the time on the wall; where somebody does, neither arrivals nor pieces go on meanwhile, and the policies
+//! And so there need be no other clock than the thread's CPU time. The thread never sleeps, so where no other program takes
+//! the core away that is the time on the wall; where one does, neither arrivals nor pieces go on meanwhile, and the policies
 //! are compared all the same. What was taken is reported.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
+use super::schedule::Schedule;
+use super::served::{Served, Times};
 use crate::arms::Contender;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::{burn_until, cpu_time};
 
-use super::schedule::{Job, Schedule};
-
-/// What one arm did with one schedule.
-#[derive(Debug)]
-pub struct Served {
-    /// When each job was handed to the executor and when its last piece ended, in order of arrival.
-    pub times: Vec<Times>,
-    /// Pieces that all jobs were served in.
-    pub polls: u64,
-    /// Time in which there was no job, in nanoseconds.
-    pub idle_ns: u64,
-    /// From the start to the end on the wall clock, in nanoseconds.
-    pub wall_ns: u64,
-}
-
-/// What happened to a job when, in nanoseconds of CPU time from the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// It was spawned.
-    pub admitted_ns: u64,
-    /// Its last piece ended.
-    pub completed_ns: u64,
-}
-
 /// Serves `schedule` in pieces of at most `piece`, from now on until the last job has ended.
 ///
 /// Must run inside [`Contender::run_until`].
-pub async fn serve<C: Contender>(contender: &Rc<C>, schedule: &Rc<Schedule>, piece: Duration) -> Served {
+pub(super) async fn serve<C: Contender>(
+    contender: &Rc<C>,
+    schedule: &Rc<Schedule>,
+    piece: Duration,
+) -> Served {
     let watch = Stopwatch::start();
     let server = Rc::new(Server {
         contender: contender.clone(),
@@ -66,6 +49,7 @@ pub async fn serve<C: Contender>(contender: &Rc<C>, schedule: &Rc<Schedule>, pie
         server.emptied.notified().await;
     }
     Served {
+        schedule: schedule.clone(),
         times: server.times.iter().map(Cell::get).collect(),
         polls: server.polls.get(),
         idle_ns: server.idle.get().as_nanos() as u64,
@@ -73,7 +57,6 @@ pub async fn serve<C: Contender>(contender: &Rc<C>, schedule: &Rc<Schedule>, pie
     }
 }
 
-#[derive(Debug)]
 struct Server<C> {
     contender: Rc<C>,
     schedule: Rc<Schedule>,
@@ -109,7 +92,7 @@ impl<C: Contender> Server<C> {
             self.times[number].set(Times { admitted_ns: now_ns, completed_ns: 0 });
             self.admitted.set(number + 1);
             self.inside.set(self.inside.get() + 1);
-            C::detach(self.contender.spawn(0, self.clone().work(number, job.size_ns)));
+            C::detach(self.contender.spawn(0, self.clone().work(number, job.service_ns)));
         }
     }
 
@@ -142,55 +125,5 @@ impl<C: Contender> Server<C> {
 
     fn since_start(&self, moment: Duration) -> u64 {
         (moment - self.start).as_nanos() as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arms::{Baseline, OneQueue, host};
-
-    const PIECE: Duration = Duration::from_micros(25);
-
-    fn served(contender: impl Contender, jobs: &[(u64, u64)]) -> Served {
-        let jobs: Vec<Job> = jobs.iter().map(|&(at_ns, size_ns)| Job { at_ns, size_ns }).collect();
-        let schedule = Rc::new(Schedule { jobs, length_ns: 1_000_000 });
-        let contender = Rc::new(contender);
-        host().block_on(contender.run_until(serve(&contender, &schedule, PIECE)))
-    }
-
-    fn serves_every_job(contender: impl Contender) {
-        let jobs = [(0, 60_000), (10_000, 25_000), (10_000, 1), (400_000, 25_001)];
-        let served = served(contender, &jobs);
-        assert_eq!(served.polls, 3 + 1 + 1 + 2);
-        for (&(at, size), times) in jobs.iter().zip(&served.times) {
-            assert!(times.admitted_ns >= at, "{times:?}");
-            assert!(times.completed_ns >= times.admitted_ns + size, "{times:?}");
-        }
-        // The third was there when the first piece ended: no arm had to wait for the first job's end to see it.
-        assert!(served.times[2].admitted_ns < served.times[0].completed_ns);
-    }
-
-    #[test]
-    fn every_job_is_served_by_every_kind_of_arm() {
-        serves_every_job(Baseline::default());
-        serves_every_job(OneQueue::runnable_fifo());
-        serves_every_job(OneQueue::arrival_fifo());
-        serves_every_job(OneQueue::las());
-        serves_every_job(OneQueue::qlas());
-    }
-
-    #[test]
-    fn time_without_jobs_is_idle() {
-        let served = served(OneQueue::las(), &[(2_000_000, 1_000)]);
-        // All of it but what passes before the root future looks at the clock.
-        assert!(served.idle_ns <= 2_000_000);
-        assert!(served.times[0].admitted_ns >= 2_000_000);
-    }
-
-    #[test]
-    fn nothing_to_serve_is_over_at_once() {
-        let served = served(Baseline::default(), &[]);
-        assert_eq!((served.polls, served.idle_ns, served.times.len()), (0, 0, 0));
     }
 }

@@ -17,20 +17,14 @@ pub enum Service {
 }
 
 impl Service {
-    /// Every distribution, in the order of the tables.
-    pub const ALL: [Service; 3] = [Service::Exponential, Service::Bimodal, Service::Pareto];
-
-    /// The name in the tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Service::Exponential => "exponential",
-            Service::Bimodal => "bimodal",
-            Service::Pareto => "pareto",
-        }
+    /// The name on the command line and in the tables.
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value().expect("none is hidden");
+        value.get_name().to_owned()
     }
 
     /// What it is.
-    pub fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Service::Exponential => "exponential sizes, mean 60 µs",
             Service::Bimodal => "two sizes, 99.5 % of 10 µs and 0.5 % of 10 ms",
@@ -39,7 +33,7 @@ impl Service {
     }
 
     /// The distribution itself. All have a mean of 60 to 66 µs.
-    pub fn distribution(self) -> Distribution {
+    pub(super) fn distribution(self) -> Distribution {
         match self {
             Service::Exponential => Distribution::exponential(60_000.0),
             Service::Bimodal => Distribution::bimodal(10_000, 10_000_000, 0.005),
@@ -55,7 +49,9 @@ mod tests {
 
     #[test]
     fn the_same_load_is_about_as_many_jobs_of_each() {
-        let means = Service::ALL.map(|service| service.distribution().mean_ns());
-        assert!(means.iter().all(|mean| (59_900.0..66_500.0).contains(mean)), "{means:?}");
+        for service in Service::value_variants() {
+            let mean = service.distribution().mean_ns();
+            assert!((59_900.0..66_500.0).contains(&mean), "{service:?}: {mean}");
+        }
     }
 }

@@ -9,14 +9,14 @@ use tokio::net::TcpStream;
 
 use super::support::{listen, run, spawn_all};
 use super::task::{spawn_local, yield_now};
+use crate::measurements::programs::program::Setting;
 use crate::measurements::programs::resident;
-use crate::measurements::programs::setting::Setting;
 
 /// Connections that are opened before the server gets to accept them: fewer than a listener keeps for it.
 const OPENED_AT_ONCE: usize = 100;
 
 /// After very many tasks that were there at the same time, while the set is kept.
-pub(crate) fn after_spawns(setting: &Setting) -> Vec<f64> {
+pub(super) fn after_spawns(setting: &Setting) -> Vec<f64> {
     let tasks = setting.size(1_000_000, 1_000);
     run(async move {
         let ended = Rc::new(Cell::new(0));
@@ -32,7 +32,7 @@ pub(crate) fn after_spawns(setting: &Setting) -> Vec<f64> {
 }
 
 /// The same, a thousand at a time: nothing is to pile up.
-pub(crate) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
+pub(super) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
     let (rounds, tasks) = (setting.size(1_000, 5), setting.size(1_000, 10));
     run(async move {
         for _ in 0..rounds {
@@ -43,8 +43,9 @@ pub(crate) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
 }
 
 /// Per connection that waits for its first request.
-pub(crate) fn per_connection(setting: &Setting) -> Vec<f64> {
+pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
     let connections = setting.size(4_000, 50);
+    #[cfg(unix)]
     resident::allow_files(2 * connections as u64 + 100);
     run(async move {
         let accepted = Rc::new(Cell::new(0));

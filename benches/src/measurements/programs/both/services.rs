@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::support::{listen, run, timed_with_p99};
 use super::task::yield_now;
 use crate::measurements::programs::clients;
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 
 /// Keys that the slow command looks at between two yields.
 const SCANNED: usize = 100;
@@ -25,7 +25,7 @@ type Store = Rc<RefCell<BTreeMap<String, String>>>;
 
 /// A key-value server with commands that take a microsecond, and one that looks at all keys. The time until all clients
 /// are served, and p99 of the short commands.
-pub(crate) fn key_value(setting: &Setting) -> Vec<f64> {
+pub(super) fn key_value(setting: &Setting) -> Vec<f64> {
     let keys = setting.size(10_000, 100);
     run(async move {
         let store: Store = Rc::new(RefCell::new((0..keys).map(entry).collect()));
@@ -84,7 +84,7 @@ async fn count(part: &str, store: &Store) -> usize {
 
 /// A proxy: `copy_bidirectional` with a timeout around it, for each connection. The time until all clients have their
 /// echoes, and p99 of an echo.
-pub(crate) fn proxy(setting: &Setting) -> Vec<f64> {
+pub(super) fn proxy(setting: &Setting) -> Vec<f64> {
     run(async move {
         let backend = clients::echo_server(setting);
         let address = listen(move |client| timeout(Duration::from_secs(30), forward(client, backend))).await;

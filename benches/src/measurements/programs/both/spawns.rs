@@ -7,15 +7,33 @@ use tokio::sync::mpsc;
 use super::support::{spawn_all, timed};
 use super::task::{JoinSet, spawn_local, yield_now};
 use crate::harness::pinning::Side;
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 
-pub(crate) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
+pub(super) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
     let tasks = setting.size(100_000, 100);
     timed(spawn_all(tasks, |number| async move { number }))
 }
 
-/// A set of tasks that is kept at a thousand.
-pub(crate) fn join_set(setting: &Setting) -> Vec<f64> {
+pub(super) fn spawns_two(setting: &Setting) -> Vec<f64> {
+    let rounds = setting.size(50_000, 50);
+    timed(async move {
+        for _ in 0..rounds {
+            let [first, second] = [spawn_local(yield_now()), spawn_local(yield_now())];
+            first.await.expect("no task fails");
+            second.await.expect("no task fails");
+        }
+    })
+}
+
+/// Tasks of the runtime, not of the set, one after the other.
+pub(super) async fn tokio_spawns(tasks: usize) {
+    for number in 0..tasks {
+        let found = tokio::spawn(async move { number }).await.expect("no task fails");
+        assert_eq!(found, number);
+    }
+}
+
+pub(super) fn join_set(setting: &Setting) -> Vec<f64> {
     let (tasks, at_once) = (setting.size(100_000, 100), setting.size(1_000, 10));
     timed(async move {
         let mut set = JoinSet::new();
@@ -31,16 +49,8 @@ pub(crate) fn join_set(setting: &Setting) -> Vec<f64> {
     })
 }
 
-pub(crate) fn spawns_from_a_thread(setting: &Setting) -> Vec<f64> {
-    spawns_from_threads(setting, 1)
-}
-
-pub(crate) fn spawns_from_four_threads(setting: &Setting) -> Vec<f64> {
-    spawns_from_threads(setting, 4)
-}
-
 /// Threads send requests; a task spawns one for each. The set ends when all are served.
-fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
+pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
     let requests = setting.size(100_000, 100) / threads;
     timed(async move {
         let (sender, mut inbox) = mpsc::unbounded_channel();
@@ -69,8 +79,7 @@ fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
     })
 }
 
-/// Tasks that leave work to threads, and wait for it.
-pub(crate) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
+pub(super) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(64, 4), setting.size(50, 2));
     timed(spawn_all(tasks, |_| async move {
         for number in 0..times {

@@ -1,14 +1,14 @@
 //! What programs share: a fresh set in a fresh host, and what is done there more than once.
 
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::task::{LocalSet, spawn_local, yield_now};
+use super::task::{LocalSet, spawn_local};
 use crate::arms;
 use crate::measurements::programs::clients::ANY_PORT;
 use crate::stats::latencies::Latencies;
@@ -49,20 +49,6 @@ pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(
 ) {
     for handle in (0..tasks).map(task).map(spawn_local).collect::<Vec<_>>() {
         handle.await.expect("no task fails");
-    }
-}
-
-/// Yields so many times.
-pub(super) async fn yield_often(times: usize) {
-    for _ in 0..times {
-        yield_now().await;
-    }
-}
-
-/// The same with the yield that tokio has, which may stay where it is in a program whose other imports change.
-pub(super) async fn yield_often_by_tokio(times: usize) {
-    for _ in 0..times {
-        tokio::task::yield_now().await;
     }
 }
 

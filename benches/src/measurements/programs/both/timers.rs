@@ -8,7 +8,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
-use crate::measurements::programs::setting::Setting;
+use crate::measurements::programs::program::Setting;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::now;
 use crate::workload::spin;
@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_micros(50);
 
 /// Timers that go off every five milliseconds beside tasks that always have work: the hogs' time per poll, and how late
 /// the timers are.
-pub(crate) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
+pub(super) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
     let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
     run(async move {
         let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Latencies::default())));
@@ -52,7 +52,7 @@ async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Latencies>) {
 }
 
 /// Very many tasks that sleep once, all of them at the same time: the thread's CPU time, and how late they wake.
-pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
+pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
     let (sleepers, spawning) = (setting.size(100_000, 200), setting.size(150, 2));
     let millisecond = Duration::from_millis(1);
     run(async move {
@@ -69,8 +69,7 @@ pub(crate) fn sleepers(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// Timeouts around what is ready in time.
-pub(crate) fn timeouts(setting: &Setting) -> Vec<f64> {
+pub(super) fn timeouts(setting: &Setting) -> Vec<f64> {
     let (tasks, times) = (setting.size(100, 5), setting.size(1_000, 5));
     timed(spawn_all(tasks, |_| async move {
         for _ in 0..times {

@@ -1,13 +1,13 @@
-//! Calls: a request, and a wait for its answer.
+//! Tasks that wait for each other with what `tokio::sync` has: calls with an answer, notifications, locks.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
 
 use super::support::{run, spawn_all, timed};
-use super::task::spawn_local;
-use crate::measurements::programs::setting::Setting;
+use super::task::{spawn_local, yield_now};
+use crate::measurements::programs::program::Setting;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
@@ -15,7 +15,7 @@ use crate::stopwatch::Stopwatch;
 type Call = (u64, oneshot::Sender<u64>);
 
 /// Pairs of a client and a server, all of them busy: the time, p99 and p99.9 of a call.
-pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
+pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
     run(async move {
         let latencies = Rc::new(RefCell::new(Latencies::default()));
@@ -31,8 +31,7 @@ pub(crate) fn pairs(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// One service that all callers call.
-pub(crate) fn one_service(setting: &Setting) -> Vec<f64> {
+pub(super) fn one_service(setting: &Setting) -> Vec<f64> {
     let (callers, calls) = (setting.size(100, 5), setting.size(1_000, 10));
     timed(async move {
         let (service, requests) = mpsc::channel(32);
@@ -41,13 +40,13 @@ pub(crate) fn one_service(setting: &Setting) -> Vec<f64> {
     })
 }
 
-pub(super) async fn serve(mut requests: mpsc::Receiver<Call>) {
+async fn serve(mut requests: mpsc::Receiver<Call>) {
     while let Some((number, answer)) = requests.recv().await {
         answer.send(number + 1).expect("the caller waits");
     }
 }
 
-pub(super) async fn call(service: &mpsc::Sender<Call>, number: u64) -> u64 {
+async fn call(service: &mpsc::Sender<Call>, number: u64) -> u64 {
     let (answer, answered) = oneshot::channel();
     service.send((number, answer)).await.expect("the service does not end");
     answered.await.expect("the service answers")
@@ -67,8 +66,7 @@ async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<Ref
     }
 }
 
-/// Two tasks that wake each other, many times over.
-pub(crate) fn notify_pairs(setting: &Setting) -> Vec<f64> {
+pub(super) fn notify_pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
     timed(spawn_all(pairs, |_| {
         let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];
@@ -83,4 +81,55 @@ async fn take_turns(mine: Rc<Notify>, other: Rc<Notify>, turns: usize) {
         mine.notified().await;
         other.notify_one();
     }
+}
+
+pub(super) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
+    let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
+    timed(async move {
+        let counter = Rc::new(Mutex::new(0));
+        spawn_all(tasks, |_| count_with_yield(counter.clone(), times)).await;
+        assert_eq!(*counter.lock().await, tasks * times);
+    })
+}
+
+async fn count_with_yield(counter: Rc<Mutex<usize>>, times: usize) {
+    for _ in 0..times {
+        let mut counted = counter.lock().await;
+        yield_now().await;
+        *counted += 1;
+    }
+}
+
+pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
+    let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
+    timed(async move {
+        let (service, requests) = mpsc::channel(1);
+        drop(spawn_local(serve(requests)));
+        let number = Rc::new(Mutex::new(0));
+        spawn_all(tasks, |_| {
+            let (number, service) = (number.clone(), service.clone());
+            async move {
+                for _ in 0..times {
+                    let mut number = number.lock().await;
+                    *number = call(&service, *number).await;
+                }
+            }
+        })
+        .await;
+        assert_eq!(*number.lock().await, (tasks * times) as u64);
+    })
+}
+
+pub(super) fn semaphore(setting: &Setting) -> Vec<f64> {
+    let (tasks, times) = (setting.size(1_000, 20), setting.size(50, 2));
+    let permits = Rc::new(Semaphore::new(10));
+    timed(spawn_all(tasks, |_| {
+        let permits = permits.clone();
+        async move {
+            for _ in 0..times {
+                let _permit = permits.acquire().await.expect("it is not closed");
+                yield_now().await;
+            }
+        }
+    }))
 }

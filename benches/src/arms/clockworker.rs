@@ -1,0 +1,168 @@
+//! Clockworker, in the ways in which it can be set up.
+
+use std::time::Duration;
+
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::{Executor, JoinError, JoinHandle, Queue};
+
+use super::Contender;
+
+/// Clockworker, with what it can tell tasks apart by.
+#[derive(Debug)]
+pub struct Clockworker<L> {
+    executor: Executor,
+    lanes: L,
+}
+
+/// What Clockworker can tell tasks apart by.
+pub trait Lanes: 'static {
+    /// Spawns a task of that lane.
+    fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()>;
+}
+
+impl<L: Lanes> Contender for Clockworker<L> {
+    type Handle = JoinHandle<()>;
+    type Lost = JoinError;
+
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        self.lanes.spawn(&self.executor, lane, task)
+    }
+
+    fn abort(handle: Self::Handle) {
+        handle.abort();
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        self.executor.run_until(root)
+    }
+}
+
+/// Clockworker with its default queue only.
+pub type OneQueue = Clockworker<DefaultQueue>;
+
+/// Every lane is the default queue.
+#[derive(Debug)]
+pub struct DefaultQueue;
+
+impl Lanes for DefaultQueue {
+    fn spawn(&self, on: &Executor, _lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        on.spawn(task)
+    }
+}
+
+impl OneQueue {
+    /// With the default policy, WokenFirst.
+    pub fn as_it_comes() -> Self {
+        Clockworker { executor: Executor::new(), lanes: DefaultQueue }
+    }
+
+    fn under(policy: impl Scheduler + 'static) -> Self {
+        let executor = Executor::builder().scheduler(policy).build().expect("the defaults are valid");
+        Clockworker { executor, lanes: DefaultQueue }
+    }
+
+    /// With the order of becoming ready.
+    pub fn runnable_fifo() -> Self {
+        OneQueue::under(RunnableFifo::new())
+    }
+
+    /// With the order of spawn.
+    pub fn arrival_fifo() -> Self {
+        OneQueue::under(ArrivalFifo::new())
+    }
+
+    /// With quantised least attained service.
+    pub fn qlas() -> Self {
+        OneQueue::under(Qlas::new())
+    }
+
+    /// With least attained service.
+    pub fn las() -> Self {
+        OneQueue::under(Las::new())
+    }
+
+    /// With shortest expected remaining time.
+    pub fn serpt() -> Self {
+        OneQueue::under(Serpt::new())
+    }
+}
+
+/// Clockworker with two queues, each a WokenFirst; even lanes are the first, odd lanes the second.
+pub type TwoQueues = Clockworker<[Queue; 2]>;
+
+impl Lanes for [Queue; 2] {
+    fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        self[lane % 2].spawn(task)
+    }
+}
+
+/// How a queue is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSetup {
+    /// Its name.
+    pub name: &'static str,
+    /// Its share.
+    pub share: u32,
+    /// The service it asks for per turn.
+    pub request: Duration,
+}
+
+impl TwoQueues {
+    /// Two queues, set up so.
+    pub fn new(queues: [QueueSetup; 2]) -> Self {
+        let executor = Executor::new();
+        let lanes = queues.map(|QueueSetup { name, share, request }| {
+            executor.new_queue(name).share(share).request(request).create().expect("the setup is valid")
+        });
+        Clockworker { executor, lanes }
+    }
+
+    /// Two queues with the same share.
+    pub fn alike() -> Self {
+        let request = clockworker::DEFAULT_REQUEST;
+        TwoQueues::new(["even", "odd"].map(|name| QueueSetup { name, share: 1, request }))
+    }
+}
+
+/// Clockworker with any number of queues, each a WokenFirst; a lane is the queue of its number, counted round.
+pub type ManyQueues = Clockworker<Vec<Queue>>;
+
+impl Lanes for Vec<Queue> {
+    fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        self[lane % self.len()].spawn(task)
+    }
+}
+
+impl ManyQueues {
+    /// So many queues with the same share, each asking for so much service a turn.
+    pub fn new(queues: usize, request: Duration) -> Self {
+        let executor = Executor::new();
+        let create = |number: usize| {
+            let name = number.to_string();
+            executor.new_queue(&name).request(request).create().expect("the setup is valid")
+        };
+        let lanes = (0..queues).map(create).collect();
+        Clockworker { executor, lanes }
+    }
+
+    /// Turns that queues have had.
+    pub fn turns(&self) -> u64 {
+        self.executor.stats().slices
+    }
+}
+
+/// Clockworker with one queue; a lane is the group that its task is given, by its key.
+pub type ManyGroups = Clockworker<Vec<u64>>;
+
+impl Lanes for Vec<u64> {
+    fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        on.default_queue().group(self[lane]).spawn(task)
+    }
+}
+
+impl ManyGroups {
+    /// On `executor`; the task of lane `n` is of the group `keys[n]`.
+    pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
+        Clockworker { executor, lanes: keys }
+    }
+}
