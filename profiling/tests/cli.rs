@@ -34,7 +34,10 @@ fn callgrind_is_told_what_to_run() {
 fn nonsense_is_refused() {
     for arguments in [
         &["run", "--tasks", "0"][..],
-        &["run", "--seconds", "-1"],
+        &["run", "--seconds=-1"],
+        &["run", "--seconds=901"],
+        &["run", "--seconds=NaN"],
+        &["run", "--seconds=soon"],
         &["run", "--seconds", "1", "--rounds", "1"],
         &["phases", "--executor", "local-set,smol"],
         &["flamegraph", "--frequency", "0"],

@@ -2,7 +2,7 @@
 
 /// What time goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(super) enum Phase {
     Spawn,
     ReadyList,
     Pick,
@@ -18,43 +18,22 @@ pub(crate) enum Phase {
     Rest,
 }
 
-impl Phase {
-    /// All of them, in the order of the table.
-    pub(crate) const ALL: [Phase; 13] = [
-        Phase::Spawn,
-        Phase::ReadyList,
-        Phase::Pick,
-        Phase::Clock,
-        Phase::Waker,
-        Phase::State,
-        Phase::Own,
-        Phase::Finish,
-        Phase::Memory,
-        Phase::Loop,
-        Phase::Host,
-        Phase::Root,
-        Phase::Rest,
-    ];
-
-    /// The name in the table.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Phase::Spawn => "spawn",
-            Phase::ReadyList => "ready list: push, pop, served",
-            Phase::Pick => "pick between queues",
-            Phase::Clock => "clock",
-            Phase::Waker => "waker",
-            Phase::State => "task state: record, cell, handover",
-            Phase::Own => "the task's own work",
-            Phase::Finish => "finish and join",
-            Phase::Memory => "allocator, copying",
-            Phase::Loop => "run loop: checks between polls",
-            Phase::Host => "host: tokio's runtime",
-            Phase::Root => "the future that spawns and awaits",
-            Phase::Rest => "rest",
-        }
-    }
-}
+/// All of them with their names in the table, in its order.
+pub(super) const TITLES: [(Phase, &str); 13] = [
+    (Phase::Spawn, "spawn"),
+    (Phase::ReadyList, "ready list: push, pop, served"),
+    (Phase::Pick, "pick between queues"),
+    (Phase::Clock, "clock"),
+    (Phase::Waker, "waker"),
+    (Phase::State, "task state: record, cell, handover"),
+    (Phase::Own, "the task's own work"),
+    (Phase::Finish, "finish and join"),
+    (Phase::Memory, "allocator, copying"),
+    (Phase::Loop, "run loop: checks between polls"),
+    (Phase::Host, "host: tokio's runtime"),
+    (Phase::Root, "the future that spawns and awaits"),
+    (Phase::Rest, "rest"),
+];
 
 /// Functions that more than one phase calls. They belong to what their caller belongs to (as do all that no rule is for,
 /// which is most of `core` and `alloc`), and where that is not known because they were not inlined, to this.
@@ -82,9 +61,7 @@ const RULES: &[(&str, &str, Phase)] = &[
 
     // Clockworker.
     ("clockworker_schedulers::eevdf::", "", Phase::Pick),
-    ("clockworker_schedulers::tournament::", "", Phase::Pick),
-    ("clockworker_schedulers::vtime::", "", Phase::Pick),
-    ("clockworker_schedulers::scheduler::", "", Phase::ReadyList),
+    ("clockworker_schedulers::parts::tournament::", "", Phase::Pick),
     ("clockworker_schedulers::", "", Phase::ReadyList),
     ("clockworker::queue::policy::Policy<S>::", "", Phase::ReadyList),
     ("clockworker::run::slice::push", "", Phase::ReadyList),
@@ -95,15 +72,12 @@ const RULES: &[(&str, &str, Phase)] = &[
     ("clockworker::run::pick::", "::run_slice", Phase::Pick),
     ("clockworker::run::pick::", "Core>::pick", Phase::Pick),
     ("clockworker::run::pick::", "::end_slice", Phase::Pick),
-    ("clockworker::run::pick::", "::grant", Phase::Pick),
-    ("clockworker::run::pick::", "::shorten_grant", Phase::Pick),
+    ("clockworker::run::pick::", "grant", Phase::Pick),
     ("clockworker::run::pick::", "::charge", Phase::Pick),
-    ("clockworker::run::spawn::", "", Phase::Spawn),
     ("clockworker::run::", "::spawn", Phase::Spawn),
     ("clockworker::executor::", "::spawn", Phase::Spawn),
     ("clockworker::queue_handle::", "", Phase::Spawn),
     ("clockworker::group::", "", Phase::Spawn),
-    ("clockworker::run::queue::RunQueue::spawn", "", Phase::Spawn),
     ("clockworker::queue::records::Records::insert", "", Phase::Spawn),
     ("clockworker::task::cell::spawn_here", "", Phase::Spawn),
     ("clockworker::task::cell::Cell<F>::allocate", "", Phase::Spawn),
@@ -186,57 +160,27 @@ const RULES: &[(&str, &str, Phase)] = &[
 
     ("core::ptr::drop_in_place<clockworker::task::", "", Phase::Finish),
     ("core::ptr::drop_in_place<tokio::runtime::task::", "", Phase::Finish),
+];
 
-    // The C library's, whose callers are not known here. Its inner functions have no names in many installations; those
-    // that matter are the allocator's.
-    ("libc.so", "", Phase::Memory),
-    ("[vdso]", "", Phase::Clock),
-    ("clock_gettime", "", Phase::Clock),
-    ("__GI___clock_gettime", "", Phase::Clock),
-    ("__vdso_clock_gettime", "", Phase::Clock),
-    ("epoll_wait", "", Phase::Host),
-    ("epoll_pwait", "", Phase::Host),
-    ("eventfd_write", "", Phase::Host),
-    ("write", "", Phase::Host),
-    ("__write", "", Phase::Host),
-    ("malloc", "", Phase::Memory),
-    ("free", "", Phase::Memory),
-    ("realloc", "", Phase::Memory),
-    ("calloc", "", Phase::Memory),
-    ("cfree", "", Phase::Memory),
-    ("aligned_alloc", "", Phase::Memory),
-    ("posix_memalign", "", Phase::Memory),
-    ("__posix_memalign", "", Phase::Memory),
-    ("_mid_memalign", "", Phase::Memory),
-    ("_int_", "", Phase::Memory),
-    ("__GI___libc_", "", Phase::Memory),
-    ("__libc_", "", Phase::Memory),
-    ("sysmalloc", "", Phase::Memory),
-    ("systrim", "", Phase::Memory),
-    ("unlink_chunk", "", Phase::Memory),
-    ("tcache_", "", Phase::Memory),
-    ("alloc_perturb", "", Phase::Memory),
-    ("checked_request2size", "", Phase::Memory),
-    ("ptmalloc", "", Phase::Memory),
-    ("arena_", "", Phase::Memory),
-    ("brk", "", Phase::Memory),
-    ("__brk", "", Phase::Memory),
-    ("sbrk", "", Phase::Memory),
-    ("mmap", "", Phase::Memory),
-    ("__mmap", "", Phase::Memory),
-    ("munmap", "", Phase::Memory),
-    ("__munmap", "", Phase::Memory),
-    ("mremap", "", Phase::Memory),
-    ("madvise", "", Phase::Memory),
-    ("memcpy", "", Phase::Memory),
-    ("memmove", "", Phase::Memory),
-    ("memset", "", Phase::Memory),
-    ("__mem", "", Phase::Memory),
+/// The C library's functions, whose callers are not known here, by the beginnings of their names. Its inner functions have
+/// no names in many installations; those that matter are the allocator's.
+#[rustfmt::skip]
+const C_LIBRARY: &[(Phase, &[&str])] = &[
+    (Phase::Clock, &["[vdso]", "clock_gettime", "__GI___clock_gettime", "__vdso_clock_gettime"]),
+    (Phase::Host, &["epoll_wait", "epoll_pwait", "eventfd_write", "write", "__write"]),
+    (Phase::Memory, &[
+        "libc.so", "__libc_", "__GI___libc_",
+        "malloc", "calloc", "realloc", "free", "cfree",
+        "aligned_alloc", "posix_memalign", "__posix_memalign", "_mid_memalign",
+        "_int_", "sysmalloc", "systrim", "unlink_chunk", "tcache_", "alloc_perturb", "checked_request2size", "ptmalloc", "arena_",
+        "brk", "__brk", "sbrk", "mmap", "__mmap", "munmap", "__munmap", "mremap", "madvise",
+        "memcpy", "memmove", "memset", "__mem",
+    ]),
 ];
 
 /// The phase of a sample, and the function that decided it. `functions` is the one that ran, then those that it is
 /// inlined into, outwards.
-pub(crate) fn classify(functions: &[String]) -> (Phase, &str) {
+pub(super) fn classify(functions: &[String]) -> (Phase, &str) {
     let decide = |of: fn(&str) -> Option<Phase>| {
         functions.iter().find_map(|function| Some((of(function)?, function.as_str())))
     };
@@ -250,7 +194,9 @@ fn by_rule(function: &str) -> Option<Phase> {
     }
     let name = function.trim_start_matches('<');
     let fits = |&&(begin, inside, _): &&(&str, &str, Phase)| name.starts_with(begin) && name.contains(inside);
-    RULES.iter().find(fits).map(|&(_, _, phase)| phase)
+    let rule = RULES.iter().find(fits).map(|&(_, _, phase)| phase);
+    let is_c = |begins: &[&str]| begins.iter().any(|begin| name.starts_with(begin));
+    rule.or_else(|| C_LIBRARY.iter().find(|(_, begins)| is_c(begins)).map(|&(phase, _)| phase))
 }
 
 fn by_default(function: &str) -> Option<Phase> {
@@ -262,89 +208,46 @@ fn by_default(function: &str) -> Option<Phase> {
 mod tests {
     use super::*;
 
-    /// Stacks as they were seen in a release build, the innermost function first.
+    /// Stacks as they were seen in a release build, the innermost function first, and the last the one that decides.
     const SEEN: &[(Phase, &[&str])] = &[
-        (
-            Phase::Spawn,
-            &[
-                "core::ptr::write",
-                "alloc::vec::Vec<T,A>::push",
-                "slab::Slab<T>::insert_at",
-                "clockworker::queue::records::Records::insert",
-                "clockworker::run::queue::RunQueue::spawn",
-            ],
-        ),
+        (Phase::Spawn, &["slab::Slab<T>::insert_at", "clockworker::queue::records::Records::insert"]),
+        (Phase::Spawn, &["clockworker::run::queue::RunQueue::spawn"]),
+        (Phase::Spawn, &["clockworker::run::spawn::<impl clockworker::run::core::Core>::spawn"]),
         (
             Phase::ReadyList,
             &[
-                "alloc::collections::vec_deque::VecDeque<T,A>::push_back",
-                "<clockworker_schedulers::runnable_fifo::RunnableFifo as clockworker_schedulers::scheduler::Scheduler>::push",
-                "clockworker::run::slice::run",
+                "<clockworker_schedulers::policies::qlas::Qlas as clockworker_schedulers::scheduler::Scheduler>::pop",
             ],
         ),
-        (
-            Phase::ReadyList,
-            &["<clockworker_schedulers::qlas::Qlas as clockworker_schedulers::scheduler::Scheduler>::pop"],
-        ),
+        (Phase::ReadyList, &["clockworker_schedulers::parts::buckets::Buckets<T>::push_back"]),
         (Phase::Pick, &["clockworker_schedulers::eevdf::Eevdf::pick_contended"]),
-        (
-            Phase::Clock,
-            &[
-                "quanta::Clock::delta_as_nanos",
-                "clockworker::base::clock::Clock::now",
-                "clockworker::run::timing::Timing::after_poll",
-            ],
-        ),
+        (Phase::Pick, &["clockworker_schedulers::parts::tournament::Tournament::reserve"]),
+        (Phase::Pick, &["clockworker::run::pick::<impl clockworker::run::core::Core>::shorten_grant"]),
+        (Phase::Clock, &["quanta::Clock::delta_as_nanos"]),
         (Phase::Clock, &["core::cell::Cell<T>::set", "clockworker::run::meter::Meter::read"]),
+        (Phase::Waker, &["core::ptr::non_null::NonNull<T>::new", "clockworker::task::waker::wake_by_ref"]),
+        // Shared by several phases: the caller's rule decides, wherever it is.
         (
             Phase::Waker,
-            &[
-                "core::bool::<impl bool>::then_some",
-                "clockworker::task::owner::OwnerCell<T>::get",
-                "clockworker::task::shared::Shared::local",
-                "clockworker::task::header::wake_task",
-            ],
+            &["clockworker::task::owner::OwnerCell<T>::get", "clockworker::task::header::wake_task"],
         ),
-        (Phase::Waker, &["core::ptr::non_null::NonNull<T>::new", "clockworker::task::waker::wake_by_ref"]),
-        (Phase::State, &["clockworker::task::waker::lend", "clockworker::task::live::LiveTask::run"]),
-        (
-            Phase::State,
-            &[
-                "slab::Slab<T>::get_mut",
-                "clockworker::queue::records::Records::take_ready",
-                "clockworker::run::slice::choose",
-            ],
-        ),
+        (Phase::State, &["clockworker::task::waker::lend"]),
+        (Phase::State, &["slab::Slab<T>::get_mut", "clockworker::queue::records::Records::take_ready"]),
         (
             Phase::Own,
             &[
                 "<clockworker_benches::workload::self_waking::SelfWaking as core::future::future::Future>::poll",
-                "clockworker::task::cell::Cell<F>::poll::{{closure}}",
             ],
         ),
-        (
-            Phase::Finish,
-            &[
-                "core::sync::atomic::atomic_compare_exchange",
-                "clockworker::task::state::State::complete_unwatched",
-                "clockworker::task::live::LiveTask::complete",
-                "clockworker::task::live::LiveTask::run",
-            ],
-        ),
+        (Phase::Finish, &["clockworker::task::state::State::complete_unwatched"]),
+        (Phase::Finish, &["clockworker::task::live::LiveTask::complete"]),
         (Phase::Memory, &["_int_malloc"]),
         (Phase::Memory, &["libc.so.6"]),
-        (
-            Phase::Loop,
-            &[
-                "core::cell::Cell<T>::set",
-                "clockworker::run::pick::<impl clockworker::run::core::Core>::enter_task",
-            ],
-        ),
-        (Phase::Loop, &["clockworker::run::timing::Timing::end", "clockworker::run::slice::run"]),
+        (Phase::Loop, &["clockworker::run::pick::<impl clockworker::run::core::Core>::enter_task"]),
+        (Phase::Loop, &["clockworker::run::timing::Timing::end"]),
         (
             Phase::Waker,
             &[
-                "tokio::runtime::task::state::Snapshot::ref_inc",
                 "tokio::runtime::task::state::State::fetch_update_action",
                 "tokio::runtime::task::state::State::transition_to_notified_by_ref",
             ],
@@ -354,24 +257,12 @@ mod tests {
             Phase::ReadyList,
             &["tokio::loom::std::mutex::Mutex<T>::lock", "tokio::task::local::LocalSet::next_task"],
         ),
-        (
-            Phase::Loop,
-            &[
-                "tokio::runtime::context::CONTEXT::{{constant}}::{{closure}}",
-                "tokio::runtime::context::budget",
-            ],
-        ),
+        (Phase::Loop, &["tokio::runtime::context::CONTEXT::{{constant}}", "tokio::runtime::context::budget"]),
         (Phase::Host, &["tokio::runtime::time::Driver::park_internal"]),
+        (Phase::Host, &["epoll_wait"]),
         (Phase::Root, &["clockworker_benches::arms::bracketed::bracketed::{{closure}}"]),
         (Phase::Finish, &["tokio::runtime::task::core::Core<T,S>::set_stage"]),
-        (
-            Phase::Spawn,
-            &[
-                "core::sync::atomic::atomic_add",
-                "<alloc::sync::Arc<T,A> as core::clone::Clone>::clone",
-                "tokio::task::local::Context::spawn",
-            ],
-        ),
+        (Phase::Spawn, &["core::sync::atomic::atomic_add", "tokio::task::local::Context::spawn"]),
         (Phase::Rest, &["core::fmt::write"]),
         (Phase::Rest, &[]),
     ];
@@ -394,8 +285,6 @@ mod tests {
 
     #[test]
     fn phases_are_in_the_order_of_their_numbers() {
-        for (number, phase) in Phase::ALL.into_iter().enumerate() {
-            assert_eq!(phase as usize, number);
-        }
+        assert!(TITLES.iter().enumerate().all(|(number, &(phase, _))| phase as usize == number));
     }
 }
