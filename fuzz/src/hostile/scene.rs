@@ -24,6 +24,7 @@ pub(super) struct Owed {
 }
 
 /// The scene.
+#[derive(Default)]
 pub(super) struct Scene {
     pub(super) program: Tape,
     pub(super) plan: Tape,
@@ -65,20 +66,9 @@ impl Scene {
             program,
             plan,
             clock,
-            entries: RefCell::default(),
-            queues: RefCell::default(),
-            finishing: Cell::new(false),
-            drops: Cell::new(0),
-            outputs: Rc::default(),
-            newest: Cell::new(None),
-            hostile_polls: Cell::new(0),
-            slots: RefCell::default(),
-            owed: RefCell::default(),
-            at_fault: OnceCell::new(),
-            excused: Cell::new(false),
-            patience: Cell::new((u64::MAX, Some(0))),
             own_patience,
-            starved: Cell::new(false),
+            patience: Cell::new((u64::MAX, Some(0))),
+            ..Self::default()
         })
     }
 

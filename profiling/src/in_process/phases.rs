@@ -29,11 +29,7 @@ struct Account {
     /// Which of the samples are its own.
     spans: Vec<Range<usize>>,
     kernel: Counts,
-}
-
-/// One executor's samples by phase, and by function inside each.
-#[derive(Debug)]
-struct Profile {
+    /// Its samples by phase, and by function inside each.
     by_phase: [usize; PHASES],
     by_function: [HashMap<String, usize>; PHASES],
 }
@@ -42,46 +38,44 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
     let shape = options.workload.shape();
     let sampler =
         Sampler::start().map_err(|errno| Failure::run(format!("no timer to sample by: {errno}")))?;
-    let mut accounts: Vec<Account> =
-        options.executors.iter().map(|&contestant| Account::new(contestant)).collect();
+    let mut accounts: Vec<Account> = options.executors.iter().copied().map(Account::new).collect();
     // What happens once in a process, calibrating the clock above all, is not the workload's.
     options.executors.iter().for_each(|executor| executor.run(Shape::new(1, 0), || (), |()| ()));
     let rounds = repeat(options.length, || accounts.iter_mut().for_each(|account| account.round(shape)));
     let (samples, lost) = sampler.samples();
     drop(sampler);
     if lost > 0 {
-        return Err(Failure::run(format!(
-            "no room for {} samples; ask for fewer rounds",
-            grouped(lost as u64)
-        )));
+        let lost = grouped(lost as u64);
+        return Err(Failure::run(format!("no room for {lost} samples; ask for fewer rounds")));
     }
 
     let mut names = Names::default();
-    let profiles: Vec<Profile> =
-        accounts.iter().map(|account| account.profile(&samples, &mut names)).collect();
+    accounts.iter_mut().for_each(|account| account.classify(&samples, &mut names));
     let polls = rounds * shape.polls();
     let mut text = format!(
-        "{shape}, ns per poll (and %), {} rounds of each, a sample every {} µs of them\n\n",
+        "{shape}, ns per poll (and %), {} rounds of each, a sample every {} µs of them\n\n{}\n",
         grouped(rounds),
         PERIOD.as_micros(),
+        phases_table(&accounts, polls),
     );
-    text.push_str(&phases_table(&accounts, &profiles, polls));
-    text.push('\n');
-    for (account, profile) in accounts.iter().zip(&profiles) {
-        text.push_str(&account.footnote(profile, polls));
-    }
+    text.extend(accounts.iter().map(|account| account.footnote(polls)));
     if cfg!(debug_assertions) {
         text.push_str("A debug build: the functions that decide are not inlined, so most is rest. Add --profile profiling.\n");
     }
-    for (account, profile) in accounts.iter().zip(&profiles) {
-        text.push_str(&account.functions(profile, polls, options.functions));
-    }
+    text.extend(accounts.iter().map(|account| account.functions(polls, options.functions)));
     Ok(text)
 }
 
 impl Account {
     fn new(contestant: Contestant) -> Self {
-        Account { contestant, time: Duration::ZERO, spans: Vec::new(), kernel: Counts::default() }
+        Account {
+            contestant,
+            time: Duration::ZERO,
+            spans: Vec::new(),
+            kernel: Counts::default(),
+            by_phase: [0; PHASES],
+            by_function: Default::default(),
+        }
     }
 
     fn round(&mut self, shape: Shape) {
@@ -97,29 +91,30 @@ impl Account {
         self.kernel.add_since(kernel);
     }
 
-    fn profile(&self, samples: &[usize], names: &mut Names) -> Profile {
-        let mut profile = Profile { by_phase: [0; PHASES], by_function: Default::default() };
+    fn classify(&mut self, samples: &[usize], names: &mut Names) {
         for &address in self.spans.iter().flat_map(|span| &samples[span.clone()]) {
             let (phase, function) = classify(names.of(address));
-            profile.by_phase[phase as usize] += 1;
-            *profile.by_function[phase as usize].entry(function.to_owned()).or_default() += 1;
+            self.by_phase[phase as usize] += 1;
+            *self.by_function[phase as usize].entry(function.to_owned()).or_default() += 1;
         }
-        profile
+    }
+
+    fn samples(&self) -> usize {
+        self.by_phase.iter().sum()
     }
 
     fn ns_per_poll(&self, polls: u64) -> f64 {
         self.time.as_nanos() as f64 / polls as f64
     }
 
-    fn footnote(&self, profile: &Profile, polls: u64) -> String {
-        let samples = profile.samples();
+    fn footnote(&self, polls: u64) -> String {
         // Half of them is where the error of a share is largest.
-        let error = 1.96 * (0.25 / samples.max(1) as f64).sqrt();
+        let error = 1.96 * (0.25 / self.samples().max(1) as f64).sqrt();
         format!(
             "{}: {} samples, so a share is right to ±{:.1} points or better (95 %). {:.3} page faults per poll; of the \
              CPU time {:.0} % were the kernel's, setting up and taking down included.\n",
             self.contestant.name(),
-            grouped(samples as u64),
+            grouped(self.samples() as u64),
             100.0 * error,
             self.kernel.faults as f64 / polls as f64,
             100.0 * self.kernel.system_share(),
@@ -127,12 +122,13 @@ impl Account {
     }
 
     /// The functions with the most samples, by phase, `most` of each.
-    fn functions(&self, profile: &Profile, polls: u64, most: usize) -> String {
+    fn functions(&self, polls: u64, most: usize) -> String {
         if most == 0 {
             return String::new();
         }
+        let ns_per_sample = self.ns_per_poll(polls) / self.samples() as f64;
         let mut text = format!("\n{}, ns per poll by the function that decided\n", self.contestant.name());
-        for ((_, title), functions) in TITLES.into_iter().zip(&profile.by_function) {
+        for ((_, title), functions) in TITLES.into_iter().zip(&self.by_function) {
             if functions.is_empty() {
                 continue;
             }
@@ -140,33 +136,25 @@ impl Account {
             functions.sort_by_key(|&(name, &samples)| (std::cmp::Reverse(samples), name));
             let _ = writeln!(text, "  {title}");
             for (name, &samples) in functions.into_iter().take(most) {
-                let share = samples as f64 / profile.samples() as f64;
-                let _ = writeln!(text, "  {:8.2}  {name}", share * self.ns_per_poll(polls));
+                let _ = writeln!(text, "  {:8.2}  {name}", samples as f64 * ns_per_sample);
             }
         }
         text
     }
 }
 
-impl Profile {
-    fn samples(&self) -> usize {
-        self.by_phase.iter().sum()
-    }
-}
-
 /// A row a phase and a column an executor. Rounded so that each column sums to its total, in ns and in %.
-fn phases_table(accounts: &[Account], profiles: &[Profile], polls: u64) -> String {
+fn phases_table(accounts: &[Account], polls: u64) -> String {
     let mut head = vec!["phase".to_owned()];
     let mut rows: Vec<Vec<String>> = TITLES.iter().map(|(_, title)| vec![(*title).to_owned()]).collect();
     let mut total = vec!["total".to_owned()];
     let mut ratios = vec!["× local-set".to_owned()];
     let baseline = accounts.iter().find(|account| account.contestant == Contestant::LocalSet);
-    for (account, profile) in accounts.iter().zip(profiles) {
+    for account in accounts {
         head.push(account.contestant.name());
         let hundredths = (100.0 * account.ns_per_poll(polls)).round() as u64;
-        let times = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { hundredths });
-        let tenths = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { 1_000 });
-        for ((row, time), share) in rows.iter_mut().zip(times).zip(tenths) {
+        let of_samples = |total| apportion(&account.by_phase, if account.samples() == 0 { 0 } else { total });
+        for ((row, time), share) in rows.iter_mut().zip(of_samples(hundredths)).zip(of_samples(1_000)) {
             row.push(cell(time, share));
         }
         total.push(cell(hundredths, 1_000));
