@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use rayon::prelude::*;
 
 use crate::budgets::{Budgets, DEFAULT_PATH};
@@ -23,14 +23,15 @@ use crate::verdict::Comparison;
 struct Line {
     #[command(subcommand)]
     command: Command,
+    /// The file of budgets
+    #[arg(long, value_name = "FILE", global = true, default_value = DEFAULT_PATH, hide_default_value = true)]
+    budgets: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Count, compare with the budgets, and fail if something is more than 2 % over
     Check {
-        #[command(flatten)]
-        file: File,
         /// This operation only; may be given more than once [default: all]
         #[arg(long = "operation", value_name = "KEY", value_parser = operation)]
         operations: Vec<Operation>,
@@ -39,7 +40,7 @@ enum Command {
         slowdown: u32,
     },
     /// Count, and write the counts into the file as the new budgets. Commit it with the reason
-    Rewrite(File),
+    Rewrite,
     /// Show in which functions an operation's instructions are
     Profile {
         /// The operation
@@ -47,7 +48,7 @@ enum Command {
         operation: Operation,
     },
     /// Put a slowdown in and see that the check fails; count twice and see that the counts are the same
-    Selftest(File),
+    Selftest,
     /// Run an operation for callgrind to count
     #[command(hide = true)]
     Run {
@@ -60,13 +61,6 @@ enum Command {
     },
 }
 
-#[derive(Args, Debug)]
-struct File {
-    /// The file of budgets
-    #[arg(long = "budgets", value_name = "FILE", default_value = DEFAULT_PATH, hide_default_value = true)]
-    path: PathBuf,
-}
-
 fn operation(key: &str) -> Result<Operation, String> {
     Operation::find(key).ok_or_else(|| {
         let keys: Vec<&str> = Operation::all().iter().map(|operation| operation.key).collect();
@@ -76,11 +70,12 @@ fn operation(key: &str) -> Result<Operation, String> {
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
-    let done = match Line::parse().command {
-        Command::Check { file, operations, slowdown } => check(&file, operations, slowdown),
-        Command::Rewrite(file) => rewrite(&file),
+    let Line { command, budgets } = Line::parse();
+    let done = match command {
+        Command::Check { operations, slowdown } => check(&budgets, operations, slowdown),
+        Command::Rewrite => rewrite(&budgets),
         Command::Profile { operation } => profile(operation),
-        Command::Selftest(file) => selftest::run(&file.path),
+        Command::Selftest => selftest::run(&budgets),
         Command::Run { operation, slowdown } => {
             (operation.run)(&Callgrind { slowdown });
             Ok(())
@@ -96,8 +91,8 @@ pub fn main() -> ExitCode {
     )
 }
 
-fn check(file: &File, operations: Vec<Operation>, slowdown: u32) -> Result<(), Failure> {
-    let budgets = Budgets::read(&file.path)?;
+fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), Failure> {
+    let budgets = Budgets::read(path)?;
     let wanted = if operations.is_empty() { Operation::all() } else { operations };
     let slowdown = |operation| {
         let instructions = budgets.get(operation).map_or(0.0, |budget| budget.instructions);
@@ -114,7 +109,7 @@ fn check(file: &File, operations: Vec<Operation>, slowdown: u32) -> Result<(), F
     comparison.complaint().map_or(Ok(()), |complaint| Err(Failure::OverBudget(complaint)))
 }
 
-fn rewrite(File { path }: &File) -> Result<(), Failure> {
+fn rewrite(path: &Path) -> Result<(), Failure> {
     let budgets = Budgets::read_any(path)?;
     let mut counts = count_all(&Operation::all(), |_| 0)?;
     let present = Toolchain::present();

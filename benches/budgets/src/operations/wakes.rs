@@ -18,52 +18,38 @@ pub(super) const TABLE: &[Operation] = &[
         hop(&executor(&clock, RunnableFifo::new()), &clock, region);
     }),
     Operation::ours("wake", "wake, between turns", |region| {
-        let tasks = Waiting::new(MOST);
-        for n in SIZES {
-            region.count(n, &mut || wake(tasks.wakers(n)));
-            tasks.settle();
-        }
+        Waiting::rounds(|wakers, n| region.count(n, &mut || wake(wakers)));
     }),
     Operation::ours("wake_again", "wake, already awake", |region| {
-        let tasks = Waiting::new(MOST);
-        for n in SIZES {
-            wake(tasks.wakers(n));
-            region.count(n, &mut || wake(tasks.wakers(n)));
-            tasks.settle();
-        }
+        Waiting::rounds(|wakers, n| {
+            wake(wakers);
+            region.count(n, &mut || wake(wakers));
+        });
     }),
     Operation::ours("poll_woken", "poll after it, with admission", |region| {
-        let tasks = Waiting::new(MOST);
+        let Waiting { executor, wakers } = Waiting::new(MOST);
         for n in SIZES {
-            wake(tasks.wakers(n));
-            region.count(n, &mut || run_dry(&tasks.executor));
+            wake(&wakers[..n as usize]);
+            region.count(n, &mut || run_dry(&executor));
         }
     }),
     Operation::ours("wake_remote", "wake, other thread", |region| {
-        let tasks = Waiting::new(MOST);
-        for n in SIZES {
-            let wakers = tasks.wakers(n);
-            elsewhere(|| region.count(n, &mut || wake(wakers)));
-            tasks.settle();
-        }
+        Waiting::rounds(|wakers, n| elsewhere(|| region.count(n, &mut || wake(wakers))));
     }),
     Operation::ours("wake_remote_again", "wake, other thread, already awake", |region| {
-        let tasks = Waiting::new(MOST);
-        for n in SIZES {
-            let wakers = tasks.wakers(n);
+        Waiting::rounds(|wakers, n| {
             elsewhere(|| {
                 wake(wakers);
                 region.count(n, &mut || wake(wakers));
             });
-            tasks.settle();
-        }
+        });
     }),
     Operation::ours("poll_woken_remotely", "poll after it, with admission", |region| {
-        let tasks = Waiting::new(MOST);
+        let Waiting { executor, wakers } = Waiting::new(MOST);
         for n in SIZES {
-            let wakers = tasks.wakers(n);
+            let wakers = &wakers[..n as usize];
             elsewhere(|| wake(wakers));
-            region.count(n, &mut || run_dry(&tasks.executor));
+            region.count(n, &mut || run_dry(&executor));
         }
     }),
     Operation::theirs("local_set_hop", "LocalSet: hop", |region| {
@@ -140,13 +126,13 @@ impl Waiting {
         Waiting { executor, wakers }
     }
 
-    fn wakers(&self, n: u64) -> &[Waker] {
-        &self.wakers[..n as usize]
-    }
-
-    /// Polls those that were woken, as nothing but what is counted next may be left to do.
-    fn settle(&self) {
-        run_dry(&self.executor);
+    /// Calls `wake` with so many wakers as each of [`SIZES`] says, and polls what that woke.
+    fn rounds(wake: impl Fn(&[Waker], u64)) {
+        let Waiting { executor, wakers } = Waiting::new(MOST);
+        for n in SIZES {
+            wake(&wakers[..n as usize], n);
+            run_dry(&executor);
+        }
     }
 }
 
