@@ -156,16 +156,15 @@ mod tests {
     #[test]
     fn a_file_that_is_not_understood_is_refused() {
         let own = Path::new("/own/budgets");
-        let parse = |text: &str| Part::parse(text, own).unwrap_err();
-        assert_eq!(parse(""), "no instruction in it is of this program");
-        assert_eq!(parse("events: Ir Dr\n"), "it counts 'Ir Dr' and not instructions alone");
-        assert_eq!(
-            parse("events: Ir\nob=/own/budgets\nfn=f\n0 many\n"),
-            "line 4 is not understood: '0 many'"
-        );
-        assert_eq!(parse("ob=/own/budgets\nfn=f\ncalls=x 0\n"), "line 3 is not understood: 'calls=x 0'");
-        let other = Part::parse(RECORDED, Path::new("/other")).unwrap_err();
-        assert_eq!(other, "no instruction in it is of this program");
+        for (text, problem) in [
+            ("", "no instruction in it is of this program"),
+            ("events: Ir Dr\n", "it counts 'Ir Dr' and not instructions alone"),
+            ("ob=/own/budgets\nfn=f\n0 many\n", "line 3 is not understood: '0 many'"),
+            ("ob=/own/budgets\nfn=f\ncalls=x 0\n", "line 3 is not understood: 'calls=x 0'"),
+            (&RECORDED.replace("/own/", "/other/"), "no instruction in it is of this program"),
+        ] {
+            assert_eq!(Part::parse(text, own).unwrap_err(), problem);
+        }
     }
 
     #[test]

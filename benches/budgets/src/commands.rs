@@ -99,8 +99,7 @@ fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), F
         (instructions * f64::from(slowdown) / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64
     };
     let counts = count_all(&wanted, slowdown)?;
-    let present = Toolchain::present();
-    let comparison = Comparison::new(&budgets, &present, &counts);
+    let comparison = Comparison::new(&budgets, &counts);
     let mut text = format!("{}\n", comparison.table());
     for notice in comparison.notices() {
         text += &format!("{notice}\n");
@@ -112,10 +111,9 @@ fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), F
 fn rewrite(path: &Path) -> Result<(), Failure> {
     let budgets = Budgets::read_any(path)?;
     let mut counts = count_all(&Operation::all(), |_| 0)?;
-    let present = Toolchain::present();
-    print(&format!("{}\n", Comparison::new(&budgets, &present, &counts).table()))?;
+    print(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
     counts.retain(|(operation, _)| operation.is_budgeted);
-    let written = fs::write(path, budgets.rewritten(&present, &counts));
+    let written = fs::write(path, budgets.rewritten(&Toolchain::present(), &counts));
     written.map_err(Failure::io(format!("cannot write '{}'", path.display())))?;
     print(&format!("written to {}\n", path.display()))
 }

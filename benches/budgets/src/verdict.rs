@@ -103,27 +103,24 @@ impl Row<'_> {
 
 /// All counts beside their budgets.
 pub(crate) struct Comparison<'a> {
-    /// What the budgets were counted with, and the counts.
-    toolchains: [&'a Toolchain; 2],
+    /// What the budgets were written with.
+    then: &'a Toolchain,
+    now: Toolchain,
     comparable: Comparable,
     rows: Vec<Row<'a>>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares counts, taken with the toolchain `present`.
-    pub(crate) fn new(
-        budgets: &'a Budgets,
-        present: &'a Toolchain,
-        counts: &'a [(Operation, Count)],
-    ) -> Self {
-        let comparable = Comparable::between(&budgets.toolchain, present);
+    /// Compares counts of this program.
+    pub(crate) fn new(budgets: &'a Budgets, counts: &'a [(Operation, Count)]) -> Self {
+        let (then, now) = (&budgets.toolchain, Toolchain::present());
+        let comparable = Comparable::between(then, &now);
         let row = |(operation, count): &'a (Operation, Count)| {
             let budget = budgets.get(*operation);
             let verdict = Verdict::of(count, budget, comparable.tolerance());
             Row { operation: *operation, count, budget, verdict }
         };
-        let rows = counts.iter().map(row).collect();
-        Comparison { toolchains: [&budgets.toolchain, present], comparable, rows }
+        Comparison { then, now, comparable, rows: counts.iter().map(row).collect() }
     }
 
     pub(crate) fn table(&self) -> Table {
@@ -149,7 +146,7 @@ impl<'a> Comparison<'a> {
     /// What the reader is to know beside the table: that the comparison is not exact, that budgets can be lowered.
     pub(crate) fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
-        let [then, now] = self.toolchains;
+        let Comparison { then, now, .. } = self;
         match self.comparable {
             Comparable::Exactly => {}
             Comparable::Roughly => notices.push(format!(
