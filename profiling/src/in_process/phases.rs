@@ -49,7 +49,7 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
         return Err(Failure::run(format!("no room for {lost} samples; ask for fewer rounds")));
     }
 
-    let mut names = Names::default();
+    let mut names = Names::new();
     accounts.iter_mut().for_each(|account| account.classify(&samples, &mut names));
     let polls = rounds * shape.polls();
     let mut text = format!(
@@ -173,37 +173,33 @@ fn cell(hundredths: u64, tenths: u64) -> String {
     format!("{}.{:02} ({:>2}.{})", hundredths / 100, hundredths % 100, tenths / 10, tenths % 10)
 }
 
-/// The functions at an address, by address: the one that it is in, and those that this one is inlined into.
-#[derive(Default)]
+/// The functions at an address: the one that it is in, and those that this one is inlined into.
 struct Names {
     known: HashMap<usize, Vec<String>>,
-    maps: Option<Vec<(Range<usize>, String)>>,
+    /// Where files are mapped, by name.
+    files: Vec<(Range<usize>, String)>,
 }
 
 impl Names {
+    fn new() -> Self {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Names { known: HashMap::new(), files: maps.lines().filter_map(parse_map).collect() }
+    }
+
+    /// Where a function has no name, the name of the file that is mapped there.
     fn of(&mut self, address: usize) -> &[String] {
-        if !self.known.contains_key(&address) {
+        self.known.entry(address).or_insert_with(|| {
             let mut functions = Vec::new();
             // `resolve` takes return addresses, and looks at the byte before.
             backtrace::resolve((address + 1) as *mut c_void, |symbol| {
                 functions.extend(symbol.name().map(|name| format!("{name:#}")));
             });
             if functions.is_empty() {
-                functions.extend(self.file(address));
+                let file = self.files.iter().find(|(range, _)| range.contains(&address));
+                functions.extend(file.map(|(_, name)| name.clone()));
             }
-            self.known.insert(address, functions);
-        }
-        &self.known[&address]
-    }
-
-    /// The name of the file that is mapped where `address` is.
-    fn file(&mut self, address: usize) -> Option<String> {
-        let maps = self.maps.get_or_insert_with(|| {
-            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-            maps.lines().filter_map(parse_map).collect()
-        });
-        let (_, name) = maps.iter().find(|(range, _)| range.contains(&address))?;
-        Some(name.clone())
+            functions
+        })
     }
 }
 
@@ -229,7 +225,7 @@ mod tests {
 
     #[test]
     fn addresses_have_names() {
-        let mut names = Names::default();
+        let mut names = Names::new();
         let functions = names.of(command as *const () as usize);
         assert!(functions.iter().any(|name| name.contains("phases::command")), "{functions:?}");
         assert!(names.of(1).is_empty());
