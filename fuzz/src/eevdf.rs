@@ -28,29 +28,22 @@ pub fn run(data: &[u8]) {
         _ => i128::MAX >> (start - 192),
     };
     let tape = Tape::new(data);
-    match shape % 2 {
-        0 => beside_the_model(&tape, start.clamp(0, 1 << 80)),
-        _ => by_its_own_account(&tape, start),
-    }
-}
-
-fn beside_the_model(tape: &Tape, start: i128) {
+    let mut model = (shape % 2 == 0).then(EevdfOracle::<40>::default);
+    let (start, bits) = match model {
+        Some(_) => (start.clamp(0, 1 << 80), EXACT_BITS),
+        None => (start, u64::BITS as u8),
+    };
     let mut pair = Pair::starting_at(start);
-    let mut model = EevdfOracle::<40>::default();
     for _ in 0..CALLS {
-        let Some(call) = call(tape, EXACT_BITS) else { return };
+        let Some(call) = call(&tape, bits) else { return };
         let picked = pair.apply(&call);
-        call.apply_to(&mut model, picked);
-        pair.agrees(&model);
-    }
-}
-
-fn by_its_own_account(tape: &Tape, start: i128) {
-    let mut pair = Pair::starting_at(start);
-    for _ in 0..CALLS {
-        let Some(call) = call(tape, u64::BITS as u8) else { return };
-        pair.apply(&call);
-        assert_is_sound(&mut pair);
+        match &mut model {
+            Some(model) => {
+                call.apply_to(model, picked);
+                pair.agrees(model);
+            }
+            None => assert_is_sound(&mut pair),
+        }
     }
 }
 

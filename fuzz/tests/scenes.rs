@@ -11,11 +11,6 @@ fn install() {
     ONCE.call_once(quiet::install);
 }
 
-fn bytes(random: &mut Random) -> Vec<u8> {
-    let length = random.below(400);
-    random.bytes(length)
-}
-
 /// Shows the input that fails.
 struct Shown<'a>(&'a [u8]);
 
@@ -31,7 +26,8 @@ fn run(scene: impl Fn(&[u8]), inputs: u32) {
     install();
     let mut random = Random::new(1);
     for _ in 0..inputs {
-        let bytes = bytes(&mut random);
+        let length = random.below(400);
+        let bytes = random.bytes(length);
         let _shown = Shown(&bytes);
         scene(&bytes);
     }

@@ -1,18 +1,15 @@
 //! The command line.
 
-use std::env;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use clockworker_benches::failure::Failure;
 use clockworker_benches::workload::shape::Shape;
 
 use crate::contestant::Contestant;
 
 /// Where files go that are not asked to go elsewhere.
-const DIRECTORY: &str = "target/profiling";
+pub(crate) const DIRECTORY: &str = "target/profiling";
 
 /// Shows where the time goes in tasks that do nothing but yield.
 #[derive(Debug, Parser)]
@@ -31,7 +28,13 @@ pub(crate) enum Command {
     /// Say in nanoseconds per poll what the time goes to, in a table that sums to the total
     Phases(PhasesOptions),
     /// Print the commands that count instructions by function, with callgrind
-    Callgrind(CallgrindOptions),
+    Callgrind {
+        /// The executor
+        #[arg(long, value_enum, default_value = "runnable-fifo")]
+        executor: Contestant,
+        #[command(flatten)]
+        workload: Workload,
+    },
 }
 
 #[derive(Args, Clone, Debug)]
@@ -83,26 +86,16 @@ pub(crate) struct PhasesOptions {
     pub(crate) functions: usize,
 }
 
-#[derive(Args, Clone, Debug)]
-pub(crate) struct CallgrindOptions {
-    /// The executor
-    #[arg(long, value_enum, default_value = "runnable-fifo")]
-    executor: Contestant,
-
-    #[command(flatten)]
-    workload: Workload,
-}
-
 /// What the tasks are.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Workload {
     /// Tasks, all spawned before any is awaited
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    tasks: u32,
+    pub(crate) tasks: u32,
 
     /// How often each of them wakes itself and yields
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
-    yields: u32,
+    pub(crate) yields: u32,
 }
 
 impl Workload {
@@ -128,42 +121,4 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| wrong())?;
     let seconds = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
     if seconds > Duration::from_secs(900) { Err(wrong()) } else { Ok(seconds) }
-}
-
-/// The commands for callgrind, which is a program of its own.
-pub(crate) fn callgrind(options: &CallgrindOptions) -> Result<String, Failure> {
-    let program = env::current_exe().map_err(|error| Failure::run(format!("cannot find myself: {error}")))?;
-    let Workload { tasks, yields } = options.workload;
-    let counts = Path::new(DIRECTORY).join("callgrind.out");
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "valgrind --tool=callgrind --toggle-collect='*rounds::workload*' --callgrind-out-file={counts} \\\n    \
-         '{program}' run --executor {executor} --tasks {tasks} --yields {yields} --rounds 1\n\
-         callgrind_annotate --auto=no --threshold=95 {counts}\n\
-         callgrind_annotate --auto=yes --threshold=95 {counts}    # by source line, so inlined functions too",
-        program = program.display(),
-        counts = counts.display(),
-        executor = options.executor.name(),
-    );
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Line::command().debug_assert();
-    }
-
-    #[test]
-    fn seconds_are_a_number_within_bounds() {
-        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
-        for wrong in ["-1", "901", "NaN", "inf", "soon", ""] {
-            assert!(parse_seconds(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -4,26 +4,12 @@
 
 mod cli;
 mod contestant;
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "elsewhere.rs"
+)]
+mod in_process;
 mod rounds;
-
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod flamegraph;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod kernel;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod phase;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod phases;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[allow(unsafe_code, reason = "a signal handler reads the interrupted context")]
-mod sampler;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod table;
-
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-mod elsewhere;
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-use elsewhere::{flamegraph, phases};
 
 use std::process::ExitCode;
 
@@ -32,6 +18,7 @@ use clockworker_benches::failure::Failure;
 use clockworker_benches::terminal;
 
 use cli::{Command, Line};
+use in_process::{flamegraph, phases};
 
 fn main() -> ExitCode {
     match answer(Line::parse().command).and_then(|text| terminal::print_text(&text)) {
@@ -46,6 +33,6 @@ fn answer(command: Command) -> Result<String, Failure> {
         Command::Run(options) => Ok(rounds::command(&options)),
         Command::Flamegraph(options) => flamegraph::command(&options),
         Command::Phases(options) => phases::command(&options),
-        Command::Callgrind(options) => cli::callgrind(&options),
+        Command::Callgrind { executor, workload } => rounds::callgrind(executor, workload),
     }
 }

@@ -1,12 +1,15 @@
-//! The workload, over and over.
+//! The workload, over and over, here or under callgrind.
 
+use std::env;
 use std::time::Duration;
 
+use clockworker_benches::failure::Failure;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
 use clockworker_benches::workload::shape::Shape;
 
-use crate::cli::{Length, RunOptions};
+use crate::cli::{DIRECTORY, Length, RunOptions, Workload};
+use crate::contestant::Contestant;
 
 /// Calls `round` until it is time to stop, once at the least; how often it was called.
 pub(crate) fn repeat(length: Length, mut round: impl FnMut()) -> u64 {
@@ -50,4 +53,19 @@ fn workload(options: &RunOptions) -> (u64, Duration) {
         time += options.executor.run(shape, Stopwatch::start, |watch| watch.elapsed());
     });
     (rounds, time)
+}
+
+/// The commands for callgrind, which is a program of its own.
+pub(crate) fn callgrind(executor: Contestant, workload: Workload) -> Result<String, Failure> {
+    let program = env::current_exe().map_err(|error| Failure::run(format!("cannot find myself: {error}")))?;
+    let counts = format!("{DIRECTORY}/callgrind.out");
+    let Workload { tasks, yields } = workload;
+    Ok(format!(
+        "valgrind --tool=callgrind --toggle-collect='*rounds::workload*' --callgrind-out-file={counts} \\\n    \
+         '{program}' run --executor {executor} --tasks {tasks} --yields {yields} --rounds 1\n\
+         callgrind_annotate --auto=no --threshold=95 {counts}\n\
+         callgrind_annotate --auto=yes --threshold=95 {counts}    # by source line, so inlined functions too\n",
+        program = program.display(),
+        executor = executor.name(),
+    ))
 }

@@ -2,22 +2,21 @@
 
 use std::process::{Command, Output};
 
-fn run(arguments: &[&str]) -> Output {
+fn run(line: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_clockworker-profiling");
-    Command::new(program).args(arguments).output().expect("the program starts")
+    Command::new(program).args(line.split(' ')).output().expect("the program starts")
 }
 
-fn printed(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+fn printed(line: &str) -> String {
+    let output = run(line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("the program prints UTF-8")
 }
 
 #[test]
 fn every_executor_runs_the_workload() {
     for executor in ["local-set", "runnable-fifo", "arrival-fifo", "two-queues", "qlas", "las", "serpt"] {
-        let line =
-            printed(&["run", "--executor", executor, "--tasks", "100", "--yields", "3", "--rounds", "2"]);
+        let line = printed(&format!("run --executor {executor} --tasks 100 --yields 3 --rounds 2"));
         let wanted = format!("{executor}, 100 × 3: 2 rounds, 800 polls, ");
         assert!(line.starts_with(&wanted) && line.ends_with(" ns per poll\n"), "{line}");
     }
@@ -25,23 +24,26 @@ fn every_executor_runs_the_workload() {
 
 #[test]
 fn callgrind_is_told_what_to_run() {
-    let text = printed(&["callgrind", "--executor", "qlas", "--tasks", "1000", "--yields", "10"]);
+    let text = printed("callgrind --executor qlas --tasks 1000 --yields 10");
     assert!(text.starts_with("valgrind --tool=callgrind "), "{text}");
     assert!(text.contains("run --executor qlas --tasks 1000 --yields 10 --rounds 1\n"), "{text}");
 }
 
 #[test]
 fn nonsense_is_refused() {
-    for arguments in [
-        &["run", "--tasks", "0"][..],
-        &["run", "--seconds", "-1"],
-        &["run", "--seconds", "1", "--rounds", "1"],
-        &["phases", "--executor", "local-set,smol"],
-        &["flamegraph", "--frequency", "0"],
+    for line in [
+        "run --tasks 0",
+        "run --seconds=-1",
+        "run --seconds=901",
+        "run --seconds=NaN",
+        "run --seconds=soon",
+        "run --seconds 1 --rounds 1",
+        "phases --executor local-set,smol",
+        "flamegraph --frequency 0",
     ] {
-        let output = run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+        let output = run(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{line}");
     }
 }
 
@@ -59,16 +61,8 @@ mod in_process {
         // In a folder that is not there yet.
         let svg = directory.path().join("new/graph.svg");
         let proto = directory.path().join("profile.pb");
-        let text = printed(&[
-            "flamegraph",
-            "--tasks=1000",
-            "--yields=20",
-            "--seconds=1",
-            "--svg",
-            svg.to_str().unwrap(),
-            "--proto",
-            proto.to_str().unwrap(),
-        ]);
+        let files = format!("--svg={} --proto={}", svg.display(), proto.display());
+        let text = printed(&format!("flamegraph --tasks=1000 --yields=20 --seconds=1 {files}"));
         assert!(text.contains("ns per poll") && text.contains("samples: "), "{text}");
 
         let svg = fs::read_to_string(svg).unwrap();
@@ -87,8 +81,7 @@ mod in_process {
     #[test]
     fn a_file_that_cannot_be_written_is_said_in_one_line_before_anything_runs() {
         let directory = TempDir::new().unwrap();
-        let folder = directory.path().to_str().unwrap();
-        let output = run(&["flamegraph", "--seconds", "900", "--svg", folder]);
+        let output = run(&format!("flamegraph --seconds=900 --svg={}", directory.path().display()));
         assert_eq!(output.status.code(), Some(2));
         let line = String::from_utf8(output.stderr).unwrap();
         assert!(line.starts_with("error: cannot write '") && line.lines().count() == 1, "{line}");
@@ -96,14 +89,8 @@ mod in_process {
 
     #[test]
     fn phases_sum_to_their_total() {
-        let text = printed(&[
-            "phases",
-            "--executor=local-set,two-queues,qlas",
-            "--tasks=1000",
-            "--yields=20",
-            "--seconds=1",
-            "--functions=2",
-        ]);
+        let executors = "--executor=local-set,two-queues,qlas";
+        let text = printed(&format!("phases {executors} --tasks=1000 --yields=20 --seconds=1 --functions=2"));
         let rows: Vec<Vec<&str>> = text
             .lines()
             .filter(|line| line.starts_with("| "))

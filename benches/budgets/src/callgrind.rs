@@ -5,11 +5,9 @@
 //! Allocations are counted as calls instead.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::{env, fmt, fs};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
 
 use crate::failure::Failure;
 use crate::operations::{COUNTED_OPERATIONS, Operation, SIZES};
@@ -17,31 +15,21 @@ use crate::region::COUNTED;
 
 /// What an operation takes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Count {
+pub(crate) struct Count {
     /// Instructions of this program, per operation.
-    pub instructions: f64,
+    pub(crate) instructions: f64,
     /// Calls of the C library's allocating functions, per operation.
-    pub allocations: f64,
+    pub(crate) allocations: f64,
     /// The functions in which the instructions were executed, most first.
-    pub functions: Vec<(String, f64)>,
-}
-
-/// Fails unless valgrind can be run.
-///
-/// # Errors
-///
-/// If it is not installed.
-pub fn require() -> Result<(), Failure> {
-    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    version.map(drop).map_err(Failure::NoValgrind)
+    pub(crate) functions: Vec<(String, f64)>,
 }
 
 /// Counts an operation, made slower by so many turns of an empty loop per 1,000 operations.
-///
-/// # Errors
-///
-/// If valgrind or the program inside it fails, or writes something else than it should.
-pub fn count(operation: Operation, slowdown: u64) -> Result<Count, Failure> {
+pub(crate) fn count(operation: Operation, slowdown: u64) -> Result<Count, Failure> {
+    if cfg!(debug_assertions) {
+        let text = "a debug build says nothing about what the code costs: use `cargo run --release`";
+        return Err(Failure::Unable(text.to_owned()));
+    }
     let program = env::current_exe().map_err(Failure::io("cannot find this program"))?;
     let directory = tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))?;
     let file = directory.path().join("callgrind.out");
@@ -52,42 +40,38 @@ pub fn count(operation: Operation, slowdown: u64) -> Result<Count, Failure> {
 }
 
 fn run(program: &Path, file: &Path, operation: Operation, slowdown: u64) -> Result<(), Failure> {
-    let option = |name: &str, value: &dyn AsRef<std::ffi::OsStr>| {
-        let mut option = OsString::from(name);
-        option.push(value);
-        option
-    };
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--compress-strings=no", "--compress-pos=no", "--dump-line=no"])
-        .args([option("--zero-before=", &COUNTED), option("--dump-after=", &COUNTED)])
-        .arg(option("--callgrind-out-file=", &file))
+        .args([format!("--zero-before={COUNTED}"), format!("--dump-after={COUNTED}")])
+        .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(program)
         .args(["run", operation.key, "--slowdown", &slowdown.to_string()])
-        .output()
-        .map_err(Failure::NoValgrind)?;
+        .output();
+    let output = output.map_err(Failure::io(
+        "cannot run valgrind, which counts the instructions; install it, with `apt-get install valgrind` or as your \
+         system does",
+    ))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(Failure::Valgrind(format!("{}, at '{}': {}", output.status, operation.key, said.trim())))
+    let ended = format!("valgrind: {}, at '{}': {}", output.status, operation.key, said.trim());
+    Err(Failure::Unable(ended))
 }
 
+/// Reads what one of the counted calls took.
 fn read(file: &Path, part: usize, program: &Path) -> Result<Part, Failure> {
-    let mut name = OsString::from(file);
-    name.push(format!(".{part}"));
-    let text = fs::read_to_string(PathBuf::from(name)).map_err(|error| {
-        let counted = SIZES.len();
-        let missing = "the counted function was not seen so often; was it inlined?";
-        Failure::Valgrind(match error.kind() {
-            io::ErrorKind::NotFound => format!("file {part} of {counted} is missing: {missing}"),
-            _ => format!("file {part} of {counted}: {error}"),
-        })
-    })?;
-    Part::parse(&text, program).map_err(|error| Failure::Valgrind(format!("file {part}: {error}")))
+    let path = format!("{}.{part}", file.display());
+    let text = fs::read_to_string(path).map_err(Failure::io(format!(
+        "valgrind: no file {part} of {}; was the counted function inlined, and so not seen?",
+        SIZES.len()
+    )))?;
+    let parsed = Part::parse(&text, program);
+    parsed.map_err(|problem| Failure::Unable(format!("valgrind: file {part}: {problem}")))
 }
 
 /// What one call of the region took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     /// Instructions in each of this program's functions, without those they call.
     functions: BTreeMap<String, u64>,
@@ -95,39 +79,18 @@ struct Part {
     allocations: u64,
 }
 
-/// Why a file of callgrind's is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum ParseError {
-    /// It counts other events, or more.
-    Events(String),
-    /// Such a line was not expected.
-    Line(usize, String),
-    /// Nothing of this program is in it.
-    Empty,
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ParseError::Events(events) => write!(f, "it counts '{events}' and not instructions alone"),
-            ParseError::Line(number, line) => write!(f, "line {number} is not understood: '{line}'"),
-            ParseError::Empty => f.write_str("no instruction in it is of this program"),
-        }
-    }
-}
-
 const ALLOCATING: [&str; 5] = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"];
 
 impl Part {
     /// Reads what callgrind writes without compression of names and positions and without line numbers.
-    fn parse(text: &str, program: &Path) -> Result<Part, ParseError> {
+    fn parse(text: &str, program: &Path) -> Result<Part, String> {
         let mut part = Part::default();
         let (mut is_own, mut function) = (false, "");
         // The number of calls, where the next line is what they cost, all callees included.
         let mut called = None;
         let mut callee = "";
         for (number, line) in text.lines().enumerate() {
-            let unexpected = || ParseError::Line(number + 1, line.to_owned());
+            let unexpected = || format!("line {} is not understood: '{line}'", number + 1);
             if let Some(object) = line.strip_prefix("ob=") {
                 is_own = Path::new(object) == program;
             } else if let Some(name) = line.strip_prefix("fn=") {
@@ -139,7 +102,7 @@ impl Part {
                 called = Some(calls.parse::<u64>().map_err(|_| unexpected())?);
             } else if let Some(events) = line.strip_prefix("events: ") {
                 if events.trim() != "Ir" {
-                    return Err(ParseError::Events(events.trim().to_owned()));
+                    return Err(format!("it counts '{}' and not instructions alone", events.trim()));
                 }
             } else if line.starts_with(|c: char| c.is_ascii_digit()) {
                 let cost = line.split(' ').nth(1).and_then(|cost| cost.parse().ok());
@@ -151,7 +114,10 @@ impl Part {
                 }
             }
         }
-        if part.functions.is_empty() { Err(ParseError::Empty) } else { Ok(part) }
+        if part.functions.is_empty() {
+            return Err("no instruction in it is of this program".to_owned());
+        }
+        Ok(part)
     }
 }
 
@@ -190,15 +156,15 @@ mod tests {
     #[test]
     fn a_file_that_is_not_understood_is_refused() {
         let own = Path::new("/own/budgets");
-        let parse = |text: &str| Part::parse(text, own).unwrap_err().to_string();
-        assert_eq!(parse(""), "no instruction in it is of this program");
-        assert_eq!(parse("events: Ir Dr\n"), "it counts 'Ir Dr' and not instructions alone");
-        assert_eq!(
-            parse("events: Ir\nob=/own/budgets\nfn=f\n0 many\n"),
-            "line 4 is not understood: '0 many'"
-        );
-        assert_eq!(parse("ob=/own/budgets\nfn=f\ncalls=x 0\n"), "line 3 is not understood: 'calls=x 0'");
-        assert_eq!(Part::parse(RECORDED, Path::new("/other")), Err(ParseError::Empty));
+        for (text, problem) in [
+            ("", "no instruction in it is of this program"),
+            ("events: Ir Dr\n", "it counts 'Ir Dr' and not instructions alone"),
+            ("ob=/own/budgets\nfn=f\n0 many\n", "line 3 is not understood: '0 many'"),
+            ("ob=/own/budgets\nfn=f\ncalls=x 0\n", "line 3 is not understood: 'calls=x 0'"),
+            (&RECORDED.replace("/own/", "/other/"), "no instruction in it is of this program"),
+        ] {
+            assert_eq!(Part::parse(text, own).unwrap_err(), problem);
+        }
     }
 
     #[test]

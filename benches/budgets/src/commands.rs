@@ -1,14 +1,15 @@
-//! What the program does.
+//! What the program is asked to do, and does.
 
+use std::fs;
 use std::io::{self, Write};
-use std::num::NonZero;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, thread};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use crate::budgets::Budgets;
+use clap::{Parser, Subcommand};
+use rayon::prelude::*;
+
+use crate::budgets::{Budgets, DEFAULT_PATH};
 use crate::callgrind::{self, Count};
-use crate::cli::{Check, Command, File};
 use crate::failure::Failure;
 use crate::operations::Operation;
 use crate::region::{Callgrind, SLOWDOWN_INSTRUCTIONS};
@@ -16,35 +17,89 @@ use crate::selftest;
 use crate::toolchain::Toolchain;
 use crate::verdict::Comparison;
 
-/// Does it.
-///
-/// # Errors
-///
-/// If something is over budget, or nothing could be said.
-pub fn run(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::Check(options) => check(&options),
-        Command::Rewrite(file) => rewrite(&file),
-        Command::Profile { operation } => profile(operation),
-        Command::Selftest(file) => selftest::run(&file.path),
-        Command::Run { operation, slowdown } => {
-            operation.run(&Callgrind { slowdown });
-            Ok(())
-        }
-    }
+/// How many instructions and allocations clockworker's operations take, and may take.
+#[derive(Debug, Parser)]
+#[command(name = "budgets", version, disable_help_subcommand = true)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+    /// The file of budgets
+    #[arg(long, value_name = "FILE", global = true, default_value = DEFAULT_PATH, hide_default_value = true)]
+    budgets: PathBuf,
 }
 
-fn check(options: &Check) -> Result<(), Failure> {
-    let budgets = Budgets::read(&options.file.path)?;
-    ready()?;
-    let wanted = if options.operations.is_empty() { &Operation::ALL[..] } else { &options.operations };
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Count, compare with the budgets, and fail if something is more than 2 % over
+    Check {
+        /// This operation only; may be given more than once [default: all]
+        #[arg(long = "operation", value_name = "KEY", value_parser = operation)]
+        operations: Vec<Operation>,
+        /// Add so many instructions per 1,000 of the operation's budget, about: to try the check itself
+        #[arg(long, value_name = "N", default_value_t = 0, hide = true)]
+        slowdown: u32,
+    },
+    /// Count, and write the counts into the file as the new budgets. Commit it with the reason
+    Rewrite,
+    /// Show in which functions an operation's instructions are
+    Profile {
+        /// The operation
+        #[arg(value_parser = operation)]
+        operation: Operation,
+    },
+    /// Put a slowdown in and see that the check fails; count twice and see that the counts are the same
+    Selftest,
+    /// Run an operation for callgrind to count
+    #[command(hide = true)]
+    Run {
+        /// The operation
+        #[arg(value_parser = operation)]
+        operation: Operation,
+        /// Turns of an empty loop per 1,000 operations
+        #[arg(long, default_value_t = 0)]
+        slowdown: u64,
+    },
+}
+
+fn operation(key: &str) -> Result<Operation, String> {
+    Operation::find(key).ok_or_else(|| {
+        let keys: Vec<&str> = Operation::all().iter().map(|operation| operation.key).collect();
+        format!("there is no such operation; there are {}", keys.join(", "))
+    })
+}
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    let Line { command, budgets } = Line::parse();
+    let done = match command {
+        Command::Check { operations, slowdown } => check(&budgets, operations, slowdown),
+        Command::Rewrite => rewrite(&budgets),
+        Command::Profile { operation } => profile(operation),
+        Command::Selftest => selftest::run(&budgets),
+        Command::Run { operation, slowdown } => {
+            (operation.run)(&Callgrind { slowdown });
+            Ok(())
+        }
+    };
+    done.map_or_else(
+        |failure| {
+            // If standard error is closed the status alone must do.
+            let _ = writeln!(io::stderr(), "error: {failure}");
+            ExitCode::from(failure.status())
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), Failure> {
+    let budgets = Budgets::read(path)?;
+    let wanted = if operations.is_empty() { Operation::all() } else { operations };
     let slowdown = |operation| {
         let instructions = budgets.get(operation).map_or(0.0, |budget| budget.instructions);
-        (instructions * f64::from(options.slowdown) / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64
+        (instructions * f64::from(slowdown) / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64
     };
-    let counts = count_all(wanted, slowdown)?;
-    let present = Toolchain::present();
-    let comparison = Comparison::new(&budgets, &present, &counts);
+    let counts = count_all(&wanted, slowdown)?;
+    let comparison = Comparison::new(&budgets, &counts);
     let mut text = format!("{}\n", comparison.table());
     for notice in comparison.notices() {
         text += &format!("{notice}\n");
@@ -53,20 +108,17 @@ fn check(options: &Check) -> Result<(), Failure> {
     comparison.complaint().map_or(Ok(()), |complaint| Err(Failure::OverBudget(complaint)))
 }
 
-fn rewrite(file: &File) -> Result<(), Failure> {
-    let budgets = Budgets::read_any(&file.path)?;
-    ready()?;
-    let mut counts = count_all(&Operation::ALL, |_| 0)?;
-    let present = Toolchain::present();
-    print(&format!("{}\n", Comparison::new(&budgets, &present, &counts).table()))?;
+fn rewrite(path: &Path) -> Result<(), Failure> {
+    let budgets = Budgets::read_any(path)?;
+    let mut counts = count_all(&Operation::all(), |_| 0)?;
+    print(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
     counts.retain(|(operation, _)| operation.is_budgeted);
-    let text = budgets.rewritten(&present, &counts);
-    fs::write(budgets.path(), text).map_err(Failure::unwritable(budgets.path()))?;
-    print(&format!("written to {}\n", budgets.path().display()))
+    let written = fs::write(path, budgets.rewritten(&Toolchain::present(), &counts));
+    written.map_err(Failure::io(format!("cannot write '{}'", path.display())))?;
+    print(&format!("written to {}\n", path.display()))
 }
 
 fn profile(operation: Operation) -> Result<(), Failure> {
-    ready()?;
     let count = callgrind::count(operation, 0)?;
     let mut text = format!(
         "{}: {:.2} instructions, {} allocations\n",
@@ -78,41 +130,20 @@ fn profile(operation: Operation) -> Result<(), Failure> {
     print(&text)
 }
 
-fn ready() -> Result<(), Failure> {
-    if cfg!(debug_assertions) {
-        return Err(Failure::DebugBuild);
-    }
-    callgrind::require()
-}
-
-/// Counts all of these, each in a process of its own, in the order given.
+/// Counts these, each in a process of its own, in the order given.
 fn count_all(
     operations: &[Operation],
     slowdown: impl Fn(Operation) -> u64 + Sync,
 ) -> Result<Vec<(Operation, Count)>, Failure> {
-    let next = AtomicUsize::new(0);
-    let counts = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
-            scope.spawn(|| {
-                while let Some(&operation) = operations.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let count = callgrind::count(operation, slowdown(operation));
-                    counts.lock().expect("no counting thread panics").push((operation, count));
-                }
-            });
-        }
-    });
-    let mut counts = counts.into_inner().expect("no counting thread panics");
-    let place = |key| operations.iter().position(|operation| operation.key == key);
-    counts.sort_by_key(|(operation, _)| place(operation.key));
-    counts.into_iter().map(|(operation, count)| Ok((operation, count?))).collect()
+    let count = |&operation| Ok((operation, callgrind::count(operation, slowdown(operation))?));
+    operations.par_iter().map(count).collect()
 }
 
 /// Prints on standard output. A reader that has gone away, as `head` does, is no error.
 fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Io("cannot write to standard output".to_owned(), error))
+            Err(Failure::io("cannot write to standard output")(error))
         }
         _ => Ok(()),
     }

@@ -4,12 +4,11 @@
 //! same program gives the same counts. See `BUDGETS.md`.
 
 pub mod budgets;
-pub mod callgrind;
-pub mod cli;
+mod callgrind;
 pub mod commands;
 pub mod failure;
 pub mod operations;
 pub mod region;
-pub mod selftest;
-pub mod toolchain;
-pub mod verdict;
+mod selftest;
+mod toolchain;
+mod verdict;

@@ -10,7 +10,7 @@ mod turns;
 mod wakes;
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::schedulers::Scheduler;
+use clockworker::schedulers::{RunnableFifo, Scheduler};
 use clockworker::{Executor, ManualClock};
+use tokio::task::LocalSet;
 
 use crate::region::Region;
-
-/// An operation's workload: prepares `n` operations and has the region count them.
-pub type Workload = Box<dyn FnMut(u64, &dyn Region)>;
 
 /// Something an executor does, often.
 #[derive(Clone, Copy)]
@@ -35,11 +33,12 @@ pub struct Operation {
     pub title: &'static str,
     /// Whether it is clockworker's and has a budget. Otherwise it is there to be compared with.
     pub is_budgeted: bool,
-    make: fn() -> Workload,
+    /// Has the region count as many operations as [`SIZES`] says, one size after the other.
+    pub run: fn(&dyn Region),
 }
 
-/// The most operations that a workload is asked for at once.
-pub const MOST: u64 = 20_000;
+/// The most operations that are counted at once.
+const MOST: u64 = 20_000;
 
 /// What a region is asked to count, in this order. The first makes everything grow that grows; the difference of the
 /// other two is [`COUNTED_OPERATIONS`] operations, free of what happens once.
@@ -49,76 +48,25 @@ pub const SIZES: [u64; 3] = [MOST, MOST / 2, MOST];
 pub const COUNTED_OPERATIONS: u64 = SIZES[2] - SIZES[1];
 
 impl Operation {
-    const fn ours(key: &'static str, title: &'static str, make: fn() -> Workload) -> Self {
-        Operation { key, title, is_budgeted: true, make }
+    const fn ours(key: &'static str, title: &'static str, run: fn(&dyn Region)) -> Self {
+        Operation { key, title, is_budgeted: true, run }
     }
 
-    const fn theirs(key: &'static str, title: &'static str, make: fn() -> Workload) -> Self {
-        Operation { key, title, is_budgeted: false, make }
+    const fn theirs(key: &'static str, title: &'static str, run: fn(&dyn Region)) -> Self {
+        Operation { key, title, is_budgeted: false, run }
     }
 
-    /// Every operation, in the order of the table.
-    pub const ALL: [Operation; 35] = [
-        Operation::ours("poll_one_queue", "poll, one queue", polls::one_queue),
-        Operation::ours("poll_two_queues", "poll, two queues", polls::two_queues),
-        Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", polls::arrival_fifo),
-        Operation::ours("poll_qlas", "poll, Qlas", polls::qlas),
-        Operation::ours("poll_las", "poll, Las", polls::las),
-        Operation::ours("poll_serpt", "poll, Serpt", polls::serpt),
-        Operation::ours("poll_of_a_slice_each", "poll, two queues, a slice each", polls::slice_each),
-        Operation::ours("hop", "hop: wake another task, and its poll", wakes::hop),
-        Operation::ours("wake", "wake, between turns", wakes::own),
-        Operation::ours("wake_again", "wake, already awake", wakes::own_again),
-        Operation::ours("poll_woken", "poll after it, with admission", wakes::poll_own),
-        Operation::ours("wake_remote", "wake, other thread", wakes::remote),
-        Operation::ours("wake_remote_again", "wake, other thread, already awake", wakes::remote_again),
-        Operation::ours("poll_woken_remotely", "poll after it, with admission", wakes::poll_remote),
-        Operation::ours("spawn", "spawn", spawns::spawn),
-        Operation::ours("finish_detached", "first poll and end, detached", spawns::finish_detached),
-        Operation::ours("spawn_and_join", "spawn, poll, join", spawns::spawn_and_join),
-        Operation::ours("spawn_remote", "spawn, other thread", spawns::spawn_remote),
-        Operation::ours("finish_remote", "admission, first poll and end of it", spawns::finish_remote),
-        Operation::ours("join_set", "spawn, poll, join, in a JoinSet", spawns::join_set),
-        Operation::ours("abort", "abort a waiting task, and its end", spawns::abort),
-        Operation::ours("pick_2", "pick and charge, 2 queues", queues::pick::<2>),
-        Operation::ours("pick_64", "pick and charge, 64 queues", queues::pick::<64>),
-        Operation::ours("pick_1024", "pick and charge, 1,024 queues", queues::pick::<1_024>),
-        Operation::ours("sleep_and_wake_64", "a queue of 64 sleeps and wakes", queues::sleep_and_wake),
-        Operation::ours("idle_turn", "turn with nothing to do", turns::idle),
-        Operation::ours(
-            "turn_of_one_task",
-            "the only task's wake, and a turn with its poll",
-            turns::of_one_task,
-        ),
-        Operation::ours("yield_if_due", "yield_if_due, not due", turns::not_due),
-        Operation::ours(
-            "should_yield_beside_arrivals",
-            "should_yield, not due, 1,000 tasks woken",
-            turns::not_due_beside_arrivals,
-        ),
-        Operation::theirs("alone", "the polled future alone", polls::alone),
-        Operation::theirs("local_set_poll", "LocalSet: poll", polls::local_set),
-        Operation::theirs("local_set_hop", "LocalSet: hop", wakes::local_set_hop),
-        Operation::theirs("local_set_spawn_and_join", "LocalSet: spawn, poll, join", spawns::local_set),
-        Operation::theirs("local_set_idle_turn", "LocalSet: turn with nothing to do", turns::local_set_idle),
-        Operation::theirs(
-            "local_set_turn_of_one_task",
-            "LocalSet: the only task's wake, and a turn with its poll",
-            turns::local_set_of_one_task,
-        ),
-    ];
+    /// Every operation, in the order of the table: those with a budget first.
+    pub fn all() -> Vec<Operation> {
+        let tables = [polls::TABLE, wakes::TABLE, spawns::TABLE, queues::TABLE, turns::TABLE];
+        let mut all = tables.concat();
+        all.sort_by_key(|operation| !operation.is_budgeted);
+        all
+    }
 
     /// The operation of that key.
     pub fn find(key: &str) -> Option<Operation> {
-        Operation::ALL.into_iter().find(|operation| operation.key == key)
-    }
-
-    /// Has `region` count all of [`SIZES`].
-    pub fn run(&self, region: &dyn Region) {
-        let mut workload = (self.make)();
-        for n in SIZES {
-            workload(n, region);
-        }
+        Operation::all().into_iter().find(|operation| operation.key == key)
     }
 }
 
@@ -139,6 +87,40 @@ fn executor(clock: &ManualClock, scheduler: impl Scheduler + 'static) -> Executo
     let built =
         Executor::builder().scheduler(scheduler).clock(clock.clone()).host_budget(HOST_BUDGET).build();
     built.expect("the defaults are valid")
+}
+
+/// An executor under RunnableFifo, whose time stands still.
+fn timeless() -> Executor {
+    executor(&ManualClock::new(), RunnableFifo::new())
+}
+
+/// What polls tasks: our executor, or tokio's LocalSet, which the same operation is counted with.
+trait RunsTasks {
+    /// Spawns a task that is not joined.
+    fn spawn(&self, task: impl Future<Output = ()> + 'static);
+
+    /// Polls tasks until `root` is done.
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
+}
+
+impl RunsTasks for Executor {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        Executor::spawn(self, task);
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        Executor::run_until(self, root)
+    }
+}
+
+impl RunsTasks for LocalSet {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.spawn_local(task);
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        LocalSet::run_until(self, root)
+    }
 }
 
 /// A host: polls as long as it is woken.
@@ -172,14 +154,13 @@ fn drive<F: Future>(mut driver: Pin<&mut F>) -> Poll<F::Output> {
 }
 
 /// Runs what there is to run.
-fn run_dry(executor: &Executor) {
-    let polled = drive(pin!(executor.run_until(std::future::pending::<()>())));
-    assert!(polled.is_pending());
+fn run_dry(tasks: &impl RunsTasks) {
+    assert!(drive(pin!(tasks.run_until(pending::<()>()))).is_pending());
 }
 
 /// Runs until `root` is done.
-fn run_until<F: Future>(executor: &Executor, root: F) -> F::Output {
-    match drive(pin!(executor.run_until(root))) {
+fn run_until<F: Future>(tasks: &impl RunsTasks, root: F) -> F::Output {
+    match drive(pin!(tasks.run_until(root))) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("the executor is idle before the future is done"),
     }
@@ -189,38 +170,4 @@ fn run_until<F: Future>(executor: &Executor, root: F) -> F::Output {
 /// counted with what follows. (A scope alone does not wait for that.)
 fn elsewhere(work: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(work).join().expect("no workload panics"));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-    use std::sync::atomic::AtomicU64;
-
-    #[derive(Default)]
-    struct Calls(AtomicU64);
-
-    impl Region for Calls {
-        fn count(&self, _: u64, work: &mut dyn FnMut()) {
-            work();
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    #[test]
-    fn every_operation_is_counted_once_per_size() {
-        for operation in Operation::ALL {
-            let calls = Calls::default();
-            operation.run(&calls);
-            assert_eq!(calls.0.into_inner(), SIZES.len() as u64, "{operation:?}");
-        }
-    }
-
-    #[test]
-    fn keys_are_unique_and_found() {
-        let keys: BTreeSet<&str> = Operation::ALL.iter().map(|operation| operation.key).collect();
-        assert_eq!(keys.len(), Operation::ALL.len());
-        assert_eq!(Operation::find("hop").map(|operation| operation.key), Some("hop"));
-        assert!(Operation::find("hops").is_none());
-    }
 }

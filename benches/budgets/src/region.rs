@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-/// Somebody who counts what happens inside a call.
+/// Counts what happens inside a call.
 pub trait Region: Sync {
     /// Does `work`, which is `n` operations, and counts it. Whatever the caller does before and after is not counted.
     ///
@@ -12,16 +12,16 @@ pub trait Region: Sync {
 
 /// Counts nothing itself: callgrind does, by the name of the function that is called here.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Callgrind {
+pub(crate) struct Callgrind {
     /// Turns of an empty loop to add per 1,000 operations: a slowdown, to try the check itself.
-    pub slowdown: u64,
+    pub(crate) slowdown: u64,
 }
 
 /// Instructions of one turn of the loop that `Callgrind::slowdown` adds, about.
-pub const SLOWDOWN_INSTRUCTIONS: u64 = 4;
+pub(crate) const SLOWDOWN_INSTRUCTIONS: u64 = 4;
 
 /// What callgrind knows `counted_region` by. (A star at the end would match nothing, in valgrind 3.19.)
-pub const COUNTED: &str = "*::region::counted_region";
+pub(crate) const COUNTED: &str = "*::region::counted_region";
 
 impl Region for Callgrind {
     fn count(&self, n: u64, work: &mut dyn FnMut()) {

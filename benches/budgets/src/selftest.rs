@@ -10,14 +10,10 @@ use crate::failure::Failure;
 const TRIED: [&str; 3] = ["wake", "poll_one_queue", "spawn_and_join"];
 
 /// Tries the check, on a copy of the file of budgets that is rewritten first.
-///
-/// # Errors
-///
-/// If the check does not do what it should.
-pub fn run(budgets: &Path) -> Result<(), Failure> {
+pub(crate) fn run(budgets: &Path) -> Result<(), Failure> {
     let directory = tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))?;
     let copy = directory.path().join("budgets.toml");
-    fs::copy(budgets, &copy).map_err(Failure::unwritable(&copy))?;
+    fs::copy(budgets, &copy).map_err(Failure::io("cannot copy the budgets"))?;
     expect(&program(&copy, "rewrite", &[])?, 0, "")?;
 
     for key in TRIED {
@@ -25,15 +21,15 @@ pub fn run(budgets: &Path) -> Result<(), Failure> {
         let first = check("0")?;
         expect(&first, 0, "")?;
         if check("0")?.stdout != first.stdout {
-            return Err(Failure::Selftest(format!("two counts of '{key}' differ")));
+            return Err(wrong(&format!("two counts of '{key}' differ")));
         }
         expect(&check("10")?, 0, "")?;
         expect(&check("30")?, 1, &format!("over budget:\n  {key}: "))?;
     }
 
-    let text = fs::read_to_string(&copy).map_err(Failure::unwritable(&copy))?;
+    let text = fs::read_to_string(&copy).map_err(Failure::io("cannot copy the budgets"))?;
     let without: String = text.split_inclusive('\n').filter(|line| !line.starts_with("hop = ")).collect();
-    fs::write(&copy, without).map_err(Failure::unwritable(&copy))?;
+    fs::write(&copy, without).map_err(Failure::io("cannot copy the budgets"))?;
     expect(&program(&copy, "check", &[])?, 2, "no budget for 'hop'")
 }
 
@@ -50,5 +46,9 @@ fn expect(output: &Output, status: i32, said: &str) -> Result<(), Failure> {
     }
     let stdout = String::from_utf8_lossy(&output.stdout);
     let wanted = format!("it should have ended with status {status} and said '{said}'");
-    Err(Failure::Selftest(format!("{wanted}, but ended with {}:\n{stdout}{stderr}", output.status)))
+    Err(wrong(&format!("{wanted}, but ended with {}:\n{stdout}{stderr}", output.status)))
+}
+
+fn wrong(what: &str) -> Failure {
+    Failure::Unable(format!("the check does not do what it should: {what}"))
 }

@@ -4,18 +4,18 @@ use std::fmt;
 
 /// What a program was built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Toolchain {
+pub(crate) struct Toolchain {
     /// Version and commit of the compiler.
-    pub rustc: String,
+    pub(crate) rustc: String,
     /// What it was built for.
-    pub target: String,
+    pub(crate) target: String,
     /// Flags from the environment or from cargo's configuration.
-    pub rustflags: String,
+    pub(crate) rustflags: String,
 }
 
 impl Toolchain {
     /// What this program was built with.
-    pub fn present() -> Self {
+    pub(crate) fn present() -> Self {
         Toolchain {
             rustc: env!("BUILT_WITH_RUSTC").to_owned(),
             target: env!("BUILT_FOR").to_owned(),
@@ -36,7 +36,7 @@ impl fmt::Display for Toolchain {
 
 /// How far counts may be compared with budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparable {
+pub(crate) enum Comparable {
     /// Everything is as it was when the budgets were written.
     Exactly,
     /// Another compiler or other flags: they inline and allocate registers differently.
@@ -47,7 +47,7 @@ pub enum Comparable {
 
 impl Comparable {
     /// Of counts taken with `now` to budgets written with `then`.
-    pub fn between(then: &Toolchain, now: &Toolchain) -> Self {
+    pub(crate) fn between(then: &Toolchain, now: &Toolchain) -> Self {
         if then.target != now.target {
             Comparable::Allocations
         } else if then == now {
@@ -58,7 +58,7 @@ impl Comparable {
     }
 
     /// By what part of its budget a count may exceed it. None if it may be anything.
-    pub fn tolerance(self) -> Option<f64> {
+    pub(crate) fn tolerance(self) -> Option<f64> {
         match self {
             Comparable::Exactly => Some(0.02),
             Comparable::Roughly => Some(0.10),

@@ -1,7 +1,5 @@
 //! Counts beside budgets, and what follows.
 
-use std::fmt::{self, Write};
-
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::budgets::{Budget, Budgets, REWRITE};
@@ -11,10 +9,9 @@ use crate::toolchain::{Comparable, Toolchain};
 
 /// What a count says about the code.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+enum Verdict {
     /// There is no budget.
     Unbudgeted,
-    /// It takes what it may.
     Within,
     /// It takes fewer instructions than it may, by more than is tolerated the other way.
     Below,
@@ -39,19 +36,14 @@ impl Verdict {
         }
     }
 
-    fn is_failure(self) -> bool {
-        matches!(self, Verdict::Slower | Verdict::Allocates)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    /// As the table says it.
+    fn label(self) -> &'static str {
+        match self {
             Verdict::Unbudgeted | Verdict::Within => "",
             Verdict::Below => "below",
             Verdict::Slower => "TOO MANY",
             Verdict::Allocates => "ALLOCATES",
-        })
+        }
     }
 }
 
@@ -60,31 +52,78 @@ fn change(count: &Count, budget: Budget) -> f64 {
     count.instructions / budget.instructions - 1.0
 }
 
+fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    // No "-0.0 %".
+    if percent.abs() < 0.05 { "0 %".to_owned() } else { format!("{percent:+.1} %") }
+}
+
+/// An operation's count beside its budget.
+struct Row<'a> {
+    operation: Operation,
+    count: &'a Count,
+    budget: Option<Budget>,
+    verdict: Verdict,
+}
+
+impl Row<'_> {
+    fn cells(&self) -> [Cell; 8] {
+        let Row { operation, count, verdict, .. } = self;
+        let of_budget = |show: &dyn Fn(Budget) -> String| self.budget.map_or_else(|| "–".to_owned(), show);
+        [
+            operation.title.to_owned(),
+            operation.key.to_owned(),
+            of_budget(&|budget| format!("{:.2}", budget.instructions)),
+            format!("{:.2}", count.instructions),
+            of_budget(&|budget| percent(change(count, budget))),
+            of_budget(&|budget| budget.allocations.to_string()),
+            count.allocations.to_string(),
+            verdict.label().to_owned(),
+        ]
+        .map(Cell::new)
+    }
+
+    /// What is over budget, if anything.
+    fn complaint(&self) -> Option<String> {
+        let (key, count, budget) = (self.operation.key, self.count, self.budget?);
+        match self.verdict {
+            Verdict::Allocates => {
+                Some(format!("{key}: {} allocations, budget {}", count.allocations, budget.allocations))
+            }
+            Verdict::Slower => Some(format!(
+                "{key}: {:.2} instructions, budget {:.2}: {}",
+                count.instructions,
+                budget.instructions,
+                percent(change(count, budget))
+            )),
+            Verdict::Unbudgeted | Verdict::Within | Verdict::Below => None,
+        }
+    }
+}
+
 /// All counts beside their budgets.
-#[derive(Debug)]
-pub struct Comparison<'a> {
-    budgets: &'a Budgets,
-    present: &'a Toolchain,
+pub(crate) struct Comparison<'a> {
+    /// What the budgets were written with.
+    then: &'a Toolchain,
+    now: Toolchain,
     comparable: Comparable,
-    counts: &'a [(Operation, Count)],
+    rows: Vec<Row<'a>>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares counts, taken with the toolchain `present`.
-    pub fn new(budgets: &'a Budgets, present: &'a Toolchain, counts: &'a [(Operation, Count)]) -> Self {
-        let comparable = Comparable::between(&budgets.toolchain, present);
-        Comparison { budgets, present, comparable, counts }
+    /// Compares counts of this program.
+    pub(crate) fn new(budgets: &'a Budgets, counts: &'a [(Operation, Count)]) -> Self {
+        let (then, now) = (&budgets.toolchain, Toolchain::present());
+        let comparable = Comparable::between(then, &now);
+        let row = |(operation, count): &'a (Operation, Count)| {
+            let budget = budgets.get(*operation);
+            let verdict = Verdict::of(count, budget, comparable.tolerance());
+            Row { operation: *operation, count, budget, verdict }
+        };
+        Comparison { then, now, comparable, rows: counts.iter().map(row).collect() }
     }
 
-    fn verdicts(&self) -> impl Iterator<Item = (Operation, &Count, Verdict)> {
-        self.counts.iter().map(|(operation, count)| {
-            let verdict = Verdict::of(count, self.budgets.get(*operation), self.comparable.tolerance());
-            (*operation, count, verdict)
-        })
-    }
-
-    /// The table.
-    pub fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_header([
@@ -97,23 +136,7 @@ impl<'a> Comparison<'a> {
             "now",
             "",
         ]);
-        for (operation, count, verdict) in self.verdicts() {
-            let budget = self.budgets.get(operation);
-            let or_nothing = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-            table.add_row(
-                [
-                    operation.title.to_owned(),
-                    operation.key.to_owned(),
-                    or_nothing(budget.map(|budget| format!("{:.2}", budget.instructions))),
-                    format!("{:.2}", count.instructions),
-                    or_nothing(budget.map(|budget| percent(change(count, budget)))),
-                    or_nothing(budget.map(|budget| budget.allocations.to_string())),
-                    count.allocations.to_string(),
-                    verdict.to_string(),
-                ]
-                .map(Cell::new),
-            );
-        }
+        table.add_rows(self.rows.iter().map(Row::cells));
         for column in table.column_iter_mut().skip(2).take(5) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -121,9 +144,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// What the reader is to know beside the table: that the comparison is not exact, that budgets can be lowered.
-    pub fn notices(&self) -> Vec<String> {
+    pub(crate) fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
-        let (then, now) = (&self.budgets.toolchain, self.present);
+        let Comparison { then, now, .. } = self;
         match self.comparable {
             Comparable::Exactly => {}
             Comparable::Roughly => notices.push(format!(
@@ -135,88 +158,48 @@ impl<'a> Comparison<'a> {
                  allocations."
             )),
         }
-        let below = self.keys(|verdict| verdict == Verdict::Below);
+        let below = self.rows.iter().filter(|row| row.verdict == Verdict::Below);
+        let below: Vec<&str> = below.map(|row| row.operation.key).collect();
         if !below.is_empty() {
+            let below = below.join(", ");
             notices.push(format!("below budget, so that it guards less than it could: {below}; {REWRITE}."));
         }
         notices
     }
 
     /// What is over budget, if anything.
-    pub fn complaint(&self) -> Option<String> {
-        let mut complaint = String::from("over budget:");
-        let mut failed = false;
-        for (operation, count, verdict) in self.verdicts().filter(|(.., verdict)| verdict.is_failure()) {
-            let Some(budget) = self.budgets.get(operation) else { continue };
-            failed = true;
-            let key = operation.key;
-            let _ = match verdict {
-                Verdict::Allocates => {
-                    write!(
-                        complaint,
-                        "\n  {key}: {} allocations, budget {}",
-                        count.allocations, budget.allocations
-                    )
-                }
-                _ => write!(
-                    complaint,
-                    "\n  {key}: {:.2} instructions, budget {:.2}: {}",
-                    count.instructions,
-                    budget.instructions,
-                    percent(change(count, budget))
-                ),
-            };
-        }
+    pub(crate) fn complaint(&self) -> Option<String> {
+        let over: Vec<String> = self.rows.iter().filter_map(Row::complaint).collect();
         let look = "to see where they are, `cargo run --release -p clockworker-budgets -- profile KEY`, here and at the \
                     commit before";
-        let _ = write!(complaint, "\n{look}; {REWRITE}");
-        failed.then_some(complaint)
+        (!over.is_empty()).then(|| format!("over budget:\n  {}\n{look}; {REWRITE}", over.join("\n  ")))
     }
-
-    fn keys(&self, which: impl Fn(Verdict) -> bool) -> String {
-        let keys: Vec<&str> = self
-            .verdicts()
-            .filter(|&(.., verdict)| which(verdict))
-            .map(|(operation, ..)| operation.key)
-            .collect();
-        keys.join(", ")
-    }
-}
-
-fn percent(part: f64) -> String {
-    let percent = part * 100.0;
-    // No "-0.0 %".
-    if percent.abs() < 0.05 { "0 %".to_owned() } else { format!("{percent:+.1} %") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn verdict(instructions: f64, allocations: f64, comparable: Comparable) -> Verdict {
-        let budget = Budget { instructions: 100.0, allocations: 1.0 };
-        let count = Count { instructions, allocations, functions: Vec::new() };
-        Verdict::of(&count, Some(budget), comparable.tolerance())
-    }
-
     #[test]
-    fn two_percent_are_tolerated_and_no_allocation() {
-        let exactly = |instructions, allocations| verdict(instructions, allocations, Comparable::Exactly);
-        assert_eq!(exactly(101.9, 1.0), Verdict::Within);
-        assert_eq!(exactly(102.1, 1.0), Verdict::Slower);
-        assert_eq!(exactly(98.1, 1.0), Verdict::Within);
-        assert_eq!(exactly(97.9, 1.0), Verdict::Below);
-        assert_eq!(exactly(100.0, 1.0001), Verdict::Allocates);
-        assert_eq!(exactly(50.0, 2.0), Verdict::Allocates);
-        assert_eq!(exactly(100.0, 0.0), Verdict::Within);
-    }
-
-    #[test]
-    fn another_toolchain_has_more_room_another_target_any() {
-        assert_eq!(verdict(109.9, 1.0, Comparable::Roughly), Verdict::Within);
-        assert_eq!(verdict(110.1, 1.0, Comparable::Roughly), Verdict::Slower);
-        assert_eq!(verdict(300.0, 1.0, Comparable::Allocations), Verdict::Within);
-        assert_eq!(verdict(300.0, 2.0, Comparable::Allocations), Verdict::Allocates);
+    fn a_tolerance_is_of_instructions_and_by_toolchain() {
+        use Comparable::{Allocations, Exactly, Roughly};
+        for (instructions, allocations, comparable, verdict) in [
+            (101.9, 1.0, Exactly, Verdict::Within),
+            (102.1, 1.0, Exactly, Verdict::Slower),
+            (98.1, 1.0, Exactly, Verdict::Within),
+            (97.9, 1.0, Exactly, Verdict::Below),
+            (100.0, 1.0001, Exactly, Verdict::Allocates),
+            (50.0, 2.0, Exactly, Verdict::Allocates),
+            (100.0, 0.0, Exactly, Verdict::Within),
+            (109.9, 1.0, Roughly, Verdict::Within),
+            (110.1, 1.0, Roughly, Verdict::Slower),
+            (300.0, 1.0, Allocations, Verdict::Within),
+            (300.0, 2.0, Allocations, Verdict::Allocates),
+        ] {
+            let budget = Budget { instructions: 100.0, allocations: 1.0 };
+            let count = Count { instructions, allocations, functions: Vec::new() };
+            assert_eq!(Verdict::of(&count, Some(budget), comparable.tolerance()), verdict, "{count:?}");
+        }
     }
 
     #[test]

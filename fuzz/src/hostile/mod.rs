@@ -12,17 +12,19 @@
 mod plan;
 mod scene;
 mod task;
-mod turns;
 
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
 
+use clockworker::{Executor, ManualClock};
+use clockworker_testing::driving::{poll_once, settle_run};
 use clockworker_testing::hostile::Hostile;
 use clockworker_testing::tape::Tape;
 
 use plan::Bytewise;
 use scene::Scene;
 use task::Place;
-use turns::Turns;
 
 /// Tasks at most.
 const TASKS: usize = 48;
@@ -32,21 +34,38 @@ pub fn run(data: &[u8]) {
     let [patience, cap, shape, data @ ..] = data else { return };
     // A quarter of the rest is the scheduler's, at most 32 bytes: 16 misdeeds.
     let (plan, program) = data.split_at((data.len() / 4).min(32));
-    let turns = Turns::new(1 + u32::from(cap % 64));
-    let scene = Scene::new(Tape::new(program), Tape::new(plan), *patience, turns.clock());
-    scene.open(&turns, Hostile::new(Bytewise::new(&scene, shape & 1 != 0)));
-    perform(&scene, &turns);
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).poll_cap(1 + u32::from(cap % 64)).build();
+    let ex = ex.expect("the options are valid");
+    let scene = Scene::new(Tape::new(program), Tape::new(plan), *patience, clock);
+    scene.open(&ex, Hostile::new(Bytewise::new(&scene, shape & 1 != 0)));
+    perform(&scene, &ex);
     if shape & 2 == 0 {
-        finish(&scene, &turns);
+        finish(&scene, &ex);
     }
-    end(scene, turns);
+    end(&scene, ex);
+}
+
+/// A run that looks after each turn whether faults are reported.
+fn turns(scene: &Scene, ex: &Executor) -> impl Future<Output = ()> + Unpin {
+    let mut run = Box::pin(ex.run_until(pending()));
+    poll_fn(move |cx| {
+        let polled = run.as_mut().poll(cx);
+        scene.assert_faults_reported();
+        polled
+    })
+}
+
+/// Turns until the executor wants no more.
+fn settle(scene: &Scene, ex: &Executor) {
+    assert_eq!(settle_run(pin!(turns(scene, ex))), None);
 }
 
 /// The program between turns.
-fn perform(scene: &Rc<Scene>, turns: &Turns) {
+fn perform(scene: &Rc<Scene>, ex: &Executor) {
     while let Some(op) = scene.program.try_next() {
         match op % 16 {
-            0..=4 => turns.one(scene),
+            0..=4 => assert!(poll_once(&mut turns(scene, ex)).is_pending()),
             5 | 6 => scene.spawn(Place::Hostile),
             7 | 8 => scene.spawn(Place::Group(u64::from(op / 16) % 4)),
             9 => scene.spawn(Place::Honest),
@@ -54,30 +73,31 @@ fn perform(scene: &Rc<Scene>, turns: &Turns) {
             11 => scene.abort(op / 16),
             12 => scene.drop_handle(op / 16),
             13 => scene.look_at_handle(op / 16),
-            14 => turns.settle(scene),
+            14 => settle(scene, ex),
             _ => scene.meddle(op / 16),
         }
     }
 }
 
 /// Lets every task end, and looks at every handle.
-fn finish(scene: &Rc<Scene>, turns: &Turns) {
-    turns.settle(scene);
+fn finish(scene: &Rc<Scene>, ex: &Executor) {
+    settle(scene, ex);
     scene.assert_no_wake_lost();
     scene.finishing.set(true);
     for index in 0..scene.tasks() {
         scene.wake_task(index);
     }
-    turns.settle(scene);
+    settle(scene, ex);
     scene.assert_all_ended();
-    scene.assert_accounts(turns);
+    scene.assert_accounts(ex);
 }
 
 /// Drops everything.
-fn end(scene: Rc<Scene>, turns: Turns) {
-    scene.close();
-    drop(turns);
+fn end(scene: &Scene, ex: Executor) {
+    drop(scene.queues.take());
+    drop(ex);
     scene.assert_all_dropped();
-    scene.let_go();
-    assert_eq!(scene.outputs.get(), 0, "outputs that nobody dropped");
+    // The handles, which lead back to the scene.
+    drop(scene.entries.take());
+    assert_eq!(Rc::strong_count(&scene.outputs), 1, "outputs that were not dropped");
 }

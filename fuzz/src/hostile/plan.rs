@@ -36,16 +36,10 @@ impl Bytewise {
 
     /// The byte of the misdeed, if it is time for one.
     fn due(&self) -> Option<u8> {
-        match self.next.get()? {
-            (0, misdeed) => {
-                self.next.set(draw(&self.scene));
-                Some(misdeed)
-            }
-            (left, misdeed) => {
-                self.next.set(Some((left - 1, misdeed)));
-                None
-            }
-        }
+        let (left, misdeed) = self.next.get()?;
+        let is_due = left == 0;
+        self.next.set(if is_due { draw(&self.scene) } else { Some((left - 1, misdeed)) });
+        is_due.then_some(misdeed)
     }
 
     fn is_at_fault(&self, expected: &'static [PolicyFault]) {

@@ -6,14 +6,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use clockworker::schedulers::TaskId;
-use clockworker::{ManualClock, PolicyFault, Queue, QueueStats};
+use clockworker::{Executor, JoinError, ManualClock, PolicyFault, Queue};
 use clockworker_testing::hostile::Hostile;
 use clockworker_testing::tape::Tape;
 
 use super::TASKS;
 use super::plan::Bytewise;
-use super::task::{End, Entry, Output, Place, Tapeed};
-use super::turns::Turns;
+use super::task::{End, Entry, Output, Place, Programmed};
 
 /// A ready task that the hostile scheduler owes.
 #[derive(Clone, Copy)]
@@ -25,15 +24,17 @@ pub(super) struct Owed {
 }
 
 /// The scene.
+#[derive(Default)]
 pub(super) struct Scene {
     pub(super) program: Tape,
     pub(super) plan: Tape,
     pub(super) clock: ManualClock,
-    entries: RefCell<Vec<Rc<Entry>>>,
-    queues: RefCell<Option<Queues>>,
+    pub(super) entries: RefCell<Vec<Rc<Entry>>>,
+    pub(super) queues: RefCell<Option<Queues>>,
     pub(super) finishing: Cell<bool>,
     pub(super) drops: Cell<usize>,
-    pub(super) outputs: Cell<usize>,
+    /// Every output that exists holds it.
+    pub(super) outputs: Rc<()>,
     /// The task that is being spawned.
     newest: Cell<Option<usize>>,
 
@@ -54,7 +55,7 @@ pub(super) struct Scene {
 }
 
 #[derive(Clone)]
-struct Queues {
+pub(super) struct Queues {
     hostile: Queue,
     honest: Queue,
 }
@@ -65,40 +66,17 @@ impl Scene {
             program,
             plan,
             clock,
-            entries: RefCell::default(),
-            queues: RefCell::default(),
-            finishing: Cell::new(false),
-            drops: Cell::new(0),
-            outputs: Cell::new(0),
-            newest: Cell::new(None),
-            hostile_polls: Cell::new(0),
-            slots: RefCell::default(),
-            owed: RefCell::default(),
-            at_fault: OnceCell::new(),
-            excused: Cell::new(false),
-            patience: Cell::new((u64::MAX, Some(0))),
             own_patience,
-            starved: Cell::new(false),
+            patience: Cell::new((u64::MAX, Some(0))),
+            ..Self::default()
         })
     }
 
-    pub(super) fn open(&self, turns: &Turns, hostile: Hostile<Bytewise>) {
-        let hostile = turns.ex.new_queue("hostile").scheduler(hostile).create();
-        let honest = turns.ex.new_queue("honest").create();
+    pub(super) fn open(&self, ex: &Executor, hostile: Hostile<Bytewise>) {
+        let hostile = ex.new_queue("hostile").scheduler(hostile).create();
+        let honest = ex.new_queue("honest").create();
         let (Ok(hostile), Ok(honest)) = (hostile, honest) else { panic!("the options are valid") };
         self.queues.replace(Some(Queues { hostile, honest }));
-    }
-
-    /// Closes both queues, and forgets them.
-    pub(super) fn close(&self) {
-        let queues = self.queues.take();
-        drop(queues);
-    }
-
-    /// Breaks the cycles.
-    pub(super) fn let_go(&self) {
-        let entries = self.entries.take();
-        drop(entries);
     }
 
     fn queues(&self) -> Option<Queues> {
@@ -127,7 +105,7 @@ impl Scene {
         let entry = Rc::new(Entry::default());
         entry.awake.set(true);
         self.entries.borrow_mut().push(Rc::clone(&entry));
-        let task = Tapeed { index, entry: Rc::clone(&entry), scene: Rc::clone(self) };
+        let task = Programmed { index, entry: Rc::clone(&entry), scene: Rc::clone(self) };
         // What is dropped meanwhile may spawn, too.
         let before = self.newest.replace(Some(index));
         let handle = match place {
@@ -183,8 +161,7 @@ impl Scene {
         if let Some(index) = self.some_task(which) {
             let entry = self.entry(index);
             entry.joined_by.set(None);
-            let handle = entry.handle.take();
-            drop(handle);
+            drop(entry.handle.take());
         }
     }
 
@@ -233,15 +210,11 @@ impl Scene {
         }
     }
 
-    fn stats(&self) -> Option<(QueueStats, QueueStats)> {
-        self.queues().map(|Queues { hostile, honest }| (hostile.stats(), honest.stats()))
-    }
-
     /// The scheduler's fault is reported, if and only if it has one.
     pub(super) fn assert_faults_reported(&self) {
-        let Some((hostile, honest)) = self.stats() else { return };
-        assert_eq!(honest.policy_fault, None, "the other queue");
-        match (self.at_fault.get(), hostile.policy_fault) {
+        let Some(Queues { hostile, honest }) = self.queues() else { return };
+        assert_eq!(honest.stats().policy_fault, None, "the other queue");
+        match (self.at_fault.get(), hostile.stats().policy_fault) {
             _ if self.excused.get() => {}
             (Some(expected), Some(reported)) => assert!(expected.contains(&reported), "{reported}"),
             (Some(expected), None) => panic!("not reported: {expected:?}"),
@@ -300,14 +273,14 @@ impl Scene {
         assert_eq!(self.drops.get(), self.tasks(), "futures dropped");
     }
 
-    pub(super) fn assert_accounts(&self, turns: &Turns) {
-        let stats = turns.ex.stats();
+    pub(super) fn assert_accounts(&self, ex: &Executor) {
+        let stats = ex.stats();
         assert_eq!((stats.live, stats.ready), (0, 0));
         assert_eq!(stats.spawned, stats.completed + stats.cancelled + stats.panicked);
     }
 }
 
-fn assert_result(index: usize, end: Option<End>, result: Result<Output, clockworker::JoinError>) {
+fn assert_result(index: usize, end: Option<End>, result: Result<Output, JoinError>) {
     match result {
         Ok(output) => assert_eq!((output.index, end), (index, Some(End::Completed))),
         Err(error) if error.is_cancelled() => assert_eq!(end, Some(End::Cancelled)),

@@ -50,33 +50,20 @@ pub(super) struct Entry {
     pub(super) spawned: Cell<bool>,
 }
 
-/// What a task gives; the outputs that exist are counted.
+/// What a task gives. The outputs that exist are counted.
 pub(super) struct Output {
     pub(super) index: usize,
-    scene: Rc<Scene>,
-}
-
-impl Output {
-    fn new(index: usize, scene: &Rc<Scene>) -> Self {
-        scene.outputs.set(scene.outputs.get() + 1);
-        Self { index, scene: Rc::clone(scene) }
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        self.scene.outputs.set(self.scene.outputs.get() - 1);
-    }
+    _counted: Rc<()>,
 }
 
 /// The future of a task.
-pub(super) struct Tapeed {
+pub(super) struct Programmed {
     pub(super) index: usize,
     pub(super) entry: Rc<Entry>,
     pub(super) scene: Rc<Scene>,
 }
 
-impl Future for Tapeed {
+impl Future for Programmed {
     type Output = Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
@@ -87,8 +74,7 @@ impl Future for Tapeed {
         if entry.hostile.get() {
             scene.hostile_polls.set(scene.hostile_polls.get() + 1);
         }
-        let old = entry.waker.replace(Some(cx.waker().clone()));
-        drop(old);
+        drop(entry.waker.replace(Some(cx.waker().clone())));
         if scene.finishing.get() {
             return this.complete();
         }
@@ -103,7 +89,7 @@ impl Future for Tapeed {
     }
 }
 
-impl Tapeed {
+impl Programmed {
     fn step(&self, step: u8, cx: &mut Context<'_>) -> Poll<Output> {
         let (scene, which) = (&self.scene, step / 16);
         match step % 16 {
@@ -144,7 +130,7 @@ impl Tapeed {
 
     fn complete(&self) -> Poll<Output> {
         self.end(End::Completed);
-        Poll::Ready(Output::new(self.index, &self.scene))
+        Poll::Ready(Output { index: self.index, _counted: Rc::clone(&self.scene.outputs) })
     }
 
     fn end(&self, end: End) {
@@ -155,7 +141,7 @@ impl Tapeed {
     }
 }
 
-impl Drop for Tapeed {
+impl Drop for Programmed {
     fn drop(&mut self) {
         let scene = &self.scene;
         scene.drops.set(scene.drops.get() + 1);

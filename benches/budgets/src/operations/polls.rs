@@ -1,14 +1,34 @@
 //! Polls of tasks that wake themselves.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
-use clockworker::{ManualClock, Queue};
+use clockworker::{DEFAULT_REQUEST, ManualClock, Queue};
 use tokio::task::LocalSet;
 
-use super::{POLL, Workload, drive, executor, run_dry};
+use super::{Operation, POLL, RunsTasks, SIZES, executor, run_dry};
+use crate::region::Region;
+
+pub(super) const TABLE: &[Operation] = &[
+    Operation::ours("poll_one_queue", "poll, one queue", |region| under(RunnableFifo::new(), region)),
+    // The host is due before a request is spent.
+    Operation::ours("poll_two_queues", "poll, two queues", |region| in_two_queues(DEFAULT_REQUEST, region)),
+    Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", |region| under(ArrivalFifo::new(), region)),
+    Operation::ours("poll_qlas", "poll, Qlas", |region| under(Qlas::new(), region)),
+    Operation::ours("poll_las", "poll, Las", |region| under(Las::new(), region)),
+    Operation::ours("poll_serpt", "poll, Serpt", |region| under(Serpt::new(), region)),
+    // Each poll spends a request, so each is a slice of its own, and the queues take turns.
+    Operation::ours("poll_of_a_slice_each", "poll, two queues, a slice each", |region| {
+        in_two_queues(POLL, region);
+    }),
+    Operation::theirs("alone", "the polled future alone", alone),
+    Operation::theirs("local_set_poll", "LocalSet: poll", |region| {
+        in_one_queue(&LocalSet::new(), &ManualClock::new(), region);
+    }),
+];
 
 /// Tasks that are ready all the time.
 const TASKS: u64 = 100;
@@ -37,82 +57,42 @@ impl Future for Ticking {
     }
 }
 
-pub(super) fn one_queue() -> Workload {
-    with(RunnableFifo::new())
-}
-
-pub(super) fn arrival_fifo() -> Workload {
-    with(ArrivalFifo::new())
-}
-
-pub(super) fn qlas() -> Workload {
-    with(Qlas::new())
-}
-
-pub(super) fn las() -> Workload {
-    with(Las::new())
-}
-
-pub(super) fn serpt() -> Workload {
-    with(Serpt::new())
-}
-
-fn with(scheduler: impl Scheduler + 'static) -> Workload {
+fn under(scheduler: impl Scheduler + 'static, region: &dyn Region) {
     let clock = ManualClock::new();
-    let executor = executor(&clock, scheduler);
-    Box::new(move |n, region| {
+    in_one_queue(&executor(&clock, scheduler), &clock, region);
+}
+
+fn in_one_queue(tasks: &impl RunsTasks, clock: &ManualClock, region: &dyn Region) {
+    for n in SIZES {
         for _ in 0..TASKS {
-            executor.spawn(Ticking::new(&clock, n / TASKS));
+            tasks.spawn(Ticking::new(clock, n / TASKS));
         }
-        region.count(n, &mut || run_dry(&executor));
-    })
+        region.count(n, &mut || run_dry(tasks));
+    }
 }
 
-/// Both queues are ready all the time; the host is due before a request is spent.
-pub(super) fn two_queues() -> Workload {
-    in_two_queues(clockworker::DEFAULT_REQUEST)
-}
-
-/// Each poll spends a request, so each is a slice of its own, and the queues take turns.
-pub(super) fn slice_each() -> Workload {
-    in_two_queues(POLL)
-}
-
-fn in_two_queues(request: std::time::Duration) -> Workload {
+/// Both queues are ready all the time.
+fn in_two_queues(request: Duration, region: &dyn Region) {
     let clock = ManualClock::new();
     let executor = executor(&clock, RunnableFifo::new());
     let create = |name| executor.new_queue(name).request(request).create().expect("the names are different");
     let queues: [Queue; 2] = ["even", "odd"].map(create);
-    Box::new(move |n, region| {
+    for n in SIZES {
         for _ in 0..TASKS / 2 {
             for queue in &queues {
                 queue.spawn(Ticking::new(&clock, n / TASKS));
             }
         }
         region.count(n, &mut || run_dry(&executor));
-    })
-}
-
-pub(super) fn local_set() -> Workload {
-    let clock = ManualClock::new();
-    let local = LocalSet::new();
-    Box::new(move |n, region| {
-        for _ in 0..TASKS {
-            local.spawn_local(Ticking::new(&clock, n / TASKS));
-        }
-        region.count(n, &mut || {
-            let polled = drive(pin!(local.run_until(std::future::pending::<()>())));
-            assert!(polled.is_pending());
-        });
-    })
+    }
 }
 
 /// What is in each of the others and is not the executor's: the future's own poll, called directly.
-pub(super) fn alone() -> Workload {
+fn alone(region: &dyn Region) {
     let clock = ManualClock::new();
-    Box::new(move |n, region| {
+    for n in SIZES {
         let mut future: Pin<Box<dyn Future<Output = ()>>> = Box::pin(Ticking::new(&clock, n));
         let mut cx = Context::from_waker(Waker::noop());
         region.count(n, &mut || while future.as_mut().poll(&mut cx).is_pending() {});
-    })
+    }
 }

@@ -4,7 +4,25 @@ use std::hint::black_box;
 
 use clockworker::schedulers::{Eevdf, QueueId, Share};
 
-use super::Workload;
+use super::{Operation, SIZES};
+use crate::region::Region;
+
+pub(super) const TABLE: &[Operation] = &[
+    Operation::ours("pick_2", "pick and charge, 2 queues", pick::<2>),
+    Operation::ours("pick_64", "pick and charge, 64 queues", pick::<64>),
+    Operation::ours("pick_1024", "pick and charge, 1,024 queues", pick::<1_024>),
+    Operation::ours("sleep_and_wake_64", "a queue of 64 sleeps and wakes", |region| {
+        let (mut eevdf, ids) = queues(64);
+        for n in SIZES {
+            region.count(n, &mut || {
+                for id in ids.iter().copied().cycle().take(n as usize) {
+                    eevdf.sleep(black_box(id));
+                    eevdf.wake(id);
+                }
+            });
+        }
+    }),
+];
 
 /// What each queue asks for, and is charged when picked.
 const REQUEST_NS: u64 = 500_000;
@@ -20,26 +38,14 @@ fn queues(count: u32) -> (Eevdf, Vec<QueueId>) {
     (eevdf, ids)
 }
 
-pub(super) fn pick<const QUEUES: u32>() -> Workload {
+fn pick<const QUEUES: u32>(region: &dyn Region) {
     let (mut eevdf, _) = queues(QUEUES);
-    Box::new(move |n, region| {
+    for n in SIZES {
         region.count(n, &mut || {
             for _ in 0..n {
                 let id = eevdf.pick().expect("all queues are awake");
                 eevdf.charge(black_box(id), REQUEST_NS);
             }
         });
-    })
-}
-
-pub(super) fn sleep_and_wake() -> Workload {
-    let (mut eevdf, ids) = queues(64);
-    Box::new(move |n, region| {
-        region.count(n, &mut || {
-            for id in ids.iter().copied().cycle().take(n as usize) {
-                eevdf.sleep(black_box(id));
-                eevdf.wake(id);
-            }
-        });
-    })
+    }
 }

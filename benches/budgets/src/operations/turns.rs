@@ -2,137 +2,106 @@
 
 use std::cell::RefCell;
 use std::future::{Future, pending, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use clockworker::schedulers::RunnableFifo;
-use clockworker::{ManualClock, should_yield, yield_if_due};
+use clockworker::{should_yield, yield_if_due};
 use tokio::task::LocalSet;
 
-use super::{Workload, executor, run_dry, run_until};
+use super::wakes::{Waiting, wake};
+use super::{Operation, RunsTasks, SIZES, run_until, timeless};
+use crate::region::Region;
 
-pub(super) fn idle() -> Workload {
-    let executor = executor(&ManualClock::new(), RunnableFifo::new());
-    Box::new(move |n, region| {
-        let mut run = pin!(executor.run_until(pending::<()>()));
-        region.count(n, &mut || poll_often(run.as_mut(), n));
-    })
-}
-
-pub(super) fn local_set_idle() -> Workload {
-    let local = LocalSet::new();
-    Box::new(move |n, region| {
-        let mut run = pin!(local.run_until(pending::<()>()));
-        region.count(n, &mut || poll_often(run.as_mut(), n));
-    })
-}
-
-/// The only task is woken between turns, as by what the host's visit brings.
-pub(super) fn of_one_task() -> Workload {
-    let executor = executor(&ManualClock::new(), RunnableFifo::new());
-    let woken = Woken::default();
-    executor.spawn(woken.task());
-    Box::new(move |n, region| {
-        let mut run = pin!(executor.run_until(pending::<()>()));
-        region.count(n, &mut || woken.poll_often(run.as_mut(), n));
-    })
-}
-
-pub(super) fn local_set_of_one_task() -> Workload {
-    let local = LocalSet::new();
-    let woken = Woken::default();
-    local.spawn_local(woken.task());
-    Box::new(move |n, region| {
-        let mut run = pin!(local.run_until(pending::<()>()));
-        region.count(n, &mut || woken.poll_often(run.as_mut(), n));
-    })
-}
-
-/// A task that only waits, and its waker.
-#[derive(Clone, Default)]
-struct Woken(Rc<RefCell<Option<Waker>>>);
-
-impl Woken {
-    fn task(&self) -> impl Future<Output = ()> + use<> {
-        let Woken(waker) = self.clone();
-        poll_fn(move |cx| {
-            waker.borrow_mut().get_or_insert_with(|| cx.waker().clone());
-            Poll::Pending
-        })
-    }
-
-    fn poll_often(&self, mut run: std::pin::Pin<&mut impl Future>, n: u64) {
-        let host = Waker::from(Arc::new(Nobody));
-        let mut cx = Context::from_waker(&host);
-        for _ in 0..n {
-            self.0.borrow().iter().for_each(Waker::wake_by_ref);
-            assert!(run.as_mut().poll(&mut cx).is_pending());
+pub(super) const TABLE: &[Operation] = &[
+    Operation::ours("idle_turn", "turn with nothing to do", |region| idle(&timeless(), region)),
+    Operation::ours("turn_of_one_task", "the only task's wake, and a turn with its poll", |region| {
+        of_one_task(&timeless(), region);
+    }),
+    // Time stands still.
+    Operation::ours("yield_if_due", "yield_if_due, not due", |region| {
+        let executor = timeless();
+        for n in SIZES {
+            region.count(n, &mut || {
+                let task = executor.spawn(async move {
+                    for _ in 0..n {
+                        yield_if_due().await;
+                    }
+                });
+                run_until(&executor, task).expect("the task neither panics nor is aborted");
+            });
         }
+    }),
+    // In a task that has woken others of its queue, which does not make it due. Once more for each that the answer would
+    // look at.
+    Operation::ours("should_yield_beside_arrivals", "should_yield, not due, 1,000 tasks woken", |region| {
+        let Waiting { executor, wakers } = Waiting::new(1_000);
+        let wakers: Rc<[Waker]> = wakers.into();
+        for n in SIZES {
+            region.count(n, &mut || {
+                let wakers = Rc::clone(&wakers);
+                let task = executor.spawn(async move {
+                    wake(&wakers);
+                    (0..n).filter(|_| should_yield()).count()
+                });
+                let due = run_until(&executor, task).expect("the task neither panics nor is aborted");
+                assert_eq!(due, 0);
+            });
+        }
+    }),
+    Operation::theirs("local_set_idle_turn", "LocalSet: turn with nothing to do", |region| {
+        idle(&LocalSet::new(), region);
+    }),
+    Operation::theirs(
+        "local_set_turn_of_one_task",
+        "LocalSet: the only task's wake, and a turn with its poll",
+        |region| of_one_task(&LocalSet::new(), region),
+    ),
+];
+
+fn idle(tasks: &impl RunsTasks, region: &dyn Region) {
+    for n in SIZES {
+        let mut run = pin!(tasks.run_until(pending::<()>()));
+        region.count(n, &mut || poll_often(run.as_mut(), n));
     }
 }
 
-/// A host that is not to be woken.
-struct Nobody;
-
-impl Wake for Nobody {
-    fn wake(self: Arc<Self>) {}
-}
-
-fn poll_often(mut run: std::pin::Pin<&mut impl Future>, n: u64) {
-    // A clone of `Waker::noop` is not known as one in unoptimised builds, whose tables of functions have copies.
-    let waker = Waker::from(Arc::new(Nobody));
-    let mut cx = Context::from_waker(&waker);
+fn poll_often(mut run: Pin<&mut impl Future>, n: u64) {
+    let host = Waker::from(Arc::new(Nobody));
+    let mut cx = Context::from_waker(&host);
     for _ in 0..n {
         assert!(run.as_mut().poll(&mut cx).is_pending());
     }
 }
 
-/// How many tasks of its own queue a task has woken that asks whether it is due.
-const WOKEN: usize = 1_000;
-
-/// In a task that has woken others, which does not make it due. Once more for each that the answer would look at.
-pub(super) fn not_due_beside_arrivals() -> Workload {
-    let executor = executor(&ManualClock::new(), RunnableFifo::new());
-    let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
-    for _ in 0..WOKEN {
-        let wakers = Rc::clone(&wakers);
-        let mut is_known = false;
-        executor.spawn(poll_fn(move |cx| {
-            if !is_known {
-                is_known = true;
-                wakers.borrow_mut().push(cx.waker().clone());
-            }
-            Poll::<()>::Pending
-        }));
+/// The only task is woken between turns, as by what the host's visit brings.
+fn of_one_task(tasks: &impl RunsTasks, region: &dyn Region) {
+    let waker: Rc<RefCell<Option<Waker>>> = Rc::default();
+    let known = Rc::clone(&waker);
+    tasks.spawn(poll_fn(move |cx| {
+        known.borrow_mut().get_or_insert_with(|| cx.waker().clone());
+        Poll::Pending
+    }));
+    for n in SIZES {
+        let mut run = pin!(tasks.run_until(pending::<()>()));
+        region.count(n, &mut || wake_and_poll_often(&waker, run.as_mut(), n));
     }
-    run_dry(&executor);
-    Box::new(move |n, region| {
-        let wakers = Rc::clone(&wakers);
-        region.count(n, &mut || {
-            let wakers = Rc::clone(&wakers);
-            let task = executor.spawn(async move {
-                wakers.borrow().iter().for_each(Waker::wake_by_ref);
-                (0..n).filter(|_| should_yield()).count()
-            });
-            let due = run_until(&executor, task).expect("the task neither panics nor is aborted");
-            assert_eq!(due, 0);
-        });
-    })
 }
 
-/// In a task that is not due as time stands still.
-pub(super) fn not_due() -> Workload {
-    let executor = executor(&ManualClock::new(), RunnableFifo::new());
-    Box::new(move |n, region| {
-        region.count(n, &mut || {
-            let task = executor.spawn(async move {
-                for _ in 0..n {
-                    yield_if_due().await;
-                }
-            });
-            run_until(&executor, task).expect("the task neither panics nor is aborted");
-        });
-    })
+fn wake_and_poll_often(waker: &RefCell<Option<Waker>>, mut run: Pin<&mut impl Future>, n: u64) {
+    let host = Waker::from(Arc::new(Nobody));
+    let mut cx = Context::from_waker(&host);
+    for _ in 0..n {
+        waker.borrow().iter().for_each(Waker::wake_by_ref);
+        assert!(run.as_mut().poll(&mut cx).is_pending());
+    }
+}
+
+/// A host that is not to be woken. (A clone of `Waker::noop` is not known as one in unoptimised builds, whose tables of
+/// functions have copies.)
+struct Nobody;
+
+impl Wake for Nobody {
+    fn wake(self: Arc<Self>) {}
 }

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
@@ -10,7 +9,53 @@ use clockworker::schedulers::RunnableFifo;
 use clockworker::{Executor, ManualClock};
 use tokio::task::LocalSet;
 
-use super::{MOST, POLL, Workload, drive, elsewhere, executor, run_dry};
+use super::{MOST, Operation, POLL, RunsTasks, SIZES, elsewhere, executor, run_dry, timeless};
+use crate::region::Region;
+
+pub(super) const TABLE: &[Operation] = &[
+    Operation::ours("hop", "hop: wake another task, and its poll", |region| {
+        let clock = ManualClock::new();
+        hop(&executor(&clock, RunnableFifo::new()), &clock, region);
+    }),
+    Operation::ours("wake", "wake, between turns", |region| {
+        Waiting::rounds(|wakers, n| region.count(n, &mut || wake(wakers)));
+    }),
+    Operation::ours("wake_again", "wake, already awake", |region| {
+        Waiting::rounds(|wakers, n| {
+            wake(wakers);
+            region.count(n, &mut || wake(wakers));
+        });
+    }),
+    Operation::ours("poll_woken", "poll after it, with admission", |region| {
+        let Waiting { executor, wakers } = Waiting::new(MOST);
+        for n in SIZES {
+            wake(&wakers[..n as usize]);
+            region.count(n, &mut || run_dry(&executor));
+        }
+    }),
+    Operation::ours("wake_remote", "wake, other thread", |region| {
+        Waiting::rounds(|wakers, n| elsewhere(|| region.count(n, &mut || wake(wakers))));
+    }),
+    Operation::ours("wake_remote_again", "wake, other thread, already awake", |region| {
+        Waiting::rounds(|wakers, n| {
+            elsewhere(|| {
+                wake(wakers);
+                region.count(n, &mut || wake(wakers));
+            });
+        });
+    }),
+    Operation::ours("poll_woken_remotely", "poll after it, with admission", |region| {
+        let Waiting { executor, wakers } = Waiting::new(MOST);
+        for n in SIZES {
+            let wakers = &wakers[..n as usize];
+            elsewhere(|| wake(wakers));
+            region.count(n, &mut || run_dry(&executor));
+        }
+    }),
+    Operation::theirs("local_set_hop", "LocalSet: hop", |region| {
+        hop(&LocalSet::new(), &ManualClock::new(), region);
+    }),
+];
 
 /// Tasks in a circle, of which each wakes the next.
 #[derive(Clone)]
@@ -23,12 +68,8 @@ struct Circle {
 impl Circle {
     const SIZE: usize = 100;
 
-    fn new(clock: &ManualClock) -> Self {
-        Circle { clock: clock.clone(), wakers: Rc::default(), left: Rc::default() }
-    }
-
     /// One of the tasks. The first poll says how to wake it.
-    fn member(&self, place: usize) -> impl Future<Output = ()> + 'static {
+    fn member(&self, place: usize) -> impl Future<Output = ()> + use<> {
         let Circle { clock, wakers, left } = self.clone();
         let mut is_known = false;
         poll_fn(move |cx| {
@@ -43,57 +84,34 @@ impl Circle {
             Poll::Pending
         })
     }
-
-    /// Has the next `hops` of them woken, one after the other.
-    fn start(&self, hops: u64) {
-        self.left.set(hops);
-        self.wakers.borrow()[0].wake_by_ref();
-    }
 }
 
-pub(super) fn hop() -> Workload {
-    let clock = ManualClock::new();
-    let executor = executor(&clock, RunnableFifo::new());
-    let circle = Circle::new(&clock);
+fn hop(tasks: &impl RunsTasks, clock: &ManualClock, region: &dyn Region) {
+    let circle = Circle { clock: clock.clone(), wakers: Rc::default(), left: Rc::default() };
     for place in 0..Circle::SIZE {
-        executor.spawn(circle.member(place));
+        tasks.spawn(circle.member(place));
     }
-    run_dry(&executor);
-    Box::new(move |n, region| {
-        circle.start(n);
-        region.count(n, &mut || run_dry(&executor));
+    run_dry(tasks);
+    for n in SIZES {
+        circle.left.set(n);
+        circle.wakers.borrow()[0].wake_by_ref();
+        region.count(n, &mut || run_dry(tasks));
         assert_eq!(circle.left.get(), 0);
-    })
+    }
 }
 
-pub(super) fn local_set_hop() -> Workload {
-    let clock = ManualClock::new();
-    let local = LocalSet::new();
-    let circle = Circle::new(&clock);
-    for place in 0..Circle::SIZE {
-        local.spawn_local(circle.member(place));
-    }
-    let run_dry = move || assert!(drive(pin!(local.run_until(std::future::pending::<()>()))).is_pending());
-    run_dry();
-    Box::new(move |n, region| {
-        circle.start(n);
-        region.count(n, &mut || run_dry());
-        assert_eq!(circle.left.get(), 0);
-    })
-}
-
-/// Tasks that wait for nothing in particular.
-struct Waiting {
-    executor: Executor,
-    wakers: Vec<Waker>,
+/// Tasks that wait for nothing in particular, and their wakers.
+pub(super) struct Waiting {
+    pub(super) executor: Executor,
+    pub(super) wakers: Vec<Waker>,
 }
 
 impl Waiting {
-    fn new() -> Self {
-        let executor = executor(&ManualClock::new(), RunnableFifo::new());
-        let wakers = Rc::new(RefCell::new(Vec::with_capacity(MOST as usize)));
-        for _ in 0..MOST {
-            let wakers = wakers.clone();
+    pub(super) fn new(count: u64) -> Self {
+        let executor = timeless();
+        let wakers = Rc::new(RefCell::new(Vec::with_capacity(count as usize)));
+        for _ in 0..count {
+            let wakers = Rc::clone(&wakers);
             let mut is_known = false;
             executor.spawn(poll_fn(move |cx| {
                 if !is_known {
@@ -108,73 +126,16 @@ impl Waiting {
         Waiting { executor, wakers }
     }
 
-    fn wakers(&self, n: u64) -> &[Waker] {
-        &self.wakers[..n as usize]
-    }
-
-    /// Polls those that were woken, as nothing but what is counted next may be left to do.
-    fn settle(&self) {
-        run_dry(&self.executor);
-    }
-}
-
-fn wake(wakers: &[Waker]) {
-    for waker in wakers {
-        waker.wake_by_ref();
+    /// Calls `wake` with so many wakers as each of [`SIZES`] says, and polls what that woke.
+    fn rounds(wake: impl Fn(&[Waker], u64)) {
+        let Waiting { executor, wakers } = Waiting::new(MOST);
+        for n in SIZES {
+            wake(&wakers[..n as usize], n);
+            run_dry(&executor);
+        }
     }
 }
 
-pub(super) fn own() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        region.count(n, &mut || wake(tasks.wakers(n)));
-        tasks.settle();
-    })
-}
-
-pub(super) fn own_again() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        wake(tasks.wakers(n));
-        region.count(n, &mut || wake(tasks.wakers(n)));
-        tasks.settle();
-    })
-}
-
-pub(super) fn poll_own() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        wake(tasks.wakers(n));
-        region.count(n, &mut || run_dry(&tasks.executor));
-    })
-}
-
-pub(super) fn remote() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        let wakers = tasks.wakers(n);
-        elsewhere(|| region.count(n, &mut || wake(wakers)));
-        tasks.settle();
-    })
-}
-
-pub(super) fn remote_again() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        let wakers = tasks.wakers(n);
-        elsewhere(|| {
-            wake(wakers);
-            region.count(n, &mut || wake(wakers));
-        });
-        tasks.settle();
-    })
-}
-
-pub(super) fn poll_remote() -> Workload {
-    let tasks = Waiting::new();
-    Box::new(move |n, region| {
-        let wakers = tasks.wakers(n);
-        elsewhere(|| wake(wakers));
-        region.count(n, &mut || run_dry(&tasks.executor));
-    })
+pub(super) fn wake(wakers: &[Waker]) {
+    wakers.iter().for_each(Waker::wake_by_ref);
 }

@@ -17,7 +17,7 @@ use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
 use nix::time::ClockId;
 
 /// Time between two samples: a prime number of microseconds, so as not to beat with what repeats in the workload.
-pub(crate) const PERIOD: Duration = Duration::from_micros(499);
+pub(super) const PERIOD: Duration = Duration::from_micros(499);
 
 /// Samples that there is room for: a quarter of an hour's.
 const ROOM: usize = 1 << 21;
@@ -51,7 +51,7 @@ fn instruction(context: &ucontext_t) -> usize {
 }
 
 /// A timer that interrupts this process for samples, until it is dropped. There may be one at a time.
-pub(crate) struct Sampler {
+pub(super) struct Sampler {
     _timer: Timer,
 }
 
@@ -60,7 +60,7 @@ impl Sampler {
     ///
     /// The timer runs on the monotonic clock, which has high resolution. Those on the CPU-time clocks, pprof's among
     /// them, fire on the kernel's ticks: 250 times a second in many kernels, whatever was asked for.
-    pub(crate) fn start() -> Result<Self, Errno> {
+    pub(super) fn start() -> Result<Self, Errno> {
         TAKEN.store(0, Ordering::Relaxed);
         let action = SigAction::new(SigHandler::SigAction(take), SaFlags::SA_RESTART, SigSet::empty());
         // SAFETY: the handler touches atomics and its arguments only, which is safe in a signal.
@@ -72,7 +72,7 @@ impl Sampler {
     }
 
     /// The addresses sampled, in order; and how many there was no room for.
-    pub(crate) fn samples(&self) -> (Vec<usize>, usize) {
+    pub(super) fn samples(&self) -> (Vec<usize>, usize) {
         let taken = TAKEN.load(Ordering::Relaxed);
         let kept = SAMPLES.iter().take(taken).map(|sample| sample.load(Ordering::Relaxed));
         (kept.collect(), taken.saturating_sub(ROOM))
@@ -80,15 +80,15 @@ impl Sampler {
 }
 
 /// How many samples were taken so far.
-pub(crate) fn taken() -> usize {
+pub(super) fn taken() -> usize {
     TAKEN.load(Ordering::Relaxed).min(ROOM)
 }
 
 /// Samples are taken until this is dropped.
-pub(crate) struct Listening(());
+pub(super) struct Listening(());
 
 impl Listening {
-    pub(crate) fn begin() -> Self {
+    pub(super) fn begin() -> Self {
         LISTENING.store(true, Ordering::Relaxed);
         Listening(())
     }

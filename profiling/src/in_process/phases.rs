@@ -11,15 +11,15 @@ use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
 use clockworker_benches::workload::shape::Shape;
 
+use super::kernel::Counts;
+use super::phase::{TITLES, classify};
+use super::sampler::{Listening, PERIOD, Sampler, taken};
+use super::table::{apportion, layout};
 use crate::cli::PhasesOptions;
 use crate::contestant::Contestant;
-use crate::kernel::Counts;
-use crate::phase::{Phase, classify};
 use crate::rounds::repeat;
-use crate::sampler::{Listening, PERIOD, Sampler, taken};
-use crate::table::{apportion, layout};
 
-const PHASES: usize = Phase::ALL.len();
+const PHASES: usize = TITLES.len();
 
 /// What one executor's rounds came to.
 #[derive(Debug)]
@@ -29,11 +29,7 @@ struct Account {
     /// Which of the samples are its own.
     spans: Vec<Range<usize>>,
     kernel: Counts,
-}
-
-/// One executor's samples by phase, and by function inside each.
-#[derive(Debug)]
-struct Profile {
+    /// Its samples by phase, and by function inside each.
     by_phase: [usize; PHASES],
     by_function: [HashMap<String, usize>; PHASES],
 }
@@ -42,46 +38,44 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
     let shape = options.workload.shape();
     let sampler =
         Sampler::start().map_err(|errno| Failure::run(format!("no timer to sample by: {errno}")))?;
-    let mut accounts: Vec<Account> =
-        options.executors.iter().map(|&contestant| Account::new(contestant)).collect();
+    let mut accounts: Vec<Account> = options.executors.iter().copied().map(Account::new).collect();
     // What happens once in a process, calibrating the clock above all, is not the workload's.
     options.executors.iter().for_each(|executor| executor.run(Shape::new(1, 0), || (), |()| ()));
     let rounds = repeat(options.length, || accounts.iter_mut().for_each(|account| account.round(shape)));
     let (samples, lost) = sampler.samples();
     drop(sampler);
     if lost > 0 {
-        return Err(Failure::run(format!(
-            "no room for {} samples; ask for fewer rounds",
-            grouped(lost as u64)
-        )));
+        let lost = grouped(lost as u64);
+        return Err(Failure::run(format!("no room for {lost} samples; ask for fewer rounds")));
     }
 
-    let mut names = Names::default();
-    let profiles: Vec<Profile> =
-        accounts.iter().map(|account| account.profile(&samples, &mut names)).collect();
+    let mut names = Names::new();
+    accounts.iter_mut().for_each(|account| account.classify(&samples, &mut names));
     let polls = rounds * shape.polls();
     let mut text = format!(
-        "{shape}, ns per poll (and %), {} rounds of each, a sample every {} µs of them\n\n",
+        "{shape}, ns per poll (and %), {} rounds of each, a sample every {} µs of them\n\n{}\n",
         grouped(rounds),
         PERIOD.as_micros(),
+        phases_table(&accounts, polls),
     );
-    text.push_str(&phases_table(&accounts, &profiles, polls));
-    text.push('\n');
-    for (account, profile) in accounts.iter().zip(&profiles) {
-        text.push_str(&account.footnote(profile, polls));
-    }
+    text.extend(accounts.iter().map(|account| account.footnote(polls)));
     if cfg!(debug_assertions) {
         text.push_str("A debug build: the functions that decide are not inlined, so most is rest. Add --profile profiling.\n");
     }
-    for (account, profile) in accounts.iter().zip(&profiles) {
-        text.push_str(&account.functions(profile, polls, options.functions));
-    }
+    text.extend(accounts.iter().map(|account| account.functions(polls, options.functions)));
     Ok(text)
 }
 
 impl Account {
     fn new(contestant: Contestant) -> Self {
-        Account { contestant, time: Duration::ZERO, spans: Vec::new(), kernel: Counts::default() }
+        Account {
+            contestant,
+            time: Duration::ZERO,
+            spans: Vec::new(),
+            kernel: Counts::default(),
+            by_phase: [0; PHASES],
+            by_function: Default::default(),
+        }
     }
 
     fn round(&mut self, shape: Shape) {
@@ -94,79 +88,73 @@ impl Account {
         };
         self.time += self.contestant.run(shape, begin, end);
         self.spans.push(first..taken());
-        self.kernel += Counts::now().since(kernel);
+        self.kernel.add_since(kernel);
     }
 
-    fn profile(&self, samples: &[usize], names: &mut Names) -> Profile {
-        let mut profile = Profile { by_phase: [0; PHASES], by_function: Default::default() };
+    fn classify(&mut self, samples: &[usize], names: &mut Names) {
         for &address in self.spans.iter().flat_map(|span| &samples[span.clone()]) {
             let (phase, function) = classify(names.of(address));
-            profile.by_phase[phase as usize] += 1;
-            *profile.by_function[phase as usize].entry(function.to_owned()).or_default() += 1;
+            self.by_phase[phase as usize] += 1;
+            *self.by_function[phase as usize].entry(function.to_owned()).or_default() += 1;
         }
-        profile
+    }
+
+    fn samples(&self) -> usize {
+        self.by_phase.iter().sum()
     }
 
     fn ns_per_poll(&self, polls: u64) -> f64 {
         self.time.as_nanos() as f64 / polls as f64
     }
 
-    fn footnote(&self, profile: &Profile, polls: u64) -> String {
-        let samples = profile.samples();
+    fn footnote(&self, polls: u64) -> String {
         // Half of them is where the error of a share is largest.
-        let error = 1.96 * (0.25 / samples.max(1) as f64).sqrt();
+        let error = 1.96 * (0.25 / self.samples().max(1) as f64).sqrt();
         format!(
             "{}: {} samples, so a share is right to ±{:.1} points or better (95 %). {:.3} page faults per poll; of the \
              CPU time {:.0} % were the kernel's, setting up and taking down included.\n",
             self.contestant.name(),
-            grouped(samples as u64),
+            grouped(self.samples() as u64),
             100.0 * error,
-            self.kernel.faults() as f64 / polls as f64,
+            self.kernel.faults as f64 / polls as f64,
             100.0 * self.kernel.system_share(),
         )
     }
 
     /// The functions with the most samples, by phase, `most` of each.
-    fn functions(&self, profile: &Profile, polls: u64, most: usize) -> String {
+    fn functions(&self, polls: u64, most: usize) -> String {
         if most == 0 {
             return String::new();
         }
+        let ns_per_sample = self.ns_per_poll(polls) / self.samples() as f64;
         let mut text = format!("\n{}, ns per poll by the function that decided\n", self.contestant.name());
-        for (phase, functions) in Phase::ALL.into_iter().zip(&profile.by_function) {
+        for ((_, title), functions) in TITLES.into_iter().zip(&self.by_function) {
             if functions.is_empty() {
                 continue;
             }
             let mut functions: Vec<(&String, &usize)> = functions.iter().collect();
             functions.sort_by_key(|&(name, &samples)| (std::cmp::Reverse(samples), name));
-            let _ = writeln!(text, "  {}", phase.title());
+            let _ = writeln!(text, "  {title}");
             for (name, &samples) in functions.into_iter().take(most) {
-                let share = samples as f64 / profile.samples() as f64;
-                let _ = writeln!(text, "  {:8.2}  {name}", share * self.ns_per_poll(polls));
+                let _ = writeln!(text, "  {:8.2}  {name}", samples as f64 * ns_per_sample);
             }
         }
         text
     }
 }
 
-impl Profile {
-    fn samples(&self) -> usize {
-        self.by_phase.iter().sum()
-    }
-}
-
 /// A row a phase and a column an executor. Rounded so that each column sums to its total, in ns and in %.
-fn phases_table(accounts: &[Account], profiles: &[Profile], polls: u64) -> String {
+fn phases_table(accounts: &[Account], polls: u64) -> String {
     let mut head = vec!["phase".to_owned()];
-    let mut rows: Vec<Vec<String>> = Phase::ALL.iter().map(|phase| vec![phase.title().to_owned()]).collect();
+    let mut rows: Vec<Vec<String>> = TITLES.iter().map(|(_, title)| vec![(*title).to_owned()]).collect();
     let mut total = vec!["total".to_owned()];
     let mut ratios = vec!["× local-set".to_owned()];
     let baseline = accounts.iter().find(|account| account.contestant == Contestant::LocalSet);
-    for (account, profile) in accounts.iter().zip(profiles) {
+    for account in accounts {
         head.push(account.contestant.name());
         let hundredths = (100.0 * account.ns_per_poll(polls)).round() as u64;
-        let times = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { hundredths });
-        let tenths = apportion(&profile.by_phase, if profile.samples() == 0 { 0 } else { 1_000 });
-        for ((row, time), share) in rows.iter_mut().zip(times).zip(tenths) {
+        let of_samples = |total| apportion(&account.by_phase, if account.samples() == 0 { 0 } else { total });
+        for ((row, time), share) in rows.iter_mut().zip(of_samples(hundredths)).zip(of_samples(1_000)) {
             row.push(cell(time, share));
         }
         total.push(cell(hundredths, 1_000));
@@ -185,37 +173,33 @@ fn cell(hundredths: u64, tenths: u64) -> String {
     format!("{}.{:02} ({:>2}.{})", hundredths / 100, hundredths % 100, tenths / 10, tenths % 10)
 }
 
-/// The functions at an address, by address: the one that it is in, and those that this one is inlined into.
-#[derive(Default)]
+/// The functions at an address: the one that it is in, and those that this one is inlined into.
 struct Names {
     known: HashMap<usize, Vec<String>>,
-    maps: Option<Vec<(Range<usize>, String)>>,
+    /// Where files are mapped, by name.
+    files: Vec<(Range<usize>, String)>,
 }
 
 impl Names {
+    fn new() -> Self {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Names { known: HashMap::new(), files: maps.lines().filter_map(parse_map).collect() }
+    }
+
+    /// Where a function has no name, the name of the file that is mapped there.
     fn of(&mut self, address: usize) -> &[String] {
-        if !self.known.contains_key(&address) {
+        self.known.entry(address).or_insert_with(|| {
             let mut functions = Vec::new();
             // `resolve` takes return addresses, and looks at the byte before.
             backtrace::resolve((address + 1) as *mut c_void, |symbol| {
                 functions.extend(symbol.name().map(|name| format!("{name:#}")));
             });
             if functions.is_empty() {
-                functions.extend(self.file(address));
+                let file = self.files.iter().find(|(range, _)| range.contains(&address));
+                functions.extend(file.map(|(_, name)| name.clone()));
             }
-            self.known.insert(address, functions);
-        }
-        &self.known[&address]
-    }
-
-    /// The name of the file that is mapped where `address` is.
-    fn file(&mut self, address: usize) -> Option<String> {
-        let maps = self.maps.get_or_insert_with(|| {
-            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-            maps.lines().filter_map(parse_map).collect()
-        });
-        let (_, name) = maps.iter().find(|(range, _)| range.contains(&address))?;
-        Some(name.clone())
+            functions
+        })
     }
 }
 
@@ -241,20 +225,9 @@ mod tests {
 
     #[test]
     fn addresses_have_names() {
-        let mut names = Names::default();
+        let mut names = Names::new();
         let functions = names.of(command as *const () as usize);
         assert!(functions.iter().any(|name| name.contains("phases::command")), "{functions:?}");
         assert!(names.of(1).is_empty());
-    }
-
-    #[test]
-    fn a_column_sums_to_its_total() {
-        let account = Account { time: Duration::from_nanos(12_345), ..Account::new(Contestant::Qlas) };
-        let mut by_phase = [0; PHASES];
-        by_phase[..3].copy_from_slice(&[1, 1, 1]);
-        let profile = Profile { by_phase, by_function: Default::default() };
-        let table = phases_table(&[account], &[profile], 1_000);
-        assert!(table.contains("4.12 (33.4)") && table.contains("4.11 (33.3)"), "{table}");
-        assert!(table.contains("12.35 (100.0)") || table.contains("12.34 (100.0)"), "{table}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Lays `rows` out, of which the first is the head. The first column is text, the others are numbers.
-pub(crate) fn layout(rows: &[Vec<String>]) -> String {
+pub(super) fn layout(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -30,7 +30,7 @@ pub(crate) fn layout(rows: &[Vec<String>]) -> String {
 
 /// Shares `total` out in proportion to `weights`, in whole numbers that sum to it: rounded down first, and what is left
 /// goes to the largest remainders.
-pub(crate) fn apportion(weights: &[usize], total: u64) -> Vec<u64> {
+pub(super) fn apportion(weights: &[usize], total: u64) -> Vec<u64> {
     let sum = weights.iter().sum::<usize>().max(1) as u128;
     let exact = |weight: usize| weight as u128 * u128::from(total);
     let mut shares: Vec<u64> = weights.iter().map(|&weight| (exact(weight) / sum) as u64).collect();

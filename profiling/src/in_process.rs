@@ -1,0 +1,9 @@
+//! The profilers inside the process.
+
+pub(crate) mod flamegraph;
+mod kernel;
+mod phase;
+pub(crate) mod phases;
+#[allow(unsafe_code, reason = "a signal handler reads the interrupted context")]
+mod sampler;
+mod table;
