@@ -1,18 +1,17 @@
 //! [`Books`]: what the adversary knows of a play: places, services, and how long it has gone on.
 
-use super::bound::{Place, Setting};
 use super::ledger::Ledger;
+use crate::bounds::{Queue, shortfall};
 
 /// Keeps the books of a play.
 ///
 /// A place counts in W until another queue takes it, also while the queue that was there is closed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
-    places: Vec<Place>,
+    places: Vec<Queue>,
     /// By place: the share that is there now.
     shares: Vec<u32>,
-    /// Their sum, and the greatest that it was.
-    sum: u64,
+    /// The greatest that their sum was.
     most: u64,
     shares_change: bool,
     victim: usize,
@@ -30,34 +29,17 @@ pub(super) struct Books {
 pub(super) struct Outcome {
     /// The greatest shortfall / bound, when a third of the cycles was over, two thirds, and all.
     pub(super) ratios: [f64; 3],
-    /// The same in the end, both less the victim's own slice.
-    pub(super) beyond_own_slice: f64,
-    /// The same, both less everybody's slice: what sleepers keep.
-    pub(super) beyond_slices: f64,
+    /// The same in the end; both less the victim's own slice; both less everybody's slice: what sleepers keep.
+    pub(super) beyond: [f64; 3],
     /// Times that the moves were made.
     pub(super) cycles: u64,
     /// Moves and polls.
     pub(super) operations: u64,
     /// Nanoseconds that went to queues.
     pub(super) served: u64,
-    /// What the subject billed wrongly.
-    pub(super) billing: Billing,
-}
-
-/// How far the executor's own counts are from the truth, in parts of the time that went to queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Billing {
-    /// The worst of any queue.
-    pub(super) queue: f64,
-    /// Of all queues together.
-    pub(super) sum: f64,
-}
-
-impl Billing {
-    /// The worse of each.
-    pub(super) fn worse(self, other: Billing) -> Billing {
-        Billing { queue: self.queue.max(other.queue), sum: self.sum.max(other.sum) }
-    }
+    /// How far the executor's own counts are from the truth, in parts of what went to queues: the worst of any queue, and
+    /// that of all queues together.
+    pub(super) billing: [f64; 2],
 }
 
 impl Outcome {
@@ -87,28 +69,20 @@ impl Books {
     /// A queue is created, in a new place or in one where another was closed.
     pub(super) fn create(&mut self, place: usize, share: u32, request: u64) {
         if place == self.places.len() {
-            self.places.push(Place { share, ..Place::default() });
-            self.shares.push(0);
-            self.put_share(place, share);
-        } else {
-            self.set_share(place, share);
+            self.places.push(Queue::default());
+            self.shares.push(share);
         }
+        self.set_share(place, share);
         self.set_request(place, request);
     }
 
     /// The share of the queue in that place changes.
     pub(super) fn set_share(&mut self, place: usize, share: u32) {
-        if self.shares[place] != share {
-            self.shares_change = true;
-            self.put_share(place, share);
-        }
-    }
-
-    fn put_share(&mut self, place: usize, share: u32) {
-        let old = std::mem::replace(&mut self.shares[place], share);
-        self.sum = self.sum - u64::from(old) + u64::from(share);
-        self.most = self.most.max(self.sum);
-        self.places[place].share = self.places[place].share.max(share);
+        self.shares_change |= self.shares[place] != share;
+        self.shares[place] = share;
+        self.most = self.most.max(self.shares.iter().map(|&share| u64::from(share)).sum());
+        let greatest = &mut self.places[place].share;
+        *greatest = share.max(*greatest);
     }
 
     /// The request of the queue in that place changes.
@@ -160,19 +134,17 @@ impl Books {
 
     /// Closes the books.
     pub(super) fn outcome(&self) -> Outcome {
-        let (places, victim, shares) = (self.places.as_slice(), self.victim, self.most);
-        let shortfalls = self.ledger.shortfalls(places[victim].share, shares);
+        let shortfalls = self.ledger.shortfalls(self.places[self.victim].share, self.most);
         let last = shortfalls.last().copied().unwrap_or(0);
-        let bound = Setting { places, victim, shares, shares_change: self.shares_change }.scaled();
+        let bound = shortfall(&self.places, self.victim, self.most, self.shares_change);
         let ratio = |shortfall: i128, less: i128| (shortfall - less) as f64 / (bound.whole - less) as f64;
         Outcome {
             ratios: [0, 1, 2].map(|third| ratio(shortfalls.get(third).copied().unwrap_or(last), 0)),
-            beyond_own_slice: ratio(last, bound.own_slice),
-            beyond_slices: ratio(last, bound.slices),
+            beyond: [0, bound.own_slice, bound.slices].map(|less| ratio(last, less)),
             cycles: self.cycles,
             operations: self.operations,
             served: self.ledger.total(),
-            billing: Billing::default(),
+            billing: [0.0; 2],
         }
     }
 }
@@ -203,7 +175,7 @@ mod tests {
         assert_eq!((books.most, books.shares_change), (12, false));
         books.create(1, 2, 1);
         books.set_share(2, 4);
-        assert_eq!((books.sum, books.most, books.shares_change), (7, 12, true));
+        assert_eq!((books.shares.as_slice(), books.most, books.shares_change), (&[1, 2, 4][..], 12, true));
     }
 
     /// B = (1/2)·(10 + 4 + K) + 10 + K, where K = 2·(10 + 4)
@@ -215,11 +187,10 @@ mod tests {
         books.poll(1, 4);
         books.serve(1, 118);
         let outcome = books.outcome();
-        assert_eq!((outcome.ratio(), outcome.beyond_own_slice, outcome.beyond_slices), (1.0, 1.0, 1.0));
+        assert_eq!((outcome.ratio(), outcome.beyond), (1.0, [1.0; 3]));
         books.serve(1, 28);
         let outcome = books.outcome();
-        assert_eq!(outcome.ratio(), 73.0 / 59.0);
-        assert_eq!((outcome.beyond_own_slice, outcome.beyond_slices), (63.0 / 49.0, 56.0 / 42.0));
+        assert_eq!(outcome.beyond, [73.0 / 59.0, 63.0 / 49.0, 56.0 / 42.0]);
         assert!(outcome.is_broken());
     }
 

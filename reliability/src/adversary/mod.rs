@@ -2,10 +2,9 @@
 //!
 //! An adversary searches for what the others can do to one queue, the victim: programs of moves that are made over and over,
 //! on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch of time, is
-//! divided by the bound (`bound.rs`).
+//! divided by the bound (`bounds.rs`).
 
 mod books;
-mod bound;
 mod draw;
 mod eevdf;
 mod executor;
@@ -18,13 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 
 use crate::BadRequest;
 use crate::cases::bar;
 use crate::figure::{self, Figure, Number, at_most};
-use books::Billing;
 use program::{Move, Program};
 use search::{Found, Limit, Search, Trial};
 
@@ -116,7 +114,7 @@ fn figures<M: Move>(found: Found<M>) -> anyhow::Result<Vec<Figure>> {
         figures.extend(seed.map(|seed| told::<M>("the seed of its climb", seed)));
         show(&worst);
     }
-    let [own, all] = found.beyond;
+    let [_, own, all] = found.beyond;
     figures.push(told::<M>("greatest shortfall / bound, both less the victim's own slice", own));
     figures.push(told::<M>("greatest shortfall / bound, both less everybody's slice", all));
     figures.extend(billed::<M>(found.billing));
@@ -135,13 +133,13 @@ fn verdict<M: Move>(trial: &Trial<M>) -> [Figure; 3] {
 }
 
 /// What a subject that bills time billed wrongly.
-fn billed<M: Move>(billing: Billing) -> Vec<Figure> {
+fn billed<M: Move>([queue, all]: [f64; 2]) -> Vec<Figure> {
     if !M::BILLS {
         return Vec::new();
     }
     vec![
-        told::<M>("`busy` of a queue is off by at most, % of all service", 100.0 * billing.queue),
-        told::<M>("`busy` of all queues is off by at most, % of all service", 100.0 * billing.sum),
+        told::<M>("`busy` of a queue is off by at most, % of all service", 100.0 * queue),
+        told::<M>("`busy` of all queues is off by at most, % of all service", 100.0 * all),
     ]
 }
 
@@ -162,27 +160,14 @@ fn show<M: Move>(trial: &Trial<M>) {
 
 fn replay(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let wrong = || BadRequest(format!("'{}' has no program", path.display()));
-    match fs::read_to_string(path).map_err(Into::into).and_then(|text| read(&text)).with_context(wrong)? {
-        Either::Eevdf(program) => play(program),
-        Either::Executor(program) => play(program),
-    }
-}
-
-/// A program for the one subject or the other.
-#[derive(Debug)]
-enum Either {
-    Eevdf(Program<eevdf::Act>),
-    Executor(Program<executor::Act>),
-}
-
-/// Reads a program that was shown; lines that begin with `#` are none of it.
-fn read(text: &str) -> anyhow::Result<Either> {
+    let text = fs::read_to_string(path).with_context(wrong)?;
+    // Lines that begin with `#` are shown with a program, and are none of it.
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let program: serde_json::Value = serde_json::from_str(&lines.join("\n"))?;
+    let program: serde_json::Value = serde_json::from_str(&lines.join("\n")).with_context(wrong)?;
     match program["subject"].as_str() {
-        Some(eevdf::Act::SUBJECT) => Ok(Either::Eevdf(Program::read(program)?)),
-        Some(executor::Act::SUBJECT) => Ok(Either::Executor(Program::read(program)?)),
-        _ => bail!("the subject is 'eevdf' or 'executor'"),
+        Some(eevdf::Act::SUBJECT) => play(Program::<eevdf::Act>::read(program).with_context(wrong)?),
+        Some(executor::Act::SUBJECT) => play(Program::<executor::Act>::read(program).with_context(wrong)?),
+        _ => Err(anyhow!("the subject is 'eevdf' or 'executor'").context(wrong())),
     }
 }
 
@@ -211,12 +196,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
-        let read = |text: &str| read(&format!("# the worst\n{text}"));
-        let (eevdf, executor) = (&eevdf::Act::known()[0], &executor::Act::known()[0]);
-        assert!(matches!(read(&eevdf.to_string()), Ok(Either::Eevdf(same)) if same == *eevdf));
-        assert!(matches!(read(&executor.to_string()), Ok(Either::Executor(same)) if same == *executor));
-        let wrong = read("{\"subject\": \"tokio\"}").unwrap_err();
-        assert!(wrong.to_string().contains("'eevdf' or 'executor'"));
+    fn what_was_written_is_played_again() {
+        let path = std::env::temp_dir().join(format!("clockworker-adversary-{}.json", std::process::id()));
+        let replay = |program: &dyn ToString| {
+            fs::write(&path, format!("# the worst\n{}", program.to_string())).unwrap();
+            let figures = replay(&path);
+            fs::remove_file(&path).unwrap();
+            figures
+        };
+        let known = eevdf::Act::known().swap_remove(0);
+        let ratio = Trial::at_length(known.clone()).unwrap().outcome.ratio();
+        assert_eq!(replay(&known).unwrap()[0].value, ratio);
+        assert!(replay(&executor::Act::known()[0]).unwrap()[0].value > 0.0);
+        let wrong = replay(&"{\"subject\": \"tokio\"}").unwrap_err();
+        assert!(wrong.is::<BadRequest>() && format!("{wrong:#}").contains("'eevdf' or 'executor'"));
     }
 }

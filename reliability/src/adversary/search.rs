@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use super::books::{Billing, Outcome};
+use super::books::Outcome;
 use super::program::{Move, Program};
 
 /// Moves and polls of a program while it is tried.
@@ -28,19 +28,6 @@ const WEIGHT_OF_LENGTH: f64 = 1e-6;
 
 /// How much of its height a program that breaks the bound must keep, to be shown in place of it.
 const SIMPLER: f64 = 0.9;
-
-/// What a climb goes up by. All three are above 1 where the bound is broken, and nowhere else; below that, the victim's own
-/// slice is the easiest part of the bound to reach, and what sleepers keep is the hardest.
-#[derive(Clone, Copy, Debug)]
-enum Aim {
-    Ratio,
-    BeyondOwnSlice,
-    BeyondSlices,
-}
-
-impl Aim {
-    const ALL: [Aim; 3] = [Aim::Ratio, Aim::BeyondOwnSlice, Aim::BeyondSlices];
-}
 
 /// How long to search.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +63,9 @@ pub(super) struct Found<M> {
     pub(super) operations: u64,
     /// Programs tried, and time passed, when the first that breaks the bound was found.
     pub(super) broken: Option<(u64, Duration)>,
-    /// The greatest [`Outcome::beyond_own_slice`] and [`Outcome::beyond_slices`].
-    pub(super) beyond: [f64; 2],
-    /// The worst of all billing.
-    pub(super) billing: Billing,
+    /// The greatest of each [`Outcome::beyond`] and [`Outcome::billing`].
+    pub(super) beyond: [f64; 3],
+    pub(super) billing: [f64; 2],
 }
 
 /// A program, and what it came to.
@@ -108,19 +94,16 @@ impl<M: Move> Trial<M> {
     /// nearer to it.
     fn rank(&self) -> (bool, f64) {
         let outcome = &self.outcome;
-        if outcome.is_broken() { (true, self.height(Aim::Ratio)) } else { (false, outcome.ratio()) }
+        if outcome.is_broken() { (true, self.height(0)) } else { (false, outcome.ratio()) }
     }
 
-    /// How far a climb has come.
-    fn height(&self, aim: Aim) -> f64 {
+    /// How far a climb has come that goes up by that one of [`Outcome::beyond`]. All three are above 1 where the bound is
+    /// broken, and nowhere else; below that, the victim's own slice is the easiest part of the bound to reach, and what
+    /// sleepers keep is the hardest.
+    fn height(&self, aim: usize) -> f64 {
         let outcome = &self.outcome;
-        let ratio = match aim {
-            Aim::Ratio => outcome.ratio(),
-            Aim::BeyondOwnSlice => outcome.beyond_own_slice,
-            Aim::BeyondSlices => outcome.beyond_slices,
-        };
         let length = outcome.operations as f64 / outcome.cycles.max(1) as f64;
-        ratio + WEIGHT_OF_GROWTH * outcome.growth() - WEIGHT_OF_LENGTH * length
+        outcome.beyond[aim] + WEIGHT_OF_GROWTH * outcome.growth() - WEIGHT_OF_LENGTH * length
     }
 
     /// It without whatever it is as bad without; one that breaks the bound, without whatever it is nearly as bad without.
@@ -160,8 +143,8 @@ impl<M: Move> Search<M> {
             climbs: 0,
             operations: 0,
             broken: None,
-            beyond: [0.0; 2],
-            billing: Billing::default(),
+            beyond: [0.0; 3],
+            billing: [0.0; 2],
         };
         let known = if random_only { Vec::new() } else { M::known() };
         Search { limit, started: now(), first_seed: seed, known, found }
@@ -190,7 +173,7 @@ impl<M: Move> Search<M> {
 
     fn climb(&mut self, seed: u64, look: &impl Fn(f64)) -> anyhow::Result<()> {
         let mut rng = Rng::with_seed(seed);
-        let aim = Aim::ALL[rng.usize(..Aim::ALL.len())];
+        let aim = rng.usize(..3);
         let start = match self.known.len() as u64 {
             known if known > 0 && !seed.is_multiple_of(2) => self.known[(seed / 2 % known) as usize].clone(),
             _ => Program::draw(&mut rng),
@@ -222,9 +205,8 @@ impl<M: Move> Search<M> {
         let found = &mut self.found;
         found.programs += 1;
         found.operations += trial.outcome.operations;
-        found.billing = found.billing.worse(trial.outcome.billing);
-        found.beyond[0] = found.beyond[0].max(trial.outcome.beyond_own_slice);
-        found.beyond[1] = found.beyond[1].max(trial.outcome.beyond_slices);
+        take_greatest(&mut found.beyond, trial.outcome.beyond);
+        take_greatest(&mut found.billing, trial.outcome.billing);
         if trial.outcome.is_broken() && found.broken.is_none() {
             found.broken = Some((found.programs, self.started.elapsed()));
         }
@@ -234,7 +216,13 @@ impl<M: Move> Search<M> {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "it searches for a time that somebody asked for")]
+fn take_greatest<const N: usize>(greatest: &mut [f64; N], other: [f64; N]) {
+    for (greatest, other) in greatest.iter_mut().zip(other) {
+        *greatest = greatest.max(other);
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the time of a search is an option")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,16 +1,23 @@
 //! Promise 5: the delay from a wake to the poll that it causes has a bound, and docs/BOUNDS.md has its formula.
 //!
-//! Random workloads in virtual time, on the real executor. Each delay is divided by what the [`formula`] gives for the
-//! task's queue.
+//! Random workloads in virtual time, on the real executor. Each delay is divided by its bound.
 
-pub mod formula;
-mod scene;
 mod workload;
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use clockworker::Executor;
+use clockworker::schedulers::RunnableFifo;
+use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
+use crate::bounds::Others;
 use crate::cases::{Cases, Worst};
 use crate::figure::{Figure, told};
 use workload::Workload;
@@ -57,7 +64,7 @@ impl Tally {
         let mut rng = Rng::with_seed(seed);
         let workload = Workload::draw(&mut rng);
         let (lone, steady) = (workload.queues.len() == 1, workload.is_steady());
-        let outcome = scene::play(workload, rng, seed).with_context(|| format!("seed {seed}"))?;
+        let outcome = play(workload, rng, seed).with_context(|| format!("seed {seed}"))?;
         self.wakes += outcome.wakes;
         match (lone, steady) {
             (true, _) => self.one_queue.take(outcome.worst),
@@ -69,5 +76,122 @@ impl Tally {
             self.restless_by_steady.take(outcome.any_beside_contenders);
         }
         Ok(())
+    }
+}
+
+/// What became of a workload.
+#[derive(Clone, Debug, Default)]
+struct Outcome {
+    wakes: u64,
+    /// The greatest delay in parts of its bound.
+    worst: Worst,
+    /// In parts of the bound that holds where the other queues contend all the time: of the first queue, and of any.
+    first_beside_contenders: Worst,
+    any_beside_contenders: Worst,
+}
+
+struct Scene {
+    seed: u64,
+    time: VirtualTime,
+    workload: Workload,
+    rng: RefCell<Rng>,
+    /// By queue, in nanoseconds: where the others come and go, and where they contend.
+    bounds: Vec<(f64, f64)>,
+    polls_left: Cell<u64>,
+    unfinished: Cell<u64>,
+    outcome: RefCell<Outcome>,
+}
+
+/// Since when a task is ready.
+type Woken = Rc<Cell<Option<Duration>>>;
+
+/// Plays it to its end.
+fn play(workload: Workload, rng: Rng, seed: u64) -> anyhow::Result<Outcome> {
+    let bound = |of, others| workload.longest_delay(of, others);
+    let queues = 0..workload.queues.len();
+    let scene = Rc::new(Scene {
+        seed,
+        time: VirtualTime::new(),
+        bounds: queues.map(|of| (bound(of, Others::ComeAndGo), bound(of, Others::Contend))).collect(),
+        polls_left: Cell::new(workload.polls),
+        unfinished: Cell::new(workload.tasks.iter().sum()),
+        workload,
+        rng: RefCell::new(rng),
+        outcome: RefCell::default(),
+    });
+    let ex = scene.set()?;
+    let host_takes = || Duration::from_nanos(scene.rng.borrow_mut().u64(..=scene.workload.host_away));
+    scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes)?;
+    Ok(scene.outcome.take())
+}
+
+impl Scene {
+    /// The executor with all tasks. The first queue is its default queue.
+    fn set(self: &Rc<Self>) -> anyhow::Result<Executor> {
+        let (workload, ns) = (&self.workload, Duration::from_nanos);
+        let first = workload.queues[0];
+        let builder = self.time.builder().host_budget(ns(workload.host_budget));
+        let builder = builder.scheduler(RunnableFifo::new()).share(first.share).request(ns(first.request));
+        let ex = builder.build()?;
+        for (index, (shape, &tasks)) in workload.queues.iter().zip(&workload.tasks).enumerate() {
+            let name = index.to_string();
+            let builder = ex.new_queue(&name).share(shape.share).request(ns(shape.request));
+            let queue = match index {
+                0 => ex.default_queue().clone(),
+                _ => builder.scheduler(RunnableFifo::new()).create()?,
+            };
+            for _ in 0..tasks {
+                let (scene, woken) = (Rc::clone(self), Woken::new(Cell::new(Some(self.time.now()))));
+                let _detached = queue.spawn(poll_fn(move |cx| scene.poll(index, &woken, cx.waker())));
+            }
+        }
+        Ok(ex)
+    }
+
+    /// A poll of a task: it works, yields or goes to sleep, and works on; or finishes, when the scene is over.
+    fn poll(&self, queue: usize, woken: &Woken, waker: &Waker) -> Poll<()> {
+        self.saw(queue, woken.take());
+        let Some(left) = self.polls_left.get().checked_sub(1) else {
+            self.unfinished.set(self.unfinished.get() - 1);
+            return Poll::Ready(());
+        };
+        self.polls_left.set(left);
+        let (before, after, sleep) = self.draw(queue);
+        self.time.pass(Duration::from_nanos(before));
+        let (time, woken, waker) = (self.time.clone(), Rc::clone(woken), waker.clone());
+        let due = time.now() + Duration::from_nanos(sleep.unwrap_or(0));
+        let wake = move || {
+            woken.set(Some(time.now()));
+            waker.wake();
+        };
+        if sleep.is_some() {
+            self.time.at(due, wake)
+        } else {
+            wake()
+        }
+        self.time.pass(Duration::from_nanos(after));
+        Poll::Pending
+    }
+
+    /// How long a poll works before it arranges for the next one, how long after that, and how long it sleeps then.
+    fn draw(&self, queue: usize) -> (u64, u64, Option<u64>) {
+        let mut rng = self.rng.borrow_mut();
+        let length = self.workload.length(&mut rng);
+        let before = if rng.bool() { 0 } else { rng.u64(..=length) };
+        (before, length - before, self.workload.sleep(queue, &mut rng))
+    }
+
+    /// A task is polled that was woken then.
+    fn saw(&self, queue: usize, woken: Option<Duration>) {
+        let mut outcome = self.outcome.borrow_mut();
+        // A poll without a wake is no promise kept: not a number.
+        let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken).as_nanos() as f64);
+        let (bound, beside_contenders) = self.bounds[queue];
+        outcome.wakes += 1;
+        outcome.worst.add(delay / bound, self.seed);
+        outcome.any_beside_contenders.add(delay / beside_contenders, self.seed);
+        if queue == 0 {
+            outcome.first_beside_contenders.add(delay / beside_contenders, self.seed);
+        }
     }
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::bail;
 use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
 
-use super::lives::{Life, Lives};
-use super::wait::Wait;
+use super::main_future::{Wait, make_moves};
+use super::queues::{Life, Lives};
 use super::worker::{Manner, Worker};
-use super::{Act, How, script};
-use crate::adversary::books::{Billing, Books, Outcome};
+use super::{Act, How};
+use crate::adversary::books::{Books, Outcome};
 use crate::adversary::program::Program;
 
 /// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
@@ -52,7 +52,7 @@ pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Ou
     let scene = Rc::new(Scene::new(program, operations, &ex, clock));
     CURRENT.with(|current| current.replace(Rc::downgrade(&scene)));
     scene.set(&ex)?;
-    let mut run = pin!(ex.run_until(script::make_moves(Rc::clone(&scene))));
+    let mut run = pin!(ex.run_until(make_moves(Rc::clone(&scene))));
     let mut cx = Context::from_waker(Waker::noop());
     let mut idle = 0;
     while idle < IDLE_VISITS {
@@ -112,27 +112,43 @@ impl Scene {
     /// Makes a move, in the main future or in a poll.
     pub(super) fn act(self: &Rc<Self>, act: Act) {
         match act {
-            Act::Wake { queue, polls } => self.wake(queue, polls),
             Act::Spawn { queue, polls, drop, how } => std::mem::drop(self.spawn(queue, polls, drop, how)),
-            Act::Abort(queue) => {
-                let task = self.open(queue).and_then(|life| life.youngest());
-                task.iter().for_each(clockworker::AbortHandle::abort);
-            }
+            Act::Create { queue, share, request, renamed } => self.create(queue, share, request, renamed),
+            Act::Close(queue) => self.lives.borrow_mut().close(queue),
             Act::Work(time) => self.clock.advance(Duration::from_nanos(time)),
             Act::Host(time) => self.host.set(time),
-            Act::Share { queue, share } => self.set_share(queue, share),
-            Act::Request { queue, request } => self.set_request(queue, request),
-            Act::Close(queue) => self.lives.borrow_mut().close(queue),
-            Act::Create { queue, share, request, renamed } => self.create(queue, share, request, renamed),
+            Act::Wake { queue, .. }
+            | Act::Abort(queue)
+            | Act::Share { queue, .. }
+            | Act::Request { queue, .. } => self.open(queue).iter().for_each(|life| self.act_on(life, act)),
             Act::Rest { .. } | Act::Yield => {}
         }
     }
 
-    fn wake(self: &Rc<Self>, number: usize, polls: u32) {
-        let Some(life) = self.open(number) else { return };
-        if !life.napper.wake(polls) {
-            let task = life.queue.spawn(Worker::new(self, &life, Manner::Naps));
-            life.remember(task.abort_handle());
+    /// Makes a move about a queue that is open.
+    fn act_on(self: &Rc<Self>, life: &Rc<Life>, act: Act) {
+        match act {
+            Act::Wake { polls, .. } => {
+                let has_napper = life.napper.wake(polls);
+                if !has_napper {
+                    let task = life.queue.spawn(Worker::new(self, life, Manner::Naps));
+                    life.remember(task.abort_handle());
+                }
+            }
+            Act::Abort(_) => life.youngest().iter().for_each(clockworker::AbortHandle::abort),
+            Act::Share { share, .. } => {
+                let is_set = life.queue.set_share(share).is_ok();
+                if is_set {
+                    self.books.borrow_mut().set_share(life.place, share);
+                }
+            }
+            Act::Request { request, .. } => {
+                let is_set = life.queue.set_request(Duration::from_nanos(request)).is_ok();
+                if is_set {
+                    self.books.borrow_mut().set_request(life.place, request);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -158,20 +174,6 @@ impl Scene {
         };
         life.remember(task.abort_handle());
         Some(task)
-    }
-
-    fn set_share(&self, number: usize, share: u32) {
-        let Some(life) = self.open(number) else { return };
-        if life.queue.set_share(share).is_ok() {
-            self.books.borrow_mut().set_share(life.place, share);
-        }
-    }
-
-    fn set_request(&self, number: usize, request: u64) {
-        let Some(life) = self.open(number) else { return };
-        if life.queue.set_request(Duration::from_nanos(request)).is_ok() {
-            self.books.borrow_mut().set_request(life.place, request);
-        }
     }
 
     fn create(&self, number: usize, share: u32, request: u64, renamed: bool) {
@@ -238,7 +240,7 @@ impl Scene {
         let lives = self.lives.borrow();
         let errors = lives.all().iter().map(|life| error(life.queue.stats().busy, life.used.get()));
         let (queue, sum) = (errors.fold(0.0, f64::max), error(ex.stats().busy, outcome.served));
-        Outcome { billing: Billing { queue, sum }, ..outcome }
+        Outcome { billing: [queue, sum], ..outcome }
     }
 }
 
@@ -276,7 +278,7 @@ mod tests {
         let outcome = outcome(&[Act::Wake { queue: B, polls: 100 }, rest]);
         assert_eq!(outcome.ratios, [10.0 / 540.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
-        assert_eq!(outcome.billing, Billing::default());
+        assert_eq!(outcome.billing, [0.0; 2]);
     }
 
     #[test]

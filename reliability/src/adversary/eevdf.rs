@@ -1,10 +1,87 @@
-//! Plays a program on `Eevdf`, as the executor would: slice by slice.
+//! The first subject: [`Eevdf`] alone, in virtual time, served as the executor would: slice by slice.
 
 use clockworker_schedulers::{Eevdf, QueueId, Share};
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
-use super::Act;
-use crate::adversary::books::{Books, Outcome};
-use crate::adversary::program::Program;
+use super::books::{Books, Outcome};
+use super::program::{Field, Move, Program};
+use super::{draw, known};
+
+/// What can be done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Act {
+    /// The queue wakes. It preempts the slice under way if `Eevdf` says so.
+    Wake(usize),
+    /// The queue has no work left.
+    Sleep(usize),
+    /// So many polls are done, of whichever queues are picked; or until one queue was polled so often.
+    Serve { polls: u32, of: Option<usize> },
+    /// The queue gets another share.
+    Share { queue: usize, share: u32 },
+    /// The queue gets another request.
+    Request { queue: usize, request: u64 },
+    /// The queue is removed.
+    Remove(usize),
+    /// The queue is added, if it is not there; asleep.
+    Add { queue: usize, share: u32, request: u64 },
+    /// From now on service is charged poll by poll; or once, where a slice ends or something else happens.
+    Charge { by_polls: bool },
+}
+
+impl Move for Act {
+    const SUBJECT: &'static str = "eevdf";
+    const BILLS: bool = false;
+
+    fn known() -> Vec<Program<Self>> {
+        known::to_eevdf()
+    }
+
+    fn draw(rng: &mut Rng, program: &Program<Self>) -> Self {
+        let queue = program.other_queue(rng);
+        match rng.u8(..20) {
+            0..=4 => Act::Wake(queue),
+            5..=8 => Act::Sleep(queue),
+            9..=10 => Act::Serve { polls: draw::polls(rng), of: None },
+            11..=13 => Act::Serve { polls: draw::polls(rng), of: Some(queue) },
+            14 => Act::Serve { polls: 1, of: Some(program.any_queue(rng)) },
+            15 => Act::Share { queue, share: draw::share(rng) },
+            16 => Act::Request { queue: program.any_queue(rng), request: draw::time(rng) },
+            17 => Act::Remove(queue),
+            18 => Act::Add { queue, share: draw::share(rng), request: draw::time(rng) },
+            _ => Act::Charge { by_polls: rng.bool() },
+        }
+    }
+
+    fn vary(&mut self, rng: &mut Rng) {
+        match self {
+            Act::Charge { by_polls } => *by_polls = !*by_polls,
+            _ => draw::vary_a_number(self, rng),
+        }
+    }
+
+    fn fields(&mut self) -> Vec<Field<'_>> {
+        match self {
+            Act::Wake(queue) | Act::Sleep(queue) | Act::Remove(queue) => vec![Field::Queue(queue)],
+            Act::Serve { polls, of: None } => vec![Field::Polls(polls)],
+            Act::Serve { polls, of: Some(queue) } => vec![Field::Queue(queue), Field::Polls(polls)],
+            Act::Share { queue, share } => vec![Field::Queue(queue), Field::Share(share)],
+            Act::Request { queue, request } => vec![Field::Queue(queue), Field::Time(request)],
+            Act::Add { queue, share, request } => {
+                vec![Field::Queue(queue), Field::Share(share), Field::Time(request)]
+            }
+            Act::Charge { .. } => Vec::new(),
+        }
+    }
+
+    fn spares_its_queue(self) -> bool {
+        matches!(self, Act::Serve { .. } | Act::Request { .. } | Act::Charge { .. })
+    }
+
+    fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome> {
+        Ok(play(program, operations))
+    }
+}
 
 /// The most polls of one move: a queue that is never picked must not hold up the play.
 const MOST_POLLS: u32 = 400;
@@ -34,8 +111,7 @@ struct Slice {
     uncharged: u64,
 }
 
-/// Plays it.
-pub(super) fn play(program: &Program<Act>, operations: u64) -> Outcome {
+fn play(program: &Program<Act>, operations: u64) -> Outcome {
     let mut stage = Stage::set(program, operations);
     while stage.books.next_cycle() {
         for &act in &program.moves {
@@ -60,10 +136,10 @@ impl<'a> Stage<'a> {
             by_polls: false,
             books: Books::new(program.victim, operations),
         };
-        for (number, queue) in program.queues.iter().enumerate() {
-            stage.add(number, queue.share, queue.request);
+        for (queue, shape) in program.queues.iter().enumerate() {
+            stage.act(Act::Add { queue, share: shape.share, request: shape.request });
         }
-        stage.wake(program.victim);
+        stage.act(Act::Wake(program.victim));
         stage
     }
 
@@ -73,59 +149,49 @@ impl<'a> Stage<'a> {
             self.charge();
         }
         match act {
-            Act::Wake(queue) => self.wake(queue),
-            Act::Sleep(queue) => self.sleep(queue),
             Act::Serve { polls, of } => self.serve(polls, of),
-            Act::Share { queue, share } => self.set_share(queue, share),
-            Act::Request { queue, request } => self.set_request(queue, request),
-            Act::Remove(queue) => self.remove(queue),
-            Act::Add { queue, share, request } => self.add(queue, share, request),
             Act::Charge { by_polls } => self.by_polls = by_polls,
+            Act::Add { queue, share, request } if self.ids[queue].is_none() => {
+                let id = self.eevdf.add(Share::new(share).unwrap_or_default(), request);
+                self.ids[queue] = Some(id);
+                self.numbers[id.index()] = queue;
+                self.books.create(id.index(), share, request);
+            }
+            Act::Add { .. } => {}
+            Act::Wake(queue) | Act::Sleep(queue) | Act::Remove(queue) => self.act_on(queue, act),
+            Act::Share { queue, .. } | Act::Request { queue, .. } => self.act_on(queue, act),
         }
     }
 
-    fn wake(&mut self, queue: usize) {
+    /// A queue is changed, if it is there.
+    fn act_on(&mut self, queue: usize, act: Act) {
         let Some(id) = self.ids[queue] else { return };
-        self.eevdf.wake(id);
-        if self.slice.is_some_and(|slice| slice.id != id && self.eevdf.preempts(id, slice.id)) {
-            self.slice = None;
+        match act {
+            Act::Sleep(_) => {
+                self.slice = self.slice.filter(|slice| slice.id != id);
+                self.eevdf.sleep(id);
+            }
+            Act::Remove(_) => {
+                self.slice = self.slice.filter(|slice| slice.id != id);
+                self.eevdf.remove(id);
+                self.ids[queue] = None;
+            }
+            Act::Share { share, .. } => {
+                self.eevdf.set_share(id, Share::new(share).unwrap_or_default());
+                self.books.set_share(id.index(), share);
+                self.shorten_grant();
+            }
+            Act::Request { request, .. } => {
+                self.eevdf.set_request(id, request);
+                self.books.set_request(id.index(), request);
+            }
+            _ => {
+                self.eevdf.wake(id);
+                let preempts = |slice: &Slice| slice.id != id && self.eevdf.preempts(id, slice.id);
+                self.slice = self.slice.filter(|slice| !preempts(slice));
+                self.shorten_grant();
+            }
         }
-        self.shorten_grant();
-    }
-
-    fn sleep(&mut self, queue: usize) {
-        let Some(id) = self.ids[queue] else { return };
-        self.end_slice_of(id);
-        self.eevdf.sleep(id);
-    }
-
-    fn set_share(&mut self, queue: usize, share: u32) {
-        let Some(id) = self.ids[queue] else { return };
-        self.eevdf.set_share(id, Share::new(share).unwrap_or_default());
-        self.books.set_share(id.index(), share);
-        self.shorten_grant();
-    }
-
-    fn set_request(&mut self, queue: usize, request: u64) {
-        let Some(id) = self.ids[queue] else { return };
-        self.eevdf.set_request(id, request);
-        self.books.set_request(id.index(), request);
-    }
-
-    fn remove(&mut self, queue: usize) {
-        let Some(id) = self.ids[queue].take() else { return };
-        self.end_slice_of(id);
-        self.eevdf.remove(id);
-    }
-
-    fn add(&mut self, queue: usize, share: u32, request: u64) {
-        if self.ids[queue].is_some() {
-            return;
-        }
-        let id = self.eevdf.add(Share::new(share).unwrap_or_default(), request);
-        self.ids[queue] = Some(id);
-        self.numbers[id.index()] = queue;
-        self.books.create(id.index(), share, request);
     }
 
     fn serve(&mut self, polls: u32, of: Option<usize>) {
@@ -163,9 +229,7 @@ impl<'a> Stage<'a> {
         if slice.left == 0 || self.by_polls {
             self.charge();
         }
-        if slice.left == 0 {
-            self.slice = None;
-        }
+        self.slice = self.slice.filter(|slice| slice.left > 0);
         Some(number)
     }
 
@@ -175,10 +239,6 @@ impl<'a> Stage<'a> {
         {
             self.eevdf.charge(slice.id, std::mem::take(&mut slice.uncharged));
         }
-    }
-
-    fn end_slice_of(&mut self, id: QueueId) {
-        self.slice = self.slice.filter(|slice| slice.id != id);
     }
 
     /// What was granted may have become less.
