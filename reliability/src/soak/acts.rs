@@ -18,36 +18,22 @@ use super::tasks;
 use super::workers::{Job, resolved};
 
 /// An act of a task, or of the future that is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
-    Spawn,
-    SpawnRemotely,
-    Abort,
-    DropHandle,
-    SendHandle,
-    Wake,
-    Open,
-    Touch,
-    CreateQueue,
-    CloseQueue,
-    Reshare,
-    Work,
-}
+type Act = fn(&Shared);
 
 /// By weight.
 const ACTS: [(Act, u32); 12] = [
-    (Act::Spawn, 10),
-    (Act::SpawnRemotely, 4),
-    (Act::Abort, 4),
-    (Act::DropHandle, 5),
-    (Act::SendHandle, 3),
-    (Act::Wake, 4),
-    (Act::Open, 6),
-    (Act::Touch, 2),
-    (Act::CreateQueue, 1),
-    (Act::CloseQueue, 1),
-    (Act::Reshare, 2),
-    (Act::Work, 4),
+    (|shared| shared.spawn().into_iter().for_each(|task| shared.keep(task)), 10),
+    (Shared::spawn_remotely, 4),
+    (Shared::abort, 4),
+    (|shared| drop(take(&shared.rng, &shared.handles)), 5),
+    (Shared::send_handle, 3),
+    (Shared::wake, 4),
+    (|shared| take(&shared.rng, &shared.openers).into_iter().for_each(Opener::open), 6),
+    (Shared::touch, 2),
+    (Shared::create_queue, 1),
+    (Shared::close_queue, 1),
+    (Shared::reshare, 2),
+    (Shared::work, 4),
 ];
 
 /// What a hostile scheduler does, from some call on.
@@ -65,23 +51,10 @@ const FAULTS: [Fault; 8] = [
 impl Shared {
     /// Does something that needs no waiting.
     pub(super) fn act(&self) {
-        let act = choose(&mut self.rng.borrow_mut(), &ACTS);
-        self.note(u64::MAX, act as u64);
+        let at = choose(&mut self.rng.borrow_mut(), &ACTS);
+        self.note(u64::MAX, at as u64);
         self.ledger.pulse.beat(1);
-        match act {
-            Act::Spawn => drop(self.spawn().map(|task| self.keep(task))),
-            Act::SpawnRemotely => self.spawn_remotely(),
-            Act::Abort => self.abort(),
-            Act::DropHandle => drop(take(&self.rng, &self.handles)),
-            Act::SendHandle => self.send_handle(),
-            Act::Wake => self.wake(),
-            Act::Open => drop(take(&self.rng, &self.openers).map(Opener::open)),
-            Act::Touch => self.touch(),
-            Act::CreateQueue => self.create_queue(),
-            Act::CloseQueue => self.close_queue(),
-            Act::Reshare => self.reshare(),
-            Act::Work => self.work(),
-        }
+        ACTS[at].0(self);
     }
 
     fn spawn_remotely(&self) {

@@ -1,4 +1,4 @@
-//! What the tasks of a round share: the executor, its queues, and everybody's handles.
+//! [`Shared`]: what the tasks of a round share: the executor, its queues, and all handles.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -46,17 +46,16 @@ pub(super) struct Shared {
     pub(super) trace: Cell<u64>,
 }
 
-/// One of them, chosen by weight.
-pub(super) fn choose<T: Copy>(rng: &mut Rng, from: &[(T, u32)]) -> T {
+/// The place of one of them, chosen by weight.
+pub(super) fn choose<T>(rng: &mut Rng, from: &[(T, u32)]) -> usize {
     let sum: u32 = from.iter().map(|(_, weight)| weight).sum();
-    let mut at = rng.u32(..sum);
-    for &(choice, weight) in from {
-        match at.checked_sub(weight) {
-            None => return choice,
-            Some(rest) => at = rest,
-        }
-    }
-    unreachable!("the numbers end below the sum of the weights")
+    let mut left = rng.u32(..sum);
+    let is_passed = |(_, weight): &&(T, u32)| {
+        let is_passed = left >= *weight;
+        left = left.saturating_sub(*weight);
+        is_passed
+    };
+    from.iter().take_while(is_passed).count()
 }
 
 /// Takes out one at random.
@@ -168,8 +167,11 @@ impl Shared {
         jobs[self.below(jobs.len())].send(job).err().map(|refused| refused.0)
     }
 
-    /// Somebody who waits can be woken: by a thread, or by whoever opens.
+    /// A wait begins, which a thread or a task is to end. Its waker is left for others to wake for nothing.
     pub(super) fn hand_out(&self, opener: Opener) {
+        if self.wakers.borrow().len() < 64 {
+            self.wakers.borrow_mut().push(opener.waker.clone());
+        }
         if let Some(Job::Open(opener)) = self.ask(Job::Open(opener)) {
             self.openers.borrow_mut().push(opener);
         }

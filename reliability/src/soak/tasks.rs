@@ -4,14 +4,13 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::Poll;
 
 use clockworker::{JoinSet, yield_now};
 use clockworker_testing::panics::panic_as_meant;
 use fastrand::Rng;
 
 use super::gate::Gate;
-use super::ledger::{Entry, Ledger, Output};
+use super::ledger::{Entry, Ledger, Output, Tally};
 use super::shared::{Shared, choose};
 use super::workers::resolved;
 
@@ -43,7 +42,8 @@ pub(super) fn settle_in(entry: Entry, rng: &mut Rng) -> Entry {
     entry
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a task can do in a step.
+#[derive(Clone, Copy)]
 enum Step {
     Act,
     Yield,
@@ -53,6 +53,7 @@ enum Step {
     Panic,
 }
 
+/// By weight.
 const STEPS: [(Step, u32); 6] = [
     (Step::Act, 50),
     (Step::Yield, 20),
@@ -77,76 +78,50 @@ async fn take_steps(shared: Weak<Shared>, entry: Rc<Entry>) -> Output {
     let steps = shared.upgrade().map_or(0, |shared| shared.below(12));
     for _ in 0..steps {
         let Some(here) = shared.upgrade() else { break };
-        let step = choose(&mut here.rng.borrow_mut(), &STEPS);
-        here.note(entry.id, step as u64);
-        match step {
+        let at = choose(&mut here.rng.borrow_mut(), &STEPS);
+        here.note(entry.id, at as u64);
+        match STEPS[at].0 {
             Step::Act => here.act(),
             Step::Yield => {
                 drop(here);
                 yield_now().await;
             }
             Step::Wait => {
-                let wait = Box::pin(wait(&here));
+                let gate = Gate::new(&here);
                 drop(here);
-                wait.await;
+                gate.await;
             }
             Step::Await => {
                 let task = later(&here, entry.id);
                 drop(here);
                 if let Some(task) = task {
-                    resolved(entry.ledger(), task.await);
+                    resolved(&entry.ledger, task.await);
                 }
             }
             Step::Set => {
-                let set = some(here);
-                together(&shared, entry.ledger(), set).await;
+                let set = (0..here.below(6)).filter_map(|_| here.spawn()).map(|(_, task)| task).collect();
+                drop(here);
+                together(&shared, &entry.ledger, set).await;
             }
             Step::Panic => {
-                entry.panic();
+                entry.ends(Tally::Panicked);
                 panic_as_meant();
             }
         }
     }
     let panics = shared.upgrade().is_some_and(|shared| shared.one_in(16));
-    let output = Output::new(entry.ledger(), panics);
-    entry.complete();
+    let output = Output::new(&entry.ledger, panics);
+    entry.ends(Tally::Completed);
     output
 }
 
-/// Waits until somebody opens. Its waker is left for others to wake for nothing.
-pub(super) fn wait(shared: &Shared) -> impl Future<Output = ()> + use<> {
-    let me = shared.me.clone();
-    let gate = Gate::new(&shared.ledger, move |opener| {
-        if let Some(shared) = me.upgrade() {
-            shared.hand_out(opener);
-        }
-    });
-    let me = shared.me.clone();
-    async move {
-        leave_waker(&me).await;
-        gate.await;
-    }
-}
-
-/// As [`wait`] where a thread is there to end it; else yields.
+/// Waits where a thread is there to end it; else yields.
 pub(super) async fn wait_or_yield(shared: &Shared) {
     if shared.jobs.borrow().is_empty() {
         yield_now().await;
     } else {
-        wait(shared).await;
+        Gate::new(shared).await;
     }
-}
-
-async fn leave_waker(shared: &Weak<Shared>) {
-    poll_fn(|cx| {
-        if let Some(shared) = shared.upgrade()
-            && shared.wakers.borrow().len() < 64
-        {
-            shared.wakers.borrow_mut().push(cx.waker().clone());
-        }
-        Poll::Ready(())
-    })
-    .await;
 }
 
 /// The handle of a task that was spawned after this one: so no two wait for each other.
@@ -154,10 +129,6 @@ fn later(shared: &Shared, id: u64) -> Option<clockworker::JoinHandle<Output>> {
     let mut handles = shared.handles.borrow_mut();
     let at = handles.iter().position(|&(other, _)| other > id)?;
     Some(handles.swap_remove(at).1)
-}
-
-fn some(shared: Rc<Shared>) -> JoinSet<Output> {
-    (0..shared.below(6)).filter_map(|_| shared.spawn()).map(|(_, task)| task).collect()
 }
 
 /// Awaits some of them, and lets the rest go in one way or another.
