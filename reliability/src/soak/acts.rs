@@ -12,29 +12,10 @@ use clockworker_testing::panics::{drop_contained, panic_as_meant, panic_unless_u
 use clockworker_testing::policy::Policy;
 
 use super::gate::Opener;
-use super::ledger::{Entry, Tally, spawning};
-use super::shared::{KEPT, Shared, choose, take};
+use super::ledger::Tally;
+use super::shared::{KEPT, Shared, take};
 use super::tasks;
 use super::workers::{Job, resolved};
-
-/// An act of a task, or of the future that is run.
-type Act = fn(&Shared);
-
-/// By weight.
-const ACTS: [(Act, u32); 12] = [
-    (|shared| shared.spawn().into_iter().for_each(|task| shared.keep(task)), 10),
-    (Shared::spawn_remotely, 4),
-    (Shared::abort, 4),
-    (|shared| drop(take(&shared.rng, &shared.handles)), 5),
-    (Shared::send_handle, 3),
-    (Shared::wake, 4),
-    (|shared| take(&shared.rng, &shared.openers).into_iter().for_each(Opener::open), 6),
-    (Shared::touch, 2),
-    (Shared::create_queue, 1),
-    (Shared::close_queue, 1),
-    (Shared::reshare, 2),
-    (Shared::work, 4),
-];
 
 /// What a hostile scheduler does, from some call on.
 const FAULTS: [Fault; 8] = [
@@ -51,10 +32,23 @@ const FAULTS: [Fault; 8] = [
 impl Shared {
     /// Does something that needs no waiting.
     pub(super) fn act(&self) {
-        let at = choose(&mut self.rng.borrow_mut(), &ACTS);
-        self.note(u64::MAX, at as u64);
+        let drawn = self.rng.borrow_mut().u32(..46);
+        self.note(u64::MAX, drawn);
         self.ledger.pulse.beat(1);
-        ACTS[at].0(self);
+        match drawn {
+            0..10 => self.spawn().into_iter().for_each(|task| self.keep(task)),
+            10..14 => self.spawn_remotely(),
+            14..18 => self.abort(),
+            18..23 => drop(take(&self.rng, &self.handles)),
+            23..26 => self.send_handle(),
+            26..30 => self.wake(),
+            30..36 => take(&self.rng, &self.openers).into_iter().for_each(Opener::open),
+            36..38 => self.touch(),
+            38 => self.create_queue(),
+            39 => self.close_queue(),
+            40..42 => self.reshare(),
+            _ => self.work(),
+        }
     }
 
     fn spawn_remotely(&self) {
@@ -62,12 +56,8 @@ impl Shared {
         let queue =
             if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name().to_owned() };
         let (handle, awaited) = (self.ex.handle(), self.one_in(2));
-        if let Some(job) = self.ask(Job::Spawn { handle, queue, id, awaited })
-            && let Job::Spawn { handle, queue, .. } = job
-        {
-            let entry = Entry::open(&self.ledger, id);
-            let task = spawning(id, || handle.spawn_on(&queue, move || tasks::arrive(entry)));
-            self.keep((id, task));
+        if let Some(Job::Spawn { handle, queue, .. }) = self.ask(Job::Spawn { handle, queue, id, awaited }) {
+            self.keep((id, tasks::spawn_on(&handle, &queue, &self.ledger, id)));
         }
     }
 
@@ -77,8 +67,7 @@ impl Shared {
             None if self.one_in(2) => {}
             _ => task.abort(),
         }
-        let mut aborts = self.aborts.borrow_mut();
-        aborts.truncate(KEPT * 2);
+        self.aborts.borrow_mut().truncate(KEPT * 2);
     }
 
     fn send_handle(&self) {
@@ -121,9 +110,8 @@ impl Shared {
             _ => {
                 self.ledger.add(Tally::HostileQueues);
                 let fault = FAULTS[self.below(FAULTS.len())];
-                queue
-                    .scheduler(Hostile::<Faulty>::new(Faulty::for_ever(fault, self.below(60) as u32)))
-                    .create()
+                let plan = Faulty::for_ever(fault, self.below(60) as u32);
+                queue.scheduler(Hostile::<Faulty>::new(plan)).create()
             }
         };
         // Refused once the executor was shut down.

@@ -46,18 +46,6 @@ pub(super) struct Shared {
     pub(super) trace: Cell<u64>,
 }
 
-/// The place of one of them, chosen by weight.
-pub(super) fn choose<T>(rng: &mut Rng, from: &[(T, u32)]) -> usize {
-    let sum: u32 = from.iter().map(|(_, weight)| weight).sum();
-    let mut left = rng.u32(..sum);
-    let is_passed = |(_, weight): &&(T, u32)| {
-        let is_passed = left >= *weight;
-        left = left.saturating_sub(*weight);
-        is_passed
-    };
-    from.iter().take_while(is_passed).count()
-}
-
 /// Takes out one at random.
 pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
     let mut from = from.borrow_mut();
@@ -107,8 +95,9 @@ impl Shared {
     }
 
     /// Notes something in an order that must be the same each time.
-    pub(super) fn note(&self, id: u64, what: u64) {
-        let mixed = (self.trace.get() ^ id.rotate_left(32) ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    pub(super) fn note(&self, id: u64, what: u32) {
+        let mixed =
+            (self.trace.get() ^ id.rotate_left(32) ^ u64::from(what)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.trace.set(mixed.rotate_left(23));
     }
 
@@ -122,7 +111,7 @@ impl Shared {
     pub(super) fn spawn(&self) -> Option<(u64, JoinHandle<Output>)> {
         let id = self.next_id()?;
         let entry = Entry::open(&self.ledger, id);
-        let future = tasks::body(self.me.clone(), tasks::settle_in(entry, &mut self.rng.borrow_mut()));
+        let future = tasks::body(self.me.clone(), entry);
         let (queue, group) = (self.a_queue(), self.a_group());
         let task = spawning(id, || match (self.below(3), group) {
             (0, Some(group)) => group.spawn(future),

@@ -11,7 +11,7 @@ use clockworker_testing::panics::drop_contained;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::gate::Opener;
-use super::ledger::{Entry, Ledger, Output, Tally, spawning};
+use super::ledger::{Ledger, Output, Tally};
 use super::tasks;
 
 /// What a thread is asked to do.
@@ -82,8 +82,7 @@ fn work(jobs: Receiver<Job>, ledger: &Arc<Ledger>, awaiter: &Awaiter) {
             Job::Wake(waker) => waker.wake_by_ref(),
             Job::Abort(task) => task.abort(),
             Job::Spawn { handle, queue, id, awaited } => {
-                let entry = Entry::open(ledger, id);
-                let task = spawning(id, || handle.spawn_on(&queue, move || tasks::arrive(entry)));
+                let task = tasks::spawn_on(&handle, &queue, ledger, id);
                 if awaited {
                     drop(awaiter.send(task));
                 }
