@@ -168,9 +168,13 @@ impl<M: Move> Program<M> {
             0 if self.queues.len() < MOST_QUEUES => self.queues.push(self.queues[queue]),
             1 if self.queues.len() > 2 && queue != self.victim => self.remove_queue(queue),
             2 => {
-                self.queues.swap(queue, self.victim);
-                self.rename(queue, self.victim);
-                self.victim = queue;
+                let old = std::mem::replace(&mut self.victim, queue);
+                self.queues.swap(queue, old);
+                self.renumber(|moved| match moved {
+                    _ if moved == queue => Some(old),
+                    _ if moved == old => Some(queue),
+                    _ => Some(moved),
+                });
             }
             _ => self.victim = queue,
         }
@@ -180,21 +184,15 @@ impl<M: Move> Program<M> {
     pub(super) fn remove_queue(&mut self, gone: usize) {
         self.queues.remove(gone);
         self.victim -= usize::from(self.victim > gone);
-        self.moves.retain_mut(|make| make.queue_mut().is_none_or(|queue| *queue != gone));
-        for queue in self.moves.iter_mut().filter_map(Move::queue_mut) {
-            *queue -= usize::from(*queue > gone);
-        }
+        self.renumber(|queue| (queue != gone).then_some(queue - usize::from(queue > gone)));
     }
 
-    /// What was done to one is done to the other.
-    fn rename(&mut self, one: usize, other: usize) {
-        for queue in self.moves.iter_mut().filter_map(Move::queue_mut) {
-            *queue = match *queue {
-                queue if queue == one => other,
-                queue if queue == other => one,
-                queue => queue,
-            };
-        }
+    /// Makes each move about the queue that `number` says in place of its own, or leaves it out.
+    fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) {
+        self.moves.retain_mut(|make| match make.queue_mut() {
+            Some(queue) => number(*queue).map(|other| *queue = other).is_some(),
+            None => true,
+        });
     }
 }
 

@@ -86,10 +86,8 @@ mod tests {
 
     fn plays<M: Move>() {
         for program in M::known() {
-            assert_eq!(
-                Program::<M>::read(serde_json::from_str(&program.to_string()).unwrap()).unwrap(),
-                program
-            );
+            let text = serde_json::from_str(&program.to_string()).unwrap();
+            assert_eq!(Program::<M>::read(text).unwrap(), program);
             let outcome = M::play(&program, 2_000).unwrap();
             assert!(outcome.served > 0 && outcome.ratio() >= 0.0, "{program}{outcome:?}");
             assert_eq!(M::play(&program, 2_000).unwrap(), outcome);

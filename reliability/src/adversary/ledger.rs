@@ -16,7 +16,7 @@ struct Round {
 }
 
 impl Ledger {
-    /// Somebody got `ns`.
+    /// The victim got `ns`, or another.
     pub(super) fn serve(&mut self, is_victim: bool, ns: u64) {
         let under_way = self.marks.last() != Some(&self.rounds.len());
         match self.rounds.last_mut() {
@@ -70,23 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn a_victim_that_alternates_is_short_by_half_of_what_comes_before_it() {
-        let ledger = ledger(&[(false, 10), (true, 10), (false, 10), (true, 10)]);
-        assert_eq!(ledger.shortfalls(1, 2), [10], "times W, 2");
-        assert_eq!(ledger.total(), 40);
-    }
-
-    #[test]
-    fn a_stretch_may_begin_after_the_victim_got_much() {
-        let ledger = ledger(&[(true, 100), (false, 30), (true, 1), (false, 30), (true, 100), (false, 59)]);
-        assert_eq!(ledger.shortfalls(1, 2), [30 - 1 + 30]);
-    }
-
-    #[test]
-    fn what_it_falls_short_of_is_its_share_of_all() {
-        let ledger = ledger(&[(false, 100)]);
-        assert_eq!(ledger.shortfalls(9, 10), [900]);
-        assert_eq!(ledger.shortfalls(1, 10), [100]);
+    fn the_shortfall_is_that_of_the_worst_stretch_times_w() {
+        let alternate = [(false, 10), (true, 10), (false, 10), (true, 10)];
+        assert_eq!(ledger(&alternate).shortfalls(1, 2), [10]);
+        assert_eq!(ledger(&alternate).total(), 40);
+        let after_much = [(true, 100), (false, 30), (true, 1), (false, 30), (true, 100), (false, 59)];
+        assert_eq!(ledger(&after_much).shortfalls(1, 2), [30 - 1 + 30]);
+        assert_eq!(ledger(&[(false, 100)]).shortfalls(9, 10), [900]);
+        assert_eq!(ledger(&[(false, 100)]).shortfalls(1, 10), [100]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::BadRequest;
 use crate::cases::bar;
 use crate::figure::{self, Figure, Number, at_most};
 use program::{Move, Program};
-use search::{Found, Limit, Search, Trial};
+use search::{Limit, Search, Trial};
 
 /// Searches for what other queues can do to one that always has work, and holds its shortfall against the bound.
 #[derive(Clone, Debug, Args)]
@@ -95,10 +95,6 @@ fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>>
     let search = Search::<M>::new(options.limit(quick), options.seed, options.random_only);
     let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
     bar.finish_and_clear();
-    figures(found)
-}
-
-fn figures<M: Move>(found: Found<M>) -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![
         told::<M>("programs tried", found.programs),
         told::<M>("moves and polls in them", found.operations),

@@ -46,13 +46,6 @@ pub(super) struct Search<M> {
     first_seed: u64,
     /// What people thought of, to start from.
     known: Vec<Program<M>>,
-    /// What all climbs found.
-    found: Found<M>,
-}
-
-/// What came of a search.
-#[derive(Clone, Debug)]
-pub(super) struct Found<M> {
     /// The worst program, and the seed of the climb that it was met in, if it was met in one.
     pub(super) worst: Option<(Trial<M>, Option<u64>)>,
     /// Programs tried.
@@ -137,7 +130,11 @@ impl<M: Move> Program<M> {
 impl<M: Move> Search<M> {
     /// One that starts from random programs, and from what people thought of, unless that is left out.
     pub(super) fn new(limit: Limit, seed: u64, random_only: bool) -> Self {
-        let found = Found {
+        Search {
+            limit,
+            started: now(),
+            first_seed: seed,
+            known: if random_only { Vec::new() } else { M::known() },
             worst: None,
             programs: 0,
             climbs: 0,
@@ -145,28 +142,26 @@ impl<M: Move> Search<M> {
             broken: None,
             beyond: [0.0; 3],
             billing: [0.0; 2],
-        };
-        let known = if random_only { Vec::new() } else { M::known() };
-        Search { limit, started: now(), first_seed: seed, known, found }
+        }
     }
 
     /// Tries what people thought of, then climbs until the limit is reached; tells how far it is.
-    pub(super) fn run(mut self, look: impl Fn(f64)) -> anyhow::Result<Found<M>> {
+    pub(super) fn run(mut self, look: impl Fn(f64)) -> anyhow::Result<Self> {
         for program in self.known.clone() {
-            self.note(Trial::at_length(program)?, None);
+            self.note(&Trial::at_length(program)?, None);
         }
         while self.progress() < 1.0 {
-            let seed = self.first_seed.wrapping_add(self.found.climbs);
-            self.found.climbs += 1;
+            let seed = self.first_seed.wrapping_add(self.climbs);
+            self.climbs += 1;
             self.climb(seed, &look)?;
         }
-        Ok(self.found)
+        Ok(self)
     }
 
     /// From 0 to 1.
     fn progress(&self) -> f64 {
         match self.limit {
-            Limit::Operations(operations) => self.found.operations as f64 / operations.max(1) as f64,
+            Limit::Operations(operations) => self.operations as f64 / operations.max(1) as f64,
             Limit::Time(time) => self.started.elapsed().as_secs_f64() / time.as_secs_f64(),
         }
     }
@@ -191,27 +186,26 @@ impl<M: Move> Search<M> {
             }
             look(self.progress());
         }
-        self.note(Trial::at_length(best.program)?, Some(seed));
+        self.note(&Trial::at_length(best.program)?, Some(seed));
         Ok(())
     }
 
     fn try_out(&mut self, program: Program<M>, seed: u64) -> anyhow::Result<Trial<M>> {
         let trial = Trial::of(program)?;
-        self.note(trial.clone(), Some(seed));
+        self.note(&trial, Some(seed));
         Ok(trial)
     }
 
-    fn note(&mut self, trial: Trial<M>, seed: Option<u64>) {
-        let found = &mut self.found;
-        found.programs += 1;
-        found.operations += trial.outcome.operations;
-        take_greatest(&mut found.beyond, trial.outcome.beyond);
-        take_greatest(&mut found.billing, trial.outcome.billing);
-        if trial.outcome.is_broken() && found.broken.is_none() {
-            found.broken = Some((found.programs, self.started.elapsed()));
+    fn note(&mut self, trial: &Trial<M>, seed: Option<u64>) {
+        self.programs += 1;
+        self.operations += trial.outcome.operations;
+        take_greatest(&mut self.beyond, trial.outcome.beyond);
+        take_greatest(&mut self.billing, trial.outcome.billing);
+        if trial.outcome.is_broken() && self.broken.is_none() {
+            self.broken = Some((self.programs, self.started.elapsed()));
         }
-        if found.worst.as_ref().is_none_or(|(worst, _)| trial.rank() > worst.rank()) {
-            found.worst = Some((trial, seed));
+        if self.worst.as_ref().is_none_or(|(worst, _)| trial.rank() > worst.rank()) {
+            self.worst = Some((trial.clone(), seed));
         }
     }
 }
@@ -233,17 +227,16 @@ mod tests {
     use super::super::executor;
     use super::*;
 
-    fn found<M: Move>(operations: u64, random_only: bool) -> Found<M> {
-        Search::new(Limit::Operations(operations), 7, random_only).run(|_| {}).unwrap()
-    }
-
     #[test]
     fn a_search_finds_the_same_again() {
         for random_only in [false, true] {
-            let [one, other] = [(); 2].map(|()| found::<Act>(600_000, random_only));
-            assert_eq!((one.programs, one.climbs), (other.programs, other.climbs));
-            let [one, other] = [one, other].map(|found| found.worst.unwrap());
-            assert_eq!((one.0.program, one.0.outcome, one.1), (other.0.program, other.0.outcome, other.1));
+            let [one, other] = [(); 2].map(|()| {
+                let search = Search::<Act>::new(Limit::Operations(600_000), 7, random_only);
+                let found = search.run(|_| {}).unwrap();
+                let (worst, seed) = found.worst.unwrap();
+                (found.programs, found.climbs, worst.program, worst.outcome, seed)
+            });
+            assert_eq!(one, other);
         }
     }
 

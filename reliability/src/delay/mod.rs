@@ -43,7 +43,9 @@ struct Tally {
 /// Plays all workloads.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut tally = Tally::default();
-    let count = options.cases.play(100_000, 1_000, |seed| tally.play(seed))?;
+    let count = options
+        .cases
+        .play(100_000, 1_000, |seed| play(seed, &mut tally).with_context(|| format!("seed {seed}")))?;
     let mut figures = vec![told(5, "workloads in virtual time", count), told(5, "wakes", tally.wakes)];
     let kinds = [
         ("one queue", tally.one_queue),
@@ -59,37 +61,6 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-impl Tally {
-    fn play(&mut self, seed: u64) -> anyhow::Result<()> {
-        let mut rng = Rng::with_seed(seed);
-        let workload = Workload::draw(&mut rng);
-        let (lone, steady) = (workload.queues.len() == 1, workload.is_steady());
-        let outcome = play(workload, rng, seed).with_context(|| format!("seed {seed}"))?;
-        self.wakes += outcome.wakes;
-        match (lone, steady) {
-            (true, _) => self.one_queue.take(outcome.worst),
-            (_, true) => self.steady.take(outcome.first_beside_contenders),
-            _ => {}
-        }
-        if !lone {
-            self.restless.take(outcome.worst);
-            self.restless_by_steady.take(outcome.any_beside_contenders);
-        }
-        Ok(())
-    }
-}
-
-/// What became of a workload.
-#[derive(Clone, Debug, Default)]
-struct Outcome {
-    wakes: u64,
-    /// The greatest delay in parts of its bound.
-    worst: Worst,
-    /// In parts of the bound that holds where the other queues contend all the time: of the first queue, and of any.
-    first_beside_contenders: Worst,
-    any_beside_contenders: Worst,
-}
-
 struct Scene {
     seed: u64,
     time: VirtualTime,
@@ -99,14 +70,16 @@ struct Scene {
     bounds: Vec<(f64, f64)>,
     polls_left: Cell<u64>,
     unfinished: Cell<u64>,
-    outcome: RefCell<Outcome>,
+    tally: RefCell<Tally>,
 }
 
 /// Since when a task is ready.
 type Woken = Rc<Cell<Option<Duration>>>;
 
-/// Plays it to its end.
-fn play(workload: Workload, rng: Rng, seed: u64) -> anyhow::Result<Outcome> {
+/// Plays a random workload to its end.
+fn play(seed: u64, tally: &mut Tally) -> anyhow::Result<()> {
+    let mut rng = Rng::with_seed(seed);
+    let workload = Workload::draw(&mut rng);
     let bound = |of, others| workload.longest_delay(of, others);
     let queues = 0..workload.queues.len();
     let scene = Rc::new(Scene {
@@ -117,12 +90,13 @@ fn play(workload: Workload, rng: Rng, seed: u64) -> anyhow::Result<Outcome> {
         unfinished: Cell::new(workload.tasks.iter().sum()),
         workload,
         rng: RefCell::new(rng),
-        outcome: RefCell::default(),
+        tally: RefCell::new(std::mem::take(tally)),
     });
     let ex = scene.set()?;
     let host_takes = || Duration::from_nanos(scene.rng.borrow_mut().u64(..=scene.workload.host_away));
     scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes)?;
-    Ok(scene.outcome.take())
+    *tally = scene.tally.take();
+    Ok(())
 }
 
 impl Scene {
@@ -183,15 +157,18 @@ impl Scene {
 
     /// A task is polled that was woken then.
     fn saw(&self, queue: usize, woken: Option<Duration>) {
-        let mut outcome = self.outcome.borrow_mut();
         // A poll without a wake is no promise kept: not a number.
         let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken).as_nanos() as f64);
         let (bound, beside_contenders) = self.bounds[queue];
-        outcome.wakes += 1;
-        outcome.worst.add(delay / bound, self.seed);
-        outcome.any_beside_contenders.add(delay / beside_contenders, self.seed);
-        if queue == 0 {
-            outcome.first_beside_contenders.add(delay / beside_contenders, self.seed);
+        let (mut tally, seed) = (self.tally.borrow_mut(), self.seed);
+        tally.wakes += 1;
+        if self.bounds.len() == 1 {
+            return tally.one_queue.add(delay / bound, seed);
+        }
+        tally.restless.add(delay / bound, seed);
+        tally.restless_by_steady.add(delay / beside_contenders, seed);
+        if queue == 0 && self.workload.is_steady() {
+            tally.steady.add(delay / beside_contenders, seed);
         }
     }
 }

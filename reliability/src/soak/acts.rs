@@ -15,7 +15,7 @@ use super::gate::Opener;
 use super::ledger::Tally;
 use super::shared::{KEPT, Shared, take};
 use super::tasks;
-use super::workers::{Job, resolved};
+use super::workers::resolved;
 
 /// What a hostile scheduler does, from some call on.
 const FAULTS: [Fault; 8] = [
@@ -55,17 +55,30 @@ impl Shared {
         let Some(id) = self.next_id() else { return };
         let queue =
             if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name().to_owned() };
-        let (handle, awaited) = (self.ex.handle(), self.one_in(2));
-        if let Some(Job::Spawn { handle, queue, .. }) = self.ask(Job::Spawn { handle, queue, id, awaited }) {
-            self.keep((id, tasks::spawn_on(&handle, &queue, &self.ledger, id)));
-        }
+        let (handle, ledger, awaited) = (self.ex.handle(), Arc::clone(&self.ledger), self.one_in(2));
+        let spawn = move || tasks::spawn_on(&handle, &queue, &ledger, id);
+        let Some(thread) = self.a_thread() else { return self.keep((id, spawn())) };
+        let awaiter = self.awaiter.borrow().clone().filter(|_| awaited);
+        drop(thread.send(Box::new(move || {
+            let task = spawn();
+            if let Some(awaiter) = awaiter {
+                drop(awaiter.send(task));
+            }
+        })));
     }
 
+    /// Aborts a task: here, on another thread, on both, or after all not.
     fn abort(&self) {
         let Some(task) = take(&self.rng, &self.aborts) else { return };
-        match self.one_in(2).then(|| Job::Abort(task.clone())).and_then(|job| self.ask(job)) {
-            None if self.one_in(2) => {}
-            _ => task.abort(),
+        let asks = self.one_in(2);
+        let thread = asks.then(|| self.a_thread()).flatten();
+        let is_left = (thread.is_some() || !asks) && self.one_in(2);
+        if let Some(thread) = thread {
+            let task = task.clone();
+            drop(thread.send(Box::new(move || task.abort())));
+        }
+        if !is_left {
+            task.abort();
         }
         self.aborts.borrow_mut().truncate(KEPT * 2);
     }
@@ -79,8 +92,9 @@ impl Shared {
 
     fn wake(&self) {
         let Some(waker) = take(&self.rng, &self.wakers) else { return };
-        if let Some(Job::Wake(waker)) = self.ask(Job::Wake(waker)) {
-            waker.wake();
+        match self.a_thread() {
+            Some(thread) => drop(thread.send(Box::new(move || waker.wake_by_ref()))),
+            None => waker.wake(),
         }
     }
 

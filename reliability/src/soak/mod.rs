@@ -118,6 +118,7 @@ fn play(plan: Plan, patience: Patience) -> anyhow::Result<Total> {
 }
 
 impl Plan {
+    /// The round that comes when so many were played.
     fn round(self, played: u64) -> Round {
         Round::of(self.seed, self.first + played)
     }
@@ -141,12 +142,6 @@ fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, played: &Pulse) -> anyhow::Result
     Ok(total)
 }
 
-fn play_round(round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<(round::Summary, Ledger)> {
-    let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
-    let summary = round.play(&ledger)?;
-    Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
-}
-
 #[allow(clippy::disallowed_methods, reason = "how long it runs is an option")]
 fn now() -> Instant {
     Instant::now()
@@ -154,9 +149,14 @@ fn now() -> Instant {
 
 impl Total {
     fn play(&mut self, round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<()> {
-        let (summary, ledger) = play_round(round, pulse)?;
+        let play = || {
+            let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
+            let summary = round.play(&ledger)?;
+            anyhow::Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
+        };
+        let (summary, ledger) = play()?;
         if round.threads == 0 {
-            let (again, _) = play_round(round, pulse)?;
+            let (again, _) = play()?;
             ensure!(again == summary, "played again it differs: {summary:?}, then {again:?}");
             self.repeated += 1;
         }

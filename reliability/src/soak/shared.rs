@@ -147,13 +147,10 @@ impl Shared {
         Some(group)
     }
 
-    /// Asks a thread to do it; gives it back if there is none.
-    pub(super) fn ask(&self, job: Job) -> Option<Job> {
-        let jobs = self.jobs.borrow();
-        if jobs.is_empty() {
-            return Some(job);
-        }
-        jobs[self.below(jobs.len())].send(job).err().map(|refused| refused.0)
+    /// A thread to ask, if there are any.
+    pub(super) fn a_thread(&self) -> Option<Sender<Job>> {
+        let threads = self.jobs.borrow();
+        (!threads.is_empty()).then(|| threads[self.below(threads.len())].clone())
     }
 
     /// A wait begins, which a thread or a task is to end. Its waker is left for others to wake for nothing.
@@ -161,8 +158,9 @@ impl Shared {
         if self.wakers.borrow().len() < 64 {
             self.wakers.borrow_mut().push(opener.waker.clone());
         }
-        if let Some(Job::Open(opener)) = self.ask(Job::Open(opener)) {
-            self.openers.borrow_mut().push(opener);
+        match self.a_thread() {
+            Some(thread) => drop(thread.send(Box::new(|| opener.disturb_and_open()))),
+            None => self.openers.borrow_mut().push(opener),
         }
     }
 

@@ -238,7 +238,7 @@ impl Scene {
         let served = (outcome.served as f64).max(1.0);
         let error = |busy: Duration, used: u64| (busy.as_nanos() as f64 - used as f64).abs() / served;
         let lives = self.lives.borrow();
-        let errors = lives.all().iter().map(|life| error(life.queue.stats().busy, life.used.get()));
+        let errors = lives.all.iter().map(|life| error(life.queue.stats().busy, life.used.get()));
         let (queue, sum) = (errors.fold(0.0, f64::max), error(ex.stats().busy, outcome.served));
         Outcome { billing: [queue, sum], ..outcome }
     }
@@ -247,7 +247,7 @@ impl Scene {
 /// The task that was sent, once it is where it is to be.
 fn sent(serial: usize, manner: Manner) -> Option<Worker> {
     let scene = CURRENT.with(|current| current.borrow().upgrade())?;
-    let life = scene.lives.borrow().all().get(serial).cloned()?;
+    let life = scene.lives.borrow().all.get(serial).cloned()?;
     Some(Worker::new(&scene, &life, manner))
 }
 
