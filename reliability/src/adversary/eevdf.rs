@@ -16,17 +16,29 @@ pub(super) enum Act {
     /// The queue has no work left.
     Sleep(usize),
     /// So many polls are done, of whichever queues are picked; or until one queue was polled so often.
-    Serve { polls: u32, of: Option<usize> },
-    /// The queue gets another share.
-    Share { queue: usize, share: u32 },
-    /// The queue gets another request.
-    Request { queue: usize, request: u64 },
-    /// The queue is removed.
+    Serve {
+        polls: u32,
+        of: Option<usize>,
+    },
+    Share {
+        queue: usize,
+        share: u32,
+    },
+    Request {
+        queue: usize,
+        request: u64,
+    },
     Remove(usize),
     /// The queue is added, if it is not there; asleep.
-    Add { queue: usize, share: u32, request: u64 },
+    Add {
+        queue: usize,
+        share: u32,
+        request: u64,
+    },
     /// From now on service is charged poll by poll; or once, where a slice ends or something else happens.
-    Charge { by_polls: bool },
+    Charge {
+        by_polls: bool,
+    },
 }
 
 impl Move for Act {
@@ -79,7 +91,14 @@ impl Move for Act {
     }
 
     fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome> {
-        Ok(play(program, operations))
+        let mut stage = Stage::set(program, operations);
+        while stage.books.next_cycle() {
+            for &act in &program.moves {
+                stage.books.make_move();
+                stage.act(act);
+            }
+        }
+        Ok(stage.books.outcome())
     }
 }
 
@@ -109,17 +128,6 @@ struct Slice {
     left: u64,
     /// What is still to be charged.
     uncharged: u64,
-}
-
-fn play(program: &Program<Act>, operations: u64) -> Outcome {
-    let mut stage = Stage::set(program, operations);
-    while stage.books.next_cycle() {
-        for &act in &program.moves {
-            stage.books.make_move();
-            stage.act(act);
-        }
-    }
-    stage.books.outcome()
 }
 
 impl<'a> Stage<'a> {
@@ -260,15 +268,12 @@ mod tests {
     /// Each has a turn of 500 µs in polls of 20 µs. B = (1/2)·(520 + 2·520) + 520 + 2·520 µs.
     #[test]
     fn two_that_are_alike_take_turns() {
-        let outcome = play(&Program::of(&[(1, 500, 20); 2], &[Act::Wake(1), serve(100, None)]), 4_000);
+        let program = Program::of(&[(1, 500, 20); 2], &[Act::Wake(1), serve(100, None)]);
+        let outcome = Act::play(&program, 4_000).unwrap();
         assert_eq!(outcome.ratios, [250.0 / 2_340.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
-    }
-
-    #[test]
-    fn a_victim_that_is_alone_falls_short_of_nothing() {
-        let outcome = play(&Program::of(&[(1, 1, 1)], &[serve(7, None)]), 100);
-        assert_eq!(outcome.ratios, [0.0; 3]);
+        let alone = Program::of(&[(1, 1, 1)], &[serve(7, None)]);
+        assert_eq!(Act::play(&alone, 100).unwrap().ratios, [0.0; 3]);
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod draw;
 mod eevdf;
 mod executor;
 mod known;
-mod ledger;
 mod program;
 mod search;
 

@@ -60,7 +60,6 @@ pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
 
 /// A number of a move or of a queue.
 pub(super) enum Field<'a> {
-    /// The number of a queue.
     Queue(&'a mut usize),
     Polls(&'a mut u32),
     Share(&'a mut u32),

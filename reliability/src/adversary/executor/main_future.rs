@@ -22,7 +22,8 @@ pub(super) async fn make_moves(scene: Rc<Scene>) {
             scene.count_move();
             match act {
                 Act::Rest { polls, of, next: place } => {
-                    let resumes = left_to_others(&moves, next, place);
+                    let is_left = |act: &&Act| place == Where::Poll && act.is_for_all();
+                    let resumes = next + moves[next..].iter().take_while(is_left).count();
                     scene.wait.begin(polls, of, next..resumes);
                     poll_fn(|cx| scene.wait.poll(cx)).await;
                     next = resumes;
@@ -37,14 +38,6 @@ pub(super) async fn make_moves(scene: Rc<Scene>) {
                 act => scene.act(act),
             }
         }
-    }
-}
-
-/// Up to which move others make them.
-fn left_to_others(moves: &[Act], from: usize, place: Where) -> usize {
-    match place {
-        Where::Main => from,
-        Where::Poll => from + moves[from..].iter().take_while(|act| act.is_for_all()).count(),
     }
 }
 
@@ -77,7 +70,6 @@ pub(super) struct Wait {
 const PATIENCE: u32 = 400;
 
 impl Wait {
-    /// Begins to wait for so many polls, or so many of one queue.
     pub(super) fn begin(&self, polls: u32, of: Option<usize>, moves: Range<usize>) {
         self.left.set(polls);
         self.of.set(of);
@@ -102,7 +94,6 @@ impl Wait {
         from..to
     }
 
-    /// Whether it is over.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.is_over() {
             return Poll::Ready(());
@@ -111,7 +102,6 @@ impl Wait {
         Poll::Pending
     }
 
-    /// Ends it early.
     pub(super) fn end(&self) {
         self.left.set(0);
     }

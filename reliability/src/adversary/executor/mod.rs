@@ -16,30 +16,48 @@ use super::{draw, known};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue's napper is woken for so many polls, and sleeps again after them.
-    Wake { queue: usize, polls: u32 },
+    Wake {
+        queue: usize,
+        polls: u32,
+    },
     /// A task of so many polls is spawned, whose drop takes `drop`.
-    Spawn { queue: usize, polls: u32, drop: u64, how: How },
+    Spawn {
+        queue: usize,
+        polls: u32,
+        drop: u64,
+        how: How,
+    },
     /// The queue's youngest task is aborted, the napper too.
     Abort(usize),
     /// The main future waits until so many polls were done, or so many of one queue.
-    Rest { polls: u32, of: Option<usize>, next: Where },
-    /// The main future yields.
+    Rest {
+        polls: u32,
+        of: Option<usize>,
+        next: Where,
+    },
     Yield,
     /// The main future works.
     Work(u64),
     /// From now on a visit of the host takes so long.
     Host(u64),
-    /// The queue gets another share.
-    Share { queue: usize, share: u32 },
-    /// The queue gets another request.
-    Request { queue: usize, request: u64 },
-    /// The queue is closed.
+    Share {
+        queue: usize,
+        share: u32,
+    },
+    Request {
+        queue: usize,
+        request: u64,
+    },
     Close(usize),
     /// The queue is created, if it is closed; under its name or under another.
-    Create { queue: usize, share: u32, request: u64, renamed: bool },
+    Create {
+        queue: usize,
+        share: u32,
+        request: u64,
+        renamed: bool,
+    },
 }
 
-/// How a task is spawned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum How {
     /// On the queue, and forgotten.
@@ -53,7 +71,6 @@ pub(super) enum How {
 /// Where what comes after a rest is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Where {
-    /// In the main future.
     Main,
     /// Inside the poll that ends the rest, up to the next thing that only the main future can do.
     Poll,
@@ -78,7 +95,11 @@ impl Move for Act {
         let (queue, polls) = (program.other_queue(rng), draw::polls(rng));
         match rng.u8(..24) {
             0..=3 => Act::Wake { queue, polls },
-            4..=8 => Act::Spawn { queue, polls, drop: drop_time(rng), how: draw_how(rng) },
+            4..=8 => {
+                // Most drops take no time.
+                let drop = if rng.u8(..3) == 0 { draw::time(rng) } else { 0 };
+                Act::Spawn { queue, polls, drop, how: draw_how(rng) }
+            }
             9..=10 => Act::Abort(queue),
             11..=12 => Act::Rest { polls, of: None, next: draw_where(rng) },
             13..=15 => Act::Rest { polls, of: Some(program.any_queue(rng)), next: draw_where(rng) },
@@ -144,9 +165,4 @@ fn draw_how(rng: &mut Rng) -> How {
 
 fn draw_where(rng: &mut Rng) -> Where {
     if rng.u8(..3) == 0 { Where::Poll } else { Where::Main }
-}
-
-/// Most drops take no time.
-fn drop_time(rng: &mut Rng) -> u64 {
-    if rng.u8(..3) == 0 { draw::time(rng) } else { 0 }
 }

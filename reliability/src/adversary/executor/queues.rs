@@ -7,7 +7,6 @@ use clockworker::{AbortHandle, Queue};
 
 use super::worker::Napper;
 
-/// A queue.
 pub(super) struct Life {
     pub(super) queue: Queue,
     /// Its number in the program.
@@ -42,7 +41,6 @@ impl Life {
         self.queue.stats().live >= CROWD
     }
 
-    /// Remembers a task, to abort it.
     pub(super) fn remember(&self, task: AbortHandle) {
         let mut aborts = self.aborts.borrow_mut();
         if aborts.len() > 2 * CROWD {

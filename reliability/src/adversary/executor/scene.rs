@@ -43,13 +43,24 @@ thread_local! {
 /// Visits of the host with neither a move nor a poll in between, after which the executor is said to hang.
 const IDLE_VISITS: u32 = 1_000;
 
-/// Plays a program.
 pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Outcome> {
     let clock = ManualClock::new();
     let first = program.queues[0];
     let builder = Executor::builder().clock(clock.clone()).share(first.share);
     let ex = Rc::new(builder.request(Duration::from_nanos(first.request)).build()?);
-    let scene = Rc::new(Scene::new(program, operations, &ex, clock));
+    let scene = Rc::new(Scene {
+        program: program.clone(),
+        wait: Wait::default(),
+        ex: Rc::downgrade(&ex),
+        handle: ex.handle(),
+        clock,
+        books: RefCell::new(Books::new(program.victim, operations)),
+        lives: RefCell::default(),
+        polls: RefCell::new(vec![0; program.queues.len()]),
+        host: Cell::new(0),
+        renamed: Cell::new(0),
+        is_over: Cell::new(false),
+    });
     CURRENT.with(|current| current.replace(Rc::downgrade(&scene)));
     scene.set(&ex)?;
     let mut run = pin!(ex.run_until(make_moves(Rc::clone(&scene))));
@@ -67,22 +78,6 @@ pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Ou
 }
 
 impl Scene {
-    fn new(program: &Program<Act>, operations: u64, ex: &Rc<Executor>, clock: ManualClock) -> Self {
-        Scene {
-            program: program.clone(),
-            wait: Wait::default(),
-            ex: Rc::downgrade(ex),
-            handle: ex.handle(),
-            clock,
-            books: RefCell::new(Books::new(program.victim, operations)),
-            lives: RefCell::default(),
-            polls: RefCell::new(vec![0; program.queues.len()]),
-            host: Cell::new(0),
-            renamed: Cell::new(0),
-            is_over: Cell::new(false),
-        }
-    }
-
     /// The first queue is the executor's default queue. The victim has work.
     fn set(self: &Rc<Self>, ex: &Executor) -> Result<(), QueueError> {
         for (number, shape) in self.program.queues.iter().enumerate() {
@@ -221,12 +216,10 @@ impl Scene {
         self.books.borrow_mut().serve(life.place, time);
     }
 
-    /// A move is made.
     pub(super) fn count_move(&self) {
         self.books.borrow_mut().make_move();
     }
 
-    /// Whether there is to be one more cycle.
     pub(super) fn next_cycle(&self) -> bool {
         let goes_on = self.books.borrow_mut().next_cycle();
         self.is_over.set(!goes_on);
