@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Args;
-use clockworker::{Executor, Queue, QueueError};
+use clockworker::{Executor, Queue};
 use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{Eevdf, QueueId, Share};
 use clockworker_testing::virtual_time::VirtualTime;
@@ -160,7 +160,10 @@ fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let time = VirtualTime::new();
     let ex = Executor::builder().clock(time.clock()).build()?;
-    let queues = create_queues(&ex, &mut rng)?;
+    let widest = [1, 10, 100][rng.usize(..3)];
+    let queues: Vec<Queue> = (0..rng.usize(2..=8))
+        .map(|index| ex.new_queue(&index.to_string()).share(log_uniform(&mut rng, 1, widest) as u32).create())
+        .collect::<Result<_, _>>()?;
     let rng = Rc::new(RefCell::new(rng));
     for queue in &queues {
         let tasks = rng.borrow_mut().u32(1..=4);
@@ -189,11 +192,4 @@ fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn create_queues(ex: &Executor, rng: &mut Rng) -> Result<Vec<Queue>, QueueError> {
-    let widest = [1, 10, 100][rng.usize(..3)];
-    (0..rng.usize(2..=8))
-        .map(|index| ex.new_queue(&index.to_string()).share(log_uniform(rng, 1, widest) as u32).create())
-        .collect()
 }

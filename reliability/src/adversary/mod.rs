@@ -63,16 +63,6 @@ enum Subjects {
 const QUICK_EEVDF: u64 = 100_000_000;
 const QUICK_EXECUTOR: u64 = 25_000_000;
 
-impl Options {
-    fn limit(&self, quick: u64) -> Limit {
-        match (self.quick, self.subject) {
-            (true, _) => Limit::Operations(quick),
-            (false, Subjects::Both) => Limit::Time(self.minutes / 2),
-            (false, _) => Limit::Time(self.minutes),
-        }
-    }
-}
-
 /// Searches, or plays one program.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
@@ -91,7 +81,12 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>> {
     let bar = bar(1_000);
     bar.set_message(M::SUBJECT);
-    let search = Search::<M>::new(options.limit(quick), options.seed, options.random_only);
+    let limit = match options.subject {
+        _ if options.quick => Limit::Operations(quick),
+        Subjects::Both => Limit::Time(options.minutes / 2),
+        Subjects::Eevdf | Subjects::Executor => Limit::Time(options.minutes),
+    };
+    let search = Search::<M>::new(limit, options.seed, options.random_only);
     let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
     bar.finish_and_clear();
     let mut figures = vec![

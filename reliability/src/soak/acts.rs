@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clockworker::DEFAULT_QUEUE;
 use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
-use clockworker_testing::panics::{drop_contained, panic_as_meant, panic_unless_unwinding};
+use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
 use clockworker_testing::policy::Policy;
 
 use super::gate::Opener;
@@ -101,7 +101,8 @@ impl Shared {
     /// Polls a handle with a waker that panics.
     fn touch(&self) {
         let Some((id, mut task)) = take(&self.rng, &self.handles) else { return };
-        let waker = Waker::from(Arc::new(Touchy { in_wake: self.one_in(2), in_drop: self.one_in(2) }));
+        let (in_wake, in_drop) = (self.one_in(2), self.one_in(2).then(|| PanicsWhenDropped));
+        let waker = Waker::from(Arc::new(Touchy { in_wake, _in_drop: in_drop }));
         let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
         drop_contained(waker);
         match polled {
@@ -167,21 +168,13 @@ impl Shared {
 /// A waker that panics.
 struct Touchy {
     in_wake: bool,
-    in_drop: bool,
+    _in_drop: Option<PanicsWhenDropped>,
 }
 
 impl Wake for Touchy {
     fn wake(self: Arc<Self>) {
         if self.in_wake {
             panic_as_meant();
-        }
-    }
-}
-
-impl Drop for Touchy {
-    fn drop(&mut self) {
-        if self.in_drop {
-            panic_unless_unwinding();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clockworker_testing::panics::{panic_as_meant, panic_unless_unwinding};
+use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
 
 use crate::watchdog::Pulse;
 
@@ -121,21 +121,19 @@ impl Drop for Entry {
 #[derive(Debug)]
 pub(super) struct Output {
     ledger: Arc<Ledger>,
-    panics_when_dropped: bool,
+    _panics: Option<PanicsWhenDropped>,
 }
 
 impl Output {
     pub(super) fn new(ledger: &Arc<Ledger>, panics_when_dropped: bool) -> Self {
         ledger.add(Tally::OutputsMade);
-        Output { ledger: Arc::clone(ledger), panics_when_dropped }
+        let panics = panics_when_dropped.then(|| PanicsWhenDropped);
+        Output { ledger: Arc::clone(ledger), _panics: panics }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
         self.ledger.add(Tally::OutputsDropped);
-        if self.panics_when_dropped {
-            panic_unless_unwinding();
-        }
     }
 }

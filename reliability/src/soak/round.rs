@@ -1,5 +1,6 @@
 //! One round: an executor is made, worked with, ended in one of several ways, and its books compared with the program's.
 
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -100,12 +101,28 @@ impl Round {
             builder = builder.clock(clock.clone());
         }
         let ex = builder.build()?;
-        let shared = Shared::new(ex, rng, ledger, clock, self.ending == Ending::Dropped);
         let (workers, jobs, awaiter) = Workers::start(self.threads, ledger);
-        if self.threads > 0 {
-            shared.jobs.replace(jobs);
-            shared.awaiter.replace(Some(awaiter));
-        }
+        let queues = RefCell::new(vec![ex.default_queue().clone()]);
+        let shared = Rc::new_cyclic(|me| Shared {
+            ex,
+            me: me.clone(),
+            ledger: Arc::clone(ledger),
+            clock,
+            all_queues: queues.clone(),
+            queues,
+            groups: RefCell::default(),
+            handles: RefCell::default(),
+            aborts: RefCell::default(),
+            wakers: RefCell::default(),
+            openers: RefCell::default(),
+            jobs: RefCell::new(jobs),
+            awaiter: RefCell::new((self.threads > 0).then_some(awaiter)),
+            remote_on_default: self.ending == Ending::Dropped,
+            ids: Cell::new(0),
+            budget: Cell::new(rng.u32(50..1_500)),
+            rng: RefCell::new(rng),
+            trace: Cell::new(0),
+        });
         Ok((shared, workers))
     }
 

@@ -1,7 +1,7 @@
 //! [`Shared`]: what the tasks of a round share: the executor, its queues, and all handles.
 
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Weak;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::task::Waker;
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) queues: RefCell<Vec<Queue>>,
     /// All that there were.
     pub(super) all_queues: RefCell<Vec<Queue>>,
-    groups: RefCell<Vec<Group>>,
+    pub(super) groups: RefCell<Vec<Group>>,
     pub(super) handles: RefCell<Vec<(u64, JoinHandle<Output>)>>,
     pub(super) aborts: RefCell<Vec<AbortHandle>>,
     pub(super) wakers: RefCell<Vec<Waker>>,
@@ -40,9 +40,9 @@ pub(super) struct Shared {
     /// Spawns from other threads go to the default queue only: what a closed queue refuses on the way is in the executor's
     /// books only, which are gone with it.
     pub(super) remote_on_default: bool,
-    ids: Cell<u64>,
+    pub(super) ids: Cell<u64>,
     /// Tasks that may still be spawned.
-    budget: Cell<u32>,
+    pub(super) budget: Cell<u32>,
     pub(super) trace: Cell<u64>,
 }
 
@@ -54,38 +54,6 @@ pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
 }
 
 impl Shared {
-    pub(super) fn new(
-        ex: Executor,
-        rng: Rng,
-        ledger: &Arc<Ledger>,
-        clock: Option<ManualClock>,
-        remote_on_default: bool,
-    ) -> Rc<Self> {
-        let default = ex.default_queue().clone();
-        let mut rng = rng;
-        let budget = rng.u32(50..1_500);
-        Rc::new_cyclic(|me| Shared {
-            ex,
-            me: me.clone(),
-            rng: RefCell::new(rng),
-            ledger: Arc::clone(ledger),
-            clock,
-            queues: RefCell::new(vec![default.clone()]),
-            all_queues: RefCell::new(vec![default]),
-            groups: RefCell::default(),
-            handles: RefCell::default(),
-            aborts: RefCell::default(),
-            wakers: RefCell::default(),
-            openers: RefCell::default(),
-            jobs: RefCell::default(),
-            awaiter: RefCell::default(),
-            remote_on_default,
-            ids: Cell::new(0),
-            budget: Cell::new(budget),
-            trace: Cell::new(0),
-        })
-    }
-
     pub(super) fn below(&self, n: usize) -> usize {
         self.rng.borrow_mut().usize(..n)
     }
