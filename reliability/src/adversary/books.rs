@@ -13,8 +13,8 @@ pub(super) struct Books {
     shares_change: bool,
     victim: usize,
     ledger: Ledger,
-    /// Moves and polls.
-    operations: u64,
+    /// Moves and polls so far.
+    pub(super) operations: u64,
     planned: u64,
     cycles: u64,
     /// How many cycles there are in a third of the play; none before its end.
@@ -26,7 +26,7 @@ pub(super) struct Books {
 pub(super) struct Outcome {
     /// The greatest shortfall / bound, when a third of the cycles was over, two thirds, and all.
     pub(super) ratios: [f64; 3],
-    /// The same in the end; both less the victim's own slice; both less everybody's slice: what sleepers keep.
+    /// The same in the end; both less the victim's own slice; both less all slices: what sleepers keep.
     pub(super) beyond: [f64; 3],
     /// Times that the moves were made.
     pub(super) cycles: u64,
@@ -86,18 +86,13 @@ impl Books {
         *greatest = request.max(*greatest);
     }
 
-    /// The queue in that place used the thread, and nobody else did.
+    /// The queue in that place alone used the thread for `ns`, which ends a poll or a drop of `poll` in all.
     #[inline]
-    pub(super) fn serve(&mut self, place: usize, ns: u64) {
+    pub(super) fn serve(&mut self, place: usize, ns: u64, poll: u64) {
         self.ledger.serve(place == self.victim, ns);
-    }
-
-    /// It was a poll, or a drop, of so long.
-    #[inline]
-    pub(super) fn poll(&mut self, place: usize, ns: u64) {
         self.operations += 1;
         let longest = &mut self.places[place].longest_poll;
-        *longest = ns.max(*longest);
+        *longest = poll.max(*longest);
     }
 
     #[inline]
@@ -119,11 +114,6 @@ impl Books {
         }
         self.cycles += 1;
         true
-    }
-
-    /// Moves and polls so far.
-    pub(super) fn operations(&self) -> u64 {
-        self.operations
     }
 
     pub(super) fn outcome(&self) -> Outcome {
@@ -235,11 +225,10 @@ mod tests {
         let mut books = Books::new(0, 1);
         books.create(0, 1, 10);
         books.create(1, 1, 10);
-        books.poll(1, 4);
-        books.serve(1, 118);
+        books.serve(1, 118, 4);
         let outcome = books.outcome();
         assert_eq!((outcome.ratio(), outcome.beyond), (1.0, [1.0; 3]));
-        books.serve(1, 28);
+        books.serve(1, 28, 0);
         let outcome = books.outcome();
         assert_eq!(outcome.beyond, [73.0 / 59.0, 63.0 / 49.0, 56.0 / 42.0]);
         assert!(outcome.is_broken());

@@ -229,8 +229,7 @@ impl<'a> Stage<'a> {
         let (place, number) = (slice.id.index(), self.numbers[slice.id.index()]);
         let length = self.program.queues[number].polls[self.polls[number] % 2];
         self.polls[number] += 1;
-        self.books.serve(place, length);
-        self.books.poll(place, length);
+        self.books.serve(place, length, length);
         slice.left = slice.left.saturating_sub(length);
         slice.uncharged += length;
         self.slice = Some(slice);

@@ -67,12 +67,12 @@ pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Ou
     let mut cx = Context::from_waker(Waker::noop());
     let mut idle = 0;
     while idle < IDLE_VISITS {
-        let before = scene.books.borrow().operations();
+        let before = scene.books.borrow().operations;
         if run.as_mut().poll(&mut cx).is_ready() {
             return Ok(scene.outcome(&ex));
         }
         scene.clock.advance(Duration::from_nanos(scene.host.get()));
-        idle = if scene.books.borrow().operations() == before { idle + 1 } else { 0 };
+        idle = if scene.books.borrow().operations == before { idle + 1 } else { 0 };
     }
     bail!("no task is polled any more, though the victim has work:\n{program}")
 }
@@ -187,8 +187,7 @@ impl Scene {
     /// A task is polled: it uses the thread, and does what it was left to do.
     pub(super) fn poll(self: &Rc<Self>, life: &Life) -> u64 {
         let length = self.next_length(life.number);
-        self.spend(life, length);
-        self.books.borrow_mut().poll(life.place, length);
+        self.spend(life, length, length);
         for at in self.wait.count(life.number) {
             self.count_move();
             self.act(self.program.moves[at]);
@@ -205,15 +204,14 @@ impl Scene {
     /// A task is dropped, after a poll of so long that ended with it.
     pub(super) fn end(&self, life: &Life, last_poll: u64, drop: u64) {
         if !self.is_over.get() {
-            self.spend(life, drop);
-            self.books.borrow_mut().poll(life.place, last_poll + drop);
+            self.spend(life, drop, last_poll + drop);
         }
     }
 
-    fn spend(&self, life: &Life, time: u64) {
+    fn spend(&self, life: &Life, time: u64, poll: u64) {
         self.clock.advance(Duration::from_nanos(time));
         life.used.set(life.used.get() + time);
-        self.books.borrow_mut().serve(life.place, time);
+        self.books.borrow_mut().serve(life.place, time, poll);
     }
 
     pub(super) fn count_move(&self) {
