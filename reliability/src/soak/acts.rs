@@ -34,7 +34,7 @@ impl Shared {
     pub(super) fn act(&self) {
         let drawn = self.rng.borrow_mut().u32(..46);
         self.note(u64::MAX, drawn);
-        self.ledger.pulse.beat(1);
+        self.ledger.beat();
         match drawn {
             0..10 => self.spawn().into_iter().for_each(|task| self.keep(task)),
             10..14 => self.spawn_remotely(),

@@ -62,7 +62,7 @@ impl Future for Gate {
             }
             return Poll::Pending;
         }
-        self.ledger.pulse.beat(1);
+        self.ledger.beat();
         if self.open.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
     }
 }

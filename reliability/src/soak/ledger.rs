@@ -33,11 +33,17 @@ pub(super) enum Tally {
 /// How much there was, by [`Tally`], and what the watchdog looks at. Any thread adds to it.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) pulse: Arc<Pulse>,
+    /// None in the sum of all rounds, which must own no memory while memory is compared.
+    pub(super) pulse: Option<Arc<Pulse>>,
     pub(super) counts: [AtomicU64; Tally::PollsDropped as usize + 1],
 }
 
 impl Ledger {
+    /// Shows the watchdog that it goes on.
+    pub(super) fn beat(&self) {
+        self.pulse.iter().for_each(|pulse| pulse.beat(1));
+    }
+
     pub(super) fn add(&self, to: Tally) {
         self.counts[to as usize].fetch_add(1, Ordering::Relaxed);
     }
@@ -104,7 +110,7 @@ pub(super) fn spawning<T>(id: u64, spawn: impl FnOnce() -> T) -> T {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.ledger.pulse.beat(1);
+        self.ledger.beat();
         if SPAWNING.get() == Some(self.id) {
             self.ledger.add(Tally::Refused);
             return;

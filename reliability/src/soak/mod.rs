@@ -150,7 +150,7 @@ fn now() -> Instant {
 impl Total {
     fn play(&mut self, round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<()> {
         let play = || {
-            let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
+            let ledger = Arc::new(Ledger { pulse: Some(Arc::clone(pulse)), ..Ledger::default() });
             let summary = round.play(&ledger)?;
             anyhow::Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
         };
