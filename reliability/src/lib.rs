@@ -8,6 +8,7 @@
 
 pub mod aborts;
 pub mod adversary;
+mod bounds;
 pub mod cases;
 pub mod command;
 pub mod containment;

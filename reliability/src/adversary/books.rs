@@ -1,24 +1,20 @@
-//! [`Books`]: what the adversary knows of a play: places, services, and how long it has gone on.
+//! [`Books`]: what the adversary knows of a play: places, who got the thread, and how long it has gone on.
 
-use super::bound::{Place, Setting};
-use super::ledger::Ledger;
+use crate::bounds::{Queue, shortfall};
 
-/// Keeps the books of a play.
-///
 /// A place counts in W until another queue takes it, also while the queue that was there is closed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
-    places: Vec<Place>,
+    places: Vec<Queue>,
     /// By place: the share that is there now.
     shares: Vec<u32>,
-    /// Their sum, and the greatest that it was.
-    sum: u64,
+    /// The greatest that their sum was.
     most: u64,
     shares_change: bool,
     victim: usize,
     ledger: Ledger,
-    /// Moves and polls.
-    operations: u64,
+    /// Moves and polls so far.
+    pub(super) operations: u64,
     planned: u64,
     cycles: u64,
     /// How many cycles there are in a third of the play; none before its end.
@@ -30,34 +26,17 @@ pub(super) struct Books {
 pub(super) struct Outcome {
     /// The greatest shortfall / bound, when a third of the cycles was over, two thirds, and all.
     pub(super) ratios: [f64; 3],
-    /// The same in the end, both less the victim's own slice.
-    pub(super) beyond_own_slice: f64,
-    /// The same, both less everybody's slice: what sleepers keep.
-    pub(super) beyond_slices: f64,
+    /// The same in the end; both less the victim's own slice; both less all slices: what sleepers keep.
+    pub(super) beyond: [f64; 3],
     /// Times that the moves were made.
     pub(super) cycles: u64,
     /// Moves and polls.
     pub(super) operations: u64,
     /// Nanoseconds that went to queues.
     pub(super) served: u64,
-    /// What the subject billed wrongly.
-    pub(super) billing: Billing,
-}
-
-/// How far the executor's own counts are from the truth, in parts of the time that went to queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Billing {
-    /// The worst of any queue.
-    pub(super) queue: f64,
-    /// Of all queues together.
-    pub(super) sum: f64,
-}
-
-impl Billing {
-    /// The worse of each.
-    pub(super) fn worse(self, other: Billing) -> Billing {
-        Billing { queue: self.queue.max(other.queue), sum: self.sum.max(other.sum) }
-    }
+    /// How far the executor's own counts are from the truth, in parts of what went to queues: the worst of any queue, and
+    /// that of all queues together.
+    pub(super) billing: [f64; 2],
 }
 
 impl Outcome {
@@ -87,51 +66,35 @@ impl Books {
     /// A queue is created, in a new place or in one where another was closed.
     pub(super) fn create(&mut self, place: usize, share: u32, request: u64) {
         if place == self.places.len() {
-            self.places.push(Place { share, ..Place::default() });
-            self.shares.push(0);
-            self.put_share(place, share);
-        } else {
-            self.set_share(place, share);
+            self.places.push(Queue::default());
+            self.shares.push(share);
         }
+        self.set_share(place, share);
         self.set_request(place, request);
     }
 
-    /// The share of the queue in that place changes.
     pub(super) fn set_share(&mut self, place: usize, share: u32) {
-        if self.shares[place] != share {
-            self.shares_change = true;
-            self.put_share(place, share);
-        }
+        self.shares_change |= self.shares[place] != share;
+        self.shares[place] = share;
+        self.most = self.most.max(self.shares.iter().map(|&share| u64::from(share)).sum());
+        let greatest = &mut self.places[place].share;
+        *greatest = share.max(*greatest);
     }
 
-    fn put_share(&mut self, place: usize, share: u32) {
-        let old = std::mem::replace(&mut self.shares[place], share);
-        self.sum = self.sum - u64::from(old) + u64::from(share);
-        self.most = self.most.max(self.sum);
-        self.places[place].share = self.places[place].share.max(share);
-    }
-
-    /// The request of the queue in that place changes.
     pub(super) fn set_request(&mut self, place: usize, request: u64) {
         let greatest = &mut self.places[place].request;
         *greatest = request.max(*greatest);
     }
 
-    /// The queue in that place used the thread, and nobody else did.
+    /// The queue in that place alone used the thread for `ns`, which ends a poll or a drop of `poll` in all.
     #[inline]
-    pub(super) fn serve(&mut self, place: usize, ns: u64) {
+    pub(super) fn serve(&mut self, place: usize, ns: u64, poll: u64) {
         self.ledger.serve(place == self.victim, ns);
-    }
-
-    /// It was a poll, or a drop, of so long.
-    #[inline]
-    pub(super) fn poll(&mut self, place: usize, ns: u64) {
         self.operations += 1;
         let longest = &mut self.places[place].longest_poll;
-        *longest = ns.max(*longest);
+        *longest = poll.max(*longest);
     }
 
-    /// A move was made.
     #[inline]
     pub(super) fn make_move(&mut self) {
         self.operations += 1;
@@ -153,27 +116,77 @@ impl Books {
         true
     }
 
-    /// Moves and polls so far.
-    pub(super) fn operations(&self) -> u64 {
-        self.operations
-    }
-
-    /// Closes the books.
     pub(super) fn outcome(&self) -> Outcome {
-        let (places, victim, shares) = (self.places.as_slice(), self.victim, self.most);
-        let shortfalls = self.ledger.shortfalls(places[victim].share, shares);
+        let shortfalls = self.ledger.shortfalls(self.places[self.victim].share, self.most);
         let last = shortfalls.last().copied().unwrap_or(0);
-        let bound = Setting { places, victim, shares, shares_change: self.shares_change }.scaled();
+        let bound = shortfall(&self.places, self.victim, self.most, self.shares_change);
         let ratio = |shortfall: i128, less: i128| (shortfall - less) as f64 / (bound.whole - less) as f64;
         Outcome {
             ratios: [0, 1, 2].map(|third| ratio(shortfalls.get(third).copied().unwrap_or(last), 0)),
-            beyond_own_slice: ratio(last, bound.own_slice),
-            beyond_slices: ratio(last, bound.slices),
+            beyond: [0, bound.own_slice, bound.slices].map(|less| ratio(last, less)),
             cycles: self.cycles,
             operations: self.operations,
             served: self.ledger.total(),
-            billing: Billing::default(),
+            billing: [0.0; 2],
         }
+    }
+}
+
+/// Service in the order in which it was given. From it comes the shortfall of every stretch, exactly.
+#[derive(Clone, Debug, Default)]
+struct Ledger {
+    rounds: Vec<Round>,
+    /// How many rounds there were when each part but the last was over.
+    marks: Vec<usize>,
+}
+
+/// What others got, and then the victim.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    others: u64,
+    victim: u64,
+}
+
+impl Ledger {
+    /// The victim got `ns`, or another.
+    fn serve(&mut self, is_victim: bool, ns: u64) {
+        let under_way = self.marks.last() != Some(&self.rounds.len());
+        match self.rounds.last_mut() {
+            Some(round) if is_victim && under_way => round.victim += ns,
+            Some(round) if round.victim == 0 && under_way => round.others += ns,
+            _ if is_victim => self.rounds.push(Round { others: 0, victim: ns }),
+            _ => self.rounds.push(Round { others: ns, victim: 0 }),
+        }
+    }
+
+    /// A part of the play is over.
+    fn mark(&mut self) {
+        self.marks.push(self.rounds.len());
+    }
+
+    fn total(&self) -> u64 {
+        self.rounds.iter().map(|round| round.others + round.victim).sum()
+    }
+
+    /// The greatest shortfall of any stretch in nanoseconds times W: up to each mark, and in all.
+    ///
+    /// It is the greatest drawdown of D(t) = t·w_f/W − s_f(t), where s_f is what the victim got of t.
+    fn shortfalls(&self, share: u32, shares: u64) -> Vec<i128> {
+        let (gain, loss) = (i128::from(share), i128::from(shares) - i128::from(share));
+        let (mut d, mut least, mut greatest) = (0_i128, 0_i128, 0_i128);
+        let mut shortfalls = Vec::with_capacity(self.marks.len() + 1);
+        let ends = self.marks.iter().copied().chain([self.rounds.len()]);
+        let mut from = 0;
+        for to in ends {
+            for round in &self.rounds[std::mem::replace(&mut from, to)..to] {
+                d += i128::from(round.others) * gain;
+                greatest = greatest.max(d - least);
+                d -= i128::from(round.victim) * loss;
+                least = least.min(d);
+            }
+            shortfalls.push(greatest);
+        }
+        shortfalls
     }
 }
 
@@ -203,7 +216,7 @@ mod tests {
         assert_eq!((books.most, books.shares_change), (12, false));
         books.create(1, 2, 1);
         books.set_share(2, 4);
-        assert_eq!((books.sum, books.most, books.shares_change), (7, 12, true));
+        assert_eq!((books.shares.as_slice(), books.most, books.shares_change), (&[1, 2, 4][..], 12, true));
     }
 
     /// B = (1/2)·(10 + 4 + K) + 10 + K, where K = 2·(10 + 4)
@@ -212,14 +225,12 @@ mod tests {
         let mut books = Books::new(0, 1);
         books.create(0, 1, 10);
         books.create(1, 1, 10);
-        books.poll(1, 4);
-        books.serve(1, 118);
+        books.serve(1, 118, 4);
         let outcome = books.outcome();
-        assert_eq!((outcome.ratio(), outcome.beyond_own_slice, outcome.beyond_slices), (1.0, 1.0, 1.0));
-        books.serve(1, 28);
+        assert_eq!((outcome.ratio(), outcome.beyond), (1.0, [1.0; 3]));
+        books.serve(1, 28, 0);
         let outcome = books.outcome();
-        assert_eq!(outcome.ratio(), 73.0 / 59.0);
-        assert_eq!((outcome.beyond_own_slice, outcome.beyond_slices), (63.0 / 49.0, 56.0 / 42.0));
+        assert_eq!(outcome.beyond, [73.0 / 59.0, 63.0 / 49.0, 56.0 / 42.0]);
         assert!(outcome.is_broken());
     }
 
@@ -228,5 +239,35 @@ mod tests {
         let of = |ratios| Outcome { ratios, ..Outcome::default() }.growth();
         assert_eq!(of([1.0, 2.0, 3.0]), 1.0);
         assert_eq!(of([1.0, 1.0, 3.0]), 0.0);
+    }
+
+    fn ledger(services: &[(bool, u64)]) -> Ledger {
+        let mut ledger = Ledger::default();
+        services.iter().for_each(|&(is_victim, ns)| ledger.serve(is_victim, ns));
+        ledger
+    }
+
+    #[test]
+    fn the_shortfall_is_that_of_the_worst_stretch_times_w() {
+        let alternate = [(false, 10), (true, 10), (false, 10), (true, 10)];
+        assert_eq!(ledger(&alternate).shortfalls(1, 2), [10]);
+        assert_eq!(ledger(&alternate).total(), 40);
+        let after_much = [(true, 100), (false, 30), (true, 1), (false, 30), (true, 100), (false, 59)];
+        assert_eq!(ledger(&after_much).shortfalls(1, 2), [30 - 1 + 30]);
+        assert_eq!(ledger(&[(false, 100)]).shortfalls(9, 10), [900]);
+        assert_eq!(ledger(&[(false, 100)]).shortfalls(1, 10), [100]);
+    }
+
+    #[test]
+    fn a_part_may_end_within_a_round() {
+        let mut ledger = ledger(&[(false, 10)]);
+        ledger.mark();
+        ledger.serve(false, 10);
+        ledger.serve(true, 5);
+        ledger.mark();
+        ledger.serve(true, 5);
+        assert_eq!(ledger.shortfalls(1, 2), [10, 20, 20]);
+        ledger.mark();
+        assert_eq!(ledger.shortfalls(1, 2), [10, 20, 20, 20]);
     }
 }

@@ -2,59 +2,68 @@
 
 use fastrand::Rng;
 
-use super::program::{Cast, Move, Program, Shape};
+use super::program::{Field, Move, Program, Shape};
 use crate::cases::log_uniform;
 
 /// The most moves of a program that the search makes: what goes wrong does so in few.
 const MOST_MOVES: usize = 32;
 
-/// The most queues.
 const MOST_QUEUES: usize = 10;
 
-/// A time of a poll or a request, in nanoseconds.
-pub(super) fn time(rng: &mut Rng) -> u64 {
-    log_uniform(rng, 100, 2_000_000)
-}
+/// From the least number that is drawn to the greatest.
+type Range = (u64, u64);
+
+const POLLS: Range = (1, 100);
 
 /// Shares beyond these are rounded: `Eevdf` charges up to a millionth too little.
-pub(super) fn share(rng: &mut Rng) -> u32 {
-    log_uniform(rng, 1, 1_000) as u32
+const SHARES: Range = (1, 1_000);
+
+/// Of a poll or a request, in nanoseconds.
+const TIMES: Range = (100, 2_000_000);
+
+pub(super) fn polls(rng: &mut Rng) -> u32 {
+    log_uniform(rng, POLLS.0, POLLS.1) as u32
 }
 
-/// A number of polls.
-pub(super) fn count(rng: &mut Rng) -> u32 {
-    log_uniform(rng, 1, 100) as u32
+pub(super) fn share(rng: &mut Rng) -> u32 {
+    log_uniform(rng, SHARES.0, SHARES.1) as u32
+}
+
+pub(super) fn time(rng: &mut Rng) -> u64 {
+    log_uniform(rng, TIMES.0, TIMES.1)
 }
 
 /// Another number, near to it or far.
-pub(super) fn vary_count(value: &mut u32, rng: &mut Rng) {
-    let mut wide = u64::from(*value);
-    vary(&mut wide, 1, 100, rng);
-    *value = wide as u32;
-}
-
-/// Another time, near to it or far.
-pub(super) fn vary_time(value: &mut u64, rng: &mut Rng) {
-    vary(value, 100, 2_000_000, rng);
-}
-
-/// Another share, near to it or far.
-pub(super) fn vary_share(value: &mut u32, rng: &mut Rng) {
-    let mut wide = u64::from(*value);
-    vary(&mut wide, 1, 1_000, rng);
-    *value = wide as u32;
-}
-
-fn vary(value: &mut u64, least: u64, most: u64, rng: &mut Rng) {
+fn varied(value: u64, (least, most): Range, rng: &mut Rng) -> u64 {
     let changed = match rng.u8(..6) {
         0 => log_uniform(rng, least, most),
-        1 => *value / 2,
-        2 => *value * 2,
+        1 => value / 2,
+        2 => value * 2,
         3 => value.saturating_sub(1),
-        4 => *value + 1,
-        _ => (*value as f64 * (0.8 + 0.4 * rng.f64())) as u64,
+        4 => value + 1,
+        _ => (value as f64 * (0.8 + 0.4 * rng.f64())) as u64,
     };
-    *value = changed.clamp(least, most);
+    changed.clamp(least, most)
+}
+
+/// Changes one of a move's numbers: of two either.
+pub(super) fn vary_a_number(make: &mut impl Move, rng: &mut Rng) {
+    let mut numbers = make.fields();
+    numbers.retain(|field| !matches!(field, Field::Queue(_)));
+    let at = usize::from(numbers.len() > 1 && !rng.bool());
+    numbers.get_mut(at).into_iter().for_each(|number| number.vary(rng));
+}
+
+impl Field<'_> {
+    /// Another number; the same queue.
+    pub(super) fn vary(&mut self, rng: &mut Rng) {
+        match self {
+            Field::Queue(_) => {}
+            Field::Polls(polls) => **polls = varied(u64::from(**polls), POLLS, rng) as u32,
+            Field::Share(share) => **share = varied(u64::from(**share), SHARES, rng) as u32,
+            Field::Time(time) | Field::Pause(time) => **time = varied(**time, TIMES, rng),
+        }
+    }
 }
 
 impl Shape {
@@ -66,29 +75,38 @@ impl Shape {
 
     fn vary(&mut self, rng: &mut Rng) {
         match rng.u8(..4) {
-            0 => vary_share(&mut self.share, rng),
-            1 => vary_time(&mut self.request, rng),
-            2 => {
-                vary_time(&mut self.polls[0], rng);
-                self.polls[1] = self.polls[0];
-            }
-            _ => vary_time(&mut self.polls[rng.usize(..2)], rng),
+            0 => Field::Share(&mut self.share).vary(rng),
+            1 => Field::Time(&mut self.request).vary(rng),
+            2 => self.polls = [varied(self.polls[0], TIMES, rng); 2],
+            _ => Field::Time(&mut self.polls[rng.usize(..2)]).vary(rng),
         }
     }
 }
 
 impl<M: Move> Program<M> {
-    /// A random one.
     pub(super) fn draw(rng: &mut Rng) -> Self {
-        let cast = Cast { queues: rng.usize(2..=5), victim: 0 };
-        let cast = Cast { victim: cast.anyone(rng), ..cast };
+        let count = rng.usize(2..=5);
+        let victim = rng.usize(..count);
         let (alike, model) = (rng.bool(), Shape::draw(rng));
-        let queues = (0..cast.queues).map(|_| match Shape::draw(rng) {
+        let queues = (0..count).map(|_| match Shape::draw(rng) {
             shape if alike => Shape { share: shape.share, ..model },
             shape => shape,
         });
-        let (queues, moves) = (queues.collect(), rng.usize(2..=10));
-        Program { queues, victim: cast.victim, moves: (0..moves).map(|_| M::draw(rng, cast)).collect() }
+        let mut program = Program { queues: queues.collect(), victim, moves: Vec::new() };
+        for _ in 0..rng.usize(2..=10) {
+            program.moves.push(M::draw(rng, &program));
+        }
+        program
+    }
+
+    pub(super) fn any_queue(&self, rng: &mut Rng) -> usize {
+        rng.usize(..self.queues.len())
+    }
+
+    /// Any but the victim, where there are others.
+    pub(super) fn other_queue(&self, rng: &mut Rng) -> usize {
+        let count = self.queues.len();
+        (self.victim + rng.usize(1..count.max(2))) % count
     }
 
     /// It, with one thing or some changed.
@@ -100,16 +118,19 @@ impl<M: Move> Program<M> {
         }
         program.moves.truncate(MOST_MOVES);
         let moves = std::mem::take(&mut program.moves);
-        program.moves = moves.into_iter().filter(|make| program.allows(make)).collect();
+        program.moves = moves.into_iter().filter(|&make| program.allows(make)).collect();
         program
     }
 
     fn mutate(&mut self, rng: &mut Rng) {
-        let (queue, count) = (self.cast().anyone(rng), self.moves.len());
+        let (queue, count) = (self.any_queue(rng), self.moves.len());
         // Not used where there are no moves.
         let at = rng.usize(..count.max(1));
         match rng.u8(..20) {
-            0..=3 => self.moves.insert(rng.usize(..=count), M::draw(rng, self.cast())),
+            0..=3 => {
+                let at = rng.usize(..=count);
+                self.moves.insert(at, M::draw(rng, self));
+            }
             4..=5 => self.double(rng),
             6..=15 if count == 0 => {}
             6..=7 => drop(self.moves.remove(at)),
@@ -131,22 +152,26 @@ impl<M: Move> Program<M> {
 
     /// Does a move to another queue.
     fn redirect(&mut self, rng: &mut Rng) {
-        let (cast, at) = (self.cast(), rng.usize(..self.moves.len()));
+        let (at, queues) = (rng.usize(..self.moves.len()), self.queues.len());
         if let Some(queue) = self.moves[at].queue_mut() {
-            *queue = cast.anyone(rng);
+            *queue = rng.usize(..queues);
         }
     }
 
     /// One queue more or less, or another order, or another victim.
     fn change_cast(&mut self, rng: &mut Rng) {
-        let queue = self.cast().anyone(rng);
+        let queue = self.any_queue(rng);
         match rng.u8(..4) {
             0 if self.queues.len() < MOST_QUEUES => self.queues.push(self.queues[queue]),
             1 if self.queues.len() > 2 && queue != self.victim => self.remove_queue(queue),
             2 => {
-                self.queues.swap(queue, self.victim);
-                self.rename(queue, self.victim);
-                self.victim = queue;
+                let old = std::mem::replace(&mut self.victim, queue);
+                self.queues.swap(queue, old);
+                self.renumber(|moved| match moved {
+                    _ if moved == queue => Some(old),
+                    _ if moved == old => Some(queue),
+                    _ => Some(moved),
+                });
             }
             _ => self.victim = queue,
         }
@@ -156,21 +181,15 @@ impl<M: Move> Program<M> {
     pub(super) fn remove_queue(&mut self, gone: usize) {
         self.queues.remove(gone);
         self.victim -= usize::from(self.victim > gone);
-        self.moves.retain_mut(|make| make.queue_mut().is_none_or(|queue| *queue != gone));
-        for queue in self.moves.iter_mut().filter_map(Move::queue_mut) {
-            *queue -= usize::from(*queue > gone);
-        }
+        self.renumber(|queue| (queue != gone).then_some(queue - usize::from(queue > gone)));
     }
 
-    /// What was done to one is done to the other.
-    fn rename(&mut self, one: usize, other: usize) {
-        for queue in self.moves.iter_mut().filter_map(Move::queue_mut) {
-            *queue = match *queue {
-                queue if queue == one => other,
-                queue if queue == other => one,
-                queue => queue,
-            };
-        }
+    /// Makes each move about the queue that `number` says in place of its own, or leaves it out.
+    fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) {
+        self.moves.retain_mut(|make| match make.queue_mut() {
+            Some(queue) => number(*queue).map(|other| *queue = other).is_some(),
+            None => true,
+        });
     }
 }
 
@@ -179,11 +198,11 @@ mod tests {
     use super::super::{eevdf, executor};
     use super::*;
 
-    /// Whatever is drawn can be written, read, and is allowed.
+    /// Whatever is known or drawn can be written, read, and is allowed.
     fn draws<M: Move>() {
         let mut rng = Rng::with_seed(1);
-        for _ in 0..100 {
-            let mut program: Program<M> = Program::draw(&mut rng);
+        for at in 0..100 {
+            let mut program = M::known().into_iter().nth(at).unwrap_or_else(|| Program::draw(&mut rng));
             for _ in 0..50 {
                 let text = serde_json::from_str(&program.to_string()).unwrap();
                 assert_eq!(Program::read(text).unwrap(), program);

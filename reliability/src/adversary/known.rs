@@ -21,7 +21,6 @@ const MANY_NAP: Queues =
 const TINY_REQUESTS: Queues = &[(1, 100, 100), (1, 1, 1_000), (1, 1, 1_000)];
 const SLOW_DROPS: Queues = &[(1, 100, 20), (1, 100, 20)];
 
-/// What can be done to `Eevdf`.
 pub(super) fn to_eevdf() -> Vec<Program<eevdf::Act>> {
     use eevdf::Act::{Add, Remove, Share, Sleep, Wake};
     let one = |queue| eevdf::Act::Serve { polls: 1, of: Some(queue) };
@@ -77,28 +76,4 @@ pub(super) fn to_executor() -> Vec<Program<executor::Act>> {
         Program::of(SLOW_DROPS, &[slow, rest(1, 0), Abort(1), rest(1, 0)]),
     ]);
     programs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::program::Move;
-    use super::*;
-
-    fn plays<M: Move>() {
-        for program in M::known() {
-            assert_eq!(
-                Program::<M>::read(serde_json::from_str(&program.to_string()).unwrap()).unwrap(),
-                program
-            );
-            let outcome = M::play(&program, 2_000).unwrap();
-            assert!(outcome.served > 0 && outcome.ratio() >= 0.0, "{program}{outcome:?}");
-            assert_eq!(M::play(&program, 2_000).unwrap(), outcome);
-        }
-    }
-
-    #[test]
-    fn all_can_be_written_and_played_and_again_with_the_same_end() {
-        plays::<eevdf::Act>();
-        plays::<executor::Act>();
-    }
 }

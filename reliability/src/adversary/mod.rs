@@ -2,15 +2,13 @@
 //!
 //! An adversary searches for what the others can do to one queue, the victim: programs of moves that are made over and over,
 //! on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch of time, is
-//! divided by the bound (`bound.rs`).
+//! divided by the bound (`bounds.rs`).
 
 mod books;
-mod bound;
 mod draw;
 mod eevdf;
 mod executor;
 mod known;
-mod ledger;
 mod program;
 mod search;
 
@@ -18,15 +16,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 
 use crate::BadRequest;
 use crate::cases::bar;
 use crate::figure::{self, Figure, Number, at_most};
-use books::Billing;
 use program::{Move, Program};
-use search::{Found, Limit, Search, Trial};
+use search::{Limit, Search, Trial};
 
 /// Searches for what other queues can do to one that always has work, and holds its shortfall against the bound.
 #[derive(Clone, Debug, Args)]
@@ -66,16 +63,6 @@ enum Subjects {
 const QUICK_EEVDF: u64 = 100_000_000;
 const QUICK_EXECUTOR: u64 = 25_000_000;
 
-impl Options {
-    fn limit(&self, quick: u64) -> Limit {
-        match (self.quick, self.subject) {
-            (true, _) => Limit::Operations(quick),
-            (false, Subjects::Both) => Limit::Time(self.minutes / 2),
-            (false, _) => Limit::Time(self.minutes),
-        }
-    }
-}
-
 /// Searches, or plays one program.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
@@ -94,13 +81,14 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>> {
     let bar = bar(1_000);
     bar.set_message(M::SUBJECT);
-    let search = Search::<M>::new(options.limit(quick), options.seed, options.random_only);
+    let limit = match options.subject {
+        _ if options.quick => Limit::Operations(quick),
+        Subjects::Both => Limit::Time(options.minutes / 2),
+        Subjects::Eevdf | Subjects::Executor => Limit::Time(options.minutes),
+    };
+    let search = Search::<M>::new(limit, options.seed, options.random_only);
     let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
     bar.finish_and_clear();
-    figures(found)
-}
-
-fn figures<M: Move>(found: Found<M>) -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![
         told::<M>("programs tried", found.programs),
         told::<M>("moves and polls in them", found.operations),
@@ -116,7 +104,7 @@ fn figures<M: Move>(found: Found<M>) -> anyhow::Result<Vec<Figure>> {
         figures.extend(seed.map(|seed| told::<M>("the seed of its climb", seed)));
         show(&worst);
     }
-    let [own, all] = found.beyond;
+    let [_, own, all] = found.beyond;
     figures.push(told::<M>("greatest shortfall / bound, both less the victim's own slice", own));
     figures.push(told::<M>("greatest shortfall / bound, both less everybody's slice", all));
     figures.extend(billed::<M>(found.billing));
@@ -135,13 +123,13 @@ fn verdict<M: Move>(trial: &Trial<M>) -> [Figure; 3] {
 }
 
 /// What a subject that bills time billed wrongly.
-fn billed<M: Move>(billing: Billing) -> Vec<Figure> {
+fn billed<M: Move>([queue, all]: [f64; 2]) -> Vec<Figure> {
     if !M::BILLS {
         return Vec::new();
     }
     vec![
-        told::<M>("`busy` of a queue is off by at most, % of all service", 100.0 * billing.queue),
-        told::<M>("`busy` of all queues is off by at most, % of all service", 100.0 * billing.sum),
+        told::<M>("`busy` of a queue is off by at most, % of all service", 100.0 * queue),
+        told::<M>("`busy` of all queues is off by at most, % of all service", 100.0 * all),
     ]
 }
 
@@ -162,27 +150,14 @@ fn show<M: Move>(trial: &Trial<M>) {
 
 fn replay(path: &Path) -> anyhow::Result<Vec<Figure>> {
     let wrong = || BadRequest(format!("'{}' has no program", path.display()));
-    match fs::read_to_string(path).map_err(Into::into).and_then(|text| read(&text)).with_context(wrong)? {
-        Either::Eevdf(program) => play(program),
-        Either::Executor(program) => play(program),
-    }
-}
-
-/// A program for the one subject or the other.
-#[derive(Debug)]
-enum Either {
-    Eevdf(Program<eevdf::Act>),
-    Executor(Program<executor::Act>),
-}
-
-/// Reads a program that was shown; lines that begin with `#` are none of it.
-fn read(text: &str) -> anyhow::Result<Either> {
+    let text = fs::read_to_string(path).with_context(wrong)?;
+    // Lines that begin with `#` are shown with a program, and are none of it.
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let program: serde_json::Value = serde_json::from_str(&lines.join("\n"))?;
+    let program: serde_json::Value = serde_json::from_str(&lines.join("\n")).with_context(wrong)?;
     match program["subject"].as_str() {
-        Some(eevdf::Act::SUBJECT) => Ok(Either::Eevdf(Program::read(program)?)),
-        Some(executor::Act::SUBJECT) => Ok(Either::Executor(Program::read(program)?)),
-        _ => bail!("the subject is 'eevdf' or 'executor'"),
+        Some(eevdf::Act::SUBJECT) => play(Program::<eevdf::Act>::read(program).with_context(wrong)?),
+        Some(executor::Act::SUBJECT) => play(Program::<executor::Act>::read(program).with_context(wrong)?),
+        _ => Err(anyhow!("the subject is 'eevdf' or 'executor'").context(wrong())),
     }
 }
 
@@ -211,12 +186,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
-        let read = |text: &str| read(&format!("# the worst\n{text}"));
-        let (eevdf, executor) = (&eevdf::Act::known()[0], &executor::Act::known()[0]);
-        assert!(matches!(read(&eevdf.to_string()), Ok(Either::Eevdf(same)) if same == *eevdf));
-        assert!(matches!(read(&executor.to_string()), Ok(Either::Executor(same)) if same == *executor));
-        let wrong = read("{\"subject\": \"tokio\"}").unwrap_err();
-        assert!(wrong.to_string().contains("'eevdf' or 'executor'"));
+    fn what_was_written_is_played_again() {
+        let path = std::env::temp_dir().join(format!("clockworker-adversary-{}.json", std::process::id()));
+        let replay = |program: &dyn ToString| {
+            fs::write(&path, format!("# the worst\n{}", program.to_string())).unwrap();
+            let figures = replay(&path);
+            fs::remove_file(&path).unwrap();
+            figures
+        };
+        let known = eevdf::Act::known().swap_remove(0);
+        let ratio = Trial::at_length(known.clone()).unwrap().outcome.ratio();
+        assert_eq!(replay(&known).unwrap()[0].value, ratio);
+        assert!(replay(&executor::Act::known()[0]).unwrap()[0].value > 0.0);
+        let wrong = replay(&"{\"subject\": \"tokio\"}").unwrap_err();
+        assert!(wrong.is::<BadRequest>() && format!("{wrong:#}").contains("'eevdf' or 'executor'"));
     }
 }

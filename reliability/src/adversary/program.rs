@@ -15,7 +15,7 @@
 
 use std::fmt::{self, Debug, Display};
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use clockworker_schedulers::Share;
 use fastrand::Rng;
 use serde::de::DeserializeOwned;
@@ -34,30 +34,39 @@ pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Programs that people thought of.
     fn known() -> Vec<Program<Self>>;
 
-    /// A random one.
-    fn draw(rng: &mut Rng, cast: Cast) -> Self;
+    /// A random one for that program.
+    fn draw(rng: &mut Rng, program: &Program<Self>) -> Self;
 
-    /// Changes one of its numbers, if it has any.
+    /// Changes one thing of it, if there is any but the queue.
     fn vary(&mut self, rng: &mut Rng);
 
-    /// The queue that it is about.
-    fn queue_mut(&mut self) -> Option<&mut usize>;
+    /// Its numbers: the queue that it is about, and what the search varies.
+    fn fields(&mut self) -> Vec<Field<'_>>;
 
-    /// Whether it leaves work to a victim of that number.
-    fn spares(&self, victim: usize) -> bool;
-
-    /// Whether its numbers are in range.
-    fn is_in_range(&self) -> bool;
+    /// Whether it may be about the victim, which it leaves its work.
+    fn spares_its_queue(self) -> bool;
 
     /// Plays a program, of about so many moves and polls.
     fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome>;
+
+    /// The queue that it is about.
+    fn queue_mut(&mut self) -> Option<&mut usize> {
+        self.fields().into_iter().find_map(|field| match field {
+            Field::Queue(queue) => Some(queue),
+            _ => None,
+        })
+    }
 }
 
-/// Who takes part: so many queues, and the victim among them, which always has work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cast {
-    pub(super) queues: usize,
-    pub(super) victim: usize,
+/// A number of a move or of a queue.
+pub(super) enum Field<'a> {
+    Queue(&'a mut usize),
+    Polls(&'a mut u32),
+    Share(&'a mut u32),
+    /// Nanoseconds, at least one.
+    Time(&'a mut u64),
+    /// Nanoseconds, or none.
+    Pause(&'a mut u64),
 }
 
 /// A queue, when a play begins.
@@ -73,19 +82,22 @@ pub(super) struct Shape {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Program<M> {
     pub(super) queues: Vec<Shape>,
+    /// The queue that always has work.
     pub(super) victim: usize,
     pub(super) moves: Vec<M>,
 }
 
-impl Cast {
-    /// Any queue.
-    pub(super) fn anyone(self, rng: &mut Rng) -> usize {
-        rng.usize(..self.queues)
-    }
-
-    /// Any but the victim; there must be one.
-    pub(super) fn other(self, rng: &mut Rng) -> usize {
-        (self.victim + rng.usize(1..self.queues.max(2))) % self.queues
+impl Field<'_> {
+    fn is_in_range(&self) -> bool {
+        // No sum of times overflows.
+        const HOUR: u64 = 3_600 * 1_000_000_000;
+        match self {
+            Field::Queue(_) => true,
+            Field::Polls(polls) => **polls > 0,
+            Field::Share(share) => Share::new(**share).is_ok(),
+            Field::Time(ns) => (1..=HOUR).contains(*ns),
+            Field::Pause(ns) => **ns <= HOUR,
+        }
     }
 }
 
@@ -100,47 +112,35 @@ impl<M: Move> Program<M> {
         Program { queues: queues.iter().map(shape).collect(), victim: 0, moves: moves.to_vec() }
     }
 
-    /// Who takes part.
-    pub(super) fn cast(&self) -> Cast {
-        Cast { queues: self.queues.len(), victim: self.victim }
-    }
-
     /// Whether the move is about a queue that there is, and leaves the victim its work.
-    pub(super) fn allows(&self, make: &M) -> bool {
-        let queue = make.clone().queue_mut().map_or(0, |queue| *queue);
-        queue < self.queues.len() && make.spares(self.victim)
+    pub(super) fn allows(&self, mut make: M) -> bool {
+        let spares = make.spares_its_queue();
+        make.queue_mut().is_none_or(|queue| *queue < self.queues.len() && (spares || *queue != self.victim))
     }
 
     /// Reads what [`Display`] has written.
     pub(super) fn read(text: serde_json::Value) -> anyhow::Result<Self> {
-        let program: Self = serde_json::from_value(text)?;
+        let mut program: Self = serde_json::from_value(text)?;
         let queues = program.queues.len();
         ensure!(
             (1..=26).contains(&queues) && program.victim < queues,
             "no queue is the victim, or more than 26"
         );
-        for queue in &program.queues {
-            let in_range = is_share(queue.share) && [queue.request].iter().chain(&queue.polls).all(is_time);
-            ensure!(in_range, "out of range: {queue:?}");
+        for &make in &program.moves {
+            ensure!(
+                program.allows(make),
+                "{make:?}: there is no such queue, or it is the victim, which always has work"
+            );
         }
-        for make in &program.moves {
-            if !program.allows(make) {
-                bail!("{make:?}: there is no such queue, or it is the victim, which always has work");
-            }
-            ensure!(make.is_in_range(), "out of range: {make:?}");
+        for Shape { share, request, polls: [poll, next] } in &mut program.queues {
+            let fields = [Field::Share(share), Field::Time(request), Field::Time(poll), Field::Time(next)];
+            ensure!(fields.iter().all(Field::is_in_range), "out of range: a queue of share {share}");
+        }
+        for make in &mut program.moves {
+            ensure!(make.fields().iter().all(Field::is_in_range), "out of range: {make:?}");
         }
         Ok(program)
     }
-}
-
-/// Whether there may be that share.
-pub(super) fn is_share(share: u32) -> bool {
-    Share::new(share).is_ok()
-}
-
-/// Whether it is a time up to an hour, so that no sum of them overflows, and not zero.
-pub(super) fn is_time(ns: &u64) -> bool {
-    (1..=3_600 * 1_000_000_000).contains(ns)
 }
 
 impl<M: Move> Display for Program<M> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use super::books::{Billing, Outcome};
+use super::books::Outcome;
 use super::program::{Move, Program};
 
 /// Moves and polls of a program while it is tried.
@@ -29,20 +29,6 @@ const WEIGHT_OF_LENGTH: f64 = 1e-6;
 /// How much of its height a program that breaks the bound must keep, to be shown in place of it.
 const SIMPLER: f64 = 0.9;
 
-/// What a climb goes up by. All three are above 1 where the bound is broken, and nowhere else; below that, the victim's own
-/// slice is the easiest part of the bound to reach, and what sleepers keep is the hardest.
-#[derive(Clone, Copy, Debug)]
-enum Aim {
-    Ratio,
-    BeyondOwnSlice,
-    BeyondSlices,
-}
-
-impl Aim {
-    const ALL: [Aim; 3] = [Aim::Ratio, Aim::BeyondOwnSlice, Aim::BeyondSlices];
-}
-
-/// How long to search.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Limit {
     /// As many moves and polls: the same search each time.
@@ -51,7 +37,6 @@ pub(super) enum Limit {
     Time(Duration),
 }
 
-/// See the [module docs](self).
 #[derive(Debug)]
 pub(super) struct Search<M> {
     limit: Limit,
@@ -59,27 +44,18 @@ pub(super) struct Search<M> {
     first_seed: u64,
     /// What people thought of, to start from.
     known: Vec<Program<M>>,
-    /// What all climbs found.
-    found: Found<M>,
-}
-
-/// What came of a search.
-#[derive(Clone, Debug)]
-pub(super) struct Found<M> {
     /// The worst program, and the seed of the climb that it was met in, if it was met in one.
     pub(super) worst: Option<(Trial<M>, Option<u64>)>,
     /// Programs tried.
     pub(super) programs: u64,
-    /// Climbs begun.
     pub(super) climbs: u64,
     /// Moves and polls.
     pub(super) operations: u64,
     /// Programs tried, and time passed, when the first that breaks the bound was found.
     pub(super) broken: Option<(u64, Duration)>,
-    /// The greatest [`Outcome::beyond_own_slice`] and [`Outcome::beyond_slices`].
-    pub(super) beyond: [f64; 2],
-    /// The worst of all billing.
-    pub(super) billing: Billing,
+    /// The greatest of each [`Outcome::beyond`] and [`Outcome::billing`].
+    pub(super) beyond: [f64; 3],
+    pub(super) billing: [f64; 2],
 }
 
 /// A program, and what it came to.
@@ -90,7 +66,6 @@ pub(super) struct Trial<M> {
 }
 
 impl<M: Move> Trial<M> {
-    /// Tries a program.
     pub(super) fn of(program: Program<M>) -> anyhow::Result<Self> {
         let outcome = M::play(&program, TRIAL)?;
         Ok(Trial { program, outcome })
@@ -108,19 +83,16 @@ impl<M: Move> Trial<M> {
     /// nearer to it.
     fn rank(&self) -> (bool, f64) {
         let outcome = &self.outcome;
-        if outcome.is_broken() { (true, self.height(Aim::Ratio)) } else { (false, outcome.ratio()) }
+        if outcome.is_broken() { (true, self.height(0)) } else { (false, outcome.ratio()) }
     }
 
-    /// How far a climb has come.
-    fn height(&self, aim: Aim) -> f64 {
+    /// How far a climb has come that goes up by that one of [`Outcome::beyond`]. All three are above 1 where the bound is
+    /// broken, and nowhere else; below that, the victim's own slice is the easiest part of the bound to reach, and what
+    /// sleepers keep is the hardest.
+    fn height(&self, aim: usize) -> f64 {
         let outcome = &self.outcome;
-        let ratio = match aim {
-            Aim::Ratio => outcome.ratio(),
-            Aim::BeyondOwnSlice => outcome.beyond_own_slice,
-            Aim::BeyondSlices => outcome.beyond_slices,
-        };
         let length = outcome.operations as f64 / outcome.cycles.max(1) as f64;
-        ratio + WEIGHT_OF_GROWTH * outcome.growth() - WEIGHT_OF_LENGTH * length
+        outcome.beyond[aim] + WEIGHT_OF_GROWTH * outcome.growth() - WEIGHT_OF_LENGTH * length
     }
 
     /// It without whatever it is as bad without; one that breaks the bound, without whatever it is nearly as bad without.
@@ -154,43 +126,44 @@ impl<M: Move> Program<M> {
 impl<M: Move> Search<M> {
     /// One that starts from random programs, and from what people thought of, unless that is left out.
     pub(super) fn new(limit: Limit, seed: u64, random_only: bool) -> Self {
-        let found = Found {
+        Search {
+            limit,
+            started: now(),
+            first_seed: seed,
+            known: if random_only { Vec::new() } else { M::known() },
             worst: None,
             programs: 0,
             climbs: 0,
             operations: 0,
             broken: None,
-            beyond: [0.0; 2],
-            billing: Billing::default(),
-        };
-        let known = if random_only { Vec::new() } else { M::known() };
-        Search { limit, started: now(), first_seed: seed, known, found }
+            beyond: [0.0; 3],
+            billing: [0.0; 2],
+        }
     }
 
     /// Tries what people thought of, then climbs until the limit is reached; tells how far it is.
-    pub(super) fn run(mut self, look: impl Fn(f64)) -> anyhow::Result<Found<M>> {
+    pub(super) fn run(mut self, look: impl Fn(f64)) -> anyhow::Result<Self> {
         for program in self.known.clone() {
-            self.note(Trial::at_length(program)?, None);
+            self.note(&Trial::at_length(program)?, None);
         }
         while self.progress() < 1.0 {
-            let seed = self.first_seed.wrapping_add(self.found.climbs);
-            self.found.climbs += 1;
+            let seed = self.first_seed.wrapping_add(self.climbs);
+            self.climbs += 1;
             self.climb(seed, &look)?;
         }
-        Ok(self.found)
+        Ok(self)
     }
 
-    /// From 0 to 1.
     fn progress(&self) -> f64 {
         match self.limit {
-            Limit::Operations(operations) => self.found.operations as f64 / operations.max(1) as f64,
+            Limit::Operations(operations) => self.operations as f64 / operations.max(1) as f64,
             Limit::Time(time) => self.started.elapsed().as_secs_f64() / time.as_secs_f64(),
         }
     }
 
     fn climb(&mut self, seed: u64, look: &impl Fn(f64)) -> anyhow::Result<()> {
         let mut rng = Rng::with_seed(seed);
-        let aim = Aim::ALL[rng.usize(..Aim::ALL.len())];
+        let aim = rng.usize(..3);
         let start = match self.known.len() as u64 {
             known if known > 0 && !seed.is_multiple_of(2) => self.known[(seed / 2 % known) as usize].clone(),
             _ => Program::draw(&mut rng),
@@ -208,33 +181,37 @@ impl<M: Move> Search<M> {
             }
             look(self.progress());
         }
-        self.note(Trial::at_length(best.program)?, Some(seed));
+        self.note(&Trial::at_length(best.program)?, Some(seed));
         Ok(())
     }
 
     fn try_out(&mut self, program: Program<M>, seed: u64) -> anyhow::Result<Trial<M>> {
         let trial = Trial::of(program)?;
-        self.note(trial.clone(), Some(seed));
+        self.note(&trial, Some(seed));
         Ok(trial)
     }
 
-    fn note(&mut self, trial: Trial<M>, seed: Option<u64>) {
-        let found = &mut self.found;
-        found.programs += 1;
-        found.operations += trial.outcome.operations;
-        found.billing = found.billing.worse(trial.outcome.billing);
-        found.beyond[0] = found.beyond[0].max(trial.outcome.beyond_own_slice);
-        found.beyond[1] = found.beyond[1].max(trial.outcome.beyond_slices);
-        if trial.outcome.is_broken() && found.broken.is_none() {
-            found.broken = Some((found.programs, self.started.elapsed()));
+    fn note(&mut self, trial: &Trial<M>, seed: Option<u64>) {
+        self.programs += 1;
+        self.operations += trial.outcome.operations;
+        take_greatest(&mut self.beyond, trial.outcome.beyond);
+        take_greatest(&mut self.billing, trial.outcome.billing);
+        if trial.outcome.is_broken() && self.broken.is_none() {
+            self.broken = Some((self.programs, self.started.elapsed()));
         }
-        if found.worst.as_ref().is_none_or(|(worst, _)| trial.rank() > worst.rank()) {
-            found.worst = Some((trial, seed));
+        if self.worst.as_ref().is_none_or(|(worst, _)| trial.rank() > worst.rank()) {
+            self.worst = Some((trial.clone(), seed));
         }
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "it searches for a time that somebody asked for")]
+fn take_greatest<const N: usize>(greatest: &mut [f64; N], other: [f64; N]) {
+    for (greatest, other) in greatest.iter_mut().zip(other) {
+        *greatest = greatest.max(other);
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the time of a search is an option")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -245,17 +222,22 @@ mod tests {
     use super::super::executor;
     use super::*;
 
-    fn found<M: Move>(operations: u64, random_only: bool) -> Found<M> {
-        Search::new(Limit::Operations(operations), 7, random_only).run(|_| {}).unwrap()
+    fn search<M: Move>(random_only: bool) {
+        let [one, other] = [(); 2].map(|()| {
+            let search = Search::<M>::new(Limit::Operations(600_000), 7, random_only);
+            let found = search.run(|_| {}).unwrap();
+            let (worst, seed) = found.worst.unwrap();
+            (found.programs, found.climbs, worst.program, worst.outcome, seed)
+        });
+        assert!(one.3.served > 0 && one.3.ratio() > 0.0);
+        assert_eq!(one, other);
     }
 
     #[test]
     fn a_search_finds_the_same_again() {
         for random_only in [false, true] {
-            let [one, other] = [(); 2].map(|()| found::<Act>(600_000, random_only));
-            assert_eq!((one.programs, one.climbs), (other.programs, other.climbs));
-            let [one, other] = [one, other].map(|found| found.worst.unwrap());
-            assert_eq!((one.0.program, one.0.outcome, one.1), (other.0.program, other.0.outcome, other.1));
+            search::<Act>(random_only);
+            search::<executor::Act>(random_only);
         }
     }
 

@@ -8,47 +8,14 @@ use std::time::Duration;
 
 use clockworker::DEFAULT_QUEUE;
 use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
-use clockworker_testing::panics::{drop_contained, panic_as_meant, panic_unless_unwinding};
+use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
 use clockworker_testing::policy::Policy;
 
 use super::gate::Opener;
-use super::ledger::{Entry, Tally, spawning};
-use super::shared::{KEPT, Shared, choose, take};
+use super::ledger::Tally;
+use super::shared::{KEPT, Shared, take};
 use super::tasks;
-use super::workers::{Job, resolved};
-
-/// An act of a task, or of the future that is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
-    Spawn,
-    SpawnRemotely,
-    Abort,
-    DropHandle,
-    SendHandle,
-    Wake,
-    Open,
-    Touch,
-    CreateQueue,
-    CloseQueue,
-    Reshare,
-    Work,
-}
-
-/// By weight.
-const ACTS: [(Act, u32); 12] = [
-    (Act::Spawn, 10),
-    (Act::SpawnRemotely, 4),
-    (Act::Abort, 4),
-    (Act::DropHandle, 5),
-    (Act::SendHandle, 3),
-    (Act::Wake, 4),
-    (Act::Open, 6),
-    (Act::Touch, 2),
-    (Act::CreateQueue, 1),
-    (Act::CloseQueue, 1),
-    (Act::Reshare, 2),
-    (Act::Work, 4),
-];
+use super::workers::resolved;
 
 /// What a hostile scheduler does, from some call on.
 const FAULTS: [Fault; 8] = [
@@ -65,22 +32,22 @@ const FAULTS: [Fault; 8] = [
 impl Shared {
     /// Does something that needs no waiting.
     pub(super) fn act(&self) {
-        let act = choose(&mut self.rng.borrow_mut(), &ACTS);
-        self.note(u64::MAX, act as u64);
-        self.ledger.pulse.beat(1);
-        match act {
-            Act::Spawn => drop(self.spawn().map(|task| self.keep(task))),
-            Act::SpawnRemotely => self.spawn_remotely(),
-            Act::Abort => self.abort(),
-            Act::DropHandle => drop(take(&self.rng, &self.handles)),
-            Act::SendHandle => self.send_handle(),
-            Act::Wake => self.wake(),
-            Act::Open => drop(take(&self.rng, &self.openers).map(Opener::open)),
-            Act::Touch => self.touch(),
-            Act::CreateQueue => self.create_queue(),
-            Act::CloseQueue => self.close_queue(),
-            Act::Reshare => self.reshare(),
-            Act::Work => self.work(),
+        let drawn = self.rng.borrow_mut().u32(..46);
+        self.note(u64::MAX, drawn);
+        self.ledger.beat();
+        match drawn {
+            0..10 => self.spawn().into_iter().for_each(|task| self.keep(task)),
+            10..14 => self.spawn_remotely(),
+            14..18 => self.abort(),
+            18..23 => drop(take(&self.rng, &self.handles)),
+            23..26 => self.send_handle(),
+            26..30 => self.wake(),
+            30..36 => take(&self.rng, &self.openers).into_iter().for_each(Opener::open),
+            36..38 => self.touch(),
+            38 => self.create_queue(),
+            39 => self.close_queue(),
+            40..42 => self.reshare(),
+            _ => self.work(),
         }
     }
 
@@ -88,24 +55,32 @@ impl Shared {
         let Some(id) = self.next_id() else { return };
         let queue =
             if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name().to_owned() };
-        let (handle, awaited) = (self.ex.handle(), self.one_in(2));
-        if let Some(job) = self.ask(Job::Spawn { handle, queue, id, awaited })
-            && let Job::Spawn { handle, queue, .. } = job
-        {
-            let entry = Entry::open(&self.ledger, id);
-            let task = spawning(id, || handle.spawn_on(&queue, move || tasks::arrive(entry)));
-            self.keep((id, task));
-        }
+        let (handle, ledger, awaited) = (self.ex.handle(), Arc::clone(&self.ledger), self.one_in(2));
+        let spawn = move || tasks::spawn_on(&handle, &queue, &ledger, id);
+        let Some(thread) = self.a_thread() else { return self.keep((id, spawn())) };
+        let awaiter = self.awaiter.borrow().clone().filter(|_| awaited);
+        drop(thread.send(Box::new(move || {
+            let task = spawn();
+            if let Some(awaiter) = awaiter {
+                drop(awaiter.send(task));
+            }
+        })));
     }
 
+    /// Aborts a task: here, on another thread, on both, or after all not.
     fn abort(&self) {
         let Some(task) = take(&self.rng, &self.aborts) else { return };
-        match self.one_in(2).then(|| Job::Abort(task.clone())).and_then(|job| self.ask(job)) {
-            None if self.one_in(2) => {}
-            _ => task.abort(),
+        let asks = self.one_in(2);
+        let thread = asks.then(|| self.a_thread()).flatten();
+        let is_left = (thread.is_some() || !asks) && self.one_in(2);
+        if let Some(thread) = thread {
+            let task = task.clone();
+            drop(thread.send(Box::new(move || task.abort())));
         }
-        let mut aborts = self.aborts.borrow_mut();
-        aborts.truncate(KEPT * 2);
+        if !is_left {
+            task.abort();
+        }
+        self.aborts.borrow_mut().truncate(KEPT * 2);
     }
 
     fn send_handle(&self) {
@@ -117,15 +92,17 @@ impl Shared {
 
     fn wake(&self) {
         let Some(waker) = take(&self.rng, &self.wakers) else { return };
-        if let Some(Job::Wake(waker)) = self.ask(Job::Wake(waker)) {
-            waker.wake();
+        match self.a_thread() {
+            Some(thread) => drop(thread.send(Box::new(move || waker.wake_by_ref()))),
+            None => waker.wake(),
         }
     }
 
     /// Polls a handle with a waker that panics.
     fn touch(&self) {
         let Some((id, mut task)) = take(&self.rng, &self.handles) else { return };
-        let waker = Waker::from(Arc::new(Touchy { in_wake: self.one_in(2), in_drop: self.one_in(2) }));
+        let (in_wake, in_drop) = (self.one_in(2), self.one_in(2).then(|| PanicsWhenDropped));
+        let waker = Waker::from(Arc::new(Touchy { in_wake, _in_drop: in_drop }));
         let polled = Pin::new(&mut task).poll(&mut Context::from_waker(&waker));
         drop_contained(waker);
         match polled {
@@ -148,9 +125,8 @@ impl Shared {
             _ => {
                 self.ledger.add(Tally::HostileQueues);
                 let fault = FAULTS[self.below(FAULTS.len())];
-                queue
-                    .scheduler(Hostile::<Faulty>::new(Faulty::for_ever(fault, self.below(60) as u32)))
-                    .create()
+                let plan = Faulty::for_ever(fault, self.below(60) as u32);
+                queue.scheduler(Hostile::<Faulty>::new(plan)).create()
             }
         };
         // Refused once the executor was shut down.
@@ -192,21 +168,13 @@ impl Shared {
 /// A waker that panics.
 struct Touchy {
     in_wake: bool,
-    in_drop: bool,
+    _in_drop: Option<PanicsWhenDropped>,
 }
 
 impl Wake for Touchy {
     fn wake(self: Arc<Self>) {
         if self.in_wake {
             panic_as_meant();
-        }
-    }
-}
-
-impl Drop for Touchy {
-    fn drop(&mut self) {
-        if self.in_drop {
-            panic_unless_unwinding();
         }
     }
 }

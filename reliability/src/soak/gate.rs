@@ -1,22 +1,32 @@
-//! A wait that is ended from elsewhere, by one wake.
+//! [`Gate`]: a wait that is ended from elsewhere, by one wake.
 
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Weak;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use super::ledger::{Ledger, Tally};
+use super::shared::Shared;
 
-/// The side of whoever ends the wait.
+/// What ends a wait.
 #[derive(Debug)]
 pub(super) struct Opener {
     open: Arc<AtomicBool>,
-    waker: Waker,
+    pub(super) waker: Waker,
     ledger: Arc<Ledger>,
 }
 
 impl Opener {
+    /// Ends the wait; one in four is woken before for nothing.
+    pub(super) fn disturb_and_open(self) {
+        if self.ledger.get(Tally::Wakes).is_multiple_of(4) {
+            self.waker.wake_by_ref();
+        }
+        self.open();
+    }
+
     /// Ends the wait.
     pub(super) fn open(self) {
         // Ordering: Relaxed on purpose: it is the wake that has to publish this.
@@ -24,42 +34,40 @@ impl Opener {
         self.ledger.add(Tally::Wakes);
         self.waker.wake();
     }
-
-    /// Wakes without ending the wait.
-    pub(super) fn disturb(&self) {
-        self.waker.wake_by_ref();
-    }
 }
 
 /// Waits. At its first poll it hands out the [`Opener`].
-pub(super) struct Gate<F: FnOnce(Opener)> {
+pub(super) struct Gate {
     open: Arc<AtomicBool>,
     ledger: Arc<Ledger>,
-    hand_out: Option<F>,
+    /// Who gets the opener; none once it was handed out.
+    shared: Option<Weak<Shared>>,
 }
 
-impl<F: FnOnce(Opener)> Gate<F> {
-    pub(super) fn new(ledger: &Arc<Ledger>, hand_out: F) -> Self {
-        ledger.add(Tally::Waits);
-        Gate { open: Arc::default(), ledger: Arc::clone(ledger), hand_out: Some(hand_out) }
+impl Gate {
+    pub(super) fn new(shared: &Shared) -> Self {
+        shared.ledger.add(Tally::Waits);
+        Gate { open: Arc::default(), ledger: Arc::clone(&shared.ledger), shared: Some(shared.me.clone()) }
     }
 }
 
-impl<F: FnOnce(Opener) + Unpin> Future for Gate<F> {
+impl Future for Gate {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(hand_out) = self.hand_out.take() {
+        if let Some(shared) = self.shared.take() {
             let (open, ledger) = (Arc::clone(&self.open), Arc::clone(&self.ledger));
-            hand_out(Opener { open, waker: cx.waker().clone(), ledger });
+            if let Some(shared) = shared.upgrade() {
+                shared.hand_out(Opener { open, waker: cx.waker().clone(), ledger });
+            }
             return Poll::Pending;
         }
-        self.ledger.pulse.beat(1);
+        self.ledger.beat();
         if self.open.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
-impl<F: FnOnce(Opener)> Drop for Gate<F> {
+impl Drop for Gate {
     fn drop(&mut self) {
         self.ledger.add(Tally::WaitsOver);
     }

@@ -1,15 +1,15 @@
-//! The program's own books, kept apart from the executor's.
+//! [`Ledger`]: the program's own books, kept apart from the executor's, and what a task carries with it to be in them.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clockworker_testing::panics::{panic_as_meant, panic_unless_unwinding};
+use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
 
 use crate::watchdog::Pulse;
 
 /// What is counted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tally {
     /// Tasks begun with: also those that are refused.
     Offered,
@@ -30,47 +30,40 @@ pub(super) enum Tally {
     PollsDropped,
 }
 
-/// How much there was, by [`Tally`]. Any thread adds to it.
-#[derive(Debug, Default)]
-pub(super) struct Counts([AtomicU64; Tally::PollsDropped as usize + 1]);
-
-/// The counts of a round, and what its watchdog looks at.
+/// How much there was, by [`Tally`], and what the watchdog looks at. Any thread adds to it.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) pulse: Arc<Pulse>,
-    pub(super) counts: Counts,
+    /// None in the sum of all rounds, which must own no memory while memory is compared.
+    pub(super) pulse: Option<Arc<Pulse>>,
+    pub(super) counts: [AtomicU64; Tally::PollsDropped as usize + 1],
 }
 
 impl Ledger {
+    /// Shows the watchdog that it goes on.
+    pub(super) fn beat(&self) {
+        self.pulse.iter().for_each(|pulse| pulse.beat(1));
+    }
+
     pub(super) fn add(&self, to: Tally) {
-        self.counts.0[to as usize].fetch_add(1, Ordering::Relaxed);
+        self.counts[to as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn get(&self, of: Tally) -> u64 {
-        self.counts.get(of)
-    }
-}
-
-impl Counts {
-    pub(super) fn get(&self, of: Tally) -> u64 {
-        self.0[of as usize].load(Ordering::Relaxed)
+        self.counts[of as usize].load(Ordering::Relaxed)
     }
 
     /// Adds what another has.
-    pub(super) fn add_all(&self, other: &Counts) {
-        for (sum, count) in self.0.iter().zip(&other.0) {
+    pub(super) fn add_all(&self, other: &Ledger) {
+        for (sum, count) in self.counts.iter().zip(&other.counts) {
             sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
-    /// Tasks that an executor took in.
-    pub(super) fn spawned(&self) -> u64 {
-        self.get(Tally::Offered) - self.get(Tally::Refused)
-    }
-
-    /// Those of them that have ended.
-    pub(super) fn ended(&self) -> u64 {
-        self.get(Tally::Completed) + self.get(Tally::Cancelled) + self.get(Tally::Panicked)
+    /// Tasks that an executor took in; and those that completed, were cancelled and panicked.
+    pub(super) fn tasks(&self) -> [u64; 4] {
+        let [completed, cancelled, panicked] =
+            [Tally::Completed, Tally::Cancelled, Tally::Panicked].map(|of| self.get(of));
+        [self.get(Tally::Offered) - self.get(Tally::Refused), completed, cancelled, panicked]
     }
 }
 
@@ -79,46 +72,26 @@ thread_local! {
     static SPAWNING: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// What has become of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Open,
-    Completed,
-    Panicked,
-}
-
 /// A task's entry in the books, which it carries with it. Closed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: u64,
-    ledger: Arc<Ledger>,
-    fate: Cell<Fate>,
+    pub(super) ledger: Arc<Ledger>,
+    /// What it counts as when it is dropped.
+    end: Cell<Tally>,
     panics_when_dropped: Cell<bool>,
 }
 
 impl Entry {
     pub(super) fn open(ledger: &Arc<Ledger>, id: u64) -> Self {
         ledger.add(Tally::Offered);
-        Entry {
-            id,
-            ledger: Arc::clone(ledger),
-            fate: Cell::new(Fate::Open),
-            panics_when_dropped: Cell::new(false),
-        }
+        let (end, panics_when_dropped) = (Cell::new(Tally::Cancelled), Cell::new(false));
+        Entry { id, ledger: Arc::clone(ledger), end, panics_when_dropped }
     }
 
-    pub(super) fn ledger(&self) -> &Arc<Ledger> {
-        &self.ledger
-    }
-
-    /// The task is about to give its output.
-    pub(super) fn complete(&self) {
-        self.fate.set(Fate::Completed);
-    }
-
-    /// The task is about to panic.
-    pub(super) fn panic(&self) {
-        self.fate.set(Fate::Panicked);
+    /// The task is about to give its output, or to panic.
+    pub(super) fn ends(&self, end: Tally) {
+        self.end.set(end);
     }
 
     /// Once the future exists its drop may panic. (What has panicked already may not: that would end the process.)
@@ -137,18 +110,13 @@ pub(super) fn spawning<T>(id: u64, spawn: impl FnOnce() -> T) -> T {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.ledger.pulse.beat(1);
+        self.ledger.beat();
         if SPAWNING.get() == Some(self.id) {
             self.ledger.add(Tally::Refused);
             return;
         }
-        let panics = self.panics_when_dropped.get() && self.fate.get() != Fate::Panicked;
-        match self.fate.get() {
-            _ if panics => self.ledger.add(Tally::Panicked),
-            Fate::Panicked => self.ledger.add(Tally::Panicked),
-            Fate::Completed => self.ledger.add(Tally::Completed),
-            Fate::Open => self.ledger.add(Tally::Cancelled),
-        }
+        let panics = self.panics_when_dropped.get() && self.end.get() != Tally::Panicked;
+        self.ledger.add(if panics { Tally::Panicked } else { self.end.get() });
         if panics {
             panic_as_meant();
         }
@@ -159,21 +127,19 @@ impl Drop for Entry {
 #[derive(Debug)]
 pub(super) struct Output {
     ledger: Arc<Ledger>,
-    panics_when_dropped: bool,
+    _panics: Option<PanicsWhenDropped>,
 }
 
 impl Output {
     pub(super) fn new(ledger: &Arc<Ledger>, panics_when_dropped: bool) -> Self {
         ledger.add(Tally::OutputsMade);
-        Output { ledger: Arc::clone(ledger), panics_when_dropped }
+        let panics = panics_when_dropped.then(|| PanicsWhenDropped);
+        Output { ledger: Arc::clone(ledger), _panics: panics }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
         self.ledger.add(Tally::OutputsDropped);
-        if self.panics_when_dropped {
-            panic_unless_unwinding();
-        }
     }
 }

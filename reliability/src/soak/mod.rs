@@ -26,7 +26,7 @@ use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::growth::growth;
 use crate::watchdog::{Patience, Pulse};
-use ledger::{Counts, Ledger, Tally};
+use ledger::{Ledger, Tally};
 use round::Round;
 
 /// Does everything at once, for a long time, and balances the books.
@@ -61,7 +61,7 @@ struct Total {
     polls: u64,
     queues: u64,
     faults: u64,
-    counts: Counts,
+    ledger: Ledger,
     resident: Resident,
 }
 
@@ -118,6 +118,7 @@ fn play(plan: Plan, patience: Patience) -> anyhow::Result<Total> {
 }
 
 impl Plan {
+    /// The round that comes when so many were played.
     fn round(self, played: u64) -> Round {
         Round::of(self.seed, self.first + played)
     }
@@ -141,22 +142,21 @@ fn play_rounds(plan: Plan, pulse: &Arc<Pulse>, played: &Pulse) -> anyhow::Result
     Ok(total)
 }
 
-fn play_round(round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<(round::Summary, Ledger)> {
-    let ledger = Arc::new(Ledger { pulse: Arc::clone(pulse), ..Ledger::default() });
-    let summary = round.play(&ledger)?;
-    Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
-}
-
-#[allow(clippy::disallowed_methods, reason = "it runs for a time that somebody asked for")]
+#[allow(clippy::disallowed_methods, reason = "how long it runs is an option")]
 fn now() -> Instant {
     Instant::now()
 }
 
 impl Total {
     fn play(&mut self, round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<()> {
-        let (summary, ledger) = play_round(round, pulse)?;
+        let play = || {
+            let ledger = Arc::new(Ledger { pulse: Some(Arc::clone(pulse)), ..Ledger::default() });
+            let summary = round.play(&ledger)?;
+            anyhow::Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
+        };
+        let (summary, ledger) = play()?;
         if round.threads == 0 {
-            let (again, _) = play_round(round, pulse)?;
+            let (again, _) = play()?;
             ensure!(again == summary, "played again it differs: {summary:?}, then {again:?}");
             self.repeated += 1;
         }
@@ -164,18 +164,18 @@ impl Total {
         self.polls += summary.polls;
         self.queues += summary.queues;
         self.faults += summary.faults;
-        self.counts.add_all(&ledger.counts);
+        self.ledger.add_all(&ledger);
         Ok(())
     }
 }
 
 fn figures(options: &Options, total: &Total) -> Vec<Figure> {
-    let (counts, count) = (&total.counts, |of| total.counts.get(of));
+    let (count, [spawned, ended @ ..]) = (|of| total.ledger.get(of), total.ledger.tasks());
     vec![
         told(4, "seed", options.seed),
         told(4, "rounds, an executor each", total.rounds),
         told(15, "rounds without threads, played twice and the same", total.repeated),
-        told(4, "tasks spawned", counts.spawned()),
+        told(4, "tasks spawned", spawned),
         told(4, "completed", count(Tally::Completed)),
         told(4, "cancelled", count(Tally::Cancelled)),
         told(11, "panicked, in poll or drop", count(Tally::Panicked)),
@@ -190,7 +190,7 @@ fn figures(options: &Options, total: &Total) -> Vec<Figure> {
         told(1, "waits that one wake is to end", count(Tally::Waits)),
         // A wait that does not end, and books that do not balance, end the program before this.
         none(1, "wakes lost: waits that did not end", count(Tally::Waits).abs_diff(count(Tally::WaitsOver))),
-        none(4, "spawned less completed, cancelled and panicked", counts.spawned().abs_diff(counts.ended())),
+        none(4, "spawned less completed, cancelled and panicked", spawned.abs_diff(ended.iter().sum())),
     ]
 }
 
@@ -202,9 +202,10 @@ mod tests {
     fn some_rounds_balance_and_repeat() {
         let plan = Plan { seed: 7, first: 0, rounds: Some(40), time: Duration::MAX };
         let total = play_rounds(plan, &Arc::default(), &Pulse::default()).unwrap();
-        assert_eq!(total.counts.spawned(), total.counts.ended());
+        let [spawned, ended @ ..] = total.ledger.tasks();
+        assert_eq!(spawned, ended.iter().sum::<u64>());
         let some =
-            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.counts.get(of));
+            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.ledger.get(of));
         assert!(total.repeated > 0 && some.iter().all(|&count| count > 0), "{total:?}");
     }
 }

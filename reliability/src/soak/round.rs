@@ -1,5 +1,6 @@
 //! One round: an executor is made, worked with, ended in one of several ways, and its books compared with the program's.
 
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,19 +41,10 @@ pub(super) struct Round {
     seed: u64,
 }
 
-/// Tasks as somebody has counted them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Books {
-    pub(super) spawned: u64,
-    pub(super) completed: u64,
-    pub(super) cancelled: u64,
-    pub(super) panicked: u64,
-}
-
 /// What a round was, to be compared with its repetition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Summary {
-    pub(super) books: Books,
+    tasks: [u64; 4],
     pub(super) polls: u64,
     pub(super) faults: u64,
     pub(super) queues: u64,
@@ -82,21 +74,21 @@ impl Round {
         }
         self.host.run(&shared.ex, main_part(&shared))?;
         let trace = shared.trace.get();
-        let (queues, stats) = match self.ending {
-            Ending::Drained => self.drain(&shared, &mut workers)?,
-            Ending::ShutDown => self.shut_down(&shared, &mut workers)?,
-            Ending::Dropped => (shared.all_queues.take(), None),
-        };
-        let handles = shared.handles.take();
+        self.end(&shared, &mut workers)?;
+        let stats = (self.ending != Ending::Dropped).then(|| shared.ex.stats());
+        let (queues, handles) = (shared.all_queues.take(), shared.handles.take());
         let only = Rc::into_inner(shared).context("a task still holds what they share")?;
         drop(only);
         workers.join()?;
         workers.join_awaiter()?;
         let unresolved = resolve_all(ledger, handles);
-        let (books, polls) = stats.unwrap_or_else(|| of_queues(&queues));
-        check(ledger, books, unresolved)?;
+        let (tasks, polls) = match stats {
+            Some(stats) => ([stats.spawned, stats.completed, stats.cancelled, stats.panicked], stats.polls),
+            None => of_queues(&queues),
+        };
+        check(ledger, tasks, unresolved)?;
         let faults = queues.iter().filter(|queue| queue.stats().policy_fault.is_some()).count() as u64;
-        Ok(Summary { books, polls, faults, queues: queues.len() as u64, trace })
+        Ok(Summary { tasks, polls, faults, queues: queues.len() as u64, trace })
     }
 
     fn begin(self, ledger: &Arc<Ledger>) -> anyhow::Result<(Rc<Shared>, Workers)> {
@@ -109,65 +101,66 @@ impl Round {
             builder = builder.clock(clock.clone());
         }
         let ex = builder.build()?;
-        let shared = Shared::new(ex, rng, ledger, clock, self.ending == Ending::Dropped);
         let (workers, jobs, awaiter) = Workers::start(self.threads, ledger);
-        if self.threads > 0 {
-            shared.jobs.replace(jobs);
-            shared.awaiter.replace(Some(awaiter));
-        }
+        let queues = RefCell::new(vec![ex.default_queue().clone()]);
+        let shared = Rc::new_cyclic(|me| Shared {
+            ex,
+            me: me.clone(),
+            ledger: Arc::clone(ledger),
+            clock,
+            all_queues: queues.clone(),
+            queues,
+            groups: RefCell::default(),
+            handles: RefCell::default(),
+            aborts: RefCell::default(),
+            wakers: RefCell::default(),
+            openers: RefCell::default(),
+            jobs: RefCell::new(jobs),
+            awaiter: RefCell::new((self.threads > 0).then_some(awaiter)),
+            remote_on_default: self.ending == Ending::Dropped,
+            ids: Cell::new(0),
+            budget: Cell::new(rng.u32(50..1_500)),
+            rng: RefCell::new(rng),
+            trace: Cell::new(0),
+        });
         Ok((shared, workers))
     }
 
-    fn drain(self, shared: &Shared, workers: &mut Workers) -> anyhow::Result<Ended> {
-        if self.threads > 0 {
+    /// Ends all tasks, unless the drop of the executor is to do that.
+    fn end(self, shared: &Shared, workers: &mut Workers) -> anyhow::Result<()> {
+        match self.ending {
             // The threads end all waits.
-            self.host.run(&shared.ex, shared.ex.drained())?;
-        }
-        dismiss(shared, workers)?;
-        self.host.run(&shared.ex, finish(shared))?;
-        Ok(books_of(shared))
-    }
-
-    fn shut_down(self, shared: &Shared, workers: &mut Workers) -> anyhow::Result<Ended> {
-        let yields = shared.below(200);
-        let deadline = async {
-            for _ in 0..yields {
-                yield_now().await;
+            Ending::Drained if self.threads > 0 => self.host.run(&shared.ex, shared.ex.drained())?,
+            Ending::Drained => {}
+            Ending::ShutDown => {
+                let yields = shared.below(200);
+                let deadline = async {
+                    for _ in 0..yields {
+                        yield_now().await;
+                    }
+                };
+                self.host.shut_down(&shared.ex, deadline)?;
             }
-        };
-        self.host.shut_down(&shared.ex, deadline)?;
-        dismiss(shared, workers)?;
+            Ending::Dropped => return Ok(()),
+        }
+        // No thread is asked for anything any more.
+        shared.jobs.take();
+        shared.awaiter.take();
+        workers.join()?;
         // What other threads spawned at the last moment is answered by one more run.
-        self.host.run(&shared.ex, finish(shared))?;
-        Ok(books_of(shared))
+        Ok(self.host.run(&shared.ex, finish(shared))?)
     }
 }
 
-/// The queues there were, and the executor's books if it is there to be asked.
-type Ended = (Vec<Queue>, Option<(Books, u64)>);
-
-fn books_of(shared: &Shared) -> Ended {
-    let stats = shared.ex.stats();
-    let books = Books {
-        spawned: stats.spawned,
-        completed: stats.completed,
-        cancelled: stats.cancelled,
-        panicked: stats.panicked,
-    };
-    (shared.all_queues.take(), Some((books, stats.polls)))
-}
-
-/// What the queues of an executor that is gone have in their books.
-fn of_queues(queues: &[Queue]) -> (Books, u64) {
-    let (mut sum, mut polls) = (Books::default(), 0);
+/// The tasks and polls that the queues of an executor that is gone have in their books.
+fn of_queues(queues: &[Queue]) -> ([u64; 4], u64) {
+    let (mut tasks, mut polls) = ([0; 4], 0);
     for stats in queues.iter().map(Queue::stats) {
-        sum.spawned += stats.spawned;
-        sum.completed += stats.completed;
-        sum.cancelled += stats.cancelled;
-        sum.panicked += stats.panicked;
+        let counts = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
+        tasks.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         polls += stats.polls;
     }
-    (sum, polls)
+    (tasks, polls)
 }
 
 /// The future that is run: acts as tasks do, and waits.
@@ -191,13 +184,6 @@ fn cut_short(shared: &Shared) {
             break;
         }
     }
-}
-
-/// No thread is asked for anything any more.
-fn dismiss(shared: &Shared, workers: &mut Workers) -> anyhow::Result<()> {
-    shared.jobs.take();
-    shared.awaiter.take();
-    workers.join()
 }
 
 /// Ends all waits until no task is left.
@@ -225,19 +211,17 @@ fn resolve_all(ledger: &Ledger, handles: Vec<(u64, JoinHandle<Output>)>) -> u64 
     unresolved
 }
 
-fn check(ledger: &Ledger, books: Books, unresolved: u64) -> anyhow::Result<()> {
-    let own = Books {
-        spawned: ledger.counts.spawned(),
-        completed: ledger.get(Tally::Completed),
-        cancelled: ledger.get(Tally::Cancelled),
-        panicked: ledger.get(Tally::Panicked),
-    };
-    ensure!(books == own, "the executor's books say {books:?}, the program's {own:?}");
-    ensure!(own.spawned == ledger.counts.ended(), "{} tasks ended: {own:?}", ledger.counts.ended());
+fn check(ledger: &Ledger, tasks: [u64; 4], unresolved: u64) -> anyhow::Result<()> {
+    let own = ledger.tasks();
+    ensure!(
+        tasks == own,
+        "spawned, completed, cancelled, panicked: {tasks:?} for the executor, {own:?} here"
+    );
+    ensure!(own[0] == own[1..].iter().sum::<u64>(), "other tasks ended than were spawned: {own:?}");
     ensure!(unresolved == 0, "{unresolved} join handles did not resolve");
-    let (made, dropped) = (ledger.get(Tally::OutputsMade), ledger.get(Tally::OutputsDropped));
+    let [made, dropped] = [Tally::OutputsMade, Tally::OutputsDropped].map(|of| ledger.get(of));
     ensure!(made == dropped, "{made} outputs were made, {dropped} dropped");
-    let (waits, over) = (ledger.get(Tally::Waits), ledger.get(Tally::WaitsOver));
+    let [waits, over] = [Tally::Waits, Tally::WaitsOver].map(|of| ledger.get(of));
     ensure!(waits == over, "{waits} waits began, {over} ended");
     Ok(())
 }

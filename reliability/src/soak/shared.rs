@@ -1,7 +1,7 @@
-//! What the tasks of a round share: the executor, its queues, and everybody's handles.
+//! [`Shared`]: what the tasks of a round share: the executor, its queues, and all handles.
 
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Weak;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::task::Waker;
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) queues: RefCell<Vec<Queue>>,
     /// All that there were.
     pub(super) all_queues: RefCell<Vec<Queue>>,
-    groups: RefCell<Vec<Group>>,
+    pub(super) groups: RefCell<Vec<Group>>,
     pub(super) handles: RefCell<Vec<(u64, JoinHandle<Output>)>>,
     pub(super) aborts: RefCell<Vec<AbortHandle>>,
     pub(super) wakers: RefCell<Vec<Waker>>,
@@ -40,23 +40,10 @@ pub(super) struct Shared {
     /// Spawns from other threads go to the default queue only: what a closed queue refuses on the way is in the executor's
     /// books only, which are gone with it.
     pub(super) remote_on_default: bool,
-    ids: Cell<u64>,
+    pub(super) ids: Cell<u64>,
     /// Tasks that may still be spawned.
-    budget: Cell<u32>,
+    pub(super) budget: Cell<u32>,
     pub(super) trace: Cell<u64>,
-}
-
-/// One of them, chosen by weight.
-pub(super) fn choose<T: Copy>(rng: &mut Rng, from: &[(T, u32)]) -> T {
-    let sum: u32 = from.iter().map(|(_, weight)| weight).sum();
-    let mut at = rng.u32(..sum);
-    for &(choice, weight) in from {
-        match at.checked_sub(weight) {
-            None => return choice,
-            Some(rest) => at = rest,
-        }
-    }
-    unreachable!("the numbers end below the sum of the weights")
 }
 
 /// Takes out one at random.
@@ -67,38 +54,6 @@ pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
 }
 
 impl Shared {
-    pub(super) fn new(
-        ex: Executor,
-        rng: Rng,
-        ledger: &Arc<Ledger>,
-        clock: Option<ManualClock>,
-        remote_on_default: bool,
-    ) -> Rc<Self> {
-        let default = ex.default_queue().clone();
-        let mut rng = rng;
-        let budget = rng.u32(50..1_500);
-        Rc::new_cyclic(|me| Shared {
-            ex,
-            me: me.clone(),
-            rng: RefCell::new(rng),
-            ledger: Arc::clone(ledger),
-            clock,
-            queues: RefCell::new(vec![default.clone()]),
-            all_queues: RefCell::new(vec![default]),
-            groups: RefCell::default(),
-            handles: RefCell::default(),
-            aborts: RefCell::default(),
-            wakers: RefCell::default(),
-            openers: RefCell::default(),
-            jobs: RefCell::default(),
-            awaiter: RefCell::default(),
-            remote_on_default,
-            ids: Cell::new(0),
-            budget: Cell::new(budget),
-            trace: Cell::new(0),
-        })
-    }
-
     pub(super) fn below(&self, n: usize) -> usize {
         self.rng.borrow_mut().usize(..n)
     }
@@ -108,8 +63,9 @@ impl Shared {
     }
 
     /// Notes something in an order that must be the same each time.
-    pub(super) fn note(&self, id: u64, what: u64) {
-        let mixed = (self.trace.get() ^ id.rotate_left(32) ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    pub(super) fn note(&self, id: u64, what: u32) {
+        let mixed =
+            (self.trace.get() ^ id.rotate_left(32) ^ u64::from(what)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.trace.set(mixed.rotate_left(23));
     }
 
@@ -123,7 +79,7 @@ impl Shared {
     pub(super) fn spawn(&self) -> Option<(u64, JoinHandle<Output>)> {
         let id = self.next_id()?;
         let entry = Entry::open(&self.ledger, id);
-        let future = tasks::body(self.me.clone(), tasks::settle_in(entry, &mut self.rng.borrow_mut()));
+        let future = tasks::body(self.me.clone(), entry);
         let (queue, group) = (self.a_queue(), self.a_group());
         let task = spawning(id, || match (self.below(3), group) {
             (0, Some(group)) => group.spawn(future),
@@ -159,19 +115,20 @@ impl Shared {
         Some(group)
     }
 
-    /// Asks a thread to do it; gives it back if there is none.
-    pub(super) fn ask(&self, job: Job) -> Option<Job> {
-        let jobs = self.jobs.borrow();
-        if jobs.is_empty() {
-            return Some(job);
-        }
-        jobs[self.below(jobs.len())].send(job).err().map(|refused| refused.0)
+    /// A thread to ask, if there are any.
+    pub(super) fn a_thread(&self) -> Option<Sender<Job>> {
+        let threads = self.jobs.borrow();
+        (!threads.is_empty()).then(|| threads[self.below(threads.len())].clone())
     }
 
-    /// Somebody who waits can be woken: by a thread, or by whoever opens.
+    /// A wait begins, which a thread or a task is to end. Its waker is left for others to wake for nothing.
     pub(super) fn hand_out(&self, opener: Opener) {
-        if let Some(Job::Open(opener)) = self.ask(Job::Open(opener)) {
-            self.openers.borrow_mut().push(opener);
+        if self.wakers.borrow().len() < 64 {
+            self.wakers.borrow_mut().push(opener.waker.clone());
+        }
+        match self.a_thread() {
+            Some(thread) => drop(thread.send(Box::new(|| opener.disturb_and_open()))),
+            None => self.openers.borrow_mut().push(opener),
         }
     }
 

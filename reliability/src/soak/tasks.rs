@@ -4,15 +4,13 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::Poll;
 
-use clockworker::{JoinSet, yield_now};
+use clockworker::{Handle, JoinHandle, JoinSet, yield_now};
 use clockworker_testing::panics::panic_as_meant;
-use fastrand::Rng;
 
 use super::gate::Gate;
-use super::ledger::{Entry, Ledger, Output};
-use super::shared::{Shared, choose};
+use super::ledger::{Entry, Ledger, Output, Tally, spawning};
+use super::shared::Shared;
 use super::workers::resolved;
 
 thread_local! {
@@ -25,45 +23,17 @@ pub(super) fn receive_in(shared: &Weak<Shared>) {
     SHARED.replace(shared.clone());
 }
 
-/// The future of a task that another thread spawned, made on the owner's thread.
-pub(super) fn arrive(entry: Entry) -> impl Future<Output = Output> {
-    let shared = SHARED.with_borrow(Clone::clone);
-    if let Some(shared) = shared.upgrade() {
-        body(shared.me.clone(), settle_in(entry, &mut shared.rng.borrow_mut()))
-    } else {
-        body(shared, entry)
-    }
+/// Spawns a task through a handle, on any thread. Its future is made on the owner's.
+pub(super) fn spawn_on(handle: &Handle, queue: &str, ledger: &Arc<Ledger>, id: u64) -> JoinHandle<Output> {
+    let entry = Entry::open(ledger, id);
+    spawning(id, || handle.spawn_on(queue, move || body(SHARED.with_borrow(Clone::clone), entry)))
 }
-
-/// Decides whether the task's drop will panic.
-pub(super) fn settle_in(entry: Entry, rng: &mut Rng) -> Entry {
-    if rng.u8(..32) == 0 {
-        entry.will_panic_when_dropped();
-    }
-    entry
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Act,
-    Yield,
-    Wait,
-    Await,
-    Set,
-    Panic,
-}
-
-const STEPS: [(Step, u32); 6] = [
-    (Step::Act, 50),
-    (Step::Yield, 20),
-    (Step::Wait, 12),
-    (Step::Await, 8),
-    (Step::Set, 2),
-    (Step::Panic, 2),
-];
 
 /// A task's future. Its entry goes with it, after the output was given.
 pub(super) fn body(shared: Weak<Shared>, entry: Entry) -> impl Future<Output = Output> {
+    if shared.upgrade().is_some_and(|shared| shared.rng.borrow_mut().u8(..32) == 0) {
+        entry.will_panic_when_dropped();
+    }
     let entry = Rc::new(entry);
     let mut inner = Box::pin(take_steps(shared, Rc::clone(&entry)));
     poll_fn(move |cx| {
@@ -77,87 +47,57 @@ async fn take_steps(shared: Weak<Shared>, entry: Rc<Entry>) -> Output {
     let steps = shared.upgrade().map_or(0, |shared| shared.below(12));
     for _ in 0..steps {
         let Some(here) = shared.upgrade() else { break };
-        let step = choose(&mut here.rng.borrow_mut(), &STEPS);
-        here.note(entry.id, step as u64);
-        match step {
-            Step::Act => here.act(),
-            Step::Yield => {
+        let drawn = here.rng.borrow_mut().u32(..94);
+        here.note(entry.id, drawn);
+        match drawn {
+            0..50 => here.act(),
+            50..70 => {
                 drop(here);
                 yield_now().await;
             }
-            Step::Wait => {
-                let wait = Box::pin(wait(&here));
+            70..82 => {
+                let gate = Gate::new(&here);
                 drop(here);
-                wait.await;
+                gate.await;
             }
-            Step::Await => {
+            82..90 => {
                 let task = later(&here, entry.id);
                 drop(here);
                 if let Some(task) = task {
-                    resolved(entry.ledger(), task.await);
+                    resolved(&entry.ledger, task.await);
                 }
             }
-            Step::Set => {
-                let set = some(here);
-                together(&shared, entry.ledger(), set).await;
+            90..92 => {
+                let set = (0..here.below(6)).filter_map(|_| here.spawn()).map(|(_, task)| task).collect();
+                drop(here);
+                together(&shared, &entry.ledger, set).await;
             }
-            Step::Panic => {
-                entry.panic();
+            _ => {
+                entry.ends(Tally::Panicked);
                 panic_as_meant();
             }
         }
     }
     let panics = shared.upgrade().is_some_and(|shared| shared.one_in(16));
-    let output = Output::new(entry.ledger(), panics);
-    entry.complete();
+    let output = Output::new(&entry.ledger, panics);
+    entry.ends(Tally::Completed);
     output
 }
 
-/// Waits until somebody opens. Its waker is left for others to wake for nothing.
-pub(super) fn wait(shared: &Shared) -> impl Future<Output = ()> + use<> {
-    let me = shared.me.clone();
-    let gate = Gate::new(&shared.ledger, move |opener| {
-        if let Some(shared) = me.upgrade() {
-            shared.hand_out(opener);
-        }
-    });
-    let me = shared.me.clone();
-    async move {
-        leave_waker(&me).await;
-        gate.await;
-    }
-}
-
-/// As [`wait`] where a thread is there to end it; else yields.
+/// Waits where a thread is there to end it; else yields.
 pub(super) async fn wait_or_yield(shared: &Shared) {
     if shared.jobs.borrow().is_empty() {
         yield_now().await;
     } else {
-        wait(shared).await;
+        Gate::new(shared).await;
     }
 }
 
-async fn leave_waker(shared: &Weak<Shared>) {
-    poll_fn(|cx| {
-        if let Some(shared) = shared.upgrade()
-            && shared.wakers.borrow().len() < 64
-        {
-            shared.wakers.borrow_mut().push(cx.waker().clone());
-        }
-        Poll::Ready(())
-    })
-    .await;
-}
-
 /// The handle of a task that was spawned after this one: so no two wait for each other.
-fn later(shared: &Shared, id: u64) -> Option<clockworker::JoinHandle<Output>> {
+fn later(shared: &Shared, id: u64) -> Option<JoinHandle<Output>> {
     let mut handles = shared.handles.borrow_mut();
     let at = handles.iter().position(|&(other, _)| other > id)?;
     Some(handles.swap_remove(at).1)
-}
-
-fn some(shared: Rc<Shared>) -> JoinSet<Output> {
-    (0..shared.below(6)).filter_map(|_| shared.spawn()).map(|(_, task)| task).collect()
 }
 
 /// Awaits some of them, and lets the rest go in one way or another.

@@ -1,38 +1,23 @@
 //! The other threads of a round: some that wake, abort and spawn, and one that awaits join handles on its own executor.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::task::Waker;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use anyhow::Context;
-use clockworker::{AbortHandle, Executor, Handle, JoinError, JoinHandle};
+use clockworker::{Executor, JoinError, JoinHandle};
 use clockworker_testing::panics::drop_contained;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::gate::Opener;
-use super::ledger::{Entry, Ledger, Output, Tally, spawning};
-use super::tasks;
+use super::ledger::{Ledger, Output, Tally};
 
 /// What a thread is asked to do.
-pub(super) enum Job {
-    Open(Opener),
-    /// To wake for nothing, and drop.
-    Wake(Waker),
-    Abort(AbortHandle),
-    /// To spawn a task, and send its handle to be awaited, or drop it.
-    Spawn {
-        handle: Handle,
-        queue: String,
-        id: u64,
-        awaited: bool,
-    },
-}
+pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// Where handles go to be awaited on another thread.
 pub(super) type Awaiter = UnboundedSender<JoinHandle<Output>>;
 
-/// The threads of a round. They end when nobody can ask them any more.
+/// The threads of a round. They end when the senders of jobs and handles are gone.
 pub(super) struct Workers {
     threads: Vec<thread::JoinHandle<()>>,
     awaiter: thread::JoinHandle<()>,
@@ -46,9 +31,8 @@ impl Workers {
         let awaiting = thread::spawn(move || await_all(handles, &books));
         let (mut threads, mut jobs) = (Vec::new(), Vec::new());
         for _ in 0..count {
-            let (send, receive) = channel();
-            let (books, awaiter) = (Arc::clone(ledger), awaiter.clone());
-            threads.push(thread::spawn(move || work(receive, &books, &awaiter)));
+            let (send, receive) = channel::<Job>();
+            threads.push(thread::spawn(move || receive.iter().for_each(|job| job())));
             jobs.push(send);
         }
         (Workers { threads, awaiter: awaiting }, jobs, awaiter)
@@ -67,28 +51,6 @@ impl Workers {
 
 fn ended(thread: thread::JoinHandle<()>) -> anyhow::Result<()> {
     thread.join().ok().context("a thread beside the executor panicked")
-}
-
-fn work(jobs: Receiver<Job>, ledger: &Arc<Ledger>, awaiter: &Awaiter) {
-    for job in jobs {
-        match job {
-            Job::Open(opener) => {
-                if ledger.get(Tally::Wakes).is_multiple_of(4) {
-                    opener.disturb();
-                }
-                opener.open();
-            }
-            Job::Wake(waker) => waker.wake_by_ref(),
-            Job::Abort(task) => task.abort(),
-            Job::Spawn { handle, queue, id, awaited } => {
-                let entry = Entry::open(ledger, id);
-                let task = spawning(id, || handle.spawn_on(&queue, move || tasks::arrive(entry)));
-                if awaited {
-                    drop(awaiter.send(task));
-                }
-            }
-        }
-    }
 }
 
 fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Ledger>) {

@@ -1,46 +1,63 @@
 //! The second subject: the executor, through its public API, on a clock that only tasks and the main future move.
 
-mod lives;
+mod main_future;
+mod queues;
 mod scene;
-mod script;
-mod wait;
 mod worker;
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::books::Outcome;
-use super::program::{Cast, Move, Program, is_share, is_time};
+use super::program::{Field, Move, Program};
 use super::{draw, known};
 
 /// What the main future can do, or a task in its stead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue's napper is woken for so many polls, and sleeps again after them.
-    Wake { queue: usize, polls: u32 },
+    Wake {
+        queue: usize,
+        polls: u32,
+    },
     /// A task of so many polls is spawned, whose drop takes `drop`.
-    Spawn { queue: usize, polls: u32, drop: u64, how: How },
+    Spawn {
+        queue: usize,
+        polls: u32,
+        drop: u64,
+        how: How,
+    },
     /// The queue's youngest task is aborted, the napper too.
     Abort(usize),
     /// The main future waits until so many polls were done, or so many of one queue.
-    Rest { polls: u32, of: Option<usize>, next: Where },
-    /// The main future yields.
+    Rest {
+        polls: u32,
+        of: Option<usize>,
+        next: Where,
+    },
     Yield,
     /// The main future works.
     Work(u64),
     /// From now on a visit of the host takes so long.
     Host(u64),
-    /// The queue gets another share.
-    Share { queue: usize, share: u32 },
-    /// The queue gets another request.
-    Request { queue: usize, request: u64 },
-    /// The queue is closed.
+    Share {
+        queue: usize,
+        share: u32,
+    },
+    Request {
+        queue: usize,
+        request: u64,
+    },
     Close(usize),
     /// The queue is created, if it is closed; under its name or under another.
-    Create { queue: usize, share: u32, request: u64, renamed: bool },
+    Create {
+        queue: usize,
+        share: u32,
+        request: u64,
+        renamed: bool,
+    },
 }
 
-/// How a task is spawned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum How {
     /// On the queue, and forgotten.
@@ -54,7 +71,6 @@ pub(super) enum How {
 /// Where what comes after a rest is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Where {
-    /// In the main future.
     Main,
     /// Inside the poll that ends the rest, up to the next thing that only the main future can do.
     Poll,
@@ -75,19 +91,23 @@ impl Move for Act {
         known::to_executor()
     }
 
-    fn draw(rng: &mut Rng, cast: Cast) -> Self {
-        let (queue, polls) = (cast.other(rng), draw::count(rng));
+    fn draw(rng: &mut Rng, program: &Program<Self>) -> Self {
+        let (queue, polls) = (program.other_queue(rng), draw::polls(rng));
         match rng.u8(..24) {
             0..=3 => Act::Wake { queue, polls },
-            4..=8 => Act::Spawn { queue, polls, drop: drop_time(rng), how: draw_how(rng) },
+            4..=8 => {
+                // Most drops take no time.
+                let drop = if rng.u8(..3) == 0 { draw::time(rng) } else { 0 };
+                Act::Spawn { queue, polls, drop, how: draw_how(rng) }
+            }
             9..=10 => Act::Abort(queue),
             11..=12 => Act::Rest { polls, of: None, next: draw_where(rng) },
-            13..=15 => Act::Rest { polls, of: Some(cast.anyone(rng)), next: draw_where(rng) },
+            13..=15 => Act::Rest { polls, of: Some(program.any_queue(rng)), next: draw_where(rng) },
             16 => Act::Yield,
             17 => Act::Work(draw::time(rng)),
             18 => Act::Host(draw::time(rng)),
             19 => Act::Share { queue, share: draw::share(rng) },
-            20 => Act::Request { queue: cast.anyone(rng), request: draw::time(rng) },
+            20 => Act::Request { queue: program.any_queue(rng), request: draw::time(rng) },
             21 => Act::Close(queue),
             _ => {
                 Act::Create { queue, share: draw::share(rng), request: draw::time(rng), renamed: rng.bool() }
@@ -97,53 +117,41 @@ impl Move for Act {
 
     fn vary(&mut self, rng: &mut Rng) {
         match self {
-            Act::Abort(_) | Act::Yield | Act::Close(_) => {}
             Act::Spawn { drop, .. } if rng.u8(..3) == 0 => match *drop {
                 0 => *drop = draw::time(rng),
                 _ if rng.u8(..4) == 0 => *drop = 0,
-                _ => draw::vary_time(drop, rng),
+                _ => Field::Pause(drop).vary(rng),
             },
             Act::Spawn { how, .. } if rng.u8(..3) == 0 => *how = draw_how(rng),
+            Act::Spawn { polls, .. } => Field::Polls(polls).vary(rng),
             Act::Rest { next, .. } if rng.u8(..4) == 0 => *next = draw_where(rng),
-            Act::Wake { polls, .. } | Act::Spawn { polls, .. } | Act::Rest { polls, .. } => {
-                draw::vary_count(polls, rng);
-            }
-            Act::Work(time) | Act::Host(time) => draw::vary_time(time, rng),
-            Act::Create { share, .. } if rng.bool() => draw::vary_share(share, rng),
-            Act::Share { share, .. } => draw::vary_share(share, rng),
-            Act::Create { request, .. } | Act::Request { request, .. } => draw::vary_time(request, rng),
+            _ => draw::vary_a_number(self, rng),
         }
     }
 
-    fn queue_mut(&mut self) -> Option<&mut usize> {
+    fn fields(&mut self) -> Vec<Field<'_>> {
         match self {
-            Act::Wake { queue, .. } | Act::Spawn { queue, .. } | Act::Abort(queue) => Some(queue),
-            Act::Share { queue, .. } | Act::Request { queue, .. } => Some(queue),
-            Act::Close(queue) | Act::Create { queue, .. } => Some(queue),
-            Act::Rest { of, .. } => of.as_mut(),
-            Act::Yield | Act::Work(_) | Act::Host(_) => None,
+            Act::Wake { queue, polls } => vec![Field::Queue(queue), Field::Polls(polls)],
+            Act::Spawn { queue, polls, drop, .. } => {
+                vec![Field::Queue(queue), Field::Polls(polls), Field::Pause(drop)]
+            }
+            Act::Abort(queue) | Act::Close(queue) => vec![Field::Queue(queue)],
+            Act::Rest { polls, of: None, .. } => vec![Field::Polls(polls)],
+            Act::Rest { polls, of: Some(queue), .. } => vec![Field::Queue(queue), Field::Polls(polls)],
+            Act::Yield => Vec::new(),
+            Act::Work(time) => vec![Field::Time(time)],
+            Act::Host(time) => vec![Field::Pause(time)],
+            Act::Share { queue, share } => vec![Field::Queue(queue), Field::Share(share)],
+            Act::Request { queue, request } => vec![Field::Queue(queue), Field::Time(request)],
+            Act::Create { queue, share, request, .. } => {
+                vec![Field::Queue(queue), Field::Share(share), Field::Time(request)]
+            }
         }
     }
 
-    fn spares(&self, victim: usize) -> bool {
-        match *self {
-            // What is aborted may be its only task.
-            Act::Abort(queue) | Act::Close(queue) | Act::Create { queue, .. } => queue != victim,
-            Act::Share { queue, .. } => queue != victim,
-            _ => true,
-        }
-    }
-
-    fn is_in_range(&self) -> bool {
-        match *self {
-            Act::Wake { polls, .. } | Act::Rest { polls, .. } => polls > 0,
-            Act::Spawn { polls, drop, .. } => polls > 0 && is_time(&drop.max(1)),
-            Act::Host(time) => is_time(&time.max(1)),
-            Act::Work(time) | Act::Request { request: time, .. } => is_time(&time),
-            Act::Share { share, .. } => is_share(share),
-            Act::Create { share, request, .. } => is_share(share) && is_time(&request),
-            Act::Abort(_) | Act::Yield | Act::Close(_) => true,
-        }
+    fn spares_its_queue(self) -> bool {
+        // What is aborted may be its only task.
+        !matches!(self, Act::Abort(_) | Act::Close(_) | Act::Create { .. } | Act::Share { .. })
     }
 
     fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome> {
@@ -157,9 +165,4 @@ fn draw_how(rng: &mut Rng) -> How {
 
 fn draw_where(rng: &mut Rng) -> Where {
     if rng.u8(..3) == 0 { Where::Poll } else { Where::Main }
-}
-
-/// Most drops take no time.
-fn drop_time(rng: &mut Rng) -> u64 {
-    if rng.u8(..3) == 0 { draw::time(rng) } else { 0 }
 }

@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::bail;
 use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
 
-use super::lives::{Life, Lives};
-use super::wait::Wait;
+use super::main_future::{Wait, make_moves};
+use super::queues::{Life, Lives};
 use super::worker::{Manner, Worker};
-use super::{Act, How, script};
-use crate::adversary::books::{Billing, Books, Outcome};
+use super::{Act, How};
+use crate::adversary::books::{Books, Outcome};
 use crate::adversary::program::Program;
 
 /// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
@@ -43,46 +43,41 @@ thread_local! {
 /// Visits of the host with neither a move nor a poll in between, after which the executor is said to hang.
 const IDLE_VISITS: u32 = 1_000;
 
-/// Plays a program.
 pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Outcome> {
     let clock = ManualClock::new();
     let first = program.queues[0];
     let builder = Executor::builder().clock(clock.clone()).share(first.share);
     let ex = Rc::new(builder.request(Duration::from_nanos(first.request)).build()?);
-    let scene = Rc::new(Scene::new(program, operations, &ex, clock));
+    let scene = Rc::new(Scene {
+        program: program.clone(),
+        wait: Wait::default(),
+        ex: Rc::downgrade(&ex),
+        handle: ex.handle(),
+        clock,
+        books: RefCell::new(Books::new(program.victim, operations)),
+        lives: RefCell::default(),
+        polls: RefCell::new(vec![0; program.queues.len()]),
+        host: Cell::new(0),
+        renamed: Cell::new(0),
+        is_over: Cell::new(false),
+    });
     CURRENT.with(|current| current.replace(Rc::downgrade(&scene)));
     scene.set(&ex)?;
-    let mut run = pin!(ex.run_until(script::make_moves(Rc::clone(&scene))));
+    let mut run = pin!(ex.run_until(make_moves(Rc::clone(&scene))));
     let mut cx = Context::from_waker(Waker::noop());
     let mut idle = 0;
     while idle < IDLE_VISITS {
-        let before = scene.books.borrow().operations();
+        let before = scene.books.borrow().operations;
         if run.as_mut().poll(&mut cx).is_ready() {
             return Ok(scene.outcome(&ex));
         }
         scene.clock.advance(Duration::from_nanos(scene.host.get()));
-        idle = if scene.books.borrow().operations() == before { idle + 1 } else { 0 };
+        idle = if scene.books.borrow().operations == before { idle + 1 } else { 0 };
     }
     bail!("no task is polled any more, though the victim has work:\n{program}")
 }
 
 impl Scene {
-    fn new(program: &Program<Act>, operations: u64, ex: &Rc<Executor>, clock: ManualClock) -> Self {
-        Scene {
-            program: program.clone(),
-            wait: Wait::default(),
-            ex: Rc::downgrade(ex),
-            handle: ex.handle(),
-            clock,
-            books: RefCell::new(Books::new(program.victim, operations)),
-            lives: RefCell::default(),
-            polls: RefCell::new(vec![0; program.queues.len()]),
-            host: Cell::new(0),
-            renamed: Cell::new(0),
-            is_over: Cell::new(false),
-        }
-    }
-
     /// The first queue is the executor's default queue. The victim has work.
     fn set(self: &Rc<Self>, ex: &Executor) -> Result<(), QueueError> {
         for (number, shape) in self.program.queues.iter().enumerate() {
@@ -112,27 +107,43 @@ impl Scene {
     /// Makes a move, in the main future or in a poll.
     pub(super) fn act(self: &Rc<Self>, act: Act) {
         match act {
-            Act::Wake { queue, polls } => self.wake(queue, polls),
             Act::Spawn { queue, polls, drop, how } => std::mem::drop(self.spawn(queue, polls, drop, how)),
-            Act::Abort(queue) => {
-                let task = self.open(queue).and_then(|life| life.youngest());
-                task.iter().for_each(clockworker::AbortHandle::abort);
-            }
+            Act::Create { queue, share, request, renamed } => self.create(queue, share, request, renamed),
+            Act::Close(queue) => self.lives.borrow_mut().close(queue),
             Act::Work(time) => self.clock.advance(Duration::from_nanos(time)),
             Act::Host(time) => self.host.set(time),
-            Act::Share { queue, share } => self.set_share(queue, share),
-            Act::Request { queue, request } => self.set_request(queue, request),
-            Act::Close(queue) => self.lives.borrow_mut().close(queue),
-            Act::Create { queue, share, request, renamed } => self.create(queue, share, request, renamed),
+            Act::Wake { queue, .. }
+            | Act::Abort(queue)
+            | Act::Share { queue, .. }
+            | Act::Request { queue, .. } => self.open(queue).iter().for_each(|life| self.act_on(life, act)),
             Act::Rest { .. } | Act::Yield => {}
         }
     }
 
-    fn wake(self: &Rc<Self>, number: usize, polls: u32) {
-        let Some(life) = self.open(number) else { return };
-        if !life.napper.wake(polls) {
-            let task = life.queue.spawn(Worker::new(self, &life, Manner::Naps));
-            life.remember(task.abort_handle());
+    /// Makes a move about a queue that is open.
+    fn act_on(self: &Rc<Self>, life: &Rc<Life>, act: Act) {
+        match act {
+            Act::Wake { polls, .. } => {
+                let has_napper = life.napper.wake(polls);
+                if !has_napper {
+                    let task = life.queue.spawn(Worker::new(self, life, Manner::Naps));
+                    life.remember(task.abort_handle());
+                }
+            }
+            Act::Abort(_) => life.youngest().iter().for_each(clockworker::AbortHandle::abort),
+            Act::Share { share, .. } => {
+                let is_set = life.queue.set_share(share).is_ok();
+                if is_set {
+                    self.books.borrow_mut().set_share(life.place, share);
+                }
+            }
+            Act::Request { request, .. } => {
+                let is_set = life.queue.set_request(Duration::from_nanos(request)).is_ok();
+                if is_set {
+                    self.books.borrow_mut().set_request(life.place, request);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -160,20 +171,6 @@ impl Scene {
         Some(task)
     }
 
-    fn set_share(&self, number: usize, share: u32) {
-        let Some(life) = self.open(number) else { return };
-        if life.queue.set_share(share).is_ok() {
-            self.books.borrow_mut().set_share(life.place, share);
-        }
-    }
-
-    fn set_request(&self, number: usize, request: u64) {
-        let Some(life) = self.open(number) else { return };
-        if life.queue.set_request(Duration::from_nanos(request)).is_ok() {
-            self.books.borrow_mut().set_request(life.place, request);
-        }
-    }
-
     fn create(&self, number: usize, share: u32, request: u64, renamed: bool) {
         let Some(ex) = self.ex.upgrade().filter(|_| self.open(number).is_none()) else { return };
         let mut name = number.to_string();
@@ -190,8 +187,7 @@ impl Scene {
     /// A task is polled: it uses the thread, and does what it was left to do.
     pub(super) fn poll(self: &Rc<Self>, life: &Life) -> u64 {
         let length = self.next_length(life.number);
-        self.spend(life, length);
-        self.books.borrow_mut().poll(life.place, length);
+        self.spend(life, length, length);
         for at in self.wait.count(life.number) {
             self.count_move();
             self.act(self.program.moves[at]);
@@ -208,23 +204,20 @@ impl Scene {
     /// A task is dropped, after a poll of so long that ended with it.
     pub(super) fn end(&self, life: &Life, last_poll: u64, drop: u64) {
         if !self.is_over.get() {
-            self.spend(life, drop);
-            self.books.borrow_mut().poll(life.place, last_poll + drop);
+            self.spend(life, drop, last_poll + drop);
         }
     }
 
-    fn spend(&self, life: &Life, time: u64) {
+    fn spend(&self, life: &Life, time: u64, poll: u64) {
         self.clock.advance(Duration::from_nanos(time));
         life.used.set(life.used.get() + time);
-        self.books.borrow_mut().serve(life.place, time);
+        self.books.borrow_mut().serve(life.place, time, poll);
     }
 
-    /// A move is made.
     pub(super) fn count_move(&self) {
         self.books.borrow_mut().make_move();
     }
 
-    /// Whether there is to be one more cycle.
     pub(super) fn next_cycle(&self) -> bool {
         let goes_on = self.books.borrow_mut().next_cycle();
         self.is_over.set(!goes_on);
@@ -236,16 +229,16 @@ impl Scene {
         let served = (outcome.served as f64).max(1.0);
         let error = |busy: Duration, used: u64| (busy.as_nanos() as f64 - used as f64).abs() / served;
         let lives = self.lives.borrow();
-        let errors = lives.all().iter().map(|life| error(life.queue.stats().busy, life.used.get()));
+        let errors = lives.all.iter().map(|life| error(life.queue.stats().busy, life.used.get()));
         let (queue, sum) = (errors.fold(0.0, f64::max), error(ex.stats().busy, outcome.served));
-        Outcome { billing: Billing { queue, sum }, ..outcome }
+        Outcome { billing: [queue, sum], ..outcome }
     }
 }
 
 /// The task that was sent, once it is where it is to be.
 fn sent(serial: usize, manner: Manner) -> Option<Worker> {
     let scene = CURRENT.with(|current| current.borrow().upgrade())?;
-    let life = scene.lives.borrow().all().get(serial).cloned()?;
+    let life = scene.lives.borrow().all.get(serial).cloned()?;
     Some(Worker::new(&scene, &life, manner))
 }
 
@@ -276,7 +269,7 @@ mod tests {
         let outcome = outcome(&[Act::Wake { queue: B, polls: 100 }, rest]);
         assert_eq!(outcome.ratios, [10.0 / 540.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
-        assert_eq!(outcome.billing, Billing::default());
+        assert_eq!(outcome.billing, [0.0; 2]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::lives::Life;
+use super::queues::Life;
 use super::scene::Scene;
 
 /// A task: it moves the clock in its polls, and in its drop.

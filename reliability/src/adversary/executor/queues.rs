@@ -7,7 +7,6 @@ use clockworker::{AbortHandle, Queue};
 
 use super::worker::Napper;
 
-/// A queue.
 pub(super) struct Life {
     pub(super) queue: Queue,
     /// Its number in the program.
@@ -17,14 +16,14 @@ pub(super) struct Life {
     pub(super) place: usize,
     /// Nanoseconds that its tasks used.
     pub(super) used: Cell<u64>,
-    pub(super) napper: Rc<Napper>,
+    pub(super) napper: Napper,
     aborts: RefCell<Vec<AbortHandle>>,
 }
 
 /// All queues that there were.
 #[derive(Default)]
 pub(super) struct Lives {
-    all: Vec<Rc<Life>>,
+    pub(super) all: Vec<Rc<Life>>,
     /// By number in the program: none where it is closed.
     open: Vec<Option<Rc<Life>>>,
     /// Closed, with tasks left.
@@ -34,7 +33,7 @@ pub(super) struct Lives {
     places: usize,
 }
 
-/// A queue that has so many tasks gets no more.
+/// No queue gets more tasks than this.
 const CROWD: usize = 32;
 
 impl Life {
@@ -42,7 +41,6 @@ impl Life {
         self.queue.stats().live >= CROWD
     }
 
-    /// Remembers a task, to abort it.
     pub(super) fn remember(&self, task: AbortHandle) {
         let mut aborts = self.aborts.borrow_mut();
         if aborts.len() > 2 * CROWD {
@@ -54,12 +52,8 @@ impl Life {
     /// The youngest task that is there and was not aborted.
     pub(super) fn youngest(&self) -> Option<AbortHandle> {
         let mut aborts = self.aborts.borrow_mut();
-        while let Some(task) = aborts.pop() {
-            if !task.is_finished() {
-                return Some(task);
-            }
-        }
-        None
+        aborts.retain(|task| !task.is_finished());
+        aborts.pop()
     }
 }
 
@@ -67,11 +61,6 @@ impl Lives {
     /// The queue of that number, if it is open.
     pub(super) fn open(&self, number: usize) -> Option<Rc<Life>> {
         self.open.get(number)?.clone()
-    }
-
-    /// All that there were.
-    pub(super) fn all(&self) -> &[Rc<Life>] {
-        &self.all
     }
 
     /// A queue was created: it takes the place of the one that went last, or a new one.
@@ -85,7 +74,7 @@ impl Lives {
             serial: self.all.len(),
             place,
             used: Cell::new(0),
-            napper: Rc::default(),
+            napper: Napper::default(),
             aborts: RefCell::default(),
         });
         self.all.push(Rc::clone(&life));
@@ -125,7 +114,7 @@ mod tests {
         let ex = Executor::new();
         let mut lives = Lives::default();
         let add = |lives: &mut Lives, number: usize| {
-            let name = lives.all().len().to_string();
+            let name = lives.all.len().to_string();
             lives.add(number, ex.new_queue(&name).create().unwrap()).place
         };
         assert_eq!([0, 1, 2].map(|number| add(&mut lives, number)), [0, 1, 2]);

@@ -1,8 +1,56 @@
-//! [`Wait`]: what the main future waits for.
+//! The main future: it makes the moves, and waits in between.
 
 use std::cell::Cell;
+use std::future::{Future, poll_fn};
 use std::ops::Range;
+use std::pin::pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+
+use clockworker::{JoinHandle, yield_now};
+
+use super::scene::Scene;
+use super::{Act, How, Where};
+
+/// Makes the program's moves until it is over.
+pub(super) async fn make_moves(scene: Rc<Scene>) {
+    let moves = scene.program.moves.clone();
+    while scene.next_cycle() {
+        let mut next = 0;
+        while let Some(&act) = moves.get(next) {
+            next += 1;
+            scene.count_move();
+            match act {
+                Act::Rest { polls, of, next: place } => {
+                    let is_left = |act: &&Act| place == Where::Poll && act.is_for_all();
+                    let resumes = next + moves[next..].iter().take_while(is_left).count();
+                    scene.wait.begin(polls, of, next..resumes);
+                    poll_fn(|cx| scene.wait.poll(cx)).await;
+                    next = resumes;
+                }
+                Act::Spawn { queue, polls, drop, how: How::Await } => {
+                    scene.wait.begin(u32::MAX, None, 0..0);
+                    if let Some(task) = scene.spawn(queue, polls, drop, How::Await) {
+                        join(&scene, task).await;
+                    }
+                }
+                Act::Yield => yield_now().await,
+                act => scene.act(act),
+            }
+        }
+    }
+}
+
+/// Awaits a task, as long as patience lasts.
+async fn join(scene: &Scene, task: JoinHandle<()>) {
+    let mut task = pin!(task);
+    poll_fn(|cx| match task.as_mut().poll(cx) {
+        Poll::Ready(_) => Poll::Ready(()),
+        Poll::Pending => scene.wait.poll(cx),
+    })
+    .await;
+    scene.wait.end();
+}
 
 /// Counts polls for the main future, and wakes it.
 #[derive(Default)]
@@ -22,7 +70,6 @@ pub(super) struct Wait {
 const PATIENCE: u32 = 400;
 
 impl Wait {
-    /// Begins to wait for so many polls, or so many of one queue.
     pub(super) fn begin(&self, polls: u32, of: Option<usize>, moves: Range<usize>) {
         self.left.set(polls);
         self.of.set(of);
@@ -47,7 +94,6 @@ impl Wait {
         from..to
     }
 
-    /// Whether it is over.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.is_over() {
             return Poll::Ready(());
@@ -56,7 +102,6 @@ impl Wait {
         Poll::Pending
     }
 
-    /// Ends it early.
     pub(super) fn end(&self) {
         self.left.set(0);
     }
