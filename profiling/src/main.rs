@@ -13,7 +13,6 @@ mod rounds;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clockworker_benches::failure::Failure;
 use clockworker_benches::terminal;
 
@@ -21,18 +20,15 @@ use cli::{Command, Line};
 use in_process::{flamegraph, phases};
 
 fn main() -> ExitCode {
-    match answer(Line::parse().command).and_then(|text| terminal::print_text(&text)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => terminal::complain(&failure),
-    }
+    terminal::main(|line: &Line| terminal::print_text(&answer(&line.command)?))
 }
 
 /// Does what was asked for; the text to print.
-fn answer(command: Command) -> Result<String, Failure> {
+fn answer(command: &Command) -> Result<String, Failure> {
     match command {
-        Command::Run(options) => Ok(rounds::command(&options)),
-        Command::Flamegraph(options) => flamegraph::command(&options),
-        Command::Phases(options) => phases::command(&options),
-        Command::Callgrind { executor, workload } => rounds::callgrind(executor, workload),
+        Command::Run(options) => Ok(rounds::command(options)),
+        Command::Flamegraph(options) => flamegraph::command(options),
+        Command::Phases(options) => phases::command(options),
+        Command::Callgrind { executor, workload } => rounds::callgrind(*executor, *workload),
     }
 }

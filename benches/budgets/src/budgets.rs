@@ -7,9 +7,10 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::callgrind::Count;
-use crate::failure::Failure;
+use crate::failure::unable;
 use crate::operations::Operation;
 use crate::toolchain::Toolchain;
+use clockworker_terminal::failure::Failure;
 
 /// What an operation may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,14 +54,14 @@ impl Budgets {
             (None, Some(key)) => format!("a budget for '{key}', which is no operation"),
             (None, None) => return Ok(budgets),
         };
-        Err(Failure::Unable(format!("{}: {problem}; {REWRITE}", path.display())))
+        Err(Failure::request(format!("{}: {problem}; {REWRITE}", path.display())))
     }
 
     /// Reads the file, whatever operations it knows: it is going to be rewritten.
     pub(crate) fn read_any(path: &Path) -> Result<Budgets, Failure> {
-        let text = fs::read_to_string(path).map_err(Failure::io(path.display()))?;
+        let text = fs::read_to_string(path).map_err(unable(path.display()))?;
         Budgets::parse(&text)
-            .map_err(|problem| Failure::Unable(format!("{}: {}", path.display(), problem.trim_end())))
+            .map_err(|problem| Failure::request(format!("{}: {}", path.display(), problem.trim_end())))
     }
 
     fn parse(text: &str) -> Result<Budgets, String> {

@@ -9,9 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use crate::failure::Failure;
+use crate::failure::unable;
 use crate::operations::{COUNTED_OPERATIONS, Operation, SIZES};
 use crate::region::COUNTED;
+use clockworker_terminal::failure::Failure;
 
 /// What an operation takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +29,10 @@ pub(crate) struct Count {
 pub(crate) fn count(operation: Operation, slowdown: u64) -> Result<Count, Failure> {
     if cfg!(debug_assertions) {
         let text = "a debug build says nothing about what the code costs: use `cargo run --release`";
-        return Err(Failure::Unable(text.to_owned()));
+        return Err(Failure::request(text.to_owned()));
     }
-    let program = env::current_exe().map_err(Failure::io("cannot find this program"))?;
-    let directory = tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))?;
+    let program = env::current_exe().map_err(unable("cannot find this program"))?;
+    let directory = tempfile::tempdir().map_err(unable("cannot make a temporary directory"))?;
     let file = directory.path().join("callgrind.out");
     run(&program, &file, operation, slowdown)?;
     let parts = (1..=SIZES.len()).map(|part| read(&file, part, &program));
@@ -47,7 +48,7 @@ fn run(program: &Path, file: &Path, operation: Operation, slowdown: u64) -> Resu
         .arg(program)
         .args(["run", operation.key, "--slowdown", &slowdown.to_string()])
         .output();
-    let output = output.map_err(Failure::io(
+    let output = output.map_err(unable(
         "cannot run valgrind, which counts the instructions; install it, with `apt-get install valgrind` or as your \
          system does",
     ))?;
@@ -56,18 +57,18 @@ fn run(program: &Path, file: &Path, operation: Operation, slowdown: u64) -> Resu
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let ended = format!("valgrind: {}, at '{}': {}", output.status, operation.key, said.trim());
-    Err(Failure::Unable(ended))
+    Err(Failure::request(ended))
 }
 
 /// Reads what one of the counted calls took.
 fn read(file: &Path, part: usize, program: &Path) -> Result<Part, Failure> {
     let path = format!("{}.{part}", file.display());
-    let text = fs::read_to_string(path).map_err(Failure::io(format!(
+    let text = fs::read_to_string(path).map_err(unable(format!(
         "valgrind: no file {part} of {}; was the counted function inlined, and so not seen?",
         SIZES.len()
     )))?;
     let parsed = Part::parse(&text, program);
-    parsed.map_err(|problem| Failure::Unable(format!("valgrind: file {part}: {problem}")))
+    parsed.map_err(|problem| Failure::request(format!("valgrind: file {part}: {problem}")))
 }
 
 /// What one call of the region took.

@@ -1,21 +1,22 @@
 //! What the program is asked to do, and does.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use clockworker_terminal::program;
 use rayon::prelude::*;
 
 use crate::budgets::{Budgets, DEFAULT_PATH};
 use crate::callgrind::{self, Count};
-use crate::failure::Failure;
+use crate::failure::unable;
 use crate::operations::Operation;
 use crate::region::{Callgrind, SLOWDOWN_INSTRUCTIONS};
 use crate::selftest;
 use crate::toolchain::Toolchain;
 use crate::verdict::Comparison;
+use clockworker_terminal::failure::Failure;
 
 /// How many instructions and allocations clockworker's operations take, and may take.
 #[derive(Debug, Parser)]
@@ -70,30 +71,21 @@ fn operation(key: &str) -> Result<Operation, String> {
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
-    let Line { command, budgets } = Line::parse();
-    let done = match command {
-        Command::Check { operations, slowdown } => check(&budgets, operations, slowdown),
-        Command::Rewrite => rewrite(&budgets),
-        Command::Profile { operation } => profile(operation),
-        Command::Selftest => selftest::run(&budgets),
+    program::main(|Line { command, budgets }: &Line| match command {
+        Command::Check { operations, slowdown } => check(budgets, operations, *slowdown),
+        Command::Rewrite => rewrite(budgets),
+        Command::Profile { operation } => profile(*operation),
+        Command::Selftest => selftest::run(budgets),
         Command::Run { operation, slowdown } => {
-            (operation.run)(&Callgrind { slowdown });
+            (operation.run)(&Callgrind { slowdown: *slowdown });
             Ok(())
         }
-    };
-    done.map_or_else(
-        |failure| {
-            // If standard error is closed the status alone must do.
-            let _ = writeln!(io::stderr(), "error: {failure}");
-            ExitCode::from(failure.status())
-        },
-        |()| ExitCode::SUCCESS,
-    )
+    })
 }
 
-fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), Failure> {
+fn check(path: &Path, operations: &[Operation], slowdown: u32) -> Result<(), Failure> {
     let budgets = Budgets::read(path)?;
-    let wanted = if operations.is_empty() { Operation::all() } else { operations };
+    let wanted = if operations.is_empty() { Operation::all() } else { operations.to_vec() };
     let slowdown = |operation| {
         let instructions = budgets.get(operation).map_or(0.0, |budget| budget.instructions);
         (instructions * f64::from(slowdown) / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64
@@ -104,18 +96,18 @@ fn check(path: &Path, operations: Vec<Operation>, slowdown: u32) -> Result<(), F
     for notice in comparison.notices() {
         text += &format!("{notice}\n");
     }
-    print(&text)?;
-    comparison.complaint().map_or(Ok(()), |complaint| Err(Failure::OverBudget(complaint)))
+    program::print_text(&text)?;
+    comparison.complaint().map_or(Ok(()), |complaint| Err(Failure::run(complaint)))
 }
 
 fn rewrite(path: &Path) -> Result<(), Failure> {
     let budgets = Budgets::read_any(path)?;
     let mut counts = count_all(&Operation::all(), |_| 0)?;
-    print(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
+    program::print_text(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
     counts.retain(|(operation, _)| operation.is_budgeted);
     let written = fs::write(path, budgets.rewritten(&Toolchain::present(), &counts));
-    written.map_err(Failure::io(format!("cannot write '{}'", path.display())))?;
-    print(&format!("written to {}\n", path.display()))
+    written.map_err(unable(format!("cannot write '{}'", path.display())))?;
+    program::print_text(&format!("written to {}\n", path.display()))
 }
 
 fn profile(operation: Operation) -> Result<(), Failure> {
@@ -127,7 +119,7 @@ fn profile(operation: Operation) -> Result<(), Failure> {
     for (function, instructions) in count.functions {
         text += &format!("{instructions:>10.2}  {function}\n");
     }
-    print(&text)
+    program::print_text(&text)
 }
 
 /// Counts these, each in a process of its own, in the order given.
@@ -137,14 +129,4 @@ fn count_all(
 ) -> Result<Vec<(Operation, Count)>, Failure> {
     let count = |&operation| Ok((operation, callgrind::count(operation, slowdown(operation))?));
     operations.par_iter().map(count).collect()
-}
-
-/// Prints on standard output. A reader that has gone away, as `head` does, is no error.
-fn print(text: &str) -> Result<(), Failure> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::io("cannot write to standard output")(error))
-        }
-        _ => Ok(()),
-    }
 }

@@ -172,7 +172,7 @@ impl<'a> Comparison<'a> {
         let over: Vec<String> = self.rows.iter().filter_map(Row::complaint).collect();
         let look = "to see where they are, `cargo run --release -p clockworker-budgets -- profile KEY`, here and at the \
                     commit before";
-        (!over.is_empty()).then(|| format!("over budget:\n  {}\n{look}; {REWRITE}", over.join("\n  ")))
+        (!over.is_empty()).then(|| format!("over budget: {}; {look}; {REWRITE}", over.join("; ")))
     }
 }
 
