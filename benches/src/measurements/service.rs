@@ -10,15 +10,13 @@
 //! moment. [`cell`] says how servers take turns.
 
 pub mod arm;
-pub mod bars;
-pub mod cell;
-pub mod chapter;
-pub mod compaction;
+mod bars;
+mod cell;
+mod chapter;
 pub mod options;
 pub mod server;
-pub mod setup;
-pub mod store;
-pub mod talk;
+mod store;
+mod talk;
 
 use crate::failure::Failure;
 use crate::harness::measurement::{Measurement, Plan};
@@ -31,8 +29,7 @@ use cell::Shape;
 use options::Options;
 
 /// The measurement `service`.
-#[derive(Debug)]
-pub struct Service;
+pub(crate) struct Service;
 
 impl Measurement for Service {
     type Options = Options;

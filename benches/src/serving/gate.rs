@@ -5,19 +5,22 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::workload::spin;
 
 /// Lets the background run or rest, from another thread. It rests at first.
-#[derive(Debug, Default)]
-pub struct Gate {
+#[derive(Default)]
+pub(crate) struct Gate {
     open: AtomicBool,
-    /// Polls so far; written by the server's thread only.
-    polls: AtomicU64,
+    /// Pieces of work so far; written by the server's thread only.
+    done: AtomicU64,
     resting: Mutex<Vec<Waker>>,
 }
 
 impl Gate {
     /// Lets the background run.
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         let resting = {
             let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
             self.open.store(true, Ordering::Relaxed);
@@ -27,23 +30,33 @@ impl Gate {
     }
 
     /// Lets it rest, after the poll under way.
-    pub fn shut(&self) {
+    pub(crate) fn shut(&self) {
         let _resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         self.open.store(false, Ordering::Relaxed);
     }
 
-    /// Polls so far.
-    pub fn polls(&self) -> u64 {
-        self.polls.load(Ordering::Relaxed)
+    /// Pieces of work that the background has done so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
     }
 
-    /// Waits until the background may run.
-    pub async fn admitted(&self) {
-        poll_fn(|cx| if self.admits(cx) { Poll::Ready(()) } else { Poll::Pending }).await;
+    /// Does a piece of work of so much CPU time, in one poll, once the background may run.
+    pub(crate) async fn work(&self, time: Duration) {
+        poll_fn(|cx| self.poll_work(cx, || time)).await;
     }
 
-    /// Whether a task may run; it is woken later if not.
-    pub fn admits(&self, cx: &Context<'_>) -> bool {
+    /// Does a piece of work if the background may run; else the task is woken when it may.
+    pub(crate) fn poll_work(&self, cx: &Context<'_>, time: impl FnOnce() -> Duration) -> Poll<()> {
+        if !self.admits(cx) {
+            return Poll::Pending;
+        }
+        spin::burn(time());
+        // One writer: a load and a store do.
+        self.done.store(self.done() + 1, Ordering::Relaxed);
+        Poll::Ready(())
+    }
+
+    fn admits(&self, cx: &Context<'_>) -> bool {
         if self.open.load(Ordering::Relaxed) {
             return true;
         }
@@ -54,11 +67,5 @@ impl Gate {
             resting.push(cx.waker().clone());
         }
         open
-    }
-
-    /// Counts a poll, or whatever the background's work is counted in.
-    pub fn count(&self) {
-        // One writer: a load and a store do.
-        self.polls.store(self.polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }

@@ -7,40 +7,26 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::arm::Arm;
 use super::options::Options;
-use super::setup::Setup;
+use super::server::Setup;
 use super::talk::Talk;
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report;
 use crate::harness::sample::Sample;
-use crate::serving::client::Client;
-use crate::serving::contender::{self, Contender};
+use crate::serving::contest::{Arm, Contest};
 use crate::serving::host::Host;
 use crate::serving::schedule::Schedule;
 
-/// From the intended arrival of a request until its answer.
-pub const LATENCY: &str = "latency_ns";
-
-/// From the intended arrival of a request until it was sent.
-pub const LATENESS: &str = "lateness_ns";
-
 /// Chunks a second that the compactors worked off, if there are compactors.
-pub const CHUNKS: &str = "chunk_rate";
-
-/// How a service's host does its I/O.
-pub const DRIVER: &str = "driver";
+pub(super) const CHUNKS: &str = "chunk_rate";
 
 /// Connections to each service.
-pub const CONNECTIONS: usize = 16;
+pub(super) const CONNECTIONS: usize = 16;
 
 /// The mean time between two requests of a connection.
-pub const THINK_TIME: Duration = Duration::from_millis(2);
-
-/// How long the last answers may take, beside compactors that go on.
-const LIMIT: Duration = Duration::from_millis(500);
+const THINK_TIME: Duration = Duration::from_millis(2);
 
 /// This part of a window, from its start on, does not count: what has rested has no backlog yet.
 const LEAD_PART: u32 = 6;
@@ -52,23 +38,14 @@ const WINDOWS: u64 = 2;
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
 
 /// Services that are compared, beside the same compaction.
-#[derive(Debug)]
-pub struct Cell {
+pub(super) struct Cell {
     shape: Shape,
-    arms: Vec<Arm>,
-    window: Duration,
-    seed: u64,
-    /// What tells this cell's random numbers from those of others.
-    part: u64,
-    pinning: Pinning,
-    /// The services, once they are started.
-    contenders: Vec<Contender<Talk>>,
+    contest: Contest<Setup, Talk>,
 }
 
 /// Host and compaction of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shape {
-    /// The services' host.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Shape {
     pub host: Host,
     /// Tasks beside the connections that always have work.
     pub compactors: u32,
@@ -79,17 +56,13 @@ pub struct Shape {
 }
 
 /// Requests a second, of all connections.
-pub fn rate() -> f64 {
+pub(super) fn rate() -> f64 {
     CONNECTIONS as f64 / THINK_TIME.as_secs_f64()
 }
 
-/// The cells that are asked for, in the order in which they run.
-///
-/// # Errors
-///
-/// If there is nothing to compare.
-pub fn plan(options: &Options, pinning: &Pinning) -> Result<Vec<Cell>, Failure> {
-    let mut cells = Vec::new();
+/// The cells that are asked for, in the order in which they run. There has to be something to compare.
+pub(super) fn plan(options: &Options, pinning: &Pinning) -> Result<Vec<Cell>, Failure> {
+    let (mut cells, window) = (Vec::new(), options.window());
     for host in options.hosts() {
         let arms = options.arms(host);
         if arms.len() < 2 {
@@ -98,16 +71,23 @@ pub fn plan(options: &Options, pinning: &Pinning) -> Result<Vec<Cell>, Failure> 
             return Err(Failure::request(reason));
         }
         for (compactors, chunk_us) in options.loads() {
-            let window = options.window();
-            cells.push(Cell {
-                shape: Shape { host, compactors, chunk_us, window_s: window.as_secs_f64() },
-                arms: arms.clone(),
+            let chunk = Duration::from_micros(chunk_us.unwrap_or(0).into());
+            let contender = |arm: &super::arm::Arm| Arm {
+                key: arm.key(),
+                title: arm.title(host),
+                setup: Setup { host, arm: *arm, compactors, chunk },
+            };
+            let contest = Contest {
+                arms: arms.iter().map(contender).collect(),
+                connections: CONNECTIONS,
                 window,
                 seed: options.common.seed,
                 part: cells.len() as u64,
                 pinning: pinning.clone(),
-                contenders: Vec::new(),
-            });
+                running: Vec::new(),
+            };
+            let shape = Shape { host, compactors, chunk_us, window_s: window.as_secs_f64() };
+            cells.push(Cell { shape, contest });
         }
     }
     Ok(cells)
@@ -115,61 +95,35 @@ pub fn plan(options: &Options, pinning: &Pinning) -> Result<Vec<Cell>, Failure> 
 
 impl Shape {
     /// How much compaction there is, in a few words.
-    pub fn load(&self) -> String {
+    pub(super) fn load(&self) -> String {
         match self.chunk_us {
             None => "none".to_owned(),
             Some(chunk) => format!("{} × {chunk} µs", self.compactors),
         }
     }
-}
 
-impl Cell {
     fn title(&self) -> String {
-        format!("{}, compactors: {}", self.shape.host.title(), self.shape.load())
-    }
-
-    /// How the services are set up.
-    fn setups(&self) -> impl Iterator<Item = Setup> {
-        let Shape { host, compactors, chunk_us, .. } = self.shape;
-        let chunk = Duration::from_micros(chunk_us.unwrap_or(0).into());
-        self.arms.iter().map(move |&arm| Setup { host, arm, compactors, chunk })
-    }
-
-    /// Poisson: with a think time that is exponential on every connection all together are that.
-    fn schedule(&self, window: u64) -> Schedule {
-        let part = (self.part << 40) | (window & 0xff_ffff_ffff);
-        let lead = self.window / LEAD_PART;
-        Schedule::draw(self.seed, part, rate(), CONNECTIONS, self.window).with_lead(lead)
+        format!("{}, compactors: {}", self.host.title(), self.load())
     }
 }
 
 impl Experiment<Shape> for Cell {
     fn start(&mut self) -> Result<(), Failure> {
-        let talk = || Talk::new(self.seed, CONNECTIONS);
-        let alone = self.pinning.apart();
-        self.contenders = contender::start("service-server", self.setups(), CONNECTIONS, talk, alone)?;
-        Ok(())
+        let seed = self.contest.seed;
+        self.contest.start("service-server", || Talk::new(seed, CONNECTIONS))
     }
 
     fn cells(&self) -> Vec<report::Cell<Shape>> {
-        let title = |arm: &Arm| (arm.key().to_owned(), arm.title(self.shape.host));
-        let mut arms = report::arms(self.arms.iter().map(title));
-        for (arm, contender) in arms.iter_mut().zip(&self.contenders) {
-            arm.facts.insert(DRIVER.to_owned(), contender.server.driver().to_owned());
-        }
-        vec![report::Cell::new(self.title(), self.shape.clone(), arms)]
+        vec![report::Cell::new(self.shape.title(), self.shape.clone(), self.contest.reported())]
     }
 
+    /// Poisson: with a think time that is exponential on every connection all together are that.
     fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let schedule = self.schedule(window.round.wrapping_mul(WINDOWS) | window.turn as u64);
-        let run = |client: &mut Client<Talk>| client.open(&schedule, LIMIT);
-        let (open, usage) = self.contenders[window.arm].window(run)?;
-        let sample =
-            Sample::default().with_values(LATENCY, open.latencies).with_values(LATENESS, open.lateness);
-        Ok(match self.shape.compactors {
-            0 => sample,
-            _ => sample.with_rate(CHUNKS, usage.polls as f64, open.elapsed.as_secs_f64()),
-        })
+        let number = window.round.wrapping_mul(WINDOWS) | window.turn as u64;
+        let lead = self.contest.window / LEAD_PART;
+        let schedule = Schedule { lead, ..self.contest.schedule(number, rate()) };
+        let chunks = (self.shape.compactors > 0).then_some(CHUNKS);
+        self.contest.open_loop(window.arm, &schedule, "", chunks)
     }
 
     fn rounds(&self) -> Rounds {
@@ -185,7 +139,7 @@ impl Experiment<Shape> for Cell {
     }
 
     fn round_takes(&self) -> Option<Duration> {
-        Some((self.window + BETWEEN_WINDOWS) * (WINDOWS as u32 * self.arms.len() as u32))
+        Some((self.contest.window + BETWEEN_WINDOWS) * (WINDOWS as u32 * self.contest.arms.len() as u32))
     }
 }
 
@@ -194,21 +148,12 @@ mod tests {
     use super::*;
     use crate::harness::options::options_of;
 
-    fn cells(line: &str) -> Result<Vec<Cell>, Failure> {
-        plan(&options_of(&format!("--host tokio {line}")).unwrap(), &Pinning::detect())
-    }
-
     #[test]
     fn every_combination_is_a_cell_and_no_compactors_are_one() {
-        let titles: Vec<String> =
-            cells("--compactors 0,4 --chunks 20,100").unwrap().iter().map(Cell::title).collect();
-        let wanted =
-            ["tokio, compactors: none", "tokio, compactors: 4 × 20 µs", "tokio, compactors: 4 × 100 µs"];
-        assert_eq!(titles, wanted);
-    }
-
-    #[test]
-    fn nothing_to_compare_with_is_refused() {
-        assert!(cells("--arms native").is_err());
+        let options = options_of("--host tokio --compactors 0,4 --chunks 20,100").unwrap();
+        let cells = plan(&options, &Pinning::detect()).unwrap();
+        let titles: Vec<String> = cells.iter().map(|cell| cell.shape.title()).collect();
+        let wanted = ["none", "4 × 20 µs", "4 × 100 µs"];
+        assert_eq!(titles, wanted.map(|load| format!("tokio, compactors: {load}")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
@@ -51,33 +51,29 @@ const WINDOW: u32 = 150;
 const QUICK_WINDOW: u32 = 10;
 
 /// The hosts that this service runs on, the one that is judged first.
-fn hosts() -> impl Iterator<Item = Host> {
-    let mut hosts: Vec<Host> =
-        Host::value_variants().iter().copied().filter(|host| *host != Host::Smol).collect();
-    hosts.sort_by_key(|host| *host != Host::Tokio);
-    hosts.into_iter()
-}
+const HOSTS: &[Host] = if cfg!(target_os = "linux") { &[Host::Tokio, Host::Monoio] } else { &[Host::Tokio] };
 
 fn host(name: &str) -> Result<Host, String> {
-    let names = || hosts().map(Host::title).collect::<Vec<_>>().join(" or ");
-    hosts().find(|host| host.title() == name).ok_or_else(|| format!("it has to be {}", names()))
+    let named = HOSTS.iter().find(|host| host.title() == name);
+    let names = || HOSTS.iter().map(|host| host.title()).collect::<Vec<_>>().join(" or ");
+    named.copied().ok_or_else(|| format!("it has to be {}", names()))
 }
 
 impl Options {
     /// The hosts to serve on.
-    pub fn hosts(&self) -> impl Iterator<Item = Host> {
-        hosts().filter(|host| self.host.is_empty() || self.host.contains(host))
+    pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {
+        HOSTS.iter().copied().filter(|host| self.host.is_empty() || self.host.contains(host))
     }
 
     /// The arms on a host, the base first.
-    pub fn arms(&self, host: Host) -> Vec<Arm> {
+    pub(super) fn arms(&self, host: Host) -> Vec<Arm> {
         let wanted = |arm: &Arm| *arm == Arm::Native || self.arms.is_empty() || self.arms.contains(arm);
         Arm::on(host).filter(wanted).collect()
     }
 
     /// Pairs of a number of compactors and their chunks' length in microseconds; without compactors there is one, which
     /// has no chunks.
-    pub fn loads(&self) -> Vec<(u32, Option<u32>)> {
+    pub(super) fn loads(&self) -> Vec<(u32, Option<u32>)> {
         let (compactors, chunks): (&[u32], &[u32]) =
             if self.common.quick { (&[0, 2], &[100]) } else { (&[0, 1, 4, 16], &[20, 100, 500]) };
         let chunks = or_default(&self.chunks, chunks);
@@ -89,7 +85,7 @@ impl Options {
     }
 
     /// The length of a window.
-    pub fn window(&self) -> Duration {
+    pub(super) fn window(&self) -> Duration {
         let default = if self.common.quick { QUICK_WINDOW } else { WINDOW };
         Duration::from_millis(self.window.unwrap_or(default).into())
     }
@@ -115,15 +111,8 @@ mod tests {
 
     #[test]
     fn what_is_given_counts_and_the_base_is_always_there() {
-        let options = options("--host tokio --compactors 0,4 --chunks 50 --arms qlas,two_queues --rounds 3");
-        assert_eq!(options.hosts().collect::<Vec<_>>(), [Host::Tokio]);
+        let options = options("--compactors 0,4 --chunks 50 --arms qlas,two_queues,imports_tokio_yield");
         assert_eq!(options.loads(), [(0, None), (4, Some(50))]);
-        assert_eq!(options.arms(Host::Tokio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
-        assert_eq!(options.common.rounds, Some(3));
-    }
-
-    #[test]
-    fn a_host_that_has_no_such_service_is_refused() {
-        assert!(host("smol").is_err_and(|error| error.contains("tokio")));
+        assert_eq!(options.arms(Host::Monoio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
     }
 }

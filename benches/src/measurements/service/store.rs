@@ -6,12 +6,12 @@ use std::mem;
 use std::rc::Rc;
 
 /// Keys and values, shared by all connections of one thread.
-#[derive(Clone, Debug, Default)]
-pub struct Store(Rc<RefCell<HashMap<String, String>>>);
+#[derive(Clone, Default)]
+pub(super) struct Store(Rc<RefCell<HashMap<String, String>>>);
 
 impl Store {
     /// Carries out a line and answers it with one: `set KEY VALUE` with `ok`, `get KEY` with the value.
-    pub fn answer(&self, line: &str) -> String {
+    pub(super) fn answer(&self, line: &str) -> String {
         let mut words = line.splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
             (Some("set"), Some(key), Some(value)) => {
@@ -27,7 +27,7 @@ impl Store {
     }
 
     /// Carries out all lines that are whole, and answers them in order. The beginning of another one is left.
-    pub fn answer_all(&self, lines: &mut Vec<u8>) -> Vec<u8> {
+    pub(super) fn answer_all(&self, lines: &mut Vec<u8>) -> Vec<u8> {
         let whole = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let rest = lines.split_off(whole);
         let whole = mem::replace(lines, rest);

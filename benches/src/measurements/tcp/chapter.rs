@@ -1,10 +1,7 @@
 //! What `tcp` says.
 
 use super::Tcp;
-use super::cell::{
-    BACKGROUND_RATE, CPU_PER_ECHO, CPU_USED, DRIVER, ECHO_RATE, LATENCY, LATENESS, MESSAGE_RATE, Shape,
-    at_load,
-};
+use super::cell::{BACKGROUND_RATE, CPU_PER_ECHO, CPU_USED, ECHO_RATE, MESSAGE_RATE, Shape, at_load};
 use super::options::Section as Part;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{NOTHING, grouped, micros};
@@ -12,6 +9,7 @@ use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
+use crate::serving::contest::{DRIVER, LATENCY, LATENESS};
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::is_worst;
 use crate::stats::{self, Estimate};
@@ -46,7 +44,7 @@ const BYTES: u32 = 1_024;
 const TOLERABLE_LATENESS_NS: f64 = 50_000.0;
 
 /// The chapter of a report.
-pub fn of(report: &Report<Tcp>) -> Chapter {
+pub(super) fn of(report: &Report<Tcp>) -> Chapter {
     let mut chapter = Chapter::default();
     for (part, key, title, question) in PARTS {
         let cells: Vec<&Cell<Shape>> =

@@ -1,101 +1,84 @@
 //! A server's background: tasks that would take all of its thread.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use super::World;
-use super::spawn::Spawn;
-use crate::measurements::tcp::setup::Background;
+use super::tasks::Tasks;
+use super::{Background, World};
 use crate::random::{Purpose, Random};
 use crate::serving::gate::Gate;
-use crate::workload::spin;
 
 /// How many tasks of the background are ready at any time.
 const READY: u64 = 8;
 
 /// Spawns what the setup has of a background.
-pub(super) fn start(world: &World<'_>, spawner: &impl Spawn) {
+pub(super) fn start(world: &World, tasks: &Tasks) {
     let Some(background) = &world.setup.background else { return };
     for number in 0..READY {
         if background.self_waking {
-            spawner.background(Work::new(background, number, &world.gate));
+            let mut work = Work::new(world, background, number);
+            tasks.background(poll_fn(move |cx| {
+                if work.poll(cx).is_ready() {
+                    cx.waker().wake_by_ref();
+                }
+                Poll::Pending
+            }));
             continue;
         }
         let pair = Rc::new(Pair::default());
         for side in 0..2 {
-            let work = Work::new(background, number * 2 + side, &world.gate);
-            spawner.background(Sharing { work, pair: pair.clone(), side: side as usize });
+            let mut work = Work::new(world, background, number * 2 + side);
+            let pair = pair.clone();
+            tasks.background(poll_fn(move |cx| pair.poll(side as usize, &mut work, cx)));
         }
     }
 }
 
-/// A task that wakes itself after each poll.
+/// The work of a task, a piece for each poll.
 struct Work {
     gate: Arc<Gate>,
-    background: Background,
     random: Random,
+    shortest: Duration,
+    longest: Duration,
 }
 
 impl Work {
-    fn new(background: &Background, number: u64, gate: &Arc<Gate>) -> Self {
+    fn new(world: &World, background: &Background, number: u64) -> Self {
         let random = Random::new(background.seed, Purpose::Work, number);
-        Work { gate: gate.clone(), background: background.clone(), random }
+        let micros = |micros: u32| Duration::from_micros(micros.into());
+        let (shortest, longest) = background.polls_us;
+        Work { gate: world.gate.clone(), random, shortest: micros(shortest), longest: micros(longest) }
     }
 
-    fn work(&mut self) {
-        spin::burn(self.random.between(self.background.shortest, self.background.longest));
-        self.gate.count();
-    }
-}
-
-impl Future for Work {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.gate.admits(cx) {
-            self.work();
-            cx.waker().wake_by_ref();
-        }
-        Poll::Pending
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.gate.poll_work(cx, || self.random.between(self.shortest, self.longest))
     }
 }
 
-/// Whose turn it is of two tasks, and how to wake each.
+/// Two tasks that take turns: whose turn it is, and how to wake each. monoio puts a task that wakes itself before all
+/// others, and one that was woken by another task behind them.
 #[derive(Default)]
 struct Pair {
     turn: Cell<usize>,
     wakers: [RefCell<Option<Waker>>; 2],
 }
 
-/// One of two tasks that take turns. monoio puts a task that wakes itself before all others, and one that was woken by
-/// another task behind them.
-struct Sharing {
-    work: Work,
-    pair: Rc<Pair>,
-    side: usize,
-}
-
-impl Future for Sharing {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        match &mut *this.pair.wakers[this.side].borrow_mut() {
+impl Pair {
+    fn poll(&self, side: usize, work: &mut Work, cx: &Context<'_>) -> Poll<()> {
+        match &mut *self.wakers[side].borrow_mut() {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
-        if this.pair.turn.get() != this.side || !this.work.gate.admits(cx) {
-            return Poll::Pending;
+        if self.turn.get() == side && work.poll(cx).is_ready() {
+            let other = 1 - side;
+            self.turn.set(other);
+            // One that has not been polled yet is going to be.
+            self.wakers[other].borrow().iter().for_each(Waker::wake_by_ref);
         }
-        this.work.work();
-        let other = 1 - this.side;
-        this.pair.turn.set(other);
-        // One that has not been polled yet is going to be.
-        this.pair.wakers[other].borrow().iter().for_each(Waker::wake_by_ref);
         Poll::Pending
     }
 }
