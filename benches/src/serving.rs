@@ -13,4 +13,4 @@ pub(crate) mod client;
 pub(crate) mod dialogue;
 pub(crate) mod schedule;
 
-pub(crate) mod contest;
+pub(crate) mod cell;

@@ -1,7 +1,6 @@
-//! A cell: services that are compared with each other, beside the same compaction.
+//! What is compared: the cells, with the compaction and the services of each.
 //!
-//! All services of a cell are up at the same time, connected, and rest while another has its window. In every round every
-//! service has two windows. All services have the same schedules in a round, and others in the next.
+//! In every round every service has two windows. All services have the same schedules in a round, and others in the next.
 
 use std::time::Duration;
 
@@ -11,13 +10,10 @@ use super::options::Options;
 use super::server::Setup;
 use super::talk::Talk;
 use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::pinning::{Pinning, Side};
-use crate::harness::report;
-use crate::harness::sample::Sample;
-use crate::serving::contest::{Arm, Contest};
+use crate::harness::experiment::Rounds;
+use crate::harness::pinning::Pinning;
+use crate::serving::cell::{self, Loop};
 use crate::serving::host::Host;
-use crate::serving::schedule::Schedule;
 
 /// Chunks a second that the compactors worked off, if there are compactors.
 pub(super) const CHUNKS: &str = "chunk_rate";
@@ -31,17 +27,7 @@ const THINK_TIME: Duration = Duration::from_millis(2);
 /// This part of a window, from its start on, does not count: what has rested has no backlog yet.
 const LEAD_PART: u32 = 6;
 
-/// Windows that a service has in a round.
-const WINDOWS: u64 = 2;
-
-/// What a window takes beside its length, about.
-const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
-
-/// Services that are compared, beside the same compaction.
-pub(super) struct Cell {
-    shape: Shape,
-    contest: Contest<Setup, Talk>,
-}
+type Cell = cell::Cell<Shape, Setup, Talk>;
 
 /// Host and compaction of a cell.
 #[derive(Clone, Serialize, Deserialize)]
@@ -55,42 +41,57 @@ pub(crate) struct Shape {
     pub window_s: f64,
 }
 
-/// Requests a second, of all connections.
+/// Requests a second, of all connections. With a think time that is exponential on every connection all together are a
+/// Poisson process.
 pub(super) fn rate() -> f64 {
     CONNECTIONS as f64 / THINK_TIME.as_secs_f64()
 }
 
 /// The cells that are asked for, in the order in which they run. There has to be something to compare.
 pub(super) fn plan(options: &Options, pinning: &Pinning) -> Result<Vec<Cell>, Failure> {
-    let (mut cells, window) = (Vec::new(), options.window());
+    let mut cells = Vec::new();
     for host in options.hosts() {
-        let arms = options.arms(host);
-        if arms.len() < 2 {
+        if options.arms(host).len() < 2 {
             let reason =
                 format!("--arms: there is nothing to compare with {} on {}", host.native(), host.title());
             return Err(Failure::request(reason));
         }
         for (compactors, chunk_us) in options.loads() {
-            let chunk = Duration::from_micros(chunk_us.unwrap_or(0).into());
-            let contender = |arm: &super::arm::Arm| Arm {
-                key: arm.key(),
-                title: arm.title(host),
-                setup: Setup { host, arm: *arm, compactors, chunk },
-            };
-            let contest = Contest {
-                arms: arms.iter().map(contender).collect(),
-                connections: CONNECTIONS,
-                window,
-                seed: options.common.seed,
-                part: cells.len() as u64,
-                pinning: pinning.clone(),
-                running: Vec::new(),
-            };
-            let shape = Shape { host, compactors, chunk_us, window_s: window.as_secs_f64() };
-            cells.push(Cell { shape, contest });
+            let shape = Shape { host, compactors, chunk_us, window_s: options.window().as_secs_f64() };
+            let part = cells.len() as u64;
+            cells.push(cell(shape, part, options, pinning));
         }
     }
     Ok(cells)
+}
+
+fn cell(shape: Shape, part: u64, options: &Options, pinning: &Pinning) -> Cell {
+    let Shape { host, compactors, chunk_us, .. } = shape;
+    let chunk = Duration::from_micros(chunk_us.unwrap_or(0).into());
+    let arms = options.arms(host).into_iter().map(|arm| cell::Arm {
+        key: arm.key(),
+        title: arm.title(host),
+        setup: Setup { host, arm, compactors, chunk },
+        has_background: compactors > 0,
+    });
+    Cell {
+        title: format!("{}, compactors: {}", host.title(), shape.load()),
+        shape,
+        server: "service-server",
+        arms: arms.collect(),
+        dialogue: |seed, _| Talk::new(seed, CONNECTIONS),
+        connections: CONNECTIONS,
+        loops: vec![Loop::AtRate(rate())],
+        window: options.window(),
+        lead: options.window() / LEAD_PART,
+        turns: 2,
+        rounds: Rounds { usual: 16, limit: None, warms_up: true },
+        background: (CHUNKS, 0),
+        seed: options.common.seed,
+        part,
+        pinning: pinning.clone(),
+        running: Vec::new(),
+    }
 }
 
 impl Shape {
@@ -100,46 +101,6 @@ impl Shape {
             None => "none".to_owned(),
             Some(chunk) => format!("{} × {chunk} µs", self.compactors),
         }
-    }
-
-    fn title(&self) -> String {
-        format!("{}, compactors: {}", self.host.title(), self.load())
-    }
-}
-
-impl Experiment<Shape> for Cell {
-    fn start(&mut self) -> Result<(), Failure> {
-        let seed = self.contest.seed;
-        self.contest.start("service-server", || Talk::new(seed, CONNECTIONS))
-    }
-
-    fn cells(&self) -> Vec<report::Cell<Shape>> {
-        vec![report::Cell::new(self.shape.title(), self.shape.clone(), self.contest.reported())]
-    }
-
-    /// Poisson: with a think time that is exponential on every connection all together are that.
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let number = window.round.wrapping_mul(WINDOWS) | window.turn as u64;
-        let lead = self.contest.window / LEAD_PART;
-        let schedule = Schedule { lead, ..self.contest.schedule(number, rate()) };
-        let chunks = (self.shape.compactors > 0).then_some(CHUNKS);
-        self.contest.open_loop(window.arm, &schedule, "", chunks)
-    }
-
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: 16, limit: None, warms_up: true }
-    }
-
-    fn side(&self) -> Side {
-        Side::Load
-    }
-
-    fn turns(&self) -> usize {
-        WINDOWS as usize
-    }
-
-    fn round_takes(&self) -> Option<Duration> {
-        Some((self.contest.window + BETWEEN_WINDOWS) * (WINDOWS as u32 * self.contest.arms.len() as u32))
     }
 }
 
@@ -152,7 +113,7 @@ mod tests {
     fn every_combination_is_a_cell_and_no_compactors_are_one() {
         let options = options_of("--host tokio --compactors 0,4 --chunks 20,100").unwrap();
         let cells = plan(&options, &Pinning::detect()).unwrap();
-        let titles: Vec<String> = cells.iter().map(|cell| cell.shape.title()).collect();
+        let titles: Vec<String> = cells.iter().map(|cell| cell.title.clone()).collect();
         let wanted = ["none", "4 × 20 µs", "4 × 100 µs"];
         assert_eq!(titles, wanted.map(|load| format!("tokio, compactors: {load}")));
     }

@@ -7,7 +7,7 @@ use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
-use crate::serving::contest::{DRIVER, LATENCY, LATENESS};
+use crate::serving::cell::{DRIVER, LATENCY, LATENESS};
 use crate::serving::host::Host;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;

@@ -1,9 +1,9 @@
 //! What was set as the aim for an echo server, beside what was found.
 
-use super::cell::{ECHO_RATE, Shape, at_load};
+use super::cell::Shape;
 use super::options::Section;
 use crate::harness::report::Cell;
-use crate::serving::contest::LATENCY;
+use crate::serving::cell::{ECHO_RATE, LATENCY, at_load};
 use crate::serving::host::Host;
 use crate::stats::conclusion::{Bar, Conclusion};
 

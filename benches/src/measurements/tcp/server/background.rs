@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
+
+use smol::future::yield_now;
 
 use super::tasks::Tasks;
 use super::{Background, World};
@@ -20,21 +22,30 @@ pub(super) fn start(world: &World, tasks: &Tasks) {
     let Some(background) = &world.setup.background else { return };
     for number in 0..READY {
         if background.self_waking {
-            let mut work = Work::new(world, background, number);
-            tasks.background(poll_fn(move |cx| {
-                if work.poll(cx).is_ready() {
-                    cx.waker().wake_by_ref();
-                }
-                Poll::Pending
-            }));
+            tasks.background(wake_oneself(Work::new(world, background, number)));
             continue;
         }
         let pair = Rc::new(Pair::default());
         for side in 0..2 {
-            let mut work = Work::new(world, background, number * 2 + side);
-            let pair = pair.clone();
-            tasks.background(poll_fn(move |cx| pair.poll(side as usize, &mut work, cx)));
+            let work = Work::new(world, background, number * 2 + side);
+            tasks.background(take_turns(work, pair.clone(), side as usize));
         }
+    }
+}
+
+async fn wake_oneself(mut work: Work) {
+    loop {
+        work.piece().await;
+        yield_now().await;
+    }
+}
+
+/// monoio puts a task that wakes itself before all others, and one that was woken by another task behind them.
+async fn take_turns(mut work: Work, pair: Rc<Pair>, side: usize) {
+    loop {
+        pair.turn_of(side).await;
+        work.piece().await;
+        pair.pass_to(1 - side);
     }
 }
 
@@ -49,18 +60,17 @@ struct Work {
 impl Work {
     fn new(world: &World, background: &Background, number: u64) -> Self {
         let random = Random::new(background.seed, Purpose::Work, number);
-        let micros = |micros: u32| Duration::from_micros(micros.into());
         let (shortest, longest) = background.polls_us;
-        Work { gate: world.gate.clone(), random, shortest: micros(shortest), longest: micros(longest) }
+        let [shortest, longest] = [shortest, longest].map(|micros| Duration::from_micros(micros.into()));
+        Work { gate: world.gate.clone(), random, shortest, longest }
     }
 
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
-        self.gate.poll_work(cx, || self.random.between(self.shortest, self.longest))
+    async fn piece(&mut self) {
+        self.gate.work(|| self.random.between(self.shortest, self.longest)).await;
     }
 }
 
-/// Two tasks that take turns: whose turn it is, and how to wake each. monoio puts a task that wakes itself before all
-/// others, and one that was woken by another task behind them.
+/// Whose turn it is of two tasks, and how to wake each.
 #[derive(Default)]
 struct Pair {
     turn: Cell<usize>,
@@ -68,17 +78,20 @@ struct Pair {
 }
 
 impl Pair {
-    fn poll(&self, side: usize, work: &mut Work, cx: &Context<'_>) -> Poll<()> {
-        match &mut *self.wakers[side].borrow_mut() {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-        if self.turn.get() == side && work.poll(cx).is_ready() {
-            let other = 1 - side;
-            self.turn.set(other);
-            // One that has not been polled yet is going to be.
-            self.wakers[other].borrow().iter().for_each(Waker::wake_by_ref);
-        }
-        Poll::Pending
+    async fn turn_of(&self, side: usize) {
+        poll_fn(|cx| {
+            match &mut *self.wakers[side].borrow_mut() {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
+            if self.turn.get() == side { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    /// A task that has not been polled yet is going to be.
+    fn pass_to(&self, side: usize) {
+        self.turn.set(side);
+        self.wakers[side].borrow().iter().for_each(Waker::wake_by_ref);
     }
 }

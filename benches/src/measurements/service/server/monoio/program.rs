@@ -28,7 +28,7 @@ pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
 /// A compactor, which works off chunks of so much CPU time while `gate` is open.
 pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     loop {
-        gate.work(chunk).await;
+        gate.work(|| chunk).await;
         yield_now().await;
     }
 }
