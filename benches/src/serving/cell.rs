@@ -55,10 +55,9 @@ pub(crate) struct Cell<S, P, D> {
     pub arms: Vec<Arm<P>>,
     /// What a client says to a server of such a seed and shape.
     pub dialogue: fn(u64, &S) -> D,
-    /// Connections to each server.
+    /// To each server.
     pub connections: usize,
     pub loops: Vec<Loop>,
-    /// The length of a window.
     pub window: Duration,
     /// So long from the start of an open loop nothing counts.
     pub lead: Duration,
@@ -107,7 +106,7 @@ pub(crate) fn at_load(load: u32, figure: &str) -> String {
 }
 
 impl<S, P, D: Dialogue> Cell<S, P, D> {
-    /// How many connections to all servers there are.
+    /// Connections to all servers.
     pub(crate) fn sockets(&self) -> u64 {
         (self.arms.len() * self.connections) as u64
     }

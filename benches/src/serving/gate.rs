@@ -17,7 +17,6 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Lets the background run.
     pub(crate) fn open(&self) {
         self.open.store(true, Ordering::Release);
         self.opened.notify_waiters();

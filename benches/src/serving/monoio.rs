@@ -12,7 +12,6 @@ use monoio::{FusionDriver, RuntimeBuilder};
 use super::server::{ADDRESS, World};
 use crate::arms::monoio::driver;
 
-/// Runs `main` on monoio itself.
 pub(crate) fn block_on(main: impl Future<Output = io::Result<Infallible>>) -> io::Result<Infallible> {
     RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?.block_on(main)
 }

@@ -16,7 +16,6 @@ pub(crate) struct Arrival {
 pub(crate) struct Schedule {
     /// In order of time.
     pub arrivals: Vec<Arrival>,
-    /// The window's length.
     pub length: Duration,
     /// So long from the start nothing counts: the server has rested while another had its window, and its caches are the
     /// other's.
@@ -43,7 +42,6 @@ impl Schedule {
         at >= self.lead.as_nanos() as u64
     }
 
-    /// How many messages count.
     pub(crate) fn counted(&self) -> u64 {
         self.arrivals.iter().filter(|arrival| self.counts(arrival.at)).count() as u64
     }

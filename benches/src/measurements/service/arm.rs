@@ -1,4 +1,4 @@
-//! What runs the service's tasks.
+//! The arms: what runs the service's tasks.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,6 @@ impl Arm {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Its name for people.
     pub(super) fn title(self, host: Host) -> String {
         match self {
             Arm::Native => host.native().to_owned(),
@@ -50,8 +49,6 @@ impl Arm {
     }
 }
 
-/// The share of the queue of connections.
+/// The shares of the queues of connections and of compactors.
 pub(super) const FOREGROUND_SHARE: u32 = 19;
-
-/// The share of the queue of compactors.
 pub(super) const BACKGROUND_SHARE: u32 = 1;

@@ -18,7 +18,6 @@ use crate::serving::host::Host;
 /// Chunks a second that the compactors worked off, if there are compactors.
 pub(super) const CHUNKS: &str = "chunk_rate";
 
-/// Connections to each service.
 pub(super) const CONNECTIONS: usize = 16;
 
 /// The mean time between two requests of a connection.
@@ -37,7 +36,6 @@ pub(crate) struct Shape {
     pub compactors: u32,
     /// The CPU time that each uses up between two yields, in microseconds, if there are any.
     pub chunk_us: Option<u32>,
-    /// How long each window is, in seconds.
     pub window_s: f64,
 }
 

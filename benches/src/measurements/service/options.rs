@@ -60,7 +60,6 @@ fn host(name: &str) -> Result<Host, String> {
 }
 
 impl Options {
-    /// The hosts to serve on.
     pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {
         HOSTS.iter().copied().filter(|host| self.host.is_empty() || self.host.contains(host))
     }
@@ -84,7 +83,6 @@ impl Options {
         or_default(&self.compactors, compactors).into_iter().flat_map(of_number).collect()
     }
 
-    /// The length of a window.
     pub(super) fn window(&self) -> Duration {
         let default = if self.common.quick { QUICK_WINDOW } else { WINDOW };
         Duration::from_millis(self.window.unwrap_or(default).into())
@@ -96,23 +94,15 @@ mod tests {
     use super::*;
     use crate::harness::options::options_of;
 
-    fn options(line: &str) -> Options {
-        options_of(line).unwrap()
-    }
-
     #[test]
-    fn without_options_everything_is_measured_and_tokio_first() {
-        let options = options("");
-        assert_eq!(options.hosts().next(), Some(Host::Tokio));
-        assert_eq!(options.loads().len(), 10);
-        assert_eq!(options.loads()[..2], [(0, None), (1, Some(20))]);
-        assert_eq!(options.arms(Host::Tokio).len(), 6);
-    }
-
-    #[test]
-    fn what_is_given_counts_and_the_base_is_always_there() {
-        let options = options("--compactors 0,4 --chunks 50 --arms qlas,two_queues,imports_tokio_yield");
-        assert_eq!(options.loads(), [(0, None), (4, Some(50))]);
-        assert_eq!(options.arms(Host::Monoio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
+    fn everything_is_measured_or_what_is_asked_for_and_the_base() {
+        let all: Options = options_of("").unwrap();
+        assert_eq!(all.hosts().next(), Some(Host::Tokio));
+        assert_eq!((all.loads().len(), &all.loads()[..2]), (10, &[(0, None), (1, Some(20))][..]));
+        assert_eq!(all.arms(Host::Tokio).len(), 6);
+        let line = "--compactors 0,4 --chunks 50 --arms qlas,two_queues,imports_tokio_yield";
+        let some: Options = options_of(line).unwrap();
+        assert_eq!(some.loads(), [(0, None), (4, Some(50))]);
+        assert_eq!(some.arms(Host::Monoio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
     }
 }

@@ -13,7 +13,6 @@ const VALUE: usize = 64;
 pub(super) struct Talk(Vec<Vec<(String, String)>>);
 
 impl Talk {
-    /// Of so many connections.
     pub(super) fn new(seed: u64, connections: usize) -> Self {
         let mut random = Random::new(seed, Purpose::Work, u64::MAX);
         let mut of_key = |connection: usize, key: usize| {

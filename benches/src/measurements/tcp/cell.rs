@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::options::{Options, Section};
-use super::server::{Background, Setup, Spawner};
+use super::server::Setup;
 use crate::harness::experiment::Rounds;
 use crate::harness::options::or_default;
 use crate::harness::pinning::Pinning;
@@ -44,7 +44,6 @@ pub(crate) struct Shape {
     pub polls_us: Option<(u32, u32)>,
     /// The rates of the open loops, in percent of the pace in the closed loops.
     pub loads: Vec<u32>,
-    /// How long each window is, in seconds.
     pub window_s: f64,
 }
 
@@ -108,48 +107,45 @@ fn shapes(section: Section, host: Host, options: &Options) -> Vec<Shape> {
 }
 
 fn arms(shape: &Shape, options: &Options) -> Vec<Arm> {
-    let (host, host_budget_us) = (shape.host, None);
-    let background = shape.polls_us.map(|polls_us| Background {
-        polls_us,
-        self_waking: options.self_waking,
+    let native = Setup {
+        host: shape.host,
+        by_clockworker: false,
+        host_budget_us: None,
         foreground_share: options.foreground_share,
+        polls_us: None,
+        self_waking: options.self_waking,
         seed: options.common.seed,
-    });
-    let alone = |key: &str, title: String, spawner| {
-        let setup = Setup { host, spawner, host_budget_us, background: None };
-        Arm { key: key.to_owned(), title, setup, has_background: false }
     };
-    let beside = |key: &str, title: String, spawner| {
-        let mut arm = alone(key, title, spawner);
-        arm.setup.background.clone_from(&background);
-        arm.has_background = true;
-        arm
-    };
-    let (own, native, clockworker) = (host.native(), Spawner::Native, Spawner::Clockworker);
+    let clockworker = Setup { by_clockworker: true, ..native };
+    let beside_background = |setup| Setup { polls_us: shape.polls_us, ..setup };
+    let own = shape.host.native();
     match shape.section {
         Section::Plain => {
-            let base = alone("native", own.to_owned(), native);
-            vec![base.clone(), base, alone("clockworker", "Clockworker".to_owned(), clockworker)]
+            let base = arm("native", own.to_owned(), native);
+            vec![base.clone(), base, arm("clockworker", "Clockworker".to_owned(), clockworker)]
         }
         Section::Background => {
+            let with_background = format!("{own} with background");
             let shares = format!("Clockworker, {}:1", options.foreground_share);
             vec![
-                alone("native", format!("{own} alone"), native),
-                beside("native_with_background", format!("{own} with background"), native),
-                beside("clockworker_with_background", shares, clockworker),
+                arm("native", format!("{own} alone"), native),
+                arm("native_with_background", with_background, beside_background(native)),
+                arm("clockworker_with_background", shares, beside_background(clockworker)),
             ]
         }
         Section::Budgets => {
             let with_budget = |micros: u32| {
-                let title = format!("{} µs", grouped(micros.into()));
-                let mut arm = beside(&format!("budget_{micros}_us"), title, clockworker);
-                arm.setup.host_budget_us = Some(micros);
-                arm
+                let setup = Setup { host_budget_us: Some(micros), ..beside_background(clockworker) };
+                arm(&format!("budget_{micros}_us"), format!("{} µs", grouped(micros.into())), setup)
             };
-            let alone = alone("alone", "without background".to_owned(), clockworker);
+            let alone = arm("alone", "without background".to_owned(), clockworker);
             [alone].into_iter().chain(options.budgets().into_iter().map(with_budget)).collect()
         }
     }
+}
+
+fn arm(key: &str, title: String, setup: Setup) -> Arm {
+    Arm { key: key.to_owned(), title, setup, has_background: setup.polls_us.is_some() }
 }
 
 impl Shape {

@@ -123,14 +123,12 @@ impl Options {
         if self.common.quick { Usual { connections: &[8], window_ms: 10, ..usual } } else { usual }
     }
 
-    /// The sections to run.
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
         let default = if self.common.quick { Section::value_variants() } else { &[Section::Plain] };
         let wanted = or_default(&self.only, default);
         Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
     }
 
-    /// The hosts to serve on.
     pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {
         let wanted = |host: &Host| match self.hosts[..] {
             [] => self.common.quick || *host != Host::Smol,

@@ -47,44 +47,33 @@ use tasks::Tasks;
 type World = crate::serving::server::World<Setup>;
 
 /// How an echo server is set up: what its process is told.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
-    pub(super) spawner: Spawner,
+    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn: `monoio::spawn`, tokio's `LocalSet`,
+    /// smol's `LocalExecutor`.
+    pub(super) by_clockworker: bool,
     /// How long Clockworker may keep the thread from its host, in microseconds; the default if there is none.
     pub(super) host_budget_us: Option<u32>,
-    /// What the thread has to do beside its connections.
-    pub(super) background: Option<Background>,
-}
-
-/// What runs the server's tasks inside its host.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Spawner {
-    /// The host's own spawn: `monoio::spawn`, tokio's `LocalSet`, smol's `LocalExecutor`.
-    Native,
-    /// Clockworker, inside the host.
-    Clockworker,
-}
-
-/// Work that would take all of the thread, if it were let.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Background {
-    /// The CPU time of the shortest poll, and of the longest.
-    pub polls_us: (u32, u32),
-    /// Whether tasks wake themselves, or each other in pairs.
-    pub self_waking: bool,
     /// The share of Clockworker's queue of connections, where the background's is 1.
-    pub foreground_share: u32,
+    pub(super) foreground_share: u32,
+    /// CPU time of the shortest poll of a background and of the longest, in microseconds. It would take all of the thread, if
+    /// it were let.
+    pub(super) polls_us: Option<(u32, u32)>,
+    /// Whether the background's tasks wake themselves, or each other in pairs.
+    pub(super) self_waking: bool,
     /// Where the lengths of the polls start.
-    pub seed: u64,
+    pub(super) seed: u64,
 }
 
 /// Is an echo server until standard input ends.
 pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
-    stand(setup, |world| match world.setup.spawner {
-        Spawner::Native => serve_natively(world),
-        Spawner::Clockworker => serve_by_clockworker(world),
-    })
+    stand(
+        setup,
+        |world| {
+            if world.setup.by_clockworker { serve_by_clockworker(world) } else { serve_natively(world) }
+        },
+    )
 }
 
 fn serve_natively(world: &World) -> io::Result<Infallible> {
@@ -109,7 +98,7 @@ fn serve_by_clockworker(world: &World) -> io::Result<Infallible> {
     let (executor, tasks) = tasks::clockworker(&world.setup)?;
     match world.setup.host {
         #[cfg(target_os = "linux")]
-        Host::Monoio => on_executor(&executor, world.setup.background.is_some(), monoio::run(world, tasks)),
+        Host::Monoio => on_executor(&executor, world.setup.polls_us.is_some(), monoio::run(world, tasks)),
         #[cfg(not(target_os = "linux"))]
         Host::Monoio => Err(io::Error::other("monoio needs Linux")),
         Host::Tokio => arms::host().block_on(executor.run_until(on_tokio::program::run(world, tasks))),

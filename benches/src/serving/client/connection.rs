@@ -30,7 +30,6 @@ impl Connection {
         Connection { stream, number, begun, written, written_bytes: 0, echoed, echoed_bytes: 0, waiting }
     }
 
-    /// Messages that are not back yet.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -42,7 +41,6 @@ impl Connection {
         self.write(dialogue)
     }
 
-    /// Writes what can be written.
     pub(super) fn write(&mut self, dialogue: &impl Dialogue) -> Result<(), Failure> {
         while self.written < self.begun {
             let (message, _) = dialogue.exchange(self.number, self.written);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use smol::future::yield_now;
 
 use super::tasks::Tasks;
-use super::{Background, World};
+use super::{Setup, World};
 use crate::random::{Purpose, Random};
 use crate::serving::gate::Gate;
 
@@ -19,16 +19,20 @@ const READY: u64 = 8;
 
 /// Spawns what the setup has of a background.
 pub(super) fn start(world: &World, tasks: &Tasks) {
-    let Some(background) = &world.setup.background else { return };
+    let Setup { polls_us: Some((shortest, longest)), self_waking, seed, .. } = world.setup else { return };
+    let work = |number| Work {
+        gate: world.gate.clone(),
+        random: Random::new(seed, Purpose::Work, number),
+        shortest: Duration::from_micros(shortest.into()),
+        longest: Duration::from_micros(longest.into()),
+    };
     for number in 0..READY {
-        if background.self_waking {
-            tasks.background(wake_oneself(Work::new(world, background, number)));
-            continue;
-        }
-        let pair = Rc::new(Pair::default());
-        for side in 0..2 {
-            let work = Work::new(world, background, number * 2 + side);
-            tasks.background(take_turns(work, pair.clone(), side as usize));
+        if self_waking {
+            tasks.background(wake_oneself(work(number)));
+        } else {
+            let pair = Rc::new(Pair::default());
+            tasks.background(take_turns(work(number * 2), pair.clone(), 0));
+            tasks.background(take_turns(work(number * 2 + 1), pair, 1));
         }
     }
 }
@@ -58,13 +62,6 @@ struct Work {
 }
 
 impl Work {
-    fn new(world: &World, background: &Background, number: u64) -> Self {
-        let random = Random::new(background.seed, Purpose::Work, number);
-        let (shortest, longest) = background.polls_us;
-        let [shortest, longest] = [shortest, longest].map(|micros| Duration::from_micros(micros.into()));
-        Work { gate: world.gate.clone(), random, shortest, longest }
-    }
-
     async fn piece(&mut self) {
         self.gate.work(|| self.random.between(self.shortest, self.longest)).await;
     }

@@ -34,9 +34,9 @@ pub(super) fn clockworker(setup: &Setup) -> io::Result<(Executor, Tasks)> {
     }
     let executor = builder.build().map_err(io::Error::other)?;
     let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
-    let (foreground, background) = match &setup.background {
+    let (foreground, background) = match setup.polls_us {
         None => (executor.default_queue().clone(), executor.default_queue().clone()),
-        Some(background) => (queue("foreground", background.foreground_share)?, queue("background", 1)?),
+        Some(_) => (queue("foreground", setup.foreground_share)?, queue("background", 1)?),
     };
     Ok((executor, Tasks::Clockworker { foreground, background }))
 }
