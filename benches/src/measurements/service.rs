@@ -7,7 +7,7 @@
 //!
 //! A server is a process of its own, with one thread that serves, pinned to one core, as for [`tcp`](super::tcp), whose
 //! client this has too. Sixteen connections send when a schedule drawn beforehand says so, and latencies count from that
-//! moment. [`cell`] says how servers take turns.
+//! moment. `serving/cell.rs` says how servers take turns.
 
 pub mod arm;
 mod bars;

@@ -6,7 +6,7 @@
 //!
 //! In a *closed loop* each connection has one message under way, and the throughput counts. In an *open loop* messages are
 //! sent when a schedule drawn beforehand says so, and latencies count from that moment, so that a server that falls behind
-//! is not let off. [`cell`] says how servers take turns.
+//! is not let off. `serving/cell.rs` says how servers take turns.
 
 mod bars;
 mod cell;

@@ -17,14 +17,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn open(&self) {
-        self.open.store(true, Ordering::Release);
-        self.opened.notify_waiters();
-    }
-
-    /// Lets it rest, after the poll under way.
-    pub(crate) fn shut(&self) {
-        self.open.store(false, Ordering::Release);
+    /// Lets the background run, or rest after the poll under way.
+    pub(crate) fn set(&self, open: bool) {
+        self.open.store(open, Ordering::Release);
+        if open {
+            self.opened.notify_waiters();
+        }
     }
 
     /// Pieces of work that the background has done so far.

@@ -1,13 +1,13 @@
 //! A server's process, from inside: one thread that serves.
 //!
-//! The process's first thread waits on standard input and costs nothing meanwhile. It says on standard output where the
-//! server listens, and answers every command with what the process has used up. At the end of its input the process ends,
+//! The process's first thread waits on standard input and costs nothing meanwhile. It answers every command on standard
+//! output, where the server has said first where it listens, with what the process has used up. At the end of its input the process ends,
 //! so that no server outlives what started it.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{process, thread};
 
@@ -35,7 +35,7 @@ pub(crate) struct Listening {
 }
 
 /// A command for a server's process: lets the background run, or rest. Each is answered with [`Usage`].
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Command {
     Go,
     Stop,
@@ -54,14 +54,12 @@ pub(crate) struct Usage {
 pub(crate) struct World<S> {
     pub setup: S,
     pub gate: Arc<Gate>,
-    listening: mpsc::Sender<Listening>,
 }
 
 impl<S> World<S> {
     /// Tells where the server listens, and how its host does I/O.
     pub(crate) fn listens(&self, address: SocketAddr, driver: &str) -> io::Result<()> {
-        let driver = driver.to_owned();
-        self.listening.send(Listening { address, driver }).map_err(io::Error::other)
+        say(&Listening { address, driver: driver.to_owned() })
     }
 }
 
@@ -77,8 +75,7 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
 ) -> Result<(), Failure> {
     let pinning = Pinning::detect();
     let gate = Arc::new(Gate::default());
-    let (listening, listens) = mpsc::channel();
-    let world = World { setup: setup.clone(), gate: gate.clone(), listening };
+    let world = World { setup: setup.clone(), gate: gate.clone() };
     let server = pinning.clone();
     thread::spawn(move || {
         server.pin(Side::Measured);
@@ -86,21 +83,19 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
         give_up(&error);
     });
     pinning.pin(Side::Load);
-    say(&listens.recv().map_err(|_| Failure::run("the server's thread ended"))?)?;
     for command in serde_json::Deserializer::from_reader(io::stdin().lock()).into_iter() {
-        match command.map_err(|error| Failure::run(format!("no command for a server: {error}")))? {
-            Command::Go => gate.open(),
-            Command::Stop => gate.shut(),
-        }
-        say(&Usage { cpu: cpu(), work: gate.done() })?;
+        let command: Command =
+            command.map_err(|error| Failure::run(format!("no command for a server: {error}")))?;
+        gate.set(command == Command::Go);
+        say(&Usage { cpu: cpu(), work: gate.done() }).map_err(|error| Failure::stdout(&error))?;
     }
     Ok(())
 }
 
-fn say(answer: &impl Serialize) -> Result<(), Failure> {
+fn say(answer: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let written = serde_json::to_writer(&mut out, answer).map_err(io::Error::from);
-    written.and_then(|()| writeln!(out)).map_err(|error| Failure::stdout(&error))
+    serde_json::to_writer(&mut out, answer)?;
+    writeln!(out)
 }
 
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.

@@ -47,9 +47,6 @@ impl AsRef<Common> for Options {
     }
 }
 
-const WINDOW: u32 = 150;
-const QUICK_WINDOW: u32 = 10;
-
 /// The hosts that this service runs on, the one that is judged first.
 const HOSTS: &[Host] = if cfg!(target_os = "linux") { &[Host::Tokio, Host::Monoio] } else { &[Host::Tokio] };
 
@@ -84,7 +81,7 @@ impl Options {
     }
 
     pub(super) fn window(&self) -> Duration {
-        let default = if self.common.quick { QUICK_WINDOW } else { WINDOW };
+        let default = if self.common.quick { 10 } else { 150 };
         Duration::from_millis(self.window.unwrap_or(default).into())
     }
 }

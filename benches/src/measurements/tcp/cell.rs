@@ -88,17 +88,21 @@ fn cell(shape: Shape, part: u64, options: &Options, pinning: &Pinning) -> Cell {
 
 /// What the servers of a section on a host have to do, one cell after the other.
 fn shapes(section: Section, host: Host, options: &Options) -> Vec<Shape> {
-    let usual = options.usual(section);
-    let polls: Vec<Option<(u32, u32)>> = match section {
-        Section::Plain => vec![None],
-        _ => or_default(&options.polls, usual.polls).into_iter().map(Some).collect(),
-    };
+    let (quick, plain) = (options.common.quick, section == Section::Plain);
+    let (connections, loads): (&[u32], &[u32]) =
+        if plain { (&[1, 64, 100], &[50, 70]) } else { (&[64], &[50]) };
+    let window = if plain { 60 } else { 120 };
+    let (connections, window) = if quick { (&[8][..], 10) } else { (connections, window) };
+    let polls: &[(u32, u32)] =
+        if section == Section::Budgets && !quick { &[(5, 5), (20, 100)] } else { &[(20, 100)] };
+    let polls = or_default(&options.polls, polls).into_iter().map(Some);
+    let polls = if plain { vec![None] } else { polls.collect() };
+    let window_s = f64::from(options.window.unwrap_or(window)) / 1e3;
     let mut shapes = Vec::new();
     for bytes in or_default(&options.sizes, &[1_024]) {
-        for connections in or_default(&options.connections, usual.connections) {
+        for connections in or_default(&options.connections, connections) {
             for &polls_us in &polls {
-                let loads = or_default(&options.loads, usual.loads);
-                let window_s = f64::from(options.window.unwrap_or(usual.window_ms)) / 1e3;
+                let loads = or_default(&options.loads, loads);
                 shapes.push(Shape { section, host, connections, bytes, polls_us, loads, window_s });
             }
         }

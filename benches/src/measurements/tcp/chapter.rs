@@ -14,9 +14,9 @@ use crate::page::plot::{Plot, time_by_percentile};
 use crate::serving::cell::{
     CPU_PER_ECHO, CPU_USED, DRIVER, ECHO_RATE, LATENCY, LATENESS, MESSAGE_RATE, at_load,
 };
+use crate::stats;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::is_worst;
-use crate::stats::{self, Estimate};
 
 /// The cell of the first screen.
 const CONNECTIONS: u32 = 64;
@@ -171,17 +171,15 @@ fn plots(part: Part, cells: &[Cell<Shape>]) -> Vec<Plot> {
         Part::Background => ("clockworker_with_background", "the host’s own spawn alone"),
         Part::Budgets => return cells.iter().flat_map(by_budget).collect(),
     };
-    let bars = |figure: fn(&Cell<Shape>) -> String| {
+    let plot = |what: &str, figure: fn(&Cell<Shape>) -> String, better, word: &str| {
         let ratio = |cell: &Cell<Shape>| cell.arm(own)?.ratio(&figure(cell));
-        let named = cells.iter().map(|cell| (cell.title.clone(), ratio(cell)));
-        named.collect::<Vec<(String, Option<Estimate>)>>()
+        let bars = cells.iter().map(|cell| (cell.title.clone(), ratio(cell)));
+        let axis = format!("× {base}, 95 %: {word} is better");
+        Plot::ratios(format!("{what}, Clockworker"), axis, better, bars)
     };
-    let axis = |better: &str| format!("× {base}, 95 %: {better} is better");
-    let rates = bars(|_| ECHO_RATE.to_owned());
-    let tails = bars(|cell| at_first_load(cell, "latency_ns.p999"));
     let ratios = [
-        Plot::ratios("Throughput, Clockworker", axis("more"), Better::More, rates),
-        Plot::ratios("p99.9 at the lower load, Clockworker", axis("less"), Better::Less, tails),
+        plot("Throughput", |_| ECHO_RATE.to_owned(), Better::More, "more"),
+        plot("p99.9 at the lower load", |cell| at_first_load(cell, "latency_ns.p999"), Better::Less, "less"),
     ];
     ratios.into_iter().flatten().chain(foremost(cells).filter_map(by_percentile)).collect()
 }

@@ -99,30 +99,7 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// What is usual in a section.
-pub(super) struct Usual {
-    pub connections: &'static [u32],
-    pub loads: &'static [u32],
-    /// The shortest and the longest poll of the background, in microseconds, one pair after the other.
-    pub polls: &'static [(u32, u32)],
-    pub window_ms: u32,
-}
-
-const PLAIN: Usual = Usual { connections: &[1, 64, 100], loads: &[50, 70], polls: &[], window_ms: 60 };
-const BACKGROUND: Usual = Usual { connections: &[64], loads: &[50], polls: &[(20, 100)], window_ms: 120 };
-const BY_BUDGET: Usual = Usual { polls: &[(5, 5), (20, 100)], ..BACKGROUND };
-
 impl Options {
-    /// What is usual in a section of such a run.
-    pub(super) fn usual(&self, section: Section) -> Usual {
-        let usual = match section {
-            Section::Plain => PLAIN,
-            Section::Budgets if !self.common.quick => BY_BUDGET,
-            Section::Background | Section::Budgets => BACKGROUND,
-        };
-        if self.common.quick { Usual { connections: &[8], window_ms: 10, ..usual } } else { usual }
-    }
-
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
         let default = if self.common.quick { Section::value_variants() } else { &[Section::Plain] };
         let wanted = or_default(&self.only, default);

@@ -12,8 +12,7 @@ use crate::serving::dialogue::Dialogue;
 pub(super) struct Connection {
     stream: TcpStream,
     number: usize,
-    /// Messages begun, and those of them that are written, with the bytes of the one after.
-    begun: u64,
+    /// Messages that are written, with the bytes of the one after.
     written: u64,
     written_bytes: usize,
     /// Messages that came back, with the bytes of the one after.
@@ -25,9 +24,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(number: usize, stream: TcpStream) -> Self {
-        let waiting = VecDeque::with_capacity(64);
-        let (begun, written, echoed) = (0, 0, 0);
-        Connection { stream, number, begun, written, written_bytes: 0, echoed, echoed_bytes: 0, waiting }
+        let (written, echoed, waiting) = (0, 0, VecDeque::with_capacity(64));
+        Connection { stream, number, written, written_bytes: 0, echoed, echoed_bytes: 0, waiting }
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -37,12 +35,11 @@ impl Connection {
     /// Begins a message, to be sent at `intended` nanoseconds from some start, and writes what can be written.
     pub(super) fn begin(&mut self, intended: u64, dialogue: &impl Dialogue) -> Result<(), Failure> {
         self.waiting.push_back(intended);
-        self.begun += 1;
         self.write(dialogue)
     }
 
     pub(super) fn write(&mut self, dialogue: &impl Dialogue) -> Result<(), Failure> {
-        while self.written < self.begun {
+        while self.written < self.echoed + self.waiting.len() as u64 {
             let (message, _) = dialogue.exchange(self.number, self.written);
             match self.stream.write(&message[self.written_bytes..]) {
                 Ok(bytes) => self.written_bytes += bytes,
