@@ -29,6 +29,7 @@ mod on_smol {
 }
 
 use std::convert::Infallible;
+use std::future::Future;
 use std::io;
 use std::rc::Rc;
 
@@ -41,7 +42,7 @@ use crate::failure::Failure;
 use crate::serving::host::Host;
 #[cfg(target_os = "linux")]
 use crate::serving::monoio::{block_on, on_executor};
-use crate::serving::server::stand;
+use crate::serving::server::{forever, stand};
 use tasks::Tasks;
 
 type World = crate::serving::server::World<Setup>;
@@ -104,4 +105,20 @@ fn serve_by_clockworker(world: &World) -> io::Result<Infallible> {
         Host::Tokio => arms::host().block_on(executor.run_until(on_tokio::program::run(world, tasks))),
         Host::Smol => smol::block_on(executor.run_until(on_smol::program::run(world, tasks))),
     }
+}
+
+/// Serves: each connection that `accept` has is a task, and so is what accepts them.
+async fn serve<C, E: Future<Output = io::Result<()>> + 'static>(
+    world: &World,
+    tasks: Tasks,
+    accept: impl AsyncFn() -> io::Result<C> + 'static,
+    echo: impl Fn(C) -> E + 'static,
+) -> io::Result<Infallible> {
+    background::start(world, &tasks);
+    tasks.clone().foreground(async move {
+        loop {
+            tasks.foreground(echo(accept().await?));
+        }
+    });
+    Ok(forever().await)
 }

@@ -4,26 +4,16 @@ use std::convert::Infallible;
 use std::io;
 
 use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
-use monoio::net::{TcpListener, TcpStream};
+use monoio::net::TcpStream;
 
 use super::tasks::Tasks;
-use super::{World, background};
+use super::{World, serve};
 use crate::serving::monoio::listen;
-use crate::serving::server::{BUFFER, forever};
+use crate::serving::server::BUFFER;
 
-/// Serves: each connection is a task, and so is what accepts them.
 pub(super) async fn run(world: &World, tasks: Tasks) -> io::Result<Infallible> {
     let listener = listen(world)?;
-    background::start(world, &tasks);
-    tasks.clone().foreground(accept(listener, tasks));
-    Ok(forever().await)
-}
-
-async fn accept(listener: TcpListener, tasks: Tasks) -> io::Result<()> {
-    loop {
-        let (stream, _) = listener.accept().await?;
-        tasks.foreground(echo(stream));
-    }
+    serve(world, tasks, async move || Ok(listener.accept().await?.0), echo).await
 }
 
 /// monoio takes buffers by value, and gives them back with what was read as their length.
