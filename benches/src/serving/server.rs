@@ -87,7 +87,8 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
         let command: Command =
             command.map_err(|error| Failure::run(format!("no command for a server: {error}")))?;
         gate.set(command == Command::Go);
-        say(&Usage { cpu: cpu(), work: gate.done() }).map_err(|error| Failure::stdout(&error))?;
+        say(&Usage { cpu: cpu(), work: gate.done() })
+            .map_err(|error| Failure::run(format!("cannot write to standard output: {error}")))?;
     }
     Ok(())
 }
