@@ -34,8 +34,8 @@ pub enum Command {
     #[command(hide = true)]
     TcpServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = read_setup::<tcp::setup::Setup>)]
-        setup: tcp::setup::Setup,
+        #[arg(value_parser = read_setup::<tcp::server::Setup>)]
+        setup: tcp::server::Setup,
     },
     /// Measure a key-value service beside compaction: by its imports alone, and by queues
     Service(service::options::Options),
@@ -43,8 +43,8 @@ pub enum Command {
     #[command(hide = true)]
     ServiceServer {
         /// How it is set up, as JSON
-        #[arg(value_parser = read_setup::<service::setup::Setup>)]
-        setup: service::setup::Setup,
+        #[arg(value_parser = read_setup::<service::server::Setup>)]
+        setup: service::server::Setup,
     },
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
     Tail(tail::options::Options),

@@ -3,15 +3,14 @@
 
 pub mod host;
 
-pub mod command;
-pub mod gate;
-pub mod server;
+pub(crate) mod gate;
+#[cfg(target_os = "linux")]
+pub(crate) mod monoio;
+pub(crate) mod server;
 
-pub mod dialogue;
-pub mod pattern;
-pub mod schedule;
+pub(crate) mod child;
+pub(crate) mod client;
+pub(crate) mod dialogue;
+pub(crate) mod schedule;
 
-pub mod child;
-pub mod client;
-pub mod connection;
-pub mod contender;
+pub(crate) mod cell;

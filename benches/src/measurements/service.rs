@@ -7,18 +7,16 @@
 //!
 //! A server is a process of its own, with one thread that serves, pinned to one core, as for [`tcp`](super::tcp), whose
 //! client this has too. Sixteen connections send when a schedule drawn beforehand says so, and latencies count from that
-//! moment. [`cell`] says how servers take turns.
+//! moment. `serving/cell.rs` says how servers take turns.
 
 pub mod arm;
-pub mod bars;
-pub mod cell;
-pub mod chapter;
-pub mod compaction;
+mod bars;
+mod cell;
+mod chapter;
 pub mod options;
 pub mod server;
-pub mod setup;
-pub mod store;
-pub mod talk;
+mod store;
+mod talk;
 
 use crate::failure::Failure;
 use crate::harness::measurement::{Measurement, Plan};
@@ -31,8 +29,7 @@ use cell::Shape;
 use options::Options;
 
 /// The measurement `service`.
-#[derive(Debug)]
-pub struct Service;
+pub(crate) struct Service;
 
 impl Measurement for Service {
     type Options = Options;

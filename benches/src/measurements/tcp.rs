@@ -6,14 +6,13 @@
 //!
 //! In a *closed loop* each connection has one message under way, and the throughput counts. In an *open loop* messages are
 //! sent when a schedule drawn beforehand says so, and latencies count from that moment, so that a server that falls behind
-//! is not let off. [`cell`] says how servers take turns.
+//! is not let off. `serving/cell.rs` says how servers take turns.
 
-pub mod bars;
-pub mod cell;
-pub mod chapter;
+mod bars;
+mod cell;
+mod chapter;
 pub mod options;
 pub mod server;
-pub mod setup;
 
 use crate::failure::Failure;
 use crate::harness::measurement::{Measurement, Plan};
@@ -26,8 +25,7 @@ use cell::{Cell, Shape};
 use options::Options;
 
 /// The measurement `tcp`.
-#[derive(Debug)]
-pub struct Tcp;
+pub(crate) struct Tcp;
 
 /// Files that are open beside a cell's connections.
 const OTHER_FILES: u64 = 64;

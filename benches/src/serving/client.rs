@@ -3,18 +3,22 @@
 //! It does not sleep while a window lasts, where it has a core to itself: how long the system takes to wake it would be
 //! in every latency.
 
+mod connection;
+
+use std::io;
 use std::net::{SocketAddr, TcpStream as Std};
 use std::time::{Duration, Instant};
 
+use mio::event::Event;
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll, Registry, Token};
 
-use super::connection::Connection;
 use super::dialogue::Dialogue;
 use super::schedule::Schedule;
 use crate::failure::Failure;
 use crate::stats::spread::Values;
 use crate::stopwatch::{Stopwatch, now};
+use connection::Connection;
 
 /// Events taken at a time, so that what is due meanwhile is sent between them and not after.
 const EVENTS: usize = 64;
@@ -26,8 +30,8 @@ const BUFFER: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a closed loop found.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Closed {
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Closed {
     /// Messages that came back.
     pub echoes: u64,
     /// In so much time.
@@ -35,8 +39,8 @@ pub struct Closed {
 }
 
 /// What an open loop found.
-#[derive(Clone, Debug, Default)]
-pub struct Open {
+#[derive(Default)]
+pub(crate) struct Open {
     /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
     /// From the intended arrival until the message was sent.
@@ -46,36 +50,20 @@ pub struct Open {
 }
 
 /// All connections to one server.
-#[derive(Debug)]
-pub struct Client<D> {
+pub(crate) struct Client<D> {
     poll: Poll,
-    events: Events,
     connections: Vec<Connection>,
     dialogue: D,
     /// Whether this thread has its core to itself.
     alone: bool,
-    ready: Vec<Ready>,
     buffer: Vec<u8>,
+    /// When the messages that the last event brought back were to be sent.
     echoed: Vec<u64>,
-}
-
-/// What happened to a connection.
-#[derive(Clone, Copy, Debug)]
-struct Ready {
-    number: usize,
-    readable: bool,
-    writable: bool,
-    /// The server will not say any more. A read that fetches the last it said does not tell, and no other event will.
-    closed: bool,
 }
 
 impl<D: Dialogue> Client<D> {
     /// Connects, and has a message answered on each connection.
-    ///
-    /// # Errors
-    ///
-    /// If a connection cannot be made, or a wrong answer comes.
-    pub fn connect(
+    pub(crate) fn connect(
         address: SocketAddr,
         connections: usize,
         dialogue: D,
@@ -83,60 +71,35 @@ impl<D: Dialogue> Client<D> {
     ) -> Result<Self, Failure> {
         let refused = |error| Failure::run(format!("cannot connect to a server: {error}"));
         let poll = Poll::new().map_err(refused)?;
-        let mut client = Client {
-            poll,
-            events: Events::with_capacity(EVENTS),
-            connections: Vec::with_capacity(connections),
-            dialogue,
-            alone,
-            ready: Vec::with_capacity(EVENTS),
-            buffer: vec![0; BUFFER],
-            echoed: Vec::new(),
+        let connect = |number| -> io::Result<Connection> {
+            Ok(Connection::new(number, connect(address, number, poll.registry())?))
         };
-        for number in 0..connections {
-            client.add(number, Std::connect(address).map_err(refused)?)?;
-        }
-        for connection in &mut client.connections {
-            connection.begin(0, &client.dialogue)?;
-        }
+        let connections = (0..connections).map(connect).collect::<Result<_, _>>().map_err(refused)?;
+        let (buffer, echoed) = (vec![0; BUFFER], Vec::new());
+        let mut client = Client { poll, connections, dialogue, alone, buffer, echoed };
+        client.begin_everywhere()?;
         client.settle()?;
         Ok(client)
     }
 
-    fn add(&mut self, number: usize, stream: Std) -> Result<(), Failure> {
-        let connect = || {
-            stream.set_nodelay(true)?;
-            stream.set_nonblocking(true)?;
-            let mut stream = TcpStream::from_std(stream);
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll.registry().register(&mut stream, Token(number), interest)?;
-            Ok(stream)
-        };
-        let stream = connect()
-            .map_err(|error: std::io::Error| Failure::run(format!("cannot set up a connection: {error}")))?;
-        self.connections.push(Connection::new(number, stream));
-        Ok(())
+    fn begin_everywhere(&mut self) -> Result<(), Failure> {
+        self.connections.iter_mut().try_for_each(|connection| connection.begin(0, &self.dialogue))
     }
 
     /// Sends a new message wherever one has come back, for `length`.
-    ///
-    /// # Errors
-    ///
-    /// If a connection breaks, or something else comes back than was to.
-    pub fn closed(&mut self, length: Duration) -> Result<Closed, Failure> {
+    pub(crate) fn closed(&mut self, length: Duration) -> Result<Closed, Failure> {
+        let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
-        for connection in &mut self.connections {
-            connection.begin(0, &self.dialogue)?;
-        }
+        self.begin_everywhere()?;
         let mut echoes = 0;
         let elapsed = loop {
             let elapsed = watch.elapsed();
             if elapsed >= length {
                 break elapsed;
             }
-            self.wait(length - elapsed)?;
-            for index in 0..self.ready.len() {
-                let number = self.serve(index)?;
+            self.wait(&mut events, length - elapsed)?;
+            for event in &events {
+                let number = self.serve(event)?;
                 echoes += self.echoed.len() as u64;
                 for _ in 0..self.echoed.len() {
                     self.connections[number].begin(0, &self.dialogue)?;
@@ -148,11 +111,8 @@ impl<D: Dialogue> Client<D> {
 
     /// Sends messages when they are due, whatever has become of those before, and waits for all of them, after the
     /// last for `limit` at most.
-    ///
-    /// # Errors
-    ///
-    /// If a connection breaks, or something else comes back than was to.
-    pub fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
+    pub(crate) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
+        let mut events = Events::with_capacity(EVENTS);
         let mut open = Open::default();
         let start = now();
         let (mut sent, mut answered) = (0, 0);
@@ -164,9 +124,9 @@ impl<D: Dialogue> Client<D> {
             }
             let due = schedule.arrivals.get(sent).map(|next| Duration::from_nanos(next.at));
             let due = due.unwrap_or(schedule.length + limit);
-            self.wait(due.saturating_sub(elapsed))?;
-            for index in 0..self.ready.len() {
-                self.serve(index)?;
+            self.wait(&mut events, due.saturating_sub(elapsed))?;
+            for event in &events {
+                self.serve(event)?;
                 let read = (now() - start).as_nanos() as u64;
                 answered += self.echoed.len();
                 let counted = self.echoed.iter().filter(|&&intended| schedule.counts(intended));
@@ -179,24 +139,23 @@ impl<D: Dialogue> Client<D> {
         Ok(open)
     }
 
-    /// Waits until everything is back.
-    ///
-    /// # Errors
-    ///
-    /// If it is not for 20 s, or a connection breaks.
-    pub fn settle(&mut self) -> Result<(), Failure> {
+    /// Waits until everything is back, for 20 s at most.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
-        while self.connections.iter().any(|connection| connection.waiting() > 0) {
+        loop {
+            let waiting: usize = self.connections.iter().map(Connection::waiting).sum();
+            if waiting == 0 {
+                return Ok(());
+            }
             if watch.elapsed() > PATIENCE {
-                let waiting: usize = self.connections.iter().map(Connection::waiting).sum();
                 return Err(Failure::run(format!("a server left {waiting} messages unanswered")));
             }
-            self.wait(Duration::from_millis(10))?;
-            for index in 0..self.ready.len() {
-                self.serve(index)?;
+            self.wait(&mut events, Duration::from_millis(10))?;
+            for event in &events {
+                self.serve(event)?;
             }
         }
-        Ok(())
     }
 
     /// Sends what is due. The time since `start`.
@@ -224,42 +183,44 @@ impl<D: Dialogue> Client<D> {
     }
 
     /// Gathers what has happened; waits for something to happen, `limit` at most, if others use this core too.
-    fn wait(&mut self, limit: Duration) -> Result<(), Failure> {
+    fn wait(&mut self, events: &mut Events, limit: Duration) -> Result<(), Failure> {
         let limit = if self.alone { Duration::ZERO } else { limit };
-        match self.poll.poll(&mut self.events, Some(limit)) {
-            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                return Err(Failure::run(format!("the client cannot wait for events: {error}")));
+        match self.poll.poll(events, Some(limit)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(Failure::run(format!("the client cannot wait for events: {error}")))
             }
-            _ => {}
+            _ => Ok(()),
         }
-        let events = self.events.iter();
-        self.ready.clear();
-        self.ready.extend(events.map(|event| Ready {
-            number: event.token().0,
-            // What broke is found out by reading.
-            readable: event.is_readable() || event.is_error(),
-            writable: event.is_writable(),
-            closed: event.is_read_closed(),
-        }));
-        Ok(())
     }
 
-    /// Writes and reads what can be on a connection that something happened to. Its number; what is back is in `echoed`.
-    fn serve(&mut self, index: usize) -> Result<usize, Failure> {
-        let Ready { number, readable, writable, closed } = self.ready[index];
+    /// Writes and reads what can be on the connection of an event. Its number; what is back is in `echoed`.
+    fn serve(&mut self, event: &Event) -> Result<usize, Failure> {
+        let number = event.token().0;
         let connection = &mut self.connections[number];
         self.echoed.clear();
-        if writable {
+        if event.is_writable() {
             connection.write(&self.dialogue)?;
         }
-        if readable {
+        // What broke is found out by reading.
+        if event.is_readable() || event.is_error() {
             connection.read(&self.dialogue, &mut self.buffer, &mut self.echoed)?;
         }
-        if closed {
+        // A read that fetches the last that the server said does not tell that it was the last, and no other event will.
+        if event.is_read_closed() {
             return Err(connection.closed());
         }
         Ok(number)
     }
+}
+
+/// A new connection, whose events have that number.
+fn connect(address: SocketAddr, number: usize, registry: &Registry) -> io::Result<TcpStream> {
+    let stream = Std::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    let mut stream = TcpStream::from_std(stream);
+    registry.register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
+    Ok(stream)
 }
 
 #[cfg(test)]

@@ -1,64 +1,46 @@
 //! What lets a server's background run only while the server has its window.
 
-use std::future::poll_fn;
-use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::workload::spin;
 
 /// Lets the background run or rest, from another thread. It rests at first.
-#[derive(Debug, Default)]
-pub struct Gate {
+#[derive(Default)]
+pub(crate) struct Gate {
     open: AtomicBool,
-    /// Polls so far; written by the server's thread only.
-    polls: AtomicU64,
-    resting: Mutex<Vec<Waker>>,
+    opened: Notify,
+    /// Pieces of work so far; written by the server's thread only.
+    done: AtomicU64,
 }
 
 impl Gate {
-    /// Lets the background run.
-    pub fn open(&self) {
-        let resting = {
-            let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-            self.open.store(true, Ordering::Relaxed);
-            mem::take(&mut *resting)
-        };
-        resting.into_iter().for_each(Waker::wake);
-    }
-
-    /// Lets it rest, after the poll under way.
-    pub fn shut(&self) {
-        let _resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.open.store(false, Ordering::Relaxed);
-    }
-
-    /// Polls so far.
-    pub fn polls(&self) -> u64 {
-        self.polls.load(Ordering::Relaxed)
-    }
-
-    /// Waits until the background may run.
-    pub async fn admitted(&self) {
-        poll_fn(|cx| if self.admits(cx) { Poll::Ready(()) } else { Poll::Pending }).await;
-    }
-
-    /// Whether a task may run; it is woken later if not.
-    pub fn admits(&self, cx: &Context<'_>) -> bool {
-        if self.open.load(Ordering::Relaxed) {
-            return true;
+    /// Lets the background run, or rest after the poll under way.
+    pub(crate) fn set(&self, open: bool) {
+        self.open.store(open, Ordering::Release);
+        if open {
+            self.opened.notify_waiters();
         }
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
-        // It may have been opened meanwhile, but not while it is locked.
-        let open = self.open.load(Ordering::Relaxed);
-        if !open {
-            resting.push(cx.waker().clone());
-        }
-        open
     }
 
-    /// Counts a poll, or whatever the background's work is counted in.
-    pub fn count(&self) {
+    /// Pieces of work that the background has done so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Does a piece of work, of as much CPU time as `time` says once the background may run.
+    pub(crate) async fn work(&self, time: impl FnOnce() -> Duration) {
+        while !self.open.load(Ordering::Acquire) {
+            // It is woken by what opens the gate from here on; what did so before is seen.
+            let opened = self.opened.notified();
+            if !self.open.load(Ordering::Acquire) {
+                opened.await;
+            }
+        }
+        spin::burn(time());
         // One writer: a load and a store do.
-        self.polls.store(self.polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.done.store(self.done() + 1, Ordering::Relaxed);
     }
 }

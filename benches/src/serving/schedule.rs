@@ -6,31 +6,25 @@ use crate::random::{Purpose, Random};
 
 /// A message to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// When, in nanoseconds from the start.
     pub at: u64,
-    /// On which connection.
     pub connection: usize,
 }
 
 /// The messages of a window.
-#[derive(Clone, Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// In order of time.
     pub arrivals: Vec<Arrival>,
-    /// The window's length.
     pub length: Duration,
-    /// So many nanoseconds from the start nothing counts: the server has rested while another had its window, and its
-    /// caches are the other's.
-    pub lead: u64,
+    /// So long from the start nothing counts: the server has rested while another had its window, and its caches are the
+    /// other's.
+    pub lead: Duration,
 }
 
-/// A lead, unless a measurement has its own.
-const LEAD: u64 = 4_000_000;
-
 impl Schedule {
-    /// A Poisson process of `rate` messages a second, each on any of the connections with the same probability.
-    pub fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
+    /// A Poisson process of `rate` messages a second, each on any of the connections with the same probability. All count.
+    pub(crate) fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
         let mut random = Random::new(seed, Purpose::Arrivals, part);
         let mean = Duration::from_secs_f64(1.0 / rate.max(1.0));
         let mut arrivals = Vec::new();
@@ -40,21 +34,15 @@ impl Schedule {
             arrivals.push(Arrival { at: at.as_nanos() as u64, connection });
             at += random.gap(mean);
         }
-        Schedule { arrivals, length, lead: LEAD }
-    }
-
-    /// The same with another lead.
-    pub fn with_lead(self, lead: Duration) -> Self {
-        Schedule { lead: lead.as_nanos() as u64, ..self }
+        Schedule { arrivals, length, lead: Duration::ZERO }
     }
 
     /// Whether a message that is to be sent at `at` counts: not in the lead.
-    pub fn counts(&self, at: u64) -> bool {
-        at >= self.lead
+    pub(crate) fn counts(&self, at: u64) -> bool {
+        at >= self.lead.as_nanos() as u64
     }
 
-    /// How many messages count.
-    pub fn counted(&self) -> u64 {
+    pub(crate) fn counted(&self) -> u64 {
         self.arrivals.iter().filter(|arrival| self.counts(arrival.at)).count() as u64
     }
 }
@@ -74,21 +62,17 @@ mod tests {
     }
 
     #[test]
-    fn the_first_messages_do_not_count() {
-        let schedule = Schedule::draw(1, 1, 100_000.0, 10, SECOND);
-        assert!(!schedule.counts(LEAD - 1) && schedule.counts(LEAD));
-        let early = schedule.arrivals.iter().take_while(|arrival| arrival.at < LEAD).count();
-        assert!(early > 0);
-        assert_eq!(schedule.counted(), (schedule.arrivals.len() - early) as u64);
-    }
-
-    #[test]
-    fn arrivals_come_in_order_at_the_rate_on_all_connections() {
-        let Schedule { arrivals, .. } = Schedule::draw(1, 1, 100_000.0, 10, SECOND);
+    fn arrivals_come_in_order_at_the_rate_on_all_connections_and_count_after_the_lead() {
+        let drawn = Schedule::draw(1, 1, 100_000.0, 10, SECOND);
+        let schedule = Schedule { lead: Duration::from_millis(4), ..drawn };
+        let arrivals = &schedule.arrivals;
         // A Poisson count of mean 100,000 has a standard deviation of 316.
         assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
         assert!(arrivals.windows(2).all(|pair| pair[0].at <= pair[1].at));
         let on = |number| arrivals.iter().filter(|arrival| arrival.connection == number).count();
         assert!((0..10).all(|number| (9_600..10_400).contains(&on(number))));
+        let early = arrivals.iter().take_while(|arrival| arrival.at < 4_000_000).count();
+        assert!(early > 0 && !schedule.counts(3_999_999) && schedule.counts(4_000_000));
+        assert_eq!(schedule.counted(), (arrivals.len() - early) as u64);
     }
 }

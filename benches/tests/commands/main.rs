@@ -5,5 +5,4 @@ mod support;
 mod cli;
 mod docs;
 mod report;
-mod service;
-mod tcp;
+mod servers;

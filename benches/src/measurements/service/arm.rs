@@ -1,4 +1,4 @@
-//! What runs the service's tasks.
+//! The arms: what runs the service's tasks.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -26,25 +26,17 @@ pub enum Arm {
 
 impl Arm {
     /// The arms on a host, the base first.
-    pub fn on(host: Host) -> impl Iterator<Item = Arm> {
+    pub(super) fn on(host: Host) -> impl Iterator<Item = Arm> {
         let there = move |arm: &Arm| *arm != Arm::ImportsTokioYield || host == Host::Tokio;
         Arm::value_variants().iter().copied().filter(there)
     }
 
-    /// Its name in the JSON file.
-    pub fn key(self) -> &'static str {
-        match self {
-            Arm::Native => "native",
-            Arm::NativeAgain => "native_again",
-            Arm::Imports => "imports",
-            Arm::ImportsTokioYield => "imports_tokio_yield",
-            Arm::TwoQueues => "two_queues",
-            Arm::Qlas => "qlas",
-        }
+    /// Its name in the JSON file, which is that on the command line.
+    pub(super) fn key(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Its name for people.
-    pub fn title(self, host: Host) -> String {
+    pub(super) fn title(self, host: Host) -> String {
         match self {
             Arm::Native => host.native().to_owned(),
             Arm::NativeAgain => format!("{} again (A/A)", host.native()),
@@ -57,27 +49,6 @@ impl Arm {
     }
 }
 
-/// The share of the queue of connections.
-pub const FOREGROUND_SHARE: u32 = 19;
-
-/// The share of the queue of compactors.
-pub const BACKGROUND_SHARE: u32 = 1;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_base_is_first_and_keys_are_those_of_the_command_line() {
-        assert_eq!(Arm::on(Host::Tokio).next(), Some(Arm::Native));
-        for arm in Arm::on(Host::Tokio) {
-            assert_eq!(Arm::from_str(arm.key(), false), Ok(arm));
-            assert_eq!(serde_json::to_string(&arm).unwrap(), format!("\"{}\"", arm.key()));
-        }
-    }
-
-    #[test]
-    fn what_is_tokios_is_not_on_monoio() {
-        assert!(Arm::on(Host::Monoio).all(|arm| arm != Arm::ImportsTokioYield));
-    }
-}
+/// The shares of the queues of connections and of compactors.
+pub(super) const FOREGROUND_SHARE: u32 = 19;
+pub(super) const BACKGROUND_SHARE: u32 = 1;

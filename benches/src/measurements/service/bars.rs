@@ -10,84 +10,67 @@ use crate::stats::conclusion::{Bar, Conclusion};
 /// of this length.
 const CHUNK_US: u32 = 100;
 
-/// What latencies may be of LocalSet's, by compactors: with the imports alone, also with tokio's own `yield_now`, and in
-/// every other cell.
-const IMPORTS: [(u32, f64); 4] = [(0, 1.03), (1, 1.03), (4, 0.5), (16, 0.15)];
-const IMPORTS_TOKIO_YIELD: [(u32, f64); 2] = [(4, 0.6), (16, 0.6)];
-const OTHER_CELLS: f64 = 1.05;
+/// What an arm's figures may be of LocalSet's.
+struct Aim {
+    arm: Arm,
+    /// The mean latency by compactors, in cells of [`CHUNK_US`].
+    latency: &'static [(u32, f64)],
+    /// The latency in every other cell. An arm that has such a bar has all bars of the mean for the p99 too.
+    elsewhere: Option<f64>,
+    /// What the compactors must get.
+    chunks: f64,
+}
 
-/// What the mean may be of LocalSet's with two queues, by compactors; there is no bar in other cells.
-const TWO_QUEUES: [(u32, f64); 2] = [(1, 1.05), (16, 0.12)];
+const IMPORTS: &[(u32, f64)] = &[(0, 1.03), (1, 1.03), (4, 0.5), (16, 0.15)];
+const TOKIO_YIELD: &[(u32, f64)] = &[(4, 0.6), (16, 0.6)];
+const TWO_QUEUES: &[(u32, f64)] = &[(1, 1.05), (16, 0.12)];
 
-/// What the compactors must get of what they get on LocalSet.
-const CHUNKS_BY_IMPORTS: f64 = 0.95;
-const CHUNKS_IN_TWO_QUEUES: f64 = 0.9;
+const AIMS: [Aim; 3] = [
+    Aim { arm: Arm::Imports, latency: IMPORTS, elsewhere: Some(1.05), chunks: 0.95 },
+    Aim { arm: Arm::ImportsTokioYield, latency: TOKIO_YIELD, elsewhere: Some(1.05), chunks: 0.95 },
+    Aim { arm: Arm::TwoQueues, latency: TWO_QUEUES, elsewhere: None, chunks: 0.9 },
+];
 
 /// The bars of all cells that have one.
-pub fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
-    cells.iter().filter(|cell| cell.shape.host == Host::Tokio).flat_map(of_cell).collect()
+pub(super) fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
+    let on_tokio = cells.iter().filter(|cell| cell.shape.host == Host::Tokio);
+    on_tokio.flat_map(|cell| AIMS.iter().flat_map(|aim| aim.bars(cell))).collect()
 }
 
-fn of_cell(cell: &Cell<Shape>) -> Vec<Conclusion> {
-    let mut conclusions = Vec::new();
-    for arm in [Arm::Imports, Arm::ImportsTokioYield, Arm::TwoQueues] {
-        let Bars { mean, p99, chunks } = Bars::of(arm, &cell.shape);
-        for (quantity, figure, bar) in [
-            ("mean", "latency_ns.mean", mean),
-            ("p99", "latency_ns.p99", p99),
-            ("chunks per second", CHUNKS, chunks),
-        ] {
-            let (load, title) = (cell.shape.load(), arm.title(cell.shape.host));
+impl Aim {
+    fn bars(&self, cell: &Cell<Shape>) -> impl Iterator<Item = Conclusion> {
+        let Shape { host, compactors, chunk_us, .. } = cell.shape;
+        let usual = chunk_us.is_none_or(|chunk| chunk == CHUNK_US);
+        let listed = self.latency.iter().find(|(number, _)| usual && *number == compactors);
+        let latency = listed.map(|(_, limit)| *limit).or(self.elsewhere).map(Bar::AtMost);
+        let bars = [
+            ("mean", "latency_ns.mean", latency),
+            ("p99", "latency_ns.p99", latency.filter(|_| self.elsewhere.is_some())),
+            ("chunks per second", CHUNKS, Some(Bar::AtLeast(self.chunks))),
+        ];
+        bars.into_iter().filter_map(move |(quantity, figure, bar)| {
+            let (load, title) = (cell.shape.load(), self.arm.title(host));
             let named = format!("{quantity}, compactors: {load}, {title} ÷ LocalSet");
-            conclusions.extend(bar.and_then(|bar| cell.conclude(arm.key(), figure, named, Some(bar))));
-        }
-    }
-    conclusions
-}
-
-/// The bars of an arm in a cell.
-struct Bars {
-    mean: Option<Bar>,
-    p99: Option<Bar>,
-    chunks: Option<Bar>,
-}
-
-impl Bars {
-    fn of(arm: Arm, shape: &Shape) -> Self {
-        let usual = shape.chunk_us.is_none_or(|chunk| chunk == CHUNK_US);
-        let find = |limits: &[(u32, f64)]| {
-            let of_cell = |(compactors, _): &&(u32, f64)| usual && *compactors == shape.compactors;
-            limits.iter().find(of_cell).map(|&(_, limit)| limit)
-        };
-        let latency = match arm {
-            Arm::Imports => Some(find(&IMPORTS).unwrap_or(OTHER_CELLS)),
-            Arm::ImportsTokioYield => Some(find(&IMPORTS_TOKIO_YIELD).unwrap_or(OTHER_CELLS)),
-            _ => find(&TWO_QUEUES),
-        };
-        let (p99, chunks) = match arm {
-            Arm::TwoQueues => (None, CHUNKS_IN_TWO_QUEUES),
-            _ => (latency, CHUNKS_BY_IMPORTS),
-        };
-        Bars { mean: latency.map(Bar::AtMost), p99: p99.map(Bar::AtMost), chunks: Some(Bar::AtLeast(chunks)) }
+            cell.conclude(&self.arm.key(), figure, named, Some(bar?))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::report::{Arm as Found, Figure, arms};
+    use crate::harness::report::{Figure, arms};
     use crate::stats::Estimate;
 
     fn cell(compactors: u32, chunk_us: Option<u32>) -> Cell<Shape> {
         let shape = Shape { host: Host::Tokio, compactors, chunk_us, window_s: 1.0 };
-        let mut arms = arms(Arm::on(Host::Tokio).map(|arm| (arm.key().to_owned(), arm.title(Host::Tokio))));
-        let compare = |arm: &mut Found| {
-            let ratio = Some(Estimate { median: 0.1, low: 0.1, high: 0.1 });
-            let figure = || Figure { ratio, base: Some(Arm::Native.key().to_owned()), ..Figure::default() };
+        let mut arms = arms(Arm::on(Host::Tokio).map(|arm| (arm.key(), arm.title(Host::Tokio))));
+        let ratio = Some(Estimate { median: 0.1, low: 0.1, high: 0.1 });
+        let figure = Figure { ratio, base: Some(Arm::Native.key()), ..Figure::default() };
+        for arm in &mut arms[1..] {
             let figures = ["latency_ns.mean", "latency_ns.p99", CHUNKS];
-            arm.figures = figures.map(|key| (key.to_owned(), figure())).into();
-        };
-        arms[1..].iter_mut().for_each(compare);
+            arm.figures = figures.map(|key| (key.to_owned(), figure.clone())).into();
+        }
         Cell::new("", shape, arms)
     }
 

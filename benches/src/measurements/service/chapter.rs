@@ -1,12 +1,13 @@
 //! What `service` says.
 
 use super::Service;
-use super::cell::{CHUNKS, CONNECTIONS, DRIVER, LATENCY, LATENESS, Shape, rate};
+use super::cell::{CHUNKS, CONNECTIONS, Shape, rate};
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
+use crate::serving::cell::{DRIVER, LATENCY, LATENESS};
 use crate::serving::host::Host;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
@@ -23,7 +24,7 @@ const MANY: u32 = 16;
 const IMPORTS: &str = "imports";
 
 /// The chapter of a report: a section for each host.
-pub fn of(report: &Report<Service>) -> Chapter {
+pub(super) fn of(report: &Report<Service>) -> Chapter {
     let hosts = report.cells.chunk_by(|one, other| one.shape.host == other.shape.host);
     let mut sections: Vec<Section> = hosts.map(|cells| section(report, cells)).collect();
     if let Some(first) = sections.first_mut() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
@@ -47,37 +47,29 @@ impl AsRef<Common> for Options {
     }
 }
 
-const WINDOW: u32 = 150;
-const QUICK_WINDOW: u32 = 10;
-
 /// The hosts that this service runs on, the one that is judged first.
-fn hosts() -> impl Iterator<Item = Host> {
-    let mut hosts: Vec<Host> =
-        Host::value_variants().iter().copied().filter(|host| *host != Host::Smol).collect();
-    hosts.sort_by_key(|host| *host != Host::Tokio);
-    hosts.into_iter()
-}
+const HOSTS: &[Host] = if cfg!(target_os = "linux") { &[Host::Tokio, Host::Monoio] } else { &[Host::Tokio] };
 
 fn host(name: &str) -> Result<Host, String> {
-    let names = || hosts().map(Host::title).collect::<Vec<_>>().join(" or ");
-    hosts().find(|host| host.title() == name).ok_or_else(|| format!("it has to be {}", names()))
+    let named = HOSTS.iter().find(|host| host.title() == name);
+    let names = || HOSTS.iter().map(|host| host.title()).collect::<Vec<_>>().join(" or ");
+    named.copied().ok_or_else(|| format!("it has to be {}", names()))
 }
 
 impl Options {
-    /// The hosts to serve on.
-    pub fn hosts(&self) -> impl Iterator<Item = Host> {
-        hosts().filter(|host| self.host.is_empty() || self.host.contains(host))
+    pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {
+        HOSTS.iter().copied().filter(|host| self.host.is_empty() || self.host.contains(host))
     }
 
     /// The arms on a host, the base first.
-    pub fn arms(&self, host: Host) -> Vec<Arm> {
+    pub(super) fn arms(&self, host: Host) -> Vec<Arm> {
         let wanted = |arm: &Arm| *arm == Arm::Native || self.arms.is_empty() || self.arms.contains(arm);
         Arm::on(host).filter(wanted).collect()
     }
 
     /// Pairs of a number of compactors and their chunks' length in microseconds; without compactors there is one, which
     /// has no chunks.
-    pub fn loads(&self) -> Vec<(u32, Option<u32>)> {
+    pub(super) fn loads(&self) -> Vec<(u32, Option<u32>)> {
         let (compactors, chunks): (&[u32], &[u32]) =
             if self.common.quick { (&[0, 2], &[100]) } else { (&[0, 1, 4, 16], &[20, 100, 500]) };
         let chunks = or_default(&self.chunks, chunks);
@@ -88,9 +80,8 @@ impl Options {
         or_default(&self.compactors, compactors).into_iter().flat_map(of_number).collect()
     }
 
-    /// The length of a window.
-    pub fn window(&self) -> Duration {
-        let default = if self.common.quick { QUICK_WINDOW } else { WINDOW };
+    pub(super) fn window(&self) -> Duration {
+        let default = if self.common.quick { 10 } else { 150 };
         Duration::from_millis(self.window.unwrap_or(default).into())
     }
 }
@@ -100,30 +91,15 @@ mod tests {
     use super::*;
     use crate::harness::options::options_of;
 
-    fn options(line: &str) -> Options {
-        options_of(line).unwrap()
-    }
-
     #[test]
-    fn without_options_everything_is_measured_and_tokio_first() {
-        let options = options("");
-        assert_eq!(options.hosts().next(), Some(Host::Tokio));
-        assert_eq!(options.loads().len(), 10);
-        assert_eq!(options.loads()[..2], [(0, None), (1, Some(20))]);
-        assert_eq!(options.arms(Host::Tokio).len(), 6);
-    }
-
-    #[test]
-    fn what_is_given_counts_and_the_base_is_always_there() {
-        let options = options("--host tokio --compactors 0,4 --chunks 50 --arms qlas,two_queues --rounds 3");
-        assert_eq!(options.hosts().collect::<Vec<_>>(), [Host::Tokio]);
-        assert_eq!(options.loads(), [(0, None), (4, Some(50))]);
-        assert_eq!(options.arms(Host::Tokio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
-        assert_eq!(options.common.rounds, Some(3));
-    }
-
-    #[test]
-    fn a_host_that_has_no_such_service_is_refused() {
-        assert!(host("smol").is_err_and(|error| error.contains("tokio")));
+    fn everything_is_measured_or_what_is_asked_for_and_the_base() {
+        let all: Options = options_of("").unwrap();
+        assert_eq!(all.hosts().next(), Some(Host::Tokio));
+        assert_eq!((all.loads().len(), &all.loads()[..2]), (10, &[(0, None), (1, Some(20))][..]));
+        assert_eq!(all.arms(Host::Tokio).len(), 6);
+        let line = "--compactors 0,4 --chunks 50 --arms qlas,two_queues,imports_tokio_yield";
+        let some: Options = options_of(line).unwrap();
+        assert_eq!(some.loads(), [(0, None), (4, Some(50))]);
+        assert_eq!(some.arms(Host::Monoio), [Arm::Native, Arm::TwoQueues, Arm::Qlas]);
     }
 }

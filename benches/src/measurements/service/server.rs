@@ -4,65 +4,44 @@
 mod monoio;
 mod tokio;
 
-use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use clockworker::schedulers::Qlas;
 use clockworker::{Executor, Queue};
+use serde::{Deserialize, Serialize};
 
-use super::arm::{BACKGROUND_SHARE, FOREGROUND_SHARE};
-use super::compaction::Compaction;
-use super::setup::Setup;
+use super::arm::{Arm, BACKGROUND_SHARE, FOREGROUND_SHARE};
 use crate::failure::Failure;
 use crate::serving::host::Host;
-use crate::serving::server::{Listening, stand};
+use crate::serving::server::stand;
 
 /// A connection that says nothing for so long is closed. Longer than a server rests while others have their windows.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What a service is given to run with.
-#[derive(Debug)]
-struct World {
-    setup: Setup,
-    compaction: Compaction,
-    listening: mpsc::Sender<Listening>,
+type World = crate::serving::server::World<Setup>;
+
+/// How a service is set up: what its process is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    pub(super) host: Host,
+    pub(super) arm: Arm,
+    /// Tasks beside the connections that always have work.
+    pub(super) compactors: u32,
+    /// The CPU time that each uses up between two yields.
+    pub(super) chunk: Duration,
 }
 
 /// Is the service until standard input ends.
-///
-/// # Errors
-///
-/// If it cannot serve, or standard output cannot be written.
-pub fn command(setup: &Setup) -> Result<(), Failure> {
-    let setup = setup.clone();
-    stand(move |gate, listening| {
-        let compaction = Compaction::new(gate, setup.chunk);
-        serve(&World { setup, compaction, listening })
-    })
-}
-
-fn serve(world: &World) -> io::Result<Infallible> {
-    match world.setup.host {
+pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
+    stand(setup, |world| match world.setup.host {
         #[cfg(target_os = "linux")]
         Host::Monoio => monoio::serve(world),
         #[cfg(not(target_os = "linux"))]
         Host::Monoio => Err(io::Error::other("monoio needs Linux")),
         Host::Tokio => tokio::serve(world),
         Host::Smol => Err(io::Error::other("this service does not run on smol")),
-    }
-}
-
-impl World {
-    /// A copy of the work for each compactor.
-    fn compactions(&self) -> impl Iterator<Item = Compaction> {
-        (0..self.setup.compactors).map(|_| self.compaction.clone())
-    }
-
-    fn say(&self, listening: Listening) -> io::Result<()> {
-        self.listening.send(listening).map_err(io::Error::other)
-    }
+    })
 }
 
 /// A queue for connections and one for compactors, otherwise with the defaults.

@@ -9,54 +9,27 @@ const KEYS: usize = 64;
 /// Bytes of a value.
 const VALUE: usize = 64;
 
-/// The requests of all connections, which begin anew when all keys have been gone through.
-#[derive(Debug)]
-pub struct Talk {
-    /// By connection and number.
-    requests: Vec<Vec<Exchange>>,
-}
-
-#[derive(Debug)]
-struct Exchange {
-    request: Vec<u8>,
-    answer: Vec<u8>,
-}
+/// Requests and their answers, by connection and number. They begin anew when all keys have been gone through.
+pub(super) struct Talk(Vec<Vec<(String, String)>>);
 
 impl Talk {
-    /// Of so many connections.
-    pub fn new(seed: u64, connections: usize) -> Self {
+    pub(super) fn new(seed: u64, connections: usize) -> Self {
         let mut random = Random::new(seed, Purpose::Work, u64::MAX);
-        let of_key = |connection: usize, key: usize, random: &mut Random| {
+        let mut of_key = |connection: usize, key: usize| {
             let value: String = (0..VALUE).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
-            let set = Exchange::new(format!("set {connection}.{key} {value}\n"), "ok\n".to_owned());
-            let get = Exchange::new(format!("get {connection}.{key}\n"), format!("{value}\n"));
-            [set, get]
+            let set = (format!("set {connection}.{key} {value}\n"), "ok\n".to_owned());
+            [set, (format!("get {connection}.{key}\n"), format!("{value}\n"))]
         };
-        let mut of_connection = |connection: usize| -> Vec<Exchange> {
-            (0..KEYS).flat_map(|key| of_key(connection, key, &mut random)).collect()
-        };
-        Talk { requests: (0..connections).map(&mut of_connection).collect() }
-    }
-
-    fn exchange(&self, connection: usize, number: u64) -> &Exchange {
-        let requests = &self.requests[connection];
-        &requests[(number % requests.len() as u64) as usize]
-    }
-}
-
-impl Exchange {
-    fn new(request: String, answer: String) -> Self {
-        Exchange { request: request.into_bytes(), answer: answer.into_bytes() }
+        let mut of_connection = |connection| (0..KEYS).flat_map(|key| of_key(connection, key)).collect();
+        Talk((0..connections).map(&mut of_connection).collect())
     }
 }
 
 impl Dialogue for Talk {
-    fn request(&self, connection: usize, number: u64) -> &[u8] {
-        &self.exchange(connection, number).request
-    }
-
-    fn answer(&self, connection: usize, number: u64) -> &[u8] {
-        &self.exchange(connection, number).answer
+    fn exchange(&self, connection: usize, number: u64) -> (&[u8], &[u8]) {
+        let exchanges = &self.0[connection];
+        let (request, answer) = &exchanges[(number % exchanges.len() as u64) as usize];
+        (request.as_bytes(), answer.as_bytes())
     }
 }
 
@@ -68,12 +41,11 @@ mod tests {
     #[test]
     fn a_store_answers_as_expected_however_often_all_is_asked() {
         let (talk, store) = (Talk::new(1, 3), Store::default());
-        for number in 0..300 {
-            for connection in 0..3 {
-                let request = std::str::from_utf8(talk.request(connection, number)).unwrap();
-                let line = request.strip_suffix('\n').unwrap();
-                assert_eq!(store.answer(line).as_bytes(), talk.answer(connection, number), "{line}");
-            }
+        for (number, connection) in
+            (0..300).flat_map(|number| [0, 1, 2].map(|connection| (number, connection)))
+        {
+            let (request, answer) = talk.exchange(connection, number);
+            assert_eq!(store.answer_all(&mut request.to_vec()), answer);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What was set as the aim for an echo server, beside what was found.
 
-use super::cell::{ECHO_RATE, LATENCY, Shape, at_load};
+use super::cell::Shape;
 use super::options::Section;
 use crate::harness::report::Cell;
+use crate::serving::cell::{ECHO_RATE, LATENCY, at_load};
 use crate::serving::host::Host;
 use crate::stats::conclusion::{Bar, Conclusion};
 
@@ -16,7 +17,7 @@ const THROUGHPUT: [(u32, f64); 3] = [(1, 0.95), (64, 0.98), (100, 0.98)];
 const TAIL: (u32, f64) = (64, 1.05);
 
 /// The bars of all cells that have one.
-pub fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
+pub(super) fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
     let judged = |cell: &&Cell<Shape>| {
         let Shape { section, bytes, host, .. } = cell.shape;
         section == Section::Plain && bytes == BYTES && host != Host::Smol

@@ -1,10 +1,9 @@
 //! What `tcp` says.
 
+use clap::ValueEnum;
+
 use super::Tcp;
-use super::cell::{
-    BACKGROUND_RATE, CPU_PER_ECHO, CPU_USED, DRIVER, ECHO_RATE, LATENCY, LATENESS, MESSAGE_RATE, Shape,
-    at_load,
-};
+use super::cell::{BACKGROUND_RATE, Shape};
 use super::options::Section as Part;
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{NOTHING, grouped, micros};
@@ -12,31 +11,12 @@ use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
+use crate::serving::cell::{
+    CPU_PER_ECHO, CPU_USED, DRIVER, ECHO_RATE, LATENCY, LATENESS, MESSAGE_RATE, at_load,
+};
+use crate::stats;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::is_worst;
-use crate::stats::{self, Estimate};
-
-/// The parts, what they are called on the command line and here, and what they answer.
-const PARTS: [(Part, &str, &str, &str); 3] = [
-    (
-        Part::Plain,
-        "plain",
-        "TCP echo, alone",
-        "What does an echo server pay for Clockworker instead of its host’s own spawn?",
-    ),
-    (
-        Part::Background,
-        "background",
-        "TCP echo beside background work",
-        "What becomes of I/O where the thread has other work too?",
-    ),
-    (
-        Part::Budgets,
-        "budgets",
-        "TCP echo by host budget",
-        "What does it cost, and gain, to let the host in more often?",
-    ),
-];
 
 /// The cell of the first screen.
 const CONNECTIONS: u32 = 64;
@@ -45,23 +25,42 @@ const BYTES: u32 = 1_024;
 /// Where messages are sent later than this, latencies say something of the client.
 const TOLERABLE_LATENESS_NS: f64 = 50_000.0;
 
+/// What stands above a part, what it answers, and what the ratios of its backgrounds are to.
+fn words(part: Part) -> (&'static str, &'static str, &'static str) {
+    match part {
+        Part::Plain => (
+            "TCP echo, alone",
+            "What does an echo server pay for Clockworker instead of its host’s own spawn?",
+            "",
+        ),
+        Part::Background => (
+            "TCP echo beside background work",
+            "What becomes of I/O where the thread has other work too?",
+            " (the background’s: to that beside the host’s own spawn)",
+        ),
+        Part::Budgets => (
+            "TCP echo by host budget",
+            "What does it cost, and gain, to let the host in more often?",
+            " (the background’s: to that at the largest budget)",
+        ),
+    }
+}
+
 /// The chapter of a report.
-pub fn of(report: &Report<Tcp>) -> Chapter {
+pub(super) fn of(report: &Report<Tcp>) -> Chapter {
     let mut chapter = Chapter::default();
-    for (part, key, title, question) in PARTS {
-        let cells: Vec<&Cell<Shape>> =
-            report.cells.iter().filter(|cell| cell.shape.section == part).collect();
-        if cells.is_empty() {
-            continue;
-        }
-        chapter.headlines.extend(headlines(&cells, report.heading.arguments.common.seed));
+    for cells in report.cells.chunk_by(|one, other| one.shape.section == other.shape.section) {
+        let part = cells[0].shape.section;
+        let (title, question, base) = words(part);
+        let only = part.to_possible_value().map_or_else(String::new, |part| part.get_name().to_owned());
+        chapter.headlines.extend(headlines(cells, report.heading.arguments.common.seed));
         chapter.sections.push(Section {
             question: question.to_owned(),
-            command: report.heading.command(&format!("tcp --only {key}")),
-            method: method(cells[0]),
-            plots: plots(part, &cells),
-            tables: vec![closed_loops(part, &cells), open_loops(&cells)],
-            doubts: loops(&cells).flat_map(doubts).collect(),
+            command: report.heading.command(&format!("tcp --only {only}")),
+            method: method(&cells[0]),
+            plots: plots(part, cells),
+            tables: vec![closed_loops(base, cells), open_loops(cells)],
+            doubts: loops(cells).flat_map(doubts).collect(),
             ..report.section(title)
         });
     }
@@ -109,12 +108,12 @@ impl Loop<'_> {
 }
 
 /// The open loops of all arms of all cells.
-fn loops<'a>(cells: &'a [&'a Cell<Shape>]) -> impl Iterator<Item = Loop<'a>> {
+fn loops(cells: &[Cell<Shape>]) -> impl Iterator<Item = Loop<'_>> {
     arms(cells).flat_map(|(cell, arm)| cell.shape.loads.iter().map(move |&load| Loop { cell, arm, load }))
 }
 
-fn arms<'a>(cells: &'a [&'a Cell<Shape>]) -> impl Iterator<Item = (&'a Cell<Shape>, &'a Arm)> {
-    cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (*cell, arm)))
+fn arms(cells: &[Cell<Shape>]) -> impl Iterator<Item = (&Cell<Shape>, &Arm)> {
+    cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm)))
 }
 
 /// The key of a figure at the load that was asked for first, as a rule the lower one.
@@ -124,18 +123,17 @@ fn at_first_load(cell: &Cell<Shape>, figure: &str) -> String {
 
 /// The cells of the first screen, one for each host: as many connections and bytes as the bars are for, or the most there
 /// are.
-fn foremost<'a>(cells: &[&'a Cell<Shape>]) -> impl Iterator<Item = &'a Cell<Shape>> {
-    let choose = |wanted: u32, all: &dyn Fn(&Shape) -> u32| {
-        let there = cells.iter().map(|cell| all(&cell.shape));
-        there.max_by_key(|&number| (number == wanted, number)).unwrap_or(wanted)
+fn foremost(cells: &[Cell<Shape>]) -> impl Iterator<Item = &Cell<Shape>> {
+    let most = |wanted: u32, all: fn(&Shape) -> u32| {
+        cells.iter().map(|cell| all(&cell.shape)).max_by_key(|&number| (number == wanted, number))
     };
-    let connections = choose(CONNECTIONS, &|shape| shape.connections);
-    let bytes = choose(BYTES, &|shape| shape.bytes);
-    let is_one = move |shape: &Shape| (shape.connections, shape.bytes) == (connections, bytes);
-    cells.iter().copied().filter(move |cell| is_one(&cell.shape))
+    let connections = most(CONNECTIONS, |shape| shape.connections);
+    let bytes = most(BYTES, |shape| shape.bytes);
+    let is_one = move |shape: &Shape| (Some(shape.connections), Some(shape.bytes)) == (connections, bytes);
+    cells.iter().filter(move |cell| is_one(&cell.shape))
 }
 
-fn headlines(cells: &[&Cell<Shape>], seed: u64) -> Vec<Headline> {
+fn headlines(cells: &[Cell<Shape>], seed: u64) -> Vec<Headline> {
     let of_cell = |cell: &Cell<Shape>| match cell.shape.section {
         Part::Plain => costs(cell),
         Part::Background => gain(cell, seed).into_iter().collect(),
@@ -167,25 +165,21 @@ fn gain(cell: &Cell<Shape>, seed: u64) -> Option<Headline> {
     Some(Headline::ratio(Side::Gain, label, &value, Some(Interval::Confidence95), Better::Less, "tcp"))
 }
 
-fn plots(part: Part, cells: &[&Cell<Shape>]) -> Vec<Plot> {
+fn plots(part: Part, cells: &[Cell<Shape>]) -> Vec<Plot> {
     let (own, base) = match part {
         Part::Plain => ("clockworker", "the host’s own spawn"),
         Part::Background => ("clockworker_with_background", "the host’s own spawn alone"),
-        Part::Budgets => return cells.iter().flat_map(|cell| by_budget(cell)).collect(),
+        Part::Budgets => return cells.iter().flat_map(by_budget).collect(),
     };
-    let bars = |figure: fn(&Cell<Shape>) -> String| {
+    let plot = |what: &str, figure: fn(&Cell<Shape>) -> String, better, word: &str| {
         let ratio = |cell: &Cell<Shape>| cell.arm(own)?.ratio(&figure(cell));
-        cells
-            .iter()
-            .map(|cell| (cell.title.clone(), ratio(cell)))
-            .collect::<Vec<(String, Option<Estimate>)>>()
+        let bars = cells.iter().map(|cell| (cell.title.clone(), ratio(cell)));
+        let axis = format!("× {base}, 95 %: {word} is better");
+        Plot::ratios(format!("{what}, Clockworker"), axis, better, bars)
     };
-    let axis = |better: &str| format!("× {base}, 95 %: {better} is better");
-    let rates = bars(|_| ECHO_RATE.to_owned());
-    let tails = bars(|cell| at_first_load(cell, "latency_ns.p999"));
     let ratios = [
-        Plot::ratios("Throughput, Clockworker", axis("more"), Better::More, rates),
-        Plot::ratios("p99.9 at the lower load, Clockworker", axis("less"), Better::Less, tails),
+        plot("Throughput", |_| ECHO_RATE.to_owned(), Better::More, "more"),
+        plot("p99.9 at the lower load", |cell| at_first_load(cell, "latency_ns.p999"), Better::Less, "less"),
     ];
     ratios.into_iter().flatten().chain(foremost(cells).filter_map(by_percentile)).collect()
 }
@@ -236,12 +230,7 @@ fn budget(key: &str) -> Option<f64> {
     Some(micros * 1e3)
 }
 
-fn closed_loops(part: Part, cells: &[&Cell<Shape>]) -> Table {
-    let base = match part {
-        Part::Plain => "",
-        Part::Background => " (the background’s: to that beside the host’s own spawn)",
-        Part::Budgets => " (the background’s: to that at the largest budget)",
-    };
+fn closed_loops(base: &str, cells: &[Cell<Shape>]) -> Table {
     Table::of(
         format!(
             "Closed loops: medians; ratios to the first line of the same load{base}, with 95 % intervals"
@@ -263,7 +252,7 @@ fn closed_loops(part: Part, cells: &[&Cell<Shape>]) -> Table {
     .with_words(3)
 }
 
-fn open_loops(cells: &[&Cell<Shape>]) -> Table {
+fn open_loops(cells: &[Cell<Shape>]) -> Table {
     Table::of(
         "Open loops: all rounds together; ratios as above",
         loops(cells),

@@ -1,7 +1,5 @@
 //! What `tcp` can be asked for.
 
-use std::time::Duration;
-
 use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +72,7 @@ const AFTER_HELP: &str = "\
 Without options: monoio and tokio, 1, 64 and 100 connections, 1 KiB, which takes some eight minutes and is judged.
 Everything: --only plain,background,budgets --hosts monoio,tokio,smol --connections 1,64,100,1000 --sizes 64,1024,4096";
 
-/// A part of the measurement, which can be run by itself.
+/// A part of the measurement, which can be run by itself, in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
@@ -84,11 +82,6 @@ pub enum Section {
     Background,
     /// Clockworker beside that background, at one host budget after another
     Budgets,
-}
-
-impl Section {
-    /// Every section, in the order in which they run.
-    pub const ALL: [Section; 3] = [Section::Plain, Section::Background, Section::Budgets];
 }
 
 const BUDGETS: [u32; 7] = [20, 50, 100, 200, 500, 1_000, 2_000];
@@ -107,121 +100,36 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl Options {
-    /// The sections to run.
-    pub fn sections(&self) -> Vec<Section> {
-        let default = if self.common.quick { &Section::ALL[..] } else { &[Section::Plain] };
+    pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
+        let default = if self.common.quick { Section::value_variants() } else { &[Section::Plain] };
         let wanted = or_default(&self.only, default);
-        Section::ALL.into_iter().filter(|section| wanted.contains(section)).collect()
+        Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
     }
 
-    /// The hosts to serve on.
-    pub fn hosts(&self) -> Vec<Host> {
-        let smol = |host: &Host| *host == Host::Smol;
-        let all = Host::value_variants().iter().copied();
-        let default: Vec<Host> = all.clone().filter(|host| self.common.quick || !smol(host)).collect();
-        let wanted = or_default(&self.hosts, &default);
-        all.filter(|host| wanted.contains(host)).collect()
-    }
-
-    /// How many connections there are.
-    pub fn connections(&self, section: Section) -> Vec<u32> {
-        let default: &[u32] = match section {
-            _ if self.common.quick => &[8],
-            Section::Plain => &[1, 64, 100],
-            Section::Background | Section::Budgets => &[64],
+    pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {
+        let wanted = |host: &Host| match self.hosts[..] {
+            [] => self.common.quick || *host != Host::Smol,
+            _ => self.hosts.contains(host),
         };
-        or_default(&self.connections, default)
+        Host::value_variants().iter().copied().filter(wanted)
     }
 
-    /// How long messages are.
-    pub fn sizes(&self) -> Vec<u32> {
-        or_default(&self.sizes, &[1_024])
-    }
-
-    /// The rates of the open loops, as parts.
-    pub fn loads(&self, section: Section) -> Vec<u32> {
-        let default: &[u32] = if section == Section::Plain { &[50, 70] } else { &[50] };
-        or_default(&self.loads, default)
-    }
-
-    /// The host budgets to try.
-    pub fn budgets(&self) -> Vec<Duration> {
+    /// The host budgets to try, in microseconds.
+    pub(super) fn budgets(&self) -> Vec<u32> {
         let default = if self.common.quick { &BUDGETS[2..4] } else { &BUDGETS };
         or_default(&self.budgets, default)
-            .iter()
-            .map(|&micros| Duration::from_micros(micros.into()))
-            .collect()
-    }
-
-    /// The shortest and the longest poll of the background, one pair after the other.
-    pub fn polls(&self, section: Section) -> Vec<(Duration, Duration)> {
-        let micros = |&(shortest, longest): &(u32, u32)| {
-            (Duration::from_micros(shortest.into()), Duration::from_micros(longest.into()))
-        };
-        let default: &[(u32, u32)] = match section {
-            Section::Budgets if !self.common.quick => &[(5, 5), (20, 100)],
-            _ => &[(20, 100)],
-        };
-        or_default(&self.polls, default).iter().map(micros).collect()
-    }
-
-    /// The length of a window.
-    pub fn window(&self, section: Section) -> Duration {
-        let default = match section {
-            _ if self.common.quick => 10,
-            Section::Plain => 60,
-            Section::Background | Section::Budgets => 120,
-        };
-        Duration::from_millis(self.window.unwrap_or(default).into())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::options::options_of;
-
-    fn options(line: &str) -> Options {
-        options_of(line).unwrap()
-    }
-
-    #[test]
-    fn without_options_the_cells_that_are_judged_are_run() {
-        let options = options("");
-        assert_eq!(options.sections(), [Section::Plain]);
-        assert!(!options.hosts().contains(&Host::Smol));
-        assert_eq!(options.connections(Section::Plain), [1, 64, 100]);
-        assert_eq!(options.sizes(), [1_024]);
-        assert_eq!(options.loads(Section::Plain), [50, 70]);
-    }
-
-    #[test]
-    fn what_is_given_counts() {
-        let options =
-            options("--only budgets,plain --hosts smol --connections 7 --loads 30 --polls 50 --budgets 9");
-        assert_eq!(options.sections(), [Section::Plain, Section::Budgets]);
-        assert_eq!(options.hosts(), [Host::Smol]);
-        assert_eq!(options.connections(Section::Background), [7]);
-        assert_eq!(options.loads(Section::Plain), [30]);
-        let poll = Duration::from_micros(50);
-        assert_eq!(options.polls(Section::Budgets), [(poll, poll)]);
-        assert_eq!(options.budgets(), [Duration::from_micros(9)]);
-    }
 
     #[test]
     fn polls_are_numbers_and_ranges() {
-        let micros = Duration::from_micros;
-        let polls = options("--polls 5,20-100").polls(Section::Background);
-        assert_eq!(polls, [(micros(5), micros(5)), (micros(20), micros(100))]);
+        assert_eq!((poll_lengths("5"), poll_lengths("20-100")), (Ok((5, 5)), Ok((20, 100))));
         for nonsense in ["", "0", "7-5", "5-", "x", "1-2-3", "100001"] {
             assert!(poll_lengths(nonsense).is_err(), "{nonsense}");
         }
-    }
-
-    #[test]
-    fn a_quick_run_goes_everywhere() {
-        let options = options("--quick");
-        assert_eq!(options.sections(), Section::ALL);
-        assert!(options.hosts().contains(&Host::Smol));
     }
 }

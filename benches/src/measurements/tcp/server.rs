@@ -1,69 +1,124 @@
 //! The echo server.
 
+#![allow(
+    clippy::duplicate_mod,
+    reason = "that servers on tokio and smol are the same source keeps them alike"
+)]
+
+mod background;
 #[cfg(target_os = "linux")]
 mod monoio;
-mod smol;
-mod tokio;
+mod tasks;
 
-pub mod background;
-pub mod spawn;
+/// The server on tokio's current-thread runtime.
+#[path = "server"]
+mod on_tokio {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    pub(super) mod program;
+}
+
+/// The server on smol.
+#[path = "server"]
+mod on_smol {
+    use smol::io::{AsyncReadExt, AsyncWriteExt};
+    use smol::net::{TcpListener, TcpStream};
+
+    pub(super) mod program;
+}
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::sync::{Arc, mpsc};
+use std::rc::Rc;
 
-use super::setup::Setup;
+use serde::{Deserialize, Serialize};
+use smol::LocalExecutor;
+use tokio::task::LocalSet;
+
+use crate::arms;
 use crate::failure::Failure;
-use crate::serving::gate::Gate;
 use crate::serving::host::Host;
-use crate::serving::server::{Listening, forever, give_up, stand};
-use spawn::Spawn;
+#[cfg(target_os = "linux")]
+use crate::serving::monoio::{block_on, on_executor};
+use crate::serving::server::{forever, stand};
+use tasks::Tasks;
 
-/// What a server is given to run with.
-#[derive(Debug)]
-struct World<'a> {
-    setup: &'a Setup,
-    gate: Arc<Gate>,
-    listening: mpsc::Sender<Listening>,
+type World = crate::serving::server::World<Setup>;
+
+/// How an echo server is set up: what its process is told.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    pub(super) host: Host,
+    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn: `monoio::spawn`, tokio's `LocalSet`,
+    /// smol's `LocalExecutor`.
+    pub(super) by_clockworker: bool,
+    /// How long Clockworker may keep the thread from its host, in microseconds; the default if there is none.
+    pub(super) host_budget_us: Option<u32>,
+    /// The share of Clockworker's queue of connections, where the background's is 1.
+    pub(super) foreground_share: u32,
+    /// CPU time of the shortest poll of a background and of the longest, in microseconds. It would take all of the thread, if
+    /// it were let.
+    pub(super) polls_us: Option<(u32, u32)>,
+    /// Whether the background's tasks wake themselves, or each other in pairs.
+    pub(super) self_waking: bool,
+    /// Where the lengths of the polls start.
+    pub(super) seed: u64,
 }
 
 /// Is an echo server until standard input ends.
-///
-/// # Errors
-///
-/// If it cannot serve, or standard output cannot be written.
-pub fn command(setup: &Setup) -> Result<(), Failure> {
-    let setup = setup.clone();
-    stand(move |gate, listening| serve(&World { setup: &setup, gate, listening }))
+pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
+    stand(
+        setup,
+        |world| {
+            if world.setup.by_clockworker { serve_by_clockworker(world) } else { serve_natively(world) }
+        },
+    )
 }
 
-fn serve(world: &World<'_>) -> io::Result<Infallible> {
+fn serve_natively(world: &World) -> io::Result<Infallible> {
     match world.setup.host {
         #[cfg(target_os = "linux")]
-        Host::Monoio => monoio::serve(world),
+        Host::Monoio => block_on(monoio::run(world, Tasks::Monoio)),
         #[cfg(not(target_os = "linux"))]
         Host::Monoio => Err(io::Error::other("monoio needs Linux")),
-        Host::Tokio => tokio::serve(world),
-        Host::Smol => smol::serve(world),
+        Host::Tokio => {
+            let run = on_tokio::program::run(world, Tasks::LocalSet);
+            arms::host().block_on(LocalSet::new().run_until(run))
+        }
+        Host::Smol => {
+            let executor = Rc::new(LocalExecutor::new());
+            let run = on_smol::program::run(world, Tasks::LocalExecutor(executor.clone()));
+            smol::block_on(executor.run(run))
+        }
+    }
+}
+
+fn serve_by_clockworker(world: &World) -> io::Result<Infallible> {
+    let (executor, tasks) = tasks::clockworker(&world.setup)?;
+    match world.setup.host {
+        #[cfg(target_os = "linux")]
+        Host::Monoio => on_executor(&executor, world.setup.polls_us.is_some(), monoio::run(world, tasks)),
+        #[cfg(not(target_os = "linux"))]
+        Host::Monoio => Err(io::Error::other("monoio needs Linux")),
+        Host::Tokio => arms::host().block_on(executor.run_until(on_tokio::program::run(world, tasks))),
+        Host::Smol => smol::block_on(executor.run_until(on_smol::program::run(world, tasks))),
     }
 }
 
 /// Serves: each connection that `accept` has is a task, and so is what accepts them.
-async fn run<C: 'static, E: Future<Output = io::Result<()>> + 'static>(
-    world: &World<'_>,
-    spawner: impl Spawn + Clone + 'static,
-    listening: Listening,
-    mut accept: impl AsyncFnMut() -> io::Result<C> + 'static,
+async fn serve<C, E: Future<Output = io::Result<()>> + 'static>(
+    world: &World,
+    tasks: Tasks,
+    accept: impl AsyncFn() -> io::Result<C> + 'static,
     echo: impl Fn(C) -> E + 'static,
 ) -> io::Result<Infallible> {
-    background::start(world, &spawner);
-    spawner.clone().foreground(async move {
+    background::start(world, &tasks);
+    tasks.clone().foreground(async move {
         loop {
-            let echoing = echo(accept().await.unwrap_or_else(|error| give_up(&error)));
-            spawner.foreground(async move { echoing.await.unwrap_or_else(|error| give_up(&error)) });
+            tasks.foreground(echo(accept().await?));
         }
     });
-    world.listening.send(listening).map_err(io::Error::other)?;
     Ok(forever().await)
 }

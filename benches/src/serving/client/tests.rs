@@ -5,14 +5,14 @@ use std::net::TcpListener;
 use std::thread;
 
 use super::*;
-use crate::serving::pattern::Pattern;
+use crate::serving::dialogue::Echoes;
 use crate::stats::latencies::is_worst;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
 
 /// Serves so many connections, a thread each.
-fn serve(connections: usize, serve: fn(Std) -> std::io::Result<()>) -> SocketAddr {
+fn serve(connections: usize, serve: impl Fn(Std) -> io::Result<()> + Copy + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -23,29 +23,32 @@ fn serve(connections: usize, serve: fn(Std) -> std::io::Result<()>) -> SocketAdd
     address
 }
 
-fn echo(mut stream: Std) -> std::io::Result<()> {
-    let mut buffer = [0; 64];
+fn echo(mut stream: Std) -> io::Result<()> {
+    let mut buffer = [0; 4_099];
     loop {
         let read = stream.read(&mut buffer)?;
         stream.write_all(&buffer[..read])?;
     }
 }
 
-fn connect(address: SocketAddr, connections: usize) -> Result<Client<Pattern>, Failure> {
-    Client::connect(address, connections, Pattern::new(1, SIZE), false)
+fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client<Echoes>, Failure> {
+    Client::connect(address, connections, Echoes::new(1, size), false)
 }
 
 #[test]
-fn everything_that_is_sent_comes_back() {
-    let mut client = connect(serve(3, echo), 3).unwrap();
-    let closed = client.closed(WINDOW).unwrap();
-    assert!(closed.elapsed >= WINDOW);
-    client.settle().unwrap();
-    let schedule = Schedule::draw(1, 1, 20_000.0, 3, WINDOW);
-    let open = client.open(&schedule, PATIENCE).unwrap();
-    assert_eq!(open.latencies.missing(), 0);
-    assert_eq!(open.latencies.count(), schedule.counted());
-    assert_eq!(open.lateness.count(), schedule.counted());
+fn everything_that_is_sent_comes_back_in_any_pieces() {
+    // The server answers these in pieces; the largest do not fit into buffers, and are sent in pieces too.
+    for (size, rate) in [(SIZE, 20_000.0), (5_000, 5_000.0), (4 << 20, 50.0)] {
+        let mut client = connect(serve(3, echo), 3, size).unwrap();
+        let closed = client.closed(WINDOW).unwrap();
+        assert!(closed.elapsed >= WINDOW);
+        client.settle().unwrap();
+        let schedule = Schedule::draw(1, 1, rate, 3, WINDOW);
+        let open = client.open(&schedule, PATIENCE).unwrap();
+        assert_eq!(open.latencies.missing(), 0);
+        assert_eq!(open.latencies.count(), schedule.counted());
+        assert_eq!(open.lateness.count(), schedule.counted());
+    }
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn what_does_not_come_back_is_the_worst() {
         while stream.read(&mut message)? > 0 {}
         Ok(())
     });
-    let mut client = connect(address, 1).unwrap();
+    let mut client = connect(address, 1, SIZE).unwrap();
     let schedule = Schedule::draw(1, 1, 10_000.0, 1, WINDOW);
     let open = client.open(&schedule, Duration::ZERO).unwrap();
     assert_eq!(open.latencies.missing(), schedule.counted());
@@ -67,25 +70,21 @@ fn what_does_not_come_back_is_the_worst() {
 }
 
 #[test]
-fn a_short_echo_is_a_failure() {
-    let address = serve(1, |mut stream| {
-        let mut message = [0; SIZE];
-        stream.read_exact(&mut message)?;
-        stream.write_all(&message[..SIZE - 1])
-    });
-    let failure = connect(address, 1).unwrap_err().to_string();
-    assert!(failure.ends_with("the server closed it"), "{failure}");
-}
-
-#[test]
-fn a_wrong_echo_is_a_failure() {
-    let address = serve(1, |mut stream| {
-        let mut message = [0; SIZE];
-        stream.read_exact(&mut message)?;
-        message[SIZE / 2] ^= 1;
-        stream.write_all(&message)?;
-        stream.read_exact(&mut message)
-    });
-    let failure = connect(address, 1).unwrap_err().to_string();
-    assert!(failure.ends_with("something else came back than was to"), "{failure}");
+fn what_is_no_echo_is_a_failure() {
+    type Answer = fn(&mut Vec<u8>);
+    let wrong: [(Answer, &str); 3] = [
+        (|message| message.truncate(SIZE - 1), "the server closed it"),
+        (|message| message[SIZE / 2] ^= 1, "something else came back than was to"),
+        (|message| message.push(0), "more came back than was sent"),
+    ];
+    for (answer, reason) in wrong {
+        let address = serve(1, move |mut stream| {
+            let mut message = vec![0; SIZE];
+            stream.read_exact(&mut message)?;
+            answer(&mut message);
+            stream.write_all(&message)
+        });
+        let failure = connect(address, 1, SIZE).err().map(|failure| failure.to_string());
+        assert_eq!(failure, Some(format!("connection 0 to a server: {reason}")));
+    }
 }

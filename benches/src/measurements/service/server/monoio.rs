@@ -2,50 +2,49 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-mod changed;
-mod native;
+/// As a program for monoio has it.
+#[path = "monoio"]
+mod native {
+    use monoio::spawn as spawn_local;
+
+    /// monoio has no yield of its own, and puts a task that wakes itself before all others, which then starve. One that
+    /// waits for another task goes behind them.
+    async fn yield_now() {
+        spawn_local(async {}).await;
+    }
+
+    pub(super) mod program;
+}
+
+/// By its imports.
+#[path = "monoio"]
+mod changed {
+    use clockworker::{spawn_local, yield_now};
+
+    pub(super) mod program;
+}
 
 use std::convert::Infallible;
-use std::future::Future;
 use std::io;
 
 use clockworker::Executor;
-use clockworker::monoio::with_timers;
-use monoio::net::TcpListener;
-use monoio::{FusionDriver, RuntimeBuilder};
 
 use super::{World, qlas, two_queues};
-use crate::arms::monoio::driver;
 use crate::measurements::service::arm::Arm;
-use crate::serving::server::{ADDRESS, Listening, forever};
+use crate::serving::monoio::{block_on, listen, on_executor};
+use crate::serving::server::forever;
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
+    let busy = world.setup.compactors > 0;
     match world.setup.arm {
         Arm::Native | Arm::NativeAgain => block_on(native::program::run(world)),
-        Arm::Imports => on_executor(world, &Executor::new(), changed::program::run(world)),
-        Arm::Qlas => on_executor(world, &qlas()?, changed::program::run(world)),
+        Arm::Imports => on_executor(&Executor::new(), busy, changed::program::run(world)),
+        Arm::Qlas => on_executor(&qlas()?, busy, changed::program::run(world)),
         Arm::TwoQueues => {
             let executor = Executor::new();
-            on_executor(world, &executor, in_two_queues(world, &executor))
+            on_executor(&executor, busy, in_two_queues(world, &executor))
         }
         Arm::ImportsTokioYield => Err(io::Error::other("tokio's yield_now needs tokio")),
-    }
-}
-
-fn block_on(main: impl Future<Output = io::Result<Infallible>>) -> io::Result<Infallible> {
-    RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?.block_on(main)
-}
-
-fn on_executor(
-    world: &World,
-    executor: &Executor,
-    main: impl Future<Output = io::Result<Infallible>>,
-) -> io::Result<Infallible> {
-    let run = executor.run_until(main);
-    match world.setup.compactors {
-        0 => block_on(run),
-        // Beside an executor that is never idle monoio does all of its work only so.
-        _ => block_on(async { with_timers(run).await? }),
     }
 }
 
@@ -53,16 +52,9 @@ fn on_executor(
 /// that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
-    for compaction in world.compactions() {
-        drop(compactors.spawn(changed::program::compact(compaction)));
+    for _ in 0..world.setup.compactors {
+        drop(compactors.spawn(changed::program::compact(world.gate.clone(), world.setup.chunk)));
     }
     drop(connections.spawn(changed::program::accept(listen(world)?)));
     Ok(forever().await)
-}
-
-/// Listens, and says where.
-fn listen(world: &World) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(ADDRESS)?;
-    world.say(Listening { address: listener.local_addr()?, driver: driver() })?;
-    Ok(listener)
 }

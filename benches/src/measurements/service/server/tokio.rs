@@ -2,9 +2,30 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-mod changed;
-mod native;
-mod tokio_yield;
+/// As a program for tokio has it.
+#[path = "tokio"]
+mod native {
+    use tokio::task::{JoinSet, LocalSet, spawn_local, yield_now};
+
+    pub(super) mod program;
+}
+
+/// By its imports alone.
+#[path = "tokio"]
+mod changed {
+    use clockworker::compat::{JoinSet, LocalSet, spawn_local, yield_now};
+
+    pub(super) mod program;
+}
+
+/// By its imports, but for `yield_now`, which has been forgotten.
+#[path = "tokio"]
+mod tokio_yield {
+    use clockworker::compat::{JoinSet, LocalSet, spawn_local};
+    use tokio::task::yield_now;
+
+    pub(super) mod program;
+}
 
 use std::convert::Infallible;
 use std::io;
@@ -15,7 +36,7 @@ use tokio::net::TcpListener;
 use super::{World, qlas, two_queues};
 use crate::arms::host;
 use crate::measurements::service::arm::Arm;
-use crate::serving::server::{ADDRESS, Listening};
+use crate::serving::server::ADDRESS;
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     let host = host();
@@ -35,8 +56,8 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
 /// that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
-    for compaction in world.compactions() {
-        drop(compactors.spawn(changed::program::compact(compaction)));
+    for _ in 0..world.setup.compactors {
+        drop(compactors.spawn(changed::program::compact(world.gate.clone(), world.setup.chunk)));
     }
     let accepting = changed::program::accept(listen(world).await?);
     connections.spawn(accepting).await.map_err(io::Error::other)?
@@ -45,6 +66,6 @@ async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infalli
 /// Listens, and says where.
 async fn listen(world: &World) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS).await?;
-    world.say(Listening { address: listener.local_addr()?, driver: "epoll" })?;
+    world.listens(listener.local_addr()?, "epoll")?;
     Ok(listener)
 }

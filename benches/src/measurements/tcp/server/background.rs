@@ -1,66 +1,69 @@
 //! A server's background: tasks that would take all of its thread.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
+use std::time::Duration;
 
-use super::World;
-use super::spawn::Spawn;
-use crate::measurements::tcp::setup::Background;
+use smol::future::yield_now;
+
+use super::tasks::Tasks;
+use super::{Setup, World};
 use crate::random::{Purpose, Random};
 use crate::serving::gate::Gate;
-use crate::workload::spin;
 
 /// How many tasks of the background are ready at any time.
 const READY: u64 = 8;
 
 /// Spawns what the setup has of a background.
-pub(super) fn start(world: &World<'_>, spawner: &impl Spawn) {
-    let Some(background) = &world.setup.background else { return };
+pub(super) fn start(world: &World, tasks: &Tasks) {
+    let Setup { polls_us: Some((shortest, longest)), self_waking, seed, .. } = world.setup else { return };
+    let work = |number| Work {
+        gate: world.gate.clone(),
+        random: Random::new(seed, Purpose::Work, number),
+        shortest: Duration::from_micros(shortest.into()),
+        longest: Duration::from_micros(longest.into()),
+    };
     for number in 0..READY {
-        if background.self_waking {
-            spawner.background(Work::new(background, number, &world.gate));
-            continue;
-        }
-        let pair = Rc::new(Pair::default());
-        for side in 0..2 {
-            let work = Work::new(background, number * 2 + side, &world.gate);
-            spawner.background(Sharing { work, pair: pair.clone(), side: side as usize });
+        if self_waking {
+            tasks.background(wake_oneself(work(number)));
+        } else {
+            let pair = Rc::new(Pair::default());
+            tasks.background(take_turns(work(number * 2), pair.clone(), 0));
+            tasks.background(take_turns(work(number * 2 + 1), pair, 1));
         }
     }
 }
 
-/// A task that wakes itself after each poll.
+async fn wake_oneself(mut work: Work) {
+    loop {
+        work.piece().await;
+        yield_now().await;
+    }
+}
+
+/// monoio puts a task that wakes itself before all others, and one that was woken by another task behind them.
+async fn take_turns(mut work: Work, pair: Rc<Pair>, side: usize) {
+    loop {
+        pair.turn_of(side).await;
+        work.piece().await;
+        pair.pass_to(1 - side);
+    }
+}
+
+/// The work of a task, a piece for each poll.
 struct Work {
     gate: Arc<Gate>,
-    background: Background,
     random: Random,
+    shortest: Duration,
+    longest: Duration,
 }
 
 impl Work {
-    fn new(background: &Background, number: u64, gate: &Arc<Gate>) -> Self {
-        let random = Random::new(background.seed, Purpose::Work, number);
-        Work { gate: gate.clone(), background: background.clone(), random }
-    }
-
-    fn work(&mut self) {
-        spin::burn(self.random.between(self.background.shortest, self.background.longest));
-        self.gate.count();
-    }
-}
-
-impl Future for Work {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.gate.admits(cx) {
-            self.work();
-            cx.waker().wake_by_ref();
-        }
-        Poll::Pending
+    async fn piece(&mut self) {
+        self.gate.work(|| self.random.between(self.shortest, self.longest)).await;
     }
 }
 
@@ -71,31 +74,21 @@ struct Pair {
     wakers: [RefCell<Option<Waker>>; 2],
 }
 
-/// One of two tasks that take turns. monoio puts a task that wakes itself before all others, and one that was woken by
-/// another task behind them.
-struct Sharing {
-    work: Work,
-    pair: Rc<Pair>,
-    side: usize,
-}
+impl Pair {
+    async fn turn_of(&self, side: usize) {
+        poll_fn(|cx| {
+            match &mut *self.wakers[side].borrow_mut() {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
+            if self.turn.get() == side { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
 
-impl Future for Sharing {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        match &mut *this.pair.wakers[this.side].borrow_mut() {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-        if this.pair.turn.get() != this.side || !this.work.gate.admits(cx) {
-            return Poll::Pending;
-        }
-        this.work.work();
-        let other = 1 - this.side;
-        this.pair.turn.set(other);
-        // One that has not been polled yet is going to be.
-        this.pair.wakers[other].borrow().iter().for_each(Waker::wake_by_ref);
-        Poll::Pending
+    /// A task that has not been polled yet is going to be.
+    fn pass_to(&self, side: usize) {
+        self.turn.set(side);
+        self.wakers[side].borrow().iter().for_each(Waker::wake_by_ref);
     }
 }

@@ -2,31 +2,33 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, TcpStream};
 use monoio::time::timeout;
 
-use super::imports::{spawn_local, yield_now};
-use crate::measurements::service::compaction::Compaction;
-use crate::measurements::service::server::monoio::listen;
+use super::{spawn_local, yield_now};
 use crate::measurements::service::server::{PATIENCE, World};
 use crate::measurements::service::store::Store;
+use crate::serving::gate::Gate;
+use crate::serving::monoio::listen;
 use crate::serving::server::{BUFFER, forever, give_up};
 
 /// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
-    for compaction in world.compactions() {
-        drop(spawn_local(compact(compaction)));
+    for _ in 0..world.setup.compactors {
+        drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
     }
     drop(spawn_local(accept(listen(world)?)));
     Ok(forever().await)
 }
 
-/// A compactor.
-pub(in super::super) async fn compact(compaction: Compaction) {
+/// A compactor, which works off chunks of so much CPU time while `gate` is open.
+pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     loop {
-        compaction.chunk().await;
+        gate.work(|| chunk).await;
         yield_now().await;
     }
 }

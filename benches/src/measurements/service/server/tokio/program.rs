@@ -2,17 +2,19 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::imports::{JoinSet, LocalSet, spawn_local, yield_now};
-use crate::measurements::service::compaction::Compaction;
+use super::{JoinSet, LocalSet, spawn_local, yield_now};
 use crate::measurements::service::server::tokio::listen;
 use crate::measurements::service::server::{PATIENCE, World};
 use crate::measurements::service::store::Store;
+use crate::serving::gate::Gate;
 
 /// The service, with all of its tasks on one LocalSet.
 pub(in super::super) async fn main(world: &World) -> io::Result<Infallible> {
@@ -21,16 +23,16 @@ pub(in super::super) async fn main(world: &World) -> io::Result<Infallible> {
 
 /// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
-    for compaction in world.compactions() {
-        drop(spawn_local(compact(compaction)));
+    for _ in 0..world.setup.compactors {
+        drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
     }
     accept(listen(world).await?).await
 }
 
-/// A compactor.
-pub(in super::super) async fn compact(compaction: Compaction) {
+/// A compactor, which works off chunks of so much CPU time while `gate` is open.
+pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     loop {
-        compaction.chunk().await;
+        gate.work(|| chunk).await;
         yield_now().await;
     }
 }
