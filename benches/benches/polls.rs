@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use clockworker_benches::measurements::compare::overhead::Arm;
+use clockworker_benches::measurements::compare::ARMS;
+use clockworker_benches::measurements::overhead::tasks::SpawnAndJoin;
 use clockworker_benches::workload::shape::Shape;
 use criterion::{BenchmarkId, Criterion, Throughput};
 
@@ -20,9 +21,10 @@ fn measure(criterion: &mut Criterion, name: &str, shape: Shape) {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
     group.throughput(Throughput::Elements(shape.polls()));
-    for arm in Arm::ALL {
-        group.bench_function(BenchmarkId::new(arm.key(), shape), |bencher| {
-            bencher.iter_custom(|samples| (0..samples).map(|_| arm.sample(shape)).sum::<Duration>());
+    for (key, arm) in ARMS {
+        group.bench_function(BenchmarkId::new(key, shape), |bencher| {
+            let sample = |_| Duration::from_nanos(arm.run(&SpawnAndJoin(shape))[0] as u64);
+            bencher.iter_custom(|samples| (0..samples).map(sample).sum());
         });
     }
     group.finish();

@@ -11,8 +11,7 @@
 //! A task that has not ended when the [drain limit](foreground::DRAIN_LIMIT) is over counts as
 //! [worst](crate::stats::latencies::WORST): it is never left out.
 
-pub mod figures;
-pub mod foreground;
-pub mod generator;
-pub mod loops;
-pub mod trial;
+pub(crate) mod foreground;
+pub(crate) mod loops;
+pub(crate) mod scene;
+pub(crate) mod trial;

@@ -1,25 +1,24 @@
-//! One repetition of the scenario: the same load for every arm, each on threads of its own.
+//! One repetition: the same load for every arm, each on threads of its own.
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::foreground::{self, DRAIN_LIMIT, Times};
+use super::loops::{Background, Loops};
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
-use crate::beside::foreground::{self, DRAIN_LIMIT, Times};
-use crate::beside::generator::{Generator, Sent};
-use crate::beside::loops::{Background, Loops};
 use crate::failure::Failure;
 use crate::harness::pinning::{Pinning, Side};
-use crate::stopwatch::Wait;
+use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::arrivals::Arrival;
 
-/// Who shares a thread or a core with whom.
+/// Which tasks share a thread or a core.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub(crate) enum Place {
     /// The foreground on a LocalSet, with nothing beside it: what latency could be.
     ForegroundOnly,
     /// Foreground and background on one LocalSet.
@@ -30,113 +29,107 @@ pub enum Place {
     TwoRuntimes,
 }
 
+impl Place {
+    /// Two queues with these shares and requests.
+    pub(crate) fn queues(foreground: (u32, Duration), background: (u32, Duration)) -> Self {
+        let setup = |name, (share, request)| QueueSetup { name, share, request };
+        Place::Clockworker([setup("foreground", foreground), setup("background", background)])
+    }
+}
+
 /// How much longer than the drain limit an arm may take before it is declared stuck.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long one arm runs in one repetition, the draining left out.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// Arrivals in this time from the start are served and not counted.
-    pub warm_up: Duration,
+    pub(crate) warm_up: Duration,
     /// The time after that.
-    pub counted: Duration,
+    pub(crate) counted: Duration,
 }
 
 impl Timing {
+    pub(crate) const fn of_millis(warm_up: u64, counted: u64) -> Self {
+        Timing { warm_up: Duration::from_millis(warm_up), counted: Duration::from_millis(counted) }
+    }
+
     /// Both together.
-    pub fn whole(self) -> Duration {
+    pub(crate) fn whole(self) -> Duration {
         self.warm_up + self.counted
     }
 }
 
 /// One repetition: a schedule, the same for every arm.
 #[derive(Debug)]
-pub struct Trial<'a> {
-    /// What arrives in the foreground.
-    pub schedule: Arc<[Arrival]>,
-    /// What the background does.
-    pub background: Background,
-    /// How long it goes on.
-    pub timing: Timing,
-    /// Where its threads run.
-    pub pinning: &'a Pinning,
+pub(super) struct Trial<'a> {
+    /// What arrives in the foreground, in order of time.
+    pub(super) schedule: Arc<[Arrival]>,
+    pub(super) background: Background,
+    pub(super) timing: Timing,
+    pub(super) pinning: &'a Pinning,
 }
 
 /// What one arm did in one repetition. Only arrivals after the warm-up are in it, in their order.
 #[derive(Debug)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// Intended arrival until the start of the first poll, in nanoseconds; `None` for a task never polled.
-    pub queueing_delays: Vec<Option<u64>>,
+    pub(super) queueing_delays: Vec<Option<u64>>,
     /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not
     /// end.
-    pub total_latencies: Vec<Option<u64>>,
-    /// Intended arrival until the generator sent it, in nanoseconds.
-    pub lateness: Vec<u64>,
-    /// Background iterations per second.
-    pub background_rate: f64,
-    /// The CPU time of foreground tasks that ended between the warm-up and the end of the schedule, as a part
-    /// of that time.
-    pub foreground_cpu: f64,
+    pub(super) total_latencies: Vec<Option<u64>>,
+    /// Intended arrival until it was sent, in nanoseconds.
+    pub(super) lateness: Vec<u64>,
+    /// Background iterations per second, between the end of the warm-up and the end of the schedule.
+    pub(super) background_rate: f64,
+    /// Their CPU time, as a part of that time.
+    pub(super) background_cpu: f64,
+    /// The CPU time of foreground tasks that ended in that time, as a part of it.
+    pub(super) foreground_cpu: f64,
+    /// The CPU time of all foreground tasks over the length of the schedule.
+    pub(super) offered_load: f64,
+}
+
+/// What the thread that sent the schedule saw.
+#[derive(Debug)]
+struct Sent {
+    /// The moment that all times of the schedule count from.
+    start: Instant,
+    /// How late each arrival was sent.
+    lateness: Vec<Duration>,
+    background_rate: f64,
 }
 
 impl Trial<'_> {
-    /// The CPU time of all foreground tasks over the length of the schedule.
-    pub fn offered_load(&self) -> f64 {
-        let cpu: Duration = self.schedule.iter().map(Arrival::cpu).sum();
-        cpu.as_secs_f64() / self.timing.whole().as_secs_f64()
-    }
-
-    /// Runs one arm, of that name. The calling thread generates the load.
+    /// Runs one arm, of that name. The calling thread generates the load: it sends each arrival at its time, whatever has
+    /// become of those before it.
     ///
     /// # Errors
     ///
     /// If the arm does not come to an end long after its drain limit, or panics.
-    pub fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
+    pub(super) fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
         let background = Loops::new(self.background);
         let (outbox, inbox) = unbounded_channel();
         let (report, reported) = sync_channel(1);
-        let threads = self.start(place, inbox, report, &background);
-        let sent = self.generator(&background).run(outbox);
+        let alone = matches!(place, Place::TwoRuntimes).then(|| background.clone());
+        let beside = matches!(place, Place::LocalSet | Place::Clockworker(_)).then(|| background.clone());
+        let schedule = self.schedule.clone();
+        let alone = alone.map(|background| self.measured(move || run_alone(&background)));
+        let server = self.measured(move || {
+            let times = match place {
+                Place::Clockworker(queues) => serve(TwoQueues::new(queues), schedule, inbox, beside),
+                _ => serve(Baseline::default(), schedule, inbox, beside),
+            };
+            // If the other end is gone the arm has been given up.
+            let _ = report.send(times);
+        });
+        let sent = self.send(&background, outbox);
         let times = reported.recv_timeout(DRAIN_LIMIT + PATIENCE);
         background.stop();
         let stuck = || Failure::run(format!("the arm '{title}' did not come to an end"));
         let times = times.map_err(|_| stuck())?;
-        threads.into_iter().try_for_each(JoinHandle::join).map_err(|_| stuck())?;
+        alone.into_iter().chain([server]).try_for_each(JoinHandle::join).map_err(|_| stuck())?;
         Ok(self.evaluate(&sent, &times))
-    }
-
-    fn generator<'b>(&'b self, background: &'b Loops) -> Generator<'b> {
-        Generator {
-            schedule: &self.schedule,
-            warm_up: self.timing.warm_up,
-            end: self.timing.whole(),
-            background,
-            wait: if self.pinning.apart() { Wait::SleepThenSpin } else { Wait::Sleep },
-        }
-    }
-
-    fn start(
-        &self,
-        place: Place,
-        inbox: UnboundedReceiver<usize>,
-        report: SyncSender<Vec<Times>>,
-        background: &Loops,
-    ) -> Vec<JoinHandle<()>> {
-        let beside = matches!(place, Place::LocalSet | Place::Clockworker(_)).then(|| background.clone());
-        let server = Server { schedule: self.schedule.clone(), inbox, beside, report };
-        match place {
-            Place::ForegroundOnly | Place::LocalSet => {
-                vec![self.measured(|| server.run(Baseline::default()))]
-            }
-            Place::Clockworker(queues) => vec![self.measured(move || server.run(TwoQueues::new(queues)))],
-            Place::TwoRuntimes => {
-                let alone = background.clone();
-                vec![
-                    self.measured(move || run_alone(&alone)),
-                    self.measured(|| server.run(Baseline::default())),
-                ]
-            }
-        }
     }
 
     fn measured(&self, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
@@ -147,57 +140,80 @@ impl Trial<'_> {
         })
     }
 
-    fn evaluate(&self, sent: &Sent, times: &[Times]) -> Outcome {
-        let warm = self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up);
-        let counted = || self.schedule.iter().zip(times).skip(warm);
-        let since_arrival =
-            |arrival: &Arrival, end: Option<Instant>| end.map(|end| nanos(end - (sent.start + arrival.at)));
-        Outcome {
-            queueing_delays: counted()
-                .map(|(arrival, times)| since_arrival(arrival, times.started))
-                .collect(),
-            total_latencies: counted()
-                .map(|(arrival, times)| since_arrival(arrival, times.completed))
-                .collect(),
-            lateness: sent.lateness[warm..].iter().copied().map(nanos).collect(),
-            background_rate: sent.background_rate,
-            foreground_cpu: self.foreground_cpu(sent.start, times),
-        }
+    /// Sends the schedule, beginning now, and returns when it is over. The channel is closed then.
+    fn send(&self, background: &Loops, outbox: UnboundedSender<usize>) -> Sent {
+        let wait = if self.pinning.apart() { Wait::SleepThenSpin } else { Wait::Sleep };
+        let start = now();
+        let send = |number: usize| {
+            let intended = start + self.schedule[number].at;
+            wait_until(intended, wait);
+            let lateness = now() - intended;
+            // A receiver that is gone has failed, which is known when its thread is joined.
+            let _ = outbox.send(number);
+            lateness
+        };
+        let count_at = |time| {
+            wait_until(start + time, wait);
+            (now(), background.iterations())
+        };
+        let mut lateness: Vec<Duration> = (0..self.warm()).map(send).collect();
+        let before = count_at(self.timing.warm_up);
+        lateness.extend((self.warm()..self.schedule.len()).map(send));
+        let after = count_at(self.timing.whole());
+        Sent { start, lateness, background_rate: rate(before, after) }
     }
 
-    fn foreground_cpu(&self, start: Instant, times: &[Times]) -> f64 {
-        let counted = start + self.timing.warm_up..start + self.timing.whole();
-        let tasks = self.schedule.iter().zip(times);
-        let ended = tasks.filter(|(_, times)| times.completed.is_some_and(|end| counted.contains(&end)));
-        let cpu: Duration = ended.map(|(arrival, _)| arrival.cpu()).sum();
-        cpu.as_secs_f64() / self.timing.counted.as_secs_f64()
+    /// How many arrivals are not counted.
+    fn warm(&self) -> usize {
+        self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up)
+    }
+
+    fn evaluate(&self, sent: &Sent, times: &[Times]) -> Outcome {
+        let waits = |end: fn(&Times) -> Option<Instant>| {
+            let wait = |(arrival, times): (&Arrival, _)| Some(nanos(end(times)? - (sent.start + arrival.at)));
+            self.schedule.iter().zip(times).skip(self.warm()).map(wait).collect()
+        };
+        let counted = sent.start + self.timing.warm_up..sent.start + self.timing.whole();
+        let is_counted = |times: &Times| times.completed.is_some_and(|end| counted.contains(&end));
+        let ended = self.schedule.iter().zip(times).filter(|(_, times)| is_counted(times));
+        Outcome {
+            queueing_delays: waits(|times| times.started),
+            total_latencies: waits(|times| times.completed),
+            lateness: sent.lateness[self.warm()..].iter().copied().map(nanos).collect(),
+            background_rate: sent.background_rate,
+            background_cpu: sent.background_rate * self.background.poll.as_secs_f64(),
+            foreground_cpu: cpu(ended.map(|(arrival, _)| arrival), self.timing.counted),
+            offered_load: cpu(self.schedule.iter(), self.timing.whole()),
+        }
     }
 }
 
-/// What the thread of the executor under test needs.
-struct Server {
+/// The CPU time of these arrivals, as a part of `time`.
+fn cpu<'a>(arrivals: impl Iterator<Item = &'a Arrival>, time: Duration) -> f64 {
+    arrivals.map(Arrival::cpu).sum::<Duration>().as_secs_f64() / time.as_secs_f64()
+}
+
+fn rate((from, before): (Instant, u64), (until, after): (Instant, u64)) -> f64 {
+    (after - before) as f64 / (until - from).as_secs_f64()
+}
+
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+/// Serves the foreground, with the background beside it if there is one; all is over and dropped then.
+fn serve(
+    contender: impl Contender,
     schedule: Arc<[Arrival]>,
     inbox: UnboundedReceiver<usize>,
     beside: Option<Loops>,
-    report: SyncSender<Vec<Times>>,
-}
-
-impl Server {
-    /// Serves the foreground, with the background beside it if there is one, and reports when all is over and
-    /// dropped.
-    fn run(self, contender: impl Contender) {
-        let Server { schedule, inbox, beside, report } = self;
-        let contender = Rc::new(contender);
-        let host = host();
-        let times = host.block_on(contender.run_until(async {
-            // Endless loops are not awaited: they are dropped with their executor.
-            let _handles = beside.map(|background| background.spawn(&*contender));
-            foreground::serve(&contender, schedule, inbox).await
-        }));
-        drop((contender, host));
-        // If nobody is listening the arm has been given up.
-        let _ = report.send(times);
-    }
+) -> Vec<Times> {
+    let (host, contender) = (host(), Rc::new(contender));
+    host.block_on(contender.run_until(async {
+        // Endless loops are not awaited: they are dropped with their executor.
+        let _handles = beside.map(|background| background.spawn(&*contender));
+        foreground::serve(&contender, schedule, inbox).await
+    }))
 }
 
 /// Runs the background on a thread, runtime and LocalSet of its own until it is stopped.
@@ -210,76 +226,79 @@ fn run_alone(background: &Loops) {
     }));
 }
 
-fn nanos(duration: Duration) -> u64 {
-    duration.as_nanos() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::beside::loops::Rest;
-    use crate::stopwatch::now;
-    use crate::workload::arrivals::Pattern;
+    use crate::workload::arrivals::{Pattern, Segment};
 
-    const TIMING: Timing = Timing { warm_up: Duration::from_millis(10), counted: Duration::from_millis(40) };
+    const TIMING: Timing = Timing::of_millis(10, 40);
 
-    fn background(rest: Rest) -> Background {
-        Background { tasks: 8, poll: Duration::from_micros(100), rest }
+    fn trial(schedule: Vec<Arrival>, rest: Option<Duration>, pinning: &Pinning) -> Trial<'_> {
+        let background = Background { tasks: 8, poll: Duration::from_micros(100), rest };
+        Trial { schedule: schedule.into(), background, timing: TIMING, pinning }
     }
 
-    fn every_place() -> [Place; 4] {
-        let queue = |name| QueueSetup { name, share: 1, request: Duration::from_micros(100) };
-        let clockworker = Place::Clockworker(["foreground", "background"].map(queue));
-        [Place::ForegroundOnly, Place::LocalSet, clockworker, Place::TwoRuntimes]
+    fn arrival(at: u64) -> Arrival {
+        let work = Segment { pause: Duration::ZERO, cpu: Duration::from_millis(4) };
+        Arrival { at: Duration::from_millis(at), segments: vec![work] }
     }
 
-    fn serves_every_arrival_everywhere(rest: Rest) {
+    fn serves_every_arrival_everywhere(schedule: &[Arrival], rest: Option<Duration>) {
         let pinning = Pinning::detect();
-        let schedule: Arc<[Arrival]> = Pattern::USUAL.draw(1, 0, TIMING.whole()).into();
-        let warm = schedule.iter().filter(|arrival| arrival.at < TIMING.warm_up).count();
-        let background = background(rest);
-        let trial = Trial { schedule, background, timing: TIMING, pinning: &pinning };
-        for place in every_place() {
+        let trial = trial(schedule.to_vec(), rest, &pinning);
+        let queue = (1, Duration::from_micros(100));
+        let places =
+            [Place::ForegroundOnly, Place::LocalSet, Place::queues(queue, queue), Place::TwoRuntimes];
+        for place in places {
             let outcome = trial.run(place, "any").unwrap();
-            assert_eq!(outcome.total_latencies.len(), trial.schedule.len() - warm);
-            assert_eq!(outcome.lateness.len(), trial.schedule.len() - warm);
+            assert_eq!(outcome.total_latencies.len(), schedule.len() - trial.warm());
+            assert_eq!(outcome.lateness.len(), schedule.len() - trial.warm());
             assert!(!matches!(place, Place::ForegroundOnly) || outcome.background_rate == 0.0);
-            let pairs = outcome.queueing_delays.iter().zip(&outcome.total_latencies);
-            assert!(pairs.into_iter().all(|(delay, total)| delay.unwrap() < total.unwrap()), "{place:?}");
+            let mut pairs = outcome.queueing_delays.iter().zip(&outcome.total_latencies);
+            assert!(pairs.all(|(delay, total)| delay.unwrap() < total.unwrap()), "{place:?}");
         }
     }
 
     #[test]
-    fn every_arm_serves_every_arrival_beside_a_background_that_sleeps() {
-        serves_every_arrival_everywhere(Rest::Sleep(Duration::from_micros(100)));
+    fn every_arm_serves_every_arrival_whatever_the_background_does() {
+        let usual = Pattern::USUAL.draw(1, 0, TIMING.whole());
+        serves_every_arrival_everywhere(&usual, Some(Duration::from_micros(100)));
+        serves_every_arrival_everywhere(&usual, None);
+        serves_every_arrival_everywhere(&[], None);
     }
 
     #[test]
-    fn every_arm_serves_every_arrival_beside_a_background_that_does_not() {
-        serves_every_arrival_everywhere(Rest::Yield);
+    fn everything_is_sent_in_order_and_never_early() {
+        let pinning = Pinning::detect();
+        let trial = trial([5, 10, 10, 20].map(arrival).into(), None, &pinning);
+        let (outbox, mut inbox) = unbounded_channel();
+        let sent = trial.send(&Loops::new(trial.background), outbox);
+        assert!(now() >= sent.start + TIMING.whole());
+        assert_eq!((sent.lateness.len(), sent.background_rate), (4, 0.0));
+        assert_eq!(std::iter::from_fn(|| inbox.blocking_recv()).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_background_is_counted_between_two_moments() {
+        let from = now();
+        assert_eq!(rate((from, 100), (from + Duration::from_millis(500), 2_100)), 4_000.0);
     }
 
     #[test]
     fn latencies_count_from_the_intended_arrival() {
         let pinning = Pinning::detect();
-        let arrival = |at| Arrival { at: Duration::from_millis(at), segments: Vec::new() };
-        let trial = Trial {
-            schedule: [arrival(5), arrival(10), arrival(20)].into(),
-            background: background(Rest::Yield),
-            timing: TIMING,
-            pinning: &pinning,
-        };
+        let trial = trial([5, 10, 20].map(arrival).into(), None, &pinning);
         let start = now();
         let at = |millis| Some(start + Duration::from_millis(millis));
-        let sent = Sent { start, lateness: vec![Duration::from_millis(1); 3], background_rate: 7.0 };
-        let times = [
-            Times { started: at(6), completed: at(7) },
-            Times { started: at(13), completed: at(18) },
-            Times { started: at(26), completed: None },
-        ];
+        let sent = Sent { start, lateness: vec![Duration::from_millis(1); 3], background_rate: 4_000.0 };
+        let times = [(at(6), at(7)), (at(13), at(18)), (at(26), None)]
+            .map(|(started, completed)| Times { started, completed });
         let outcome = trial.evaluate(&sent, &times);
         assert_eq!(outcome.queueing_delays, [Some(3_000_000), Some(6_000_000)]);
         assert_eq!(outcome.total_latencies, [Some(8_000_000), None]);
         assert_eq!(outcome.lateness, [1_000_000; 2]);
+        // Of the foreground only what ended in the 40 ms that count.
+        assert_eq!((outcome.background_cpu, outcome.foreground_cpu), (0.4, 0.1));
+        assert_eq!(outcome.offered_load, 12.0 / 50.0);
     }
 }

@@ -1,34 +1,41 @@
 //! The command `compare`: what a poll costs, and foreground latency beside background work, next to LocalSet.
 
-pub mod background;
-pub mod chapter;
+mod chapter;
 pub mod options;
-pub mod overhead;
 
+use std::time::Duration;
+
+use clockworker::DEFAULT_REQUEST;
 use serde::{Deserialize, Serialize};
 
+use super::overhead::arm::Arm as Executor;
+use super::overhead::measure::Measure;
+use super::overhead::tasks::SpawnAndJoin;
+use crate::beside::foreground::DRAIN_LIMIT;
+use crate::beside::loops::Background;
+use crate::beside::scene::{Arm, BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, Scene};
+use crate::beside::trial::{Place, Timing};
 use crate::failure::Failure;
+use crate::harness::experiment::Rounds;
 use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report, again};
+use crate::harness::report::{Cell, Report, again, arms};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
+use crate::workload::arrivals::Pattern;
+use crate::workload::shape::Shape as Tasks;
 
-use background::{BACKGROUND_RATE, Background};
 use options::{Options, Scenario};
-use overhead::{NS_PER_POLL, Overhead};
 
 /// The measurement `compare`.
-#[derive(Debug)]
-pub struct Compare;
+pub(crate) struct Compare;
 
 /// What tells a cell from others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "scenario", rename_all = "lowercase")]
-pub enum Scene {
+pub(crate) enum Shape {
     /// Tasks that do nothing but yield.
     Overhead {
-        /// Tasks spawned.
         tasks: usize,
         /// Yields of each.
         yields: u32,
@@ -46,12 +53,13 @@ pub enum Scene {
     },
 }
 
-/// The bars of the overhead scenario, for WokenFirst, the default, with one queue, by place in [`overhead::SHAPES`].
+/// The bars of the overhead scenario, for WokenFirst, the default, with one queue, by place in [`SHAPES`].
 const OVERHEAD_BARS: [(usize, Bar); 2] = [(2, Bar::AtMost(0.65)), (0, Bar::AtMost(0.40))];
+const _: () = assert!(matches!(SHAPES, [(50_000, 5), _, (1_000, 1_000), _]));
 
 impl Measurement for Compare {
     type Options = Options;
-    type Shape = Scene;
+    type Shape = Shape;
 
     const NAME: &'static str = "compare";
     const SCHEMA: &'static str = "clockworker-compare";
@@ -59,20 +67,19 @@ impl Measurement for Compare {
     const QUESTION: &'static str =
         "What does a poll cost, and what becomes of foreground latency beside background work?";
 
-    fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Scene>, Failure> {
-        let mut plan: Plan<Scene> = Vec::new();
+    fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
+        let mut plan: Plan<Shape> = Vec::new();
         if options.wants(Scenario::Overhead) {
-            plan.push(Box::new(Overhead::new(options.common.quick)));
+            plan.push(Box::new(overhead(options.common.quick)));
         }
         if options.wants(Scenario::Background) {
-            plan.push(Box::new(Background::new(options, pinning)));
+            plan.push(Box::new(background(options, pinning)));
         }
         Ok(plan)
     }
 
-    fn bars(_options: &Options, cells: &[Cell<Scene>]) -> Vec<Conclusion> {
-        let is_overhead = |cell: &&Cell<Scene>| matches!(cell.shape, Scene::Overhead { .. });
-        let (overhead, background): (Vec<_>, Vec<_>) = cells.iter().partition(is_overhead);
+    fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
+        let (overhead, background) = by_scenario(cells);
         overhead_bars(&overhead).chain(background.into_iter().flat_map(background_bars)).collect()
     }
 
@@ -81,43 +88,128 @@ impl Measurement for Compare {
     }
 }
 
+/// The cells of the overhead scenario, and that of the background scenario.
+fn by_scenario(cells: &[Cell<Shape>]) -> (Vec<&Cell<Shape>>, Vec<&Cell<Shape>>) {
+    cells.iter().partition(|cell| matches!(cell.shape, Shape::Overhead { .. }))
+}
+
 /// The last one is the noise floor.
-fn overhead_bars(cells: &[&Cell<Scene>]) -> impl Iterator<Item = Conclusion> {
+fn overhead_bars(cells: &[&Cell<Shape>]) -> impl Iterator<Item = Conclusion> {
     let conclude = |place: usize, arm: &str, bar| {
         let cell = cells.get(place)?;
         let title = &cell.arm(arm)?.title;
         cell.conclude(arm, NS_PER_POLL, format!("Time per poll at {}, {title} ÷ LocalSet", cell.title), bar)
     };
-    let own = overhead::Arm::WokenFirstOneQueue.key();
-    let again = again(overhead::Arm::LocalSet.key());
+    let [(local_set, _), (own, _), ..] = ARMS;
     let judged = OVERHEAD_BARS.into_iter().filter_map(move |(place, bar)| conclude(place, own, Some(bar)));
-    judged.chain(conclude(OVERHEAD_BARS[0].0, &again, None))
+    judged.chain(conclude(OVERHEAD_BARS[0].0, &again(local_set), None))
 }
 
-fn background_bars(cell: &Cell<Scene>) -> impl Iterator<Item = Conclusion> + use<> {
-    let conclude = |arm: background::Arm, figure, what: &str, bar| {
-        cell.conclude(arm.key(), figure, what.replace('#', arm.title()), bar)
+fn background_bars(cell: &Cell<Shape>) -> impl Iterator<Item = Conclusion> + use<> {
+    let conclude = |arm, figure, what: &str, bar| {
+        let quantity = what.replace('#', &cell.arm(arm)?.title);
+        cell.conclude(arm, figure, quantity, bar)
     };
-    let (own, local_set) = (background::Arm::Clockworker, background::Arm::LocalSet);
-    let (p99, latency) = ("total_latency_ns.p99", "Foreground p99 total latency, # ÷ foreground only");
+    let latency = "Foreground p99 total latency, # ÷ foreground only";
     let iterations = "Background iterations, # ÷ LocalSet with background";
     [
-        conclude(own, p99, latency, Some(Bar::AtMost(1.25))),
-        conclude(own, BACKGROUND_RATE, iterations, Some(Bar::AtLeast(0.9))),
-        conclude(local_set, p99, latency, None),
+        conclude(CLOCKWORKER, P99, latency, Some(Bar::AtMost(1.25))),
+        conclude(CLOCKWORKER, BACKGROUND_RATE, iterations, Some(Bar::AtLeast(0.9))),
+        conclude(LOCAL_SET, P99, latency, None),
     ]
     .into_iter()
     .flatten()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::shape::Shape;
+/// The time of a sample, for each poll.
+const NS_PER_POLL: &str = "ns_per_poll";
 
-    #[test]
-    fn bars_are_at_the_shapes_they_were_set_for() {
-        let shapes = OVERHEAD_BARS.map(|(place, _)| overhead::SHAPES[place]);
-        assert_eq!(shapes, [Shape::new(1_000, 1_000), Shape::new(50_000, 5)]);
+/// The arms, by key.
+pub const ARMS: [(&str, Executor); 6] = [
+    ("local_set", Executor::LocalSet),
+    ("woken_first_one_queue", Executor::WokenFirst),
+    ("woken_first_two_queues", Executor::TwoQueues),
+    ("qlas", Executor::Qlas),
+    ("las", Executor::Las),
+    ("serpt", Executor::Serpt),
+];
+
+/// Tasks, and yields of each.
+const SHAPES: [(usize, u32); 4] = [(50_000, 5), (1_000, 100), (1_000, 1_000), (100_000, 0)];
+const QUICK_SHAPES: [(usize, u32); 4] = [(1_000, 5), (100, 20), (100, 100), (2_000, 0)];
+
+/// The whole program is to end within two minutes also on a slow machine.
+const ROUNDS: Rounds = Rounds { usual: 40, limit: Some(Duration::from_secs(35)), warms_up: true };
+
+/// What a poll costs: tasks that do nothing but yield, beside tokio's LocalSet.
+///
+/// A *sample* is one shape run once by one arm on a fresh executor in a fresh host. Timed is from before the
+/// first spawn until the last handle has been awaited, all inside `host.block_on(executor.run_until(..))`.
+/// Making the host, the executor and the vector of handles is before that, dropping host and executor after
+/// it; tasks themselves are freed inside, as they finish, in every arm.
+fn overhead(quick: bool) -> Measure<Shape> {
+    let shapes = if quick { QUICK_SHAPES } else { SHAPES }.map(|(tasks, yields)| Tasks::new(tasks, yields));
+    let measured: Vec<_> = ARMS[..1].iter().chain(&ARMS).copied().collect();
+    let arms = arms(measured.iter().map(|(key, executor)| ((*key).to_owned(), executor.title())));
+    let cell = |shape: Tasks| {
+        let overhead = Shape::Overhead { tasks: shape.tasks, yields: shape.yields, polls: shape.polls() };
+        Cell::new(shape.to_string(), overhead, arms.clone())
+    };
+    Measure::new(shapes.map(cell).into(), vec![NS_PER_POLL], ROUNDS, move |cell, arm| {
+        let time = measured[arm].1.run(&SpawnAndJoin(shapes[cell]))[0];
+        vec![time / shapes[cell].polls() as f64]
+    })
+}
+
+/// The share of clockworker's background queue.
+const BACKGROUND_SHARE: u32 = 2;
+
+/// The keys of the arms that bars are for.
+const LOCAL_SET: &str = "local_set";
+const CLOCKWORKER: &str = "clockworker";
+
+const BACKGROUND: Background =
+    Background { tasks: 8, poll: Duration::from_micros(100), rest: Some(Duration::from_micros(100)) };
+
+/// Foreground latency beside background work, on one thread and on two.
+///
+/// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Here eight background tasks
+/// loop, 100 µs CPU and 100 µs sleep. In one repetition every arm gets the same schedule, in the next another.
+///
+/// Arrivals in the first half second of a repetition are served and not counted. Percentiles are those of all repetitions
+/// together. Ratios are taken within a repetition; their median is reported with the smallest and the largest.
+///
+/// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for
+/// every arm.
+fn background(options: &Options, pinning: &Pinning) -> Scene<Shape> {
+    let timing =
+        if options.common.quick { Timing::of_millis(50, 450) } else { Timing::of_millis(500, 5_500) };
+    let shape = Shape::Background {
+        warm_up_s: timing.warm_up.as_secs_f64(),
+        counted_s: timing.counted.as_secs_f64(),
+        drain_limit_s: DRAIN_LIMIT.as_secs_f64(),
+    };
+    // The background asks for one of its loops at a time, so that when its turn comes among foreground work, that waits for
+    // one poll and not for a few.
+    let queues =
+        Place::queues((options.foreground_share, DEFAULT_REQUEST), (BACKGROUND_SHARE, BACKGROUND.poll));
+    let arms = [
+        ("local_set_foreground_only", "LocalSet, foreground only", Place::ForegroundOnly),
+        (LOCAL_SET, "LocalSet with background", Place::LocalSet),
+        (CLOCKWORKER, "Clockworker, two queues", queues),
+        ("two_runtimes", "two runtimes, one core", Place::TwoRuntimes),
+    ];
+    Scene {
+        cell: Cell::new("Foreground beside background", shape, Vec::new()).with_range(),
+        arms: arms.map(|(key, title, place)| Arm::new(key, title, place)).into(),
+        foreground: Pattern::USUAL,
+        background: BACKGROUND,
+        timing,
+        figures: &[BACKGROUND_RATE, CPU_USED, OFFERED_LOAD],
+        rounds: 3,
+        wanted: options.repetitions,
+        seed: options.common.seed,
+        part: 0,
+        pinning: pinning.clone(),
     }
 }

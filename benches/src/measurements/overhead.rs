@@ -4,22 +4,15 @@
 //! a fresh host.
 
 pub mod arm;
-pub mod bars;
-pub mod chapter;
-pub mod measure;
+mod bars;
+pub(crate) mod chapter;
+pub(crate) mod measure;
 pub mod options;
-pub mod section;
 
-pub mod groups;
-pub mod idle;
-pub mod memory;
-pub mod polls;
-pub mod queues;
-pub mod remote;
-pub mod spawns;
-pub mod storms;
-mod waker_slot;
-pub mod wakes;
+mod itself;
+pub mod tasks;
+mod waiting;
+mod wakes;
 
 use std::path::PathBuf;
 
@@ -32,12 +25,10 @@ use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 
 use measure::{Measure, Topic};
-use options::Options;
-use section::Section;
+use options::{Options, Section};
 
 /// The measurement `overhead`.
-#[derive(Debug)]
-pub struct Overhead;
+pub(crate) struct Overhead;
 
 impl Measurement for Overhead {
     type Options = Options;
@@ -67,20 +58,16 @@ impl Measurement for Overhead {
     }
 }
 
-fn measures(section: Section, options: &Options, pinning: &Pinning) -> Vec<Measure> {
+fn measures(section: Section, options: &Options, pinning: &Pinning) -> Vec<Measure<Topic>> {
     match section {
-        Section::Polls => vec![polls::polls(options), polls::tokio_yields(options)],
-        Section::Spawn => vec![spawns::measure(options)],
+        Section::Polls => vec![tasks::polls(options), tasks::tokio_yields(options)],
+        Section::Spawn => vec![tasks::spawns(options)],
         Section::Wake => {
-            vec![
-                wakes::measure(options),
-                remote::measure(options, pinning),
-                storms::measure(options, pinning),
-            ]
+            vec![wakes::local(options), wakes::remote(options, pinning), wakes::storms(options, pinning)]
         }
-        Section::Queues => vec![queues::polls(options), queues::picks(options)],
-        Section::Groups => vec![groups::few_tasks(options), groups::many_tasks(options)],
-        Section::Memory => vec![memory::parked(options), memory::steady(options)],
-        Section::Idle => vec![idle::measure(options, pinning)],
+        Section::Queues => vec![itself::polls(options), itself::picks(options)],
+        Section::Groups => vec![itself::few_tasks(options), itself::many_tasks(options)],
+        Section::Memory => vec![waiting::parked(options), waiting::steady(options)],
+        Section::Idle => vec![waiting::idle(options, pinning)],
     }
 }

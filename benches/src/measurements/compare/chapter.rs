@@ -1,34 +1,26 @@
 //! What `compare` says.
 
-use super::background::{Arm as Sharing, BACKGROUND_RATE, BACKGROUND_SHARE, CPU_USED, OFFERED_LOAD};
-use super::overhead::NS_PER_POLL;
-use super::{Compare, Scene};
-use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
+use super::{BACKGROUND_SHARE, CLOCKWORKER, Compare, LOCAL_SET, NS_PER_POLL, Shape, by_scenario};
+use crate::beside::scene::{BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, QUEUEING_DELAY, TOTAL_LATENCY};
+use crate::beside::scene::{curves, ended, lateness};
 use crate::harness::report::{Arm, Cell, Report};
+use crate::measurements::overhead::chapter::costs;
 use crate::numbers::percent;
-use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
+use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
-use crate::stats::conclusion::Interval;
+use crate::page::plot::Plot;
 use crate::stats::{self, Estimate};
 
-/// The arms on the first screen, with the names they have there.
-const COSTS: [(&str, &str); 4] = [
-    ("woken_first_one_queue", "one queue"),
-    ("woken_first_two_queues", "two queues"),
-    ("qlas", "QLAS"),
-    ("las", "LAS"),
-];
-
-const P99: &str = "total_latency_ns.p99";
+/// The arms on the first screen.
+const COSTS: [&str; 4] = ["woken_first_one_queue", "woken_first_two_queues", "qlas", "las"];
 
 /// The chapter of a report.
-pub fn of(report: &Report<Compare>) -> Chapter {
+pub(super) fn of(report: &Report<Compare>) -> Chapter {
     let mut chapter = Chapter::default();
-    let is_overhead = |cell: &&Cell<Scene>| matches!(cell.shape, Scene::Overhead { .. });
-    let (overhead, background): (Vec<_>, Vec<_>) = report.cells.iter().partition(is_overhead);
-    if !overhead.is_empty() {
-        chapter.headlines.extend(costs(&overhead));
+    let (overhead, background) = by_scenario(&report.cells);
+    // At the shape with the most yields: nothing but polls.
+    if let Some(most) = overhead.iter().max_by_key(|cell| yields(cell)) {
+        chapter.headlines.extend(costs(most, COSTS, "compare"));
         chapter.sections.push(of_overhead(report, &overhead));
     }
     for cell in background {
@@ -42,27 +34,12 @@ pub fn of(report: &Report<Compare>) -> Chapter {
     chapter
 }
 
-/// At the shape with the most yields: nothing but polls.
-fn costs(cells: &[&Cell<Scene>]) -> Vec<Headline> {
-    let yields = |cell: &&&Cell<Scene>| match cell.shape {
-        Scene::Overhead { yields, .. } => yields,
-        Scene::Background { .. } => 0,
-    };
-    let Some(cell) = cells.iter().max_by_key(yields) else { return Vec::new() };
-    let line = |(arm, name)| {
-        let (ratio, kind) = (cell.arm(arm)?.ratio(NS_PER_POLL)?, Some(Interval::Confidence95));
-        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), &ratio, kind, Better::Less, "compare");
-        Some(match arm {
-            "woken_first_one_queue" => line.with_phrase("a poll takes # as it comes"),
-            "las" => line.with_phrase("# with LAS"),
-            _ => line,
-        })
-    };
-    COSTS.into_iter().filter_map(line).collect()
+fn yields(cell: &Cell<Shape>) -> u32 {
+    if let Shape::Overhead { yields, .. } = cell.shape { yields } else { 0 }
 }
 
-fn of_overhead(report: &Report<Compare>, cells: &[&Cell<Scene>]) -> Section {
-    let plot = |cell: &&Cell<Scene>| {
+fn of_overhead(report: &Report<Compare>, cells: &[&Cell<Shape>]) -> Section {
+    let plot = |cell: &&Cell<Shape>| {
         let bars = cell.arms.iter().map(|arm| (arm.title.clone(), arm.ratio(NS_PER_POLL)));
         let title = format!("Time per poll, {} tasks × yields", cell.title);
         Plot::ratios(title, "× LocalSet, 95 % intervals: less is better", Better::Less, bars)
@@ -92,17 +69,13 @@ fn of_overhead(report: &Report<Compare>, cells: &[&Cell<Scene>]) -> Section {
     }
 }
 
-fn own_and_local_set(cell: &Cell<Scene>) -> Option<(&Arm, &Arm)> {
-    cell.arm(Sharing::Clockworker.key()).zip(cell.arm(Sharing::LocalSet.key()))
-}
-
 /// Clockworker's p99 over LocalSet's: median and range over the repetitions.
-fn p99_over_local_set(cell: &Cell<Scene>) -> Option<Estimate> {
-    let (own, base) = own_and_local_set(cell)?;
+fn p99_over_local_set(cell: &Cell<Shape>) -> Option<Estimate> {
+    let (own, base) = (cell.arm(CLOCKWORKER)?, cell.arm(LOCAL_SET)?);
     stats::finite_ratios(own.samples(P99), base.samples(P99)).as_deref().map(stats::median_and_range)
 }
 
-fn beside(cell: &Cell<Scene>, shares: &str) -> Vec<Headline> {
+fn beside(cell: &Cell<Shape>, shares: &str) -> impl Iterator<Item = Headline> {
     let range = (cell.rounds() > 1).then_some(cell.interval);
     let line = |side, topic: &str, value: Option<Estimate>, better, phrase| {
         let line = Headline::ratio(side, (topic, shares), &value?, range, better, "compare");
@@ -110,18 +83,17 @@ fn beside(cell: &Cell<Scene>, shares: &str) -> Vec<Headline> {
     };
     let (p99, phrase) = ("Foreground p99 beside background ÷ LocalSet’s", "foreground p99 beside it is #");
     let (work, done) = ("Background work done ÷ LocalSet’s", "background work gets # done");
-    let rate = own_and_local_set(cell).and_then(|(own, _)| own.ratio(BACKGROUND_RATE));
+    let rate = cell.arm(CLOCKWORKER).and_then(|own| own.ratio(BACKGROUND_RATE));
     [
         line(Side::Gain, p99, p99_over_local_set(cell), Better::Less, phrase),
         line(Side::Cost, work, rate, Better::More, done),
     ]
     .into_iter()
     .flatten()
-    .collect()
 }
 
-fn of_background(report: &Report<Compare>, cell: &Cell<Scene>, shares: &str) -> Section {
-    let Scene::Background { counted_s, .. } = cell.shape else { return Section::default() };
+fn of_background(report: &Report<Compare>, cell: &Cell<Shape>, shares: &str) -> Section {
+    let Shape::Background { counted_s, .. } = cell.shape else { return Section::default() };
     let load = cell.arms.first().and_then(|arm| arm.value(OFFERED_LOAD)).unwrap_or_default();
     Section {
         question: "What happens to requests when background work shares their thread?".to_owned(),
@@ -139,22 +111,15 @@ fn of_background(report: &Report<Compare>, cell: &Cell<Scene>, shares: &str) -> 
     }
 }
 
-fn plots(cell: &Cell<Scene>) -> Vec<Plot> {
+fn plots(cell: &Cell<Shape>) -> Vec<Plot> {
     let alone = cell.arms.iter().map(|arm| (format!("{} ÷ alone", arm.title), arm.ratio(P99)));
     let bars = alone.chain([("Clockworker ÷ LocalSet with background".to_owned(), p99_over_local_set(cell))]);
-    let curves = || cell.arms.iter().map(|arm| (arm.title.clone(), arm.curve(TOTAL_LATENCY)));
-    let (title, what) = ("Foreground total latency", "total latency");
-    [
-        Plot::ratios("Foreground p99", "ratio, range of repetitions: less is better", Better::Less, bars),
-        Plot::lines(format!("{title}, by percentile"), time_by_percentile(what), curves()),
-        Plot::lines(format!("{title}, distribution"), distribution(what), curves().map(turned)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let axis = "ratio, range of repetitions: less is better";
+    let ratios = Plot::ratios("Foreground p99", axis, Better::Less, bars);
+    ratios.into_iter().chain(curves("Foreground total latency,", cell).into_iter().flatten()).collect()
 }
 
-fn table(cell: &Cell<Scene>) -> Table {
+fn table(cell: &Cell<Shape>) -> Table {
     Table::of(
         "Foreground beside background: p50 / p90 / p99 in ms; ratios with the range of repetitions",
         &cell.arms,

@@ -48,7 +48,7 @@ impl AsRef<Common> for Options {
 
 impl Options {
     /// Whether `scenario` is to be run.
-    pub fn wants(&self, scenario: Scenario) -> bool {
+    pub(super) fn wants(&self, scenario: Scenario) -> bool {
         self.scenarios.is_empty() || self.scenarios.contains(&scenario)
     }
 }

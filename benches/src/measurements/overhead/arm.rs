@@ -51,26 +51,27 @@ pub enum Arm {
     BoxedLoop,
 }
 
-/// What a measure needs of an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// Tasks can be aborted.
-    Abort,
-    /// Tasks run when they are woken, and not otherwise.
-    Wakers,
-    /// Tasks can be woken from other threads, and the thread parks.
-    RemoteWakes,
-    /// Wakes from other threads arrive also while tasks are runnable throughout.
-    BusyRemoteWakes,
-    /// Tens of thousands of wakes at once do it no harm.
-    Storms,
-    /// It runs inside tokio.
-    Tokio,
-}
+/// The keys of arms that cannot abort a task, or drop it only later.
+pub(super) const NO_ABORTS: &[&str] = &["monoio", "futures_unordered", "boxed_loop", "published"];
+
+/// Of arms that poll tasks whether they were woken or not.
+pub(super) const NO_WAKERS: &[&str] = &["boxed_loop"];
+
+/// Of arms that take no wakes from other threads, or do not park.
+pub(super) const NO_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop"];
+
+/// Of arms that take them only when no task is runnable, and those.
+pub(super) const NO_BUSY_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop", "monoio"];
+
+/// Of arms that tens of thousands of wakes at once do harm to, and those.
+pub(super) const NO_STORMS: &[&str] = &["boxed_loop", "task_loop", "glommio"];
+
+/// Of arms that do not run inside tokio.
+pub(super) const NOT_ON_TOKIO: &[&str] = &["local_pool", "monoio", "glommio", "task_loop", "boxed_loop"];
 
 impl Arm {
     /// Whether this machine has what the arm needs.
-    pub fn is_available(self) -> bool {
+    pub(super) fn is_available(self) -> bool {
         match self {
             #[cfg(all(feature = "glommio", target_os = "linux"))]
             Arm::Glommio => glommio::is_available(),
@@ -78,37 +79,8 @@ impl Arm {
         }
     }
 
-    /// Whether the arm can do what a measure needs.
-    pub fn has(self, need: Need) -> bool {
-        match need {
-            Need::Abort => {
-                !self.is_monoio() && !matches!(self, Arm::FuturesUnordered | Arm::BoxedLoop | Arm::Published)
-            }
-            Need::Wakers => self != Arm::BoxedLoop,
-            Need::RemoteWakes => !matches!(self, Arm::BoxedLoop | Arm::TaskLoop),
-            Need::Storms => self.has(Need::RemoteWakes) && !self.is_glommio(),
-            Need::BusyRemoteWakes => self.has(Need::RemoteWakes) && !self.is_monoio(),
-            Need::Tokio => self.is_hosted() || self == Arm::LocalRuntime,
-        }
-    }
-
-    /// Whether it runs as one future inside tokio's runtime.
-    pub fn is_hosted(self) -> bool {
-        !self.is_monoio()
-            && !self.is_glommio()
-            && !matches!(self, Arm::LocalRuntime | Arm::LocalPool | Arm::TaskLoop | Arm::BoxedLoop)
-    }
-
-    fn is_monoio(self) -> bool {
-        self.key() == "monoio"
-    }
-
-    fn is_glommio(self) -> bool {
-        self.key() == "glommio"
-    }
-
     /// The name in the tables.
-    pub fn title(self) -> String {
+    pub(crate) fn title(self) -> String {
         match self {
             Arm::LocalSet => "LocalSet",
             Arm::WokenFirst => "WokenFirst, one queue",
@@ -157,45 +129,6 @@ impl Arm {
             Arm::Glommio => job.run(glommio::Glommio::default()),
             Arm::TaskLoop => job.run(TaskLoop::default()),
             Arm::BoxedLoop => job.run(BoxedLoop::default()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-    use std::rc::Rc;
-
-    use crate::arms::runner::Runner;
-    use crate::workload::self_waking::SelfWaking;
-
-    struct Sum;
-
-    impl Job for Sum {
-        fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
-            let sum = Rc::new(Cell::new(0));
-            runner.block_on(async {
-                let task = |number| {
-                    let sum = sum.clone();
-                    runner.spawn(number, async move {
-                        SelfWaking::new(3).await;
-                        sum.set(sum.get() + number);
-                    })
-                };
-                for handle in (0..100).map(task).collect::<Vec<_>>() {
-                    handle.await;
-                }
-            });
-            vec![sum.get() as f64]
-        }
-    }
-
-    #[test]
-    fn every_arm_runs_every_task_to_its_end() {
-        for arm in Arm::value_variants().iter().filter(|arm| arm.is_available()) {
-            assert_eq!(arm.run(&Sum), [4_950.0], "{}", arm.title());
-            assert_eq!(arm.run(&Sum), [4_950.0], "{} for the second time", arm.title());
         }
     }
 }

@@ -9,13 +9,14 @@ use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::stats::conclusion::Interval;
 
-/// The arms on the first screen, with the names they have there: those of `compare`, which comes first where there are
-/// both.
-const COSTS: [(&str, &str); 4] =
-    [("woken_first", "one queue"), ("two_queues", "two queues"), ("qlas", "QLAS"), ("las", "LAS")];
+/// The arms on the first screen.
+const COSTS: [&str; 4] = ["woken_first", "two_queues", "qlas", "las"];
+
+/// Their names there, which are those of `compare`: it comes first where there are both.
+const COST_NAMES: [&str; 4] = ["one queue", "two queues", "QLAS", "LAS"];
 
 /// The chapter of a report.
-pub fn of(report: &Report<Overhead>) -> Chapter {
+pub(super) fn of(report: &Report<Overhead>) -> Chapter {
     let cells = &report.cells;
     let measures = cells.chunk_by(|one, next| one.shape == next.shape);
     let sections = cells.chunk_by(|one, next| one.shape.section == next.shape.section);
@@ -35,17 +36,21 @@ pub fn of(report: &Report<Overhead>) -> Chapter {
 /// At the shape in the middle: 1,000 tasks × 1,000 yields.
 fn headlines(cells: &[Cell<Topic>]) -> Vec<Headline> {
     let polls = cells.chunk_by(|one, next| one.shape == next.shape).next();
-    let Some(middle) = polls.map(|polls| &polls[polls.len() / 2]) else { return Vec::new() };
-    let line = |(arm, name)| {
-        let (ratio, kind) = (middle.arm(arm)?.ratio("ns_per_poll")?, Some(Interval::Confidence95));
-        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), &ratio, kind, Better::Less, "overhead");
-        Some(match arm {
-            "woken_first" => line.with_phrase("a poll takes # as it comes"),
-            "las" => line.with_phrase("# with LAS"),
+    polls.map_or_else(Vec::new, |polls| costs(&polls[polls.len() / 2], COSTS, "overhead"))
+}
+
+/// What a poll costs as it comes, with two queues, with QLAS and with LAS, by a command that has such keys for them.
+pub(crate) fn costs<S>(cell: &Cell<S>, keys: [&str; 4], command: &str) -> Vec<Headline> {
+    let line = |(key, name)| {
+        let (ratio, kind) = (cell.arm(key)?.ratio("ns_per_poll")?, Some(Interval::Confidence95));
+        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), &ratio, kind, Better::Less, command);
+        Some(match name {
+            "one queue" => line.with_phrase("a poll takes # as it comes"),
+            "LAS" => line.with_phrase("# with LAS"),
             _ => line,
         })
     };
-    COSTS.into_iter().filter_map(line).collect()
+    keys.into_iter().zip(COST_NAMES).filter_map(line).collect()
 }
 
 /// What the ratios of a measure are to.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::arm::{Arm, Need};
-use super::section::Section;
+use super::arm::Arm;
+use super::options::{Options, Section};
+use crate::arms::runner::Job;
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::pinning::Side;
@@ -12,101 +13,137 @@ use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 
 /// What the cells of a measure have in common: their section, and a table for each quantity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Topic {
-    /// Where it stands.
-    pub section: Section,
-    /// What a sample consists of.
-    pub quantities: Vec<Quantity>,
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Topic {
+    pub(super) section: Section,
+    pub(super) quantities: Vec<Quantity>,
 }
 
 /// One of the numbers that a sample gives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quantity {
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Quantity {
     /// The figure's key.
-    pub key: String,
+    pub(super) key: String,
     /// Its name for people, with the unit.
-    pub title: String,
+    pub(super) title: String,
 }
 
 impl Topic {
-    /// In a section, with the keys and titles of the quantities.
-    pub fn new(section: Section, quantities: &[(&str, &str)]) -> Self {
-        let quantity =
-            |&(key, title): &(&str, &str)| Quantity { key: key.to_owned(), title: title.to_owned() };
+    fn new(section: Section, quantities: Quantities) -> Self {
+        let quantity = |(key, title): &(&str, &str)| Quantity { key: (*key).into(), title: (*title).into() };
         Topic { section, quantities: quantities.iter().map(quantity).collect() }
     }
 }
 
+/// Keys and titles of quantities.
+pub(super) type Quantities = &'static [(&'static str, &'static str)];
+
+/// A column of a table of executors, which is a cell.
+pub(super) struct Column {
+    title: String,
+    /// A number for each quantity, NaN for one that the arm does not have.
+    sample: Box<dyn Fn(Arm) -> Vec<f64>>,
+    /// The keys of arms that cannot do it.
+    without: &'static [&'static str],
+}
+
+impl Column {
+    pub(super) fn new(title: impl Into<String>, sample: impl Fn(Arm) -> Vec<f64> + 'static) -> Self {
+        Column { title: title.into(), sample: Box::new(sample), without: &[] }
+    }
+
+    /// The numbers that a job gives.
+    pub(super) fn of(title: impl Into<String>, job: impl Job + 'static) -> Self {
+        Column::new(title, move |arm| arm.run(&job))
+    }
+
+    /// The number that a job gives, for each of so many.
+    pub(super) fn each(title: impl Into<String>, job: impl Job + 'static, number: usize) -> Self {
+        Column::new(title, move |arm| vec![arm.run(&job)[0] / number as f64])
+    }
+
+    /// The same, not measured for these arms.
+    pub(super) fn without(self, without: &'static [&'static str]) -> Self {
+        Column { without, ..self }
+    }
+}
+
 /// What executors, or ways of setting one up, are measured for in the same rounds.
-pub(super) struct Measure {
-    cells: Vec<Cell<Topic>>,
+pub(crate) struct Measure<S> {
+    cells: Vec<Cell<S>>,
+    /// The keys of a sample's numbers.
+    keys: Vec<&'static str>,
     rounds: Rounds,
-    /// By cell and arm: a number for each quantity, NaN for one that the arm does not have, or none if it cannot be measured.
+    /// By cell and arm: a number for each key, or none if it cannot be measured.
     sample: Box<dyn Fn(usize, usize) -> Vec<f64>>,
 }
 
-impl Measure {
-    /// Measures executors beside LocalSet, the first of `named`. Each column is a cell, and may need something of them.
-    pub(super) fn of_executors(
-        topic: &Topic,
-        named: Vec<Arm>,
-        columns: impl IntoIterator<Item = (impl Into<String>, Option<Need>)>,
-        sample: impl Fn(usize, Arm) -> Vec<f64> + 'static,
+/// As many as in a minute, at the most.
+pub(super) const ROUNDS: Rounds = Rounds { usual: 30, limit: Some(Duration::from_secs(60)), warms_up: true };
+
+impl<S> Measure<S> {
+    pub(crate) fn new(
+        cells: Vec<Cell<S>>,
+        keys: Vec<&'static str>,
+        rounds: Rounds,
+        sample: impl Fn(usize, usize) -> Vec<f64> + 'static,
     ) -> Self {
-        let (titles, needs): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-        let executors = arms(named.iter().map(|arm| (arm.key(), arm.title())));
-        let cell = |title: _| Cell::new(title, topic.clone(), executors.clone());
-        let sample_of = move |cell: usize, arm: usize| {
-            let can = needs[cell].is_none_or(|need| named[arm].has(need));
-            if can { sample(cell, named[arm]) } else { Vec::new() }
-        };
-        Measure::new(titles.into_iter().map(cell).collect(), sample_of)
+        Measure { cells, keys, rounds, sample: Box::new(sample) }
+    }
+
+    /// The same in so many rounds.
+    pub(super) fn with(self, rounds: Rounds) -> Self {
+        Measure { rounds, ..self }
+    }
+}
+
+impl Measure<Topic> {
+    /// Measures executors beside LocalSet.
+    pub(super) fn of_executors(
+        section: Section,
+        quantities: Quantities,
+        options: &Options,
+        columns: impl Into<Vec<Column>>,
+    ) -> Self {
+        let (columns, measured, topic) = (columns.into(), options.arms(), Topic::new(section, quantities));
+        let executors = arms(measured.iter().map(|arm| (arm.key(), arm.title())));
+        let cell = |column: &Column| Cell::new(&column.title, topic.clone(), executors.clone());
+        let cells = columns.iter().map(cell).collect();
+        Measure::new(cells, keys(quantities), ROUNDS, move |cell, arm| {
+            let (Column { sample, without, .. }, arm) = (&columns[cell], measured[arm]);
+            if without.contains(&arm.key().as_str()) { Vec::new() } else { sample(arm) }
+        })
     }
 
     /// Measures clockworker beside itself. Each row is a cell, and its arms are the columns, by key and title: what is in the
     /// first of them is measured twice (A/A).
     pub(super) fn of_itself(
-        topic: &Topic,
+        section: Section,
+        quantities: Quantities,
         rows: impl IntoIterator<Item = impl Into<String>>,
         columns: impl Iterator<Item = (String, String)> + Clone,
         sample: impl Fn(usize, usize) -> Vec<f64> + 'static,
     ) -> Self {
-        let columns = arms(columns.clone().take(1).chain(columns));
-        let cells = rows.into_iter().map(|title| Cell::new(title, topic.clone(), columns.clone()));
-        Measure::new(cells.collect(), move |row, column| sample(row, column.saturating_sub(1)))
-    }
-
-    fn new(cells: Vec<Cell<Topic>>, sample: impl Fn(usize, usize) -> Vec<f64> + 'static) -> Self {
-        let rounds = Rounds { usual: 30, limit: Some(Duration::from_secs(60)), warms_up: true };
-        Measure { cells, rounds, sample: Box::new(sample) }
-    }
-
-    /// The same in so many rounds, unless `--rounds` gives a number.
-    pub(super) fn with_rounds(mut self, usual: u32) -> Self {
-        self.rounds.usual = usual;
-        self
-    }
-
-    /// The same with so much time.
-    pub(super) fn with_limit(mut self, limit: Duration) -> Self {
-        self.rounds.limit = Some(limit);
-        self
+        let (columns, topic) =
+            (arms(columns.clone().take(1).chain(columns)), Topic::new(section, quantities));
+        let cells = rows.into_iter().map(|title| Cell::new(title, topic.clone(), columns.clone())).collect();
+        let sample = move |row, column: usize| sample(row, column.saturating_sub(1));
+        Measure::new(cells, keys(quantities), ROUNDS, sample)
     }
 }
 
-impl Experiment<Topic> for Measure {
-    fn cells(&self) -> Vec<Cell<Topic>> {
+fn keys(quantities: Quantities) -> Vec<&'static str> {
+    quantities.iter().map(|(key, _)| *key).collect()
+}
+
+impl<S: Clone> Experiment<S> for Measure<S> {
+    fn cells(&self) -> Vec<Cell<S>> {
         self.cells.clone()
     }
 
     fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let quantities = &self.cells[window.cell].shape.quantities;
-        let numbers = (self.sample)(window.cell, window.arm);
-        let figures = quantities.iter().zip(numbers);
-        Ok(figures.fold(Sample::default(), |sample, (quantity, number)| {
-            sample.with_number(quantity.key.as_str(), number)
-        }))
+        let numbers = self.keys.iter().zip((self.sample)(window.cell, window.arm));
+        Ok(numbers.fold(Sample::default(), |sample, (key, number)| sample.with_number(*key, number)))
     }
 
     fn rounds(&self) -> Rounds {

@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use super::section::Section;
 use crate::harness::options::{Common, or_default};
 
 /// What to measure, on what, and how often.
@@ -49,6 +48,39 @@ Where a table has '–' the arm cannot do what is measured:
   yield_now     tokio's works only inside tokio
 glommio itself needs Linux, io_uring and the feature `glommio` of this package; it is left out if it cannot be had";
 
+/// A part of the suite, which can be run by itself. They run in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Self-waking polls at 1 to 1,000,000 tasks, and tokio's own yield_now
+    Polls,
+    /// Spawn and join, spawn and detach, abort
+    Spawn,
+    /// Wakes from the same thread, from another, and storms of them
+    Wake,
+    /// 1 to 1,024 queues: all runnable, one runnable, churning (clockworker only)
+    Queues,
+    /// 1 to 100,000 groups, uniform and Zipf (clockworker only)
+    Groups,
+    /// Bytes per parked task; allocations per spawn, poll and wake
+    Memory,
+    /// Host polls and CPU time in an idle second
+    Idle,
+}
+
+impl Section {
+    /// The name on the command line and in tables.
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value().expect("no section is hidden");
+        value.get_name().to_owned()
+    }
+
+    /// Whether clockworker is compared with itself and not with LocalSet.
+    pub(super) fn is_of_itself(self) -> bool {
+        matches!(self, Section::Queues | Section::Groups)
+    }
+}
+
 impl AsRef<Common> for Options {
     fn as_ref(&self) -> &Common {
         &self.common
@@ -57,13 +89,13 @@ impl AsRef<Common> for Options {
 
 impl Options {
     /// The sections to run.
-    pub fn sections(&self) -> impl Iterator<Item = Section> {
+    pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
         let wanted = or_default(&self.only, Section::value_variants());
         Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
     }
 
     /// The arms to measure: first LocalSet and LocalSet again.
-    pub fn arms(&self) -> Vec<Arm> {
+    pub(super) fn arms(&self) -> Vec<Arm> {
         let wanted = or_default(&self.arms, Arm::value_variants());
         let others = Arm::value_variants().iter().copied().filter(|arm| *arm != Arm::LocalSet);
         let others = others.filter(|arm| wanted.contains(arm) && arm.is_available());

@@ -1,21 +1,17 @@
 //! What `priority` says.
 
-use super::BARRED_POLL_US;
-use super::Priority;
-use super::scene::{BACKGROUND_CPU, Section as Part, Shape};
-use crate::beside::figures::{QUEUEING_DELAY, TOTAL_LATENCY, ended, lateness};
+use super::options::Section as Part;
+use super::{BARRED_ARM, BARRED_POLL_US, Priority, Shape};
+use crate::beside::scene::{BACKGROUND_CPU, P99, QUEUEING_DELAY, TOTAL_LATENCY, curves, ended, lateness};
 use crate::harness::report::{Arm, Cell, Report};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
+use crate::page::plot::Plot;
 use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};
 
-/// The arm of the first screen.
-const FIRST_ARM: &str = "shares_99_1";
-
 /// The chapter of a report.
-pub fn of(report: &Report<Priority>) -> Chapter {
+pub(super) fn of(report: &Report<Priority>) -> Chapter {
     let cells = &report.cells;
     let first = cells
         .iter()
@@ -39,17 +35,16 @@ pub fn of(report: &Report<Priority>) -> Chapter {
 }
 
 fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
-    let (Some(own), Some(base)) = (cell.arm(FIRST_ARM), cell.arm("local_set")) else { return Vec::new() };
+    let (Some(own), Some(base)) = (cell.arm(BARRED_ARM), cell.arm("local_set")) else { return Vec::new() };
     let topic = format!("Beside endless polls of {} µs, shares 99:1", cell.shape.background_poll_us);
     let line = |side, label: &str, value: Option<Estimate>, better| {
         let (names, kind) = ((topic.as_str(), label), Some(Interval::Confidence95));
         Some(Headline::ratio(side, names, &value?, kind, better, "priority"))
     };
-    let p99 = "total_latency_ns.p99";
-    let over = stats::paired_by_seed(own.samples(p99), base.samples(p99), seed);
+    let over = stats::paired_by_seed(own.samples(P99), base.samples(P99), seed);
     [
         line(Side::Gain, "p99 ÷ LocalSet’s", over, Better::Less),
-        line(Side::Cost, "p99 ÷ alone", own.ratio(p99), Better::Less),
+        line(Side::Cost, "p99 ÷ alone", own.ratio(P99), Better::Less),
         line(Side::Cost, "endless work ÷ LocalSet’s", own.ratio(BACKGROUND_CPU), Better::More),
     ]
     .into_iter()
@@ -58,17 +53,10 @@ fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
 }
 
 fn plots(cell: &Cell<Shape>) -> impl Iterator<Item = Plot> + use<> {
-    let title = &cell.title;
-    let bars = cell.arms.iter().map(|arm| (arm.title.clone(), arm.ratio("total_latency_ns.p99")));
-    let curves = || cell.different_arms().map(|arm| (arm.title.clone(), arm.curve(TOTAL_LATENCY)));
+    let bars = cell.arms.iter().map(|arm| (arm.title.clone(), arm.ratio(P99)));
     let axis = "× foreground alone, 95 % intervals: less is better";
-    [
-        Plot::ratios(format!("{title}: foreground p99"), axis, Better::Less, bars),
-        Plot::lines(format!("{title}: by percentile"), time_by_percentile("total latency"), curves()),
-        Plot::lines(format!("{title}: distribution"), distribution("total latency"), curves().map(turned)),
-    ]
-    .into_iter()
-    .flatten()
+    let ratios = Plot::ratios(format!("{}: foreground p99", cell.title), axis, Better::Less, bars);
+    ratios.into_iter().chain(curves(&format!("{}:", cell.title), cell).into_iter().flatten())
 }
 
 fn table(cell: &Cell<Shape>) -> Table {
@@ -80,7 +68,7 @@ fn table(cell: &Cell<Shape>) -> Table {
             ("queueing delay, ms", |arm| arm.tail(QUEUEING_DELAY, 1e6)),
             ("total latency, ms", |arm| arm.tail(TOTAL_LATENCY, 1e6)),
             ("p50 × alone", |arm| arm.compared("total_latency_ns.p50")),
-            ("p99 × alone", |arm| arm.compared("total_latency_ns.p99")),
+            ("p99 × alone", |arm| arm.compared(P99)),
             ("background, of a core", |arm| arm.percent(BACKGROUND_CPU)),
             ("× LocalSet", |arm| arm.compared(BACKGROUND_CPU)),
             ("ended / offered", |arm| ended(arm)),

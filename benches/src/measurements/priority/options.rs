@@ -2,20 +2,15 @@
 
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
-use super::scene::Section;
 use crate::beside::trial::Timing;
 use crate::harness::options::{Common, or_default};
 
 /// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
 const POLLS: [u32; 3] = [20, 100, 500];
 const USUAL_POLL: u32 = 100;
-
-const TIMING: Timing = Timing { warm_up: Duration::from_millis(250), counted: Duration::from_secs(2) };
-const QUICK_TIMING: Timing =
-    Timing { warm_up: Duration::from_millis(20), counted: Duration::from_millis(80) };
 
 /// What to measure, and how long.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
@@ -37,6 +32,18 @@ pub struct Options {
 
 const ROUNDS: &str = "Rounds, in each of which every arm gets the same schedule [default: 10, a quarter of an hour for all sections]";
 
+/// A part of the command, which can be run by itself. They run in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Shares 99:1, 9:1 and 1:1 beside a background that always has work
+    Shares,
+    /// A light foreground with a share of a tenth, whose small request has it served soon
+    Request,
+    /// Shares 99:1, 9:1 and 1:1 beside the background of `compare`, which sleeps after each poll
+    Sleeping,
+}
+
 impl AsRef<Common> for Options {
     fn as_ref(&self) -> &Common {
         &self.common
@@ -45,10 +52,9 @@ impl AsRef<Common> for Options {
 
 impl Options {
     /// What is to be measured, in order: sections with the length of the background's polls.
-    pub fn scenes(&self) -> Vec<(Section, Duration)> {
-        let sections = Section::ALL
-            .into_iter()
-            .filter(|section| or_default(&self.only, &Section::ALL).contains(section));
+    pub(super) fn scenes(&self) -> Vec<(Section, Duration)> {
+        let wanted = or_default(&self.only, Section::value_variants());
+        let sections = Section::value_variants().iter().copied().filter(|section| wanted.contains(section));
         let of_section = |section| {
             let usual = if section == Section::Shares { &POLLS[..] } else { &[USUAL_POLL] };
             let polls = or_default(&self.polls, usual).into_iter();
@@ -58,7 +64,7 @@ impl Options {
     }
 
     /// How long each arm is measured in a round.
-    pub fn timing(&self) -> Timing {
-        if self.common.quick { QUICK_TIMING } else { TIMING }
+    pub(super) fn timing(&self) -> Timing {
+        if self.common.quick { Timing::of_millis(20, 80) } else { Timing::of_millis(250, 2_000) }
     }
 }

@@ -1,0 +1,172 @@
+//! What queues and groups cost: clockworker only, beside itself with one of them.
+
+use std::time::Duration;
+
+use clockworker::schedulers::{Las, Qlas, Scheduler, Serpt};
+use clockworker::{DEFAULT_REQUEST, Executor};
+
+use super::measure::{Measure, Quantities, ROUNDS, Topic};
+use super::options::{Options, Section};
+use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
+use crate::arms::runner::{Hosted, Job, Runner};
+use crate::arms::{ManyGroups, ManyQueues};
+use crate::harness::experiment::Rounds;
+use crate::numbers::grouped;
+use crate::random::{Purpose, Random, Zipf};
+use crate::stopwatch::{Stopwatch, nanos};
+use crate::workload::relay::Relay;
+use crate::workload::self_waking::SelfWaking;
+use crate::workload::shape::Shape;
+
+const QUEUES: [usize; 6] = [1, 2, 8, 64, 256, 1_024];
+
+/// Tasks in all, dealt out to the queues.
+const TASKS: usize = 1_024;
+
+/// A request so small that a turn ends after one poll, though others of the queue are runnable.
+const ONE_POLL: Duration = Duration::from_nanos(1);
+
+/// What the queues' tasks do, with so many polls of each, and how long it takes.
+type Load = fn(&Hosted<ManyQueues>, u32) -> Duration;
+
+const LOADS: [(&str, Load); 3] =
+    [("all runnable", all_runnable), ("one runnable", one_runnable), ("churning", churning)];
+
+/// The loads under which there is something to pick, with the request at which every turn is one poll.
+const PICKING: [(&str, Load, Duration); 2] =
+    [("all runnable", all_runnable, ONE_POLL), ("churning", churning, DEFAULT_REQUEST)];
+
+/// All tasks of all queues are runnable throughout.
+fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+    spawn_and_join(host, TASKS, || SelfWaking::new(yields))
+}
+
+/// The same number of tasks, all in the first queue.
+fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+    let watch = Stopwatch::start();
+    host.block_on(async {
+        let handles: Vec<_> = (0..TASKS).map(|_| host.spawn(0, SelfWaking::new(yields))).collect();
+        for handle in handles {
+            handle.await.expect("a task that only yields does not fail");
+        }
+    });
+    watch.elapsed()
+}
+
+/// A token goes through all queues: one task is runnable, and wakes that of the next queue.
+fn churning(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+    host.block_on(async {
+        let relay = Relay::new(TASKS, polls_of_all(yields));
+        for task in 0..TASKS {
+            host.spawn_detached(task, relay.runner());
+        }
+        relay.ready().await;
+        let watch = Stopwatch::start();
+        relay.run().await;
+        watch.elapsed()
+    })
+}
+
+fn polls_of_all(yields: u32) -> u64 {
+    TASKS as u64 * u64::from(yields)
+}
+
+fn yields(options: &Options) -> u32 {
+    if options.common.quick { 2 } else { 300 }
+}
+
+fn queues() -> impl Iterator<Item = (String, String)> + Clone {
+    let title = |queues| format!("{} queue{}", grouped(queues as u64), if queues == 1 { "" } else { "s" });
+    QUEUES.into_iter().map(move |queues| (queues.to_string(), title(queues)))
+}
+
+/// Nanoseconds per poll at the default request.
+pub(super) fn polls(options: &Options) -> Measure<Topic> {
+    let quantity = &[("ns_per_poll", "Queues at the default request: ns per poll")];
+    let (rows, yields) = (LOADS.map(|(title, _)| title), yields(options));
+    Measure::of_itself(Section::Queues, quantity, rows, queues(), move |row, column| {
+        let (time, _) = run(LOADS[row].1, QUEUES[column], DEFAULT_REQUEST, yields);
+        vec![time / polls_of_all(yields) as f64]
+    })
+}
+
+/// Nanoseconds per turn, where every turn is one poll, beyond what the polls cost in one queue.
+///
+/// This is the choice of a queue with all that belongs to a turn: beginning and ending it, its clock readings, and the way
+/// to another queue's memory.
+pub(super) fn picks(options: &Options) -> Measure<Topic> {
+    let quantity =
+        &[("ns_per_pick", "Queues, turns of one poll: ns per pick (a turn, less its poll in one queue)")];
+    let (rows, yields) = (PICKING.map(|(title, ..)| title), yields(options));
+    Measure::of_itself(Section::Queues, quantity, rows, queues(), move |row, column| {
+        let (_, load, request) = PICKING[row];
+        let (time, turns) = run(load, QUEUES[column], request, yields);
+        let (alone, _) = run(load, 1, DEFAULT_REQUEST, yields);
+        // Where one queue runs alone it goes on with its turn, and there is nothing to pick.
+        let picked = turns > polls_of_all(yields) as f64 / 2.0;
+        vec![if picked { (time - alone) / turns } else { f64::NAN }]
+    })
+}
+
+/// The nanoseconds and the turns of a load on so many queues.
+fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) {
+    let host = Hosted::new(ManyQueues::new(queues, request));
+    let time = nanos(load(&host, yields));
+    (time, host.contender().turns() as f64)
+}
+
+type Build = fn() -> Executor;
+
+/// The policies that groups are measured with.
+const POLICIES: [(&str, Build); 4] = [
+    ("WokenFirst", Executor::new),
+    ("QLAS", || with(Qlas::new())),
+    ("LAS", || with(Las::new())),
+    ("SERPT", || with(Serpt::new())),
+];
+
+fn with(scheduler: impl Scheduler + 'static) -> Executor {
+    Executor::builder().scheduler(scheduler).build().expect("the defaults are valid")
+}
+
+/// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
+pub(super) const FEW_TASKS: &str = "ns_per_poll";
+
+/// 10,000 tasks in up to 10,000 groups, or few of both.
+pub(super) fn few_tasks(options: &Options) -> Measure<Topic> {
+    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(10_000, 100) };
+    let quantity = &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")];
+    groups(options, quantity, shape, &[1, 10, 100, 1_000, 10_000])
+}
+
+/// 100,000 tasks in up to 100,000 groups, or few of both: so many that memory counts, as with groups they are polled in an
+/// order that is not that of their memory.
+pub(super) fn many_tasks(options: &Options) -> Measure<Topic> {
+    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(100_000, 10) };
+    let quantity = &[("ns_per_poll_many_tasks", "Groups, 100,000 tasks in all: ns per poll")];
+    groups(options, quantity, shape, &[1, 1_000, 10_000, 100_000])
+}
+
+/// Self-waking polls of tasks in so many groups. There are as many tasks however many groups there are.
+fn groups(options: &Options, quantity: Quantities, shape: Shape, numbers: &[usize]) -> Measure<Topic> {
+    let rows =
+        POLICIES.iter().flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));
+    let columns = numbers.iter().map(|&groups| (groups.to_string(), grouped(groups as u64)));
+    let keys: Vec<_> = numbers.iter().map(|&groups| dealt(shape, groups, options.common.seed)).collect();
+    let sample = move |row: usize, column: usize| {
+        let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
+        let run = |shape| {
+            let contender = ManyGroups::new(build(), keys.clone());
+            SpawnAndJoin(shape).run(Hosted::new(contender))[0]
+        };
+        vec![nanos_per_poll(shape, run)]
+    };
+    Measure::of_itself(Section::Groups, quantity, rows, columns, sample).with(Rounds { usual: 15, ..ROUNDS })
+}
+
+/// Each task's group, in turn or by Zipf's law.
+fn dealt(shape: Shape, groups: usize, seed: u64) -> [Vec<u64>; 2] {
+    let (zipf, mut random) = (Zipf::new(groups), Random::new(seed, Purpose::Groups, groups as u64));
+    let uniform = (0..shape.tasks).map(|task| (task % groups) as u64);
+    [uniform.collect(), (0..shape.tasks).map(|_| zipf.draw(&mut random)).collect()]
+}
