@@ -5,10 +5,6 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::figure::Figure;
-use crate::{
-    aborts, adversary, containment, cuts, defects, delay, growth, idle, lag, mutants, orderings, replay,
-    scenarios, soak, turns, wake_cost, wakes,
-};
 
 /// Tries to break what Clockworker promises, and prints the figures that RELIABILITY.md lists.
 #[derive(Debug, Parser)]
@@ -21,54 +17,46 @@ pub struct Arguments {
     pub json: Option<PathBuf>,
 }
 
-/// One line per subcommand, and one in `measure`.
-#[derive(Debug, Subcommand)]
-enum Command {
-    Aborts(aborts::Options),
-    Adversary(adversary::Options),
-    Cuts(cuts::Options),
-    Delay(delay::Options),
-    Host(turns::Options),
-    Idle(idle::Options),
-    Lag(lag::Options),
-    WakeCost(wake_cost::Options),
-    Wakes(wakes::Options),
-    Growth(growth::Options),
-    Soak(soak::Options),
-    Replay(replay::Options),
-    Scenarios(scenarios::Options),
-    Containment(containment::Options),
-    Defects(defects::Options),
-    Mutants(mutants::Options),
-    Orderings(orderings::Options),
+/// Subcommands, each with the module that carries it out: that has its `Options` and a function `measure`.
+macro_rules! commands {
+    ($($command:ident: $module:ident,)+) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($command(crate::$module::Options)),+
+        }
+
+        impl Arguments {
+            /// Does what the subcommand says.
+            ///
+            /// # Errors
+            ///
+            /// If it could not be done, or a promise was broken in a way that ends the run;
+            /// [`BadRequest`](crate::BadRequest) among the causes if the command is to blame.
+            pub fn measure(&self) -> anyhow::Result<Vec<Figure>> {
+                match &self.command {
+                    $(Command::$command(options) => crate::$module::measure(options)),+
+                }
+            }
+        }
+    };
 }
 
-impl Arguments {
-    /// Does what the subcommand says.
-    ///
-    /// # Errors
-    ///
-    /// If it could not be done, or a promise was broken in a way that ends the run; [`BadRequest`](crate::BadRequest) among
-    /// the causes if the command is to blame.
-    pub fn measure(&self) -> anyhow::Result<Vec<Figure>> {
-        match &self.command {
-            Command::Aborts(options) => aborts::measure(options),
-            Command::Adversary(options) => adversary::measure(options),
-            Command::Cuts(options) => cuts::measure(options),
-            Command::Delay(options) => delay::measure(options),
-            Command::Host(options) => turns::measure(options),
-            Command::Idle(options) => idle::measure(options),
-            Command::Lag(options) => lag::measure(options),
-            Command::WakeCost(options) => wake_cost::measure(options),
-            Command::Wakes(options) => wakes::measure(options),
-            Command::Growth(options) => growth::measure(options),
-            Command::Soak(options) => soak::measure(options),
-            Command::Replay(options) => replay::measure(options),
-            Command::Scenarios(options) => scenarios::measure(options),
-            Command::Containment(options) => containment::measure(options),
-            Command::Defects(options) => defects::measure(options),
-            Command::Mutants(options) => mutants::measure(options),
-            Command::Orderings(options) => orderings::measure(options),
-        }
-    }
+commands! {
+    Aborts: aborts,
+    Adversary: adversary,
+    Cuts: cuts,
+    Delay: delay,
+    Host: turns,
+    Idle: idle,
+    Lag: lag,
+    WakeCost: wake_cost,
+    Wakes: wakes,
+    Growth: growth,
+    Soak: soak,
+    Replay: replay,
+    Scenarios: scenarios,
+    Containment: containment,
+    Defects: defects,
+    Mutants: mutants,
+    Orderings: orderings,
 }

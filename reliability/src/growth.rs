@@ -14,7 +14,7 @@ use crate::figure::{Figure, at_most, none, told};
 
 /// Spawns, aborts and panics without end, and looks for what is left of it.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How many tasks.
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     tasks: u64,
@@ -33,7 +33,7 @@ const MANY: usize = 1_000_000;
 const SLACK_KIB: f64 = 1_024.0;
 
 /// Counts, then spawns a million at once.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 100_000 } else { options.tasks };
     let mut figures = cycles(tasks.div_ceil(BATCH))?;
     figures.extend(a_million());
@@ -41,7 +41,7 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 }
 
 /// How a task of the cycle ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Completes,
     Yields,
@@ -119,26 +119,25 @@ impl Setup {
     /// A batch of tasks, each ending in its way; but for those that go with the executor.
     fn cycle(&self) -> anyhow::Result<()> {
         let before = self.ex.stats();
-        let ends: Vec<End> = ENDS.into_iter().cycle().take(BATCH as usize).collect();
-        let tasks: Vec<JoinHandle<()>> =
-            ends.iter().enumerate().map(|(n, &end)| self.spawn(n, end)).collect();
-        let each = || tasks.iter().zip(&ends);
-        each().filter(|(_, end)| matches!(end, End::AbortedReady)).for_each(|(task, _)| task.abort());
+        let ends = ENDS.into_iter().cycle().take(BATCH as usize);
+        let mut tasks: Vec<(End, JoinHandle<()>)> =
+            ends.enumerate().map(|(n, end)| (end, self.spawn(n, end))).collect();
+        let abort = |tasks: &[(End, JoinHandle<()>)], which: &[End]| {
+            tasks.iter().filter(|(end, _)| which.contains(end)).for_each(|(_, task)| task.abort());
+        };
+        abort(&tasks, &[End::AbortedReady]);
         self.ex.block_on(yield_now());
-        each()
-            .filter(|(_, end)| matches!(end, End::AbortedAsleep | End::PanicsWhenDropped))
-            .for_each(|(task, _)| task.abort());
+        abort(&tasks, &[End::AbortedAsleep, End::PanicsWhenDropped]);
+        // The others stay until the executor is dropped.
+        tasks.retain(|(end, _)| *end != End::DroppedWithTheExecutor);
         self.ex.block_on(async {
-            while each().any(|(task, end)| !matches!(end, End::DroppedWithTheExecutor) && !task.is_finished())
-            {
+            while !tasks.iter().all(|(_, task)| task.is_finished()) {
                 yield_now().await;
             }
         });
-        drop(tasks);
         let after = self.ex.stats();
-        let stay = ends.iter().filter(|end| matches!(end, End::DroppedWithTheExecutor)).count() as u64;
         let ended = |stats: &ExecutorStats| stats.completed + stats.cancelled + stats.panicked;
-        let balances = ended(&after) - ended(&before) + stay == BATCH;
+        let balances = ended(&after) - ended(&before) == tasks.len() as u64;
         ensure!(balances, "the books do not balance: {before:?}, then {after:?}");
         Ok(())
     }

@@ -6,27 +6,28 @@
 
 #![forbid(unsafe_code)]
 
-pub mod aborts;
+mod aborts;
 pub mod adversary;
-pub mod cases;
+mod cases;
 pub mod command;
-pub mod containment;
-pub mod cuts;
-pub mod defects;
+mod containment;
+mod cuts;
+mod defects;
 pub mod delay;
 pub mod figure;
-pub mod growth;
-pub mod idle;
+mod growth;
+mod idle;
 pub mod lag;
-pub mod mutants;
-pub mod orderings;
+mod mutants;
+mod orderings;
 pub mod replay;
-pub mod scenarios;
-pub mod scratch;
+mod scenarios;
+mod scratch;
 pub mod soak;
+mod trial;
 pub mod turns;
-pub mod wake_cost;
-pub mod wakes;
+mod wake_cost;
+mod wakes;
 pub mod watchdog;
 
 /// The command itself cannot be carried out, for a reason that its user can mend: exit status 2.

@@ -8,88 +8,80 @@ use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile};
 use clockworker_testing::policy::Policy;
 
 use super::stage::Stage;
+use super::victim::Place;
 
-/// An enumeration, and all there is of it.
-macro_rules! every {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident),+ $(,)? }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum $name { $($(#[$doc])* $variant),+ }
-        impl $name { pub(super) const ALL: &[$name] = &[$($name::$variant),+]; }
-    };
+/// How the task is spawned.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spawn {
+    Here,
+    InGroup,
+    FromElsewhere,
 }
 
-/// Where the panic strikes.
+/// What becomes of the join handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    FirstPoll,
-    SecondPoll,
-    FutureDrop,
-    OutputDrop,
-    WakerWake,
-    WakerDrop,
-    Scheduler(Fault),
+pub(super) enum Fate {
+    /// It is polled at the end.
+    Kept,
+    /// A task of the same executor awaits it.
+    AwaitedHere,
+    /// Another thread does.
+    AwaitedElsewhere,
+    /// It is dropped at the moment.
+    Dropped,
 }
 
-impl Place {
-    pub(super) const ALL: &[Place] = &[
-        Place::FirstPoll,
-        Place::SecondPoll,
-        Place::FutureDrop,
-        Place::OutputDrop,
-        Place::WakerWake,
-        Place::WakerDrop,
-        Place::Scheduler(Fault::Panics(Call::Push)),
-        Place::Scheduler(Fault::Panics(Call::Pop)),
-        Place::Scheduler(Fault::Panics(Call::Served)),
-        Place::Scheduler(Fault::Panics(Call::Finished)),
-        Place::Scheduler(Fault::Panics(Call::GroupClosed)),
-        Place::Scheduler(Fault::PanicsInDrop),
-    ];
+/// What happens at the moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    Nothing,
+    Abort,
+    DropExecutor,
 }
 
-every! {
-    /// How the task is spawned.
-    Spawn { Here, InGroup, FromElsewhere }
+/// When it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    BeforeFirstPoll,
+    Asleep,
+    Woken,
+    AfterTheEnd,
 }
 
-every! {
-    /// What becomes of the join handle.
-    Fate {
-        /// It is polled at the end.
-        Kept,
-        /// A task of the same executor awaits it.
-        AwaitedHere,
-        /// Another thread does.
-        AwaitedElsewhere,
-        /// It is dropped at the moment.
-        Dropped,
-    }
-}
-
-every! {
-    /// What happens at the moment.
-    Event { Nothing, Abort, DropExecutor }
-}
-
-every! {
-    /// When it happens.
-    Moment { BeforeFirstPoll, Asleep, Woken, AfterTheEnd }
-}
+const PLACES: [Place; 6] = [
+    Place::FirstPoll,
+    Place::SecondPoll,
+    Place::FutureDrop,
+    Place::OutputDrop,
+    Place::WakerWake,
+    Place::WakerDrop,
+];
+const FAULTS: [Fault; 6] = [
+    Fault::Panics(Call::Push),
+    Fault::Panics(Call::Pop),
+    Fault::Panics(Call::Served),
+    Fault::Panics(Call::Finished),
+    Fault::Panics(Call::GroupClosed),
+    Fault::PanicsInDrop,
+];
+const SPAWNS: [Spawn; 3] = [Spawn::Here, Spawn::InGroup, Spawn::FromElsewhere];
+const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
+const EVENTS: [Event; 3] = [Event::Nothing, Event::Abort, Event::DropExecutor];
+const MOMENTS: [Moment; 4] = [Moment::BeforeFirstPoll, Moment::Asleep, Moment::Woken, Moment::AfterTheEnd];
 
 /// See the [module docs](self).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) place: Place,
     /// The scheduler of its queue, unless that is to panic.
-    pub(super) policy: Policy,
+    policy: Policy,
     pub(super) spawn: Spawn,
     pub(super) fate: Fate,
     pub(super) event: Event,
-    pub(super) moment: Moment,
+    moment: Moment,
 }
 
-/// What came of it.
+/// What came of cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) panics: u64,
@@ -98,24 +90,43 @@ pub(super) struct Outcome {
     pub(super) survived: u64,
     pub(super) handles: u64,
     pub(super) resolved: u64,
-    /// 1 if the executor's books do not balance, or an output was not dropped once.
+    /// Cases in which the executor's books do not balance, or an output was not dropped once.
     pub(super) unbalanced: u64,
 }
 
+/// Every combination. A place in a scheduler goes with the scheduler that panics there, the others with each of those that
+/// come with the crate.
+pub(super) fn all(policies: &[Policy]) -> Vec<Case> {
+    let of_task = PLACES.iter().flat_map(|&place| policies.iter().map(move |&policy| (place, policy)));
+    let of_scheduler = FAULTS.iter().map(|&fault| (Place::Scheduler(fault), policies[0]));
+    let mut cases = Vec::new();
+    for (place, policy) in of_task.chain(of_scheduler) {
+        for spawn in SPAWNS {
+            for fate in FATES {
+                for moment in MOMENTS {
+                    cases.extend(EVENTS.map(|event| Case { place, policy, spawn, fate, event, moment }));
+                }
+            }
+        }
+    }
+    cases
+}
+
 impl Case {
-    pub(super) fn play(self) -> anyhow::Result<Outcome> {
+    /// Plays it, and counts it too.
+    pub(super) fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
         let mut stage = Stage::set(self)?;
-        for &moment in Moment::ALL {
+        for moment in MOMENTS {
             match moment {
                 Moment::BeforeFirstPoll => {}
                 Moment::Asleep | Moment::AfterTheEnd => stage.settle(),
                 Moment::Woken => stage.traces.wake(),
             }
             if moment == self.moment {
-                stage.happen();
+                stage.happen(self);
             }
         }
-        stage.end()
+        stage.end(sum)
     }
 
     /// Its queue, and a count of its scheduler's panics.
@@ -125,8 +136,7 @@ impl Case {
             return Ok((self.policy.create(queue)?, Rc::default()));
         };
         // Sooner or later, as everything else happens sooner or later.
-        let after = 2 * Moment::ALL.iter().position(|&moment| moment == self.moment).unwrap_or(0) as u32;
-        let faulty = Faulty::for_ever(fault, after);
+        let faulty = Faulty::for_ever(fault, 2 * self.moment as u32);
         let struck = faulty.struck();
         Ok((queue.scheduler(Hostile::<Faulty>::new(faulty)).create()?, struck))
     }

@@ -17,11 +17,11 @@ use clockworker_testing::policy::Policy;
 use crate::cases::bar;
 use crate::figure::{Figure, exactly, none, told};
 use crate::watchdog::{Patience, Pulse};
-use case::{Case, Event, Fate, Moment, Outcome, Place, Spawn};
+use case::{Case, Outcome};
 
 /// Panics everywhere, and counts who survives.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// A fifth of the cases: only those on the first of the schedulers. Both take seconds.
     #[arg(long)]
     quick: bool,
@@ -30,8 +30,8 @@ pub struct Options {
 }
 
 /// Tries every combination.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let cases = all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let cases = case::all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
     let (bar, tried) = (bar(cases.len() as u64), cases.clone());
     let work = move |pulse: Arc<Pulse>| try_all(&tried, &pulse);
     let stuck = |done| format!("{:?}", cases.get(done as usize));
@@ -49,53 +49,16 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
+/// Up to the first case that is not as it should be.
 fn try_all(cases: &[Case], pulse: &Pulse) -> anyhow::Result<Outcome> {
     let mut sum = Outcome::default();
-    for &case in cases {
-        let outcome = case.play()?;
-        let whole = outcome.survived == outcome.survivors && outcome.resolved == outcome.handles;
-        ensure!(whole && outcome.unbalanced == 0, "{case:?}: {outcome:?}");
-        sum.add(outcome);
+    for case in cases {
+        case.play(&mut sum)?;
+        let whole = sum.survived == sum.survivors && sum.resolved == sum.handles && sum.unbalanced == 0;
+        ensure!(whole, "{case:?}: with the cases before, {sum:?}");
         pulse.beat(1);
     }
     Ok(sum)
-}
-
-/// Every combination. A place in a scheduler goes with the scheduler that panics there, the others with each of those that
-/// come with the crate.
-fn all(policies: &[Policy]) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for &place in Place::ALL {
-        let policies = if matches!(place, Place::Scheduler(_)) { &policies[..1] } else { policies };
-        for &policy in policies {
-            for &spawn in Spawn::ALL {
-                for &fate in Fate::ALL {
-                    let at = |moment| Event::ALL.iter().map(move |&event| (moment, event));
-                    let whens = Moment::ALL.iter().copied().flat_map(at);
-                    cases.extend(whens.map(|(moment, event)| Case {
-                        place,
-                        policy,
-                        spawn,
-                        fate,
-                        event,
-                        moment,
-                    }));
-                }
-            }
-        }
-    }
-    cases
-}
-
-impl Outcome {
-    fn add(&mut self, other: Outcome) {
-        self.panics += other.panics;
-        self.survivors += other.survivors;
-        self.survived += other.survived;
-        self.handles += other.handles;
-        self.resolved += other.resolved;
-        self.unbalanced += other.unbalanced;
-    }
 }
 
 #[cfg(test)]
@@ -104,7 +67,7 @@ mod tests {
 
     #[test]
     fn all_survive_in_every_case() {
-        let cases = all(Policy::ALL);
+        let cases = case::all(Policy::ALL);
         let sum = try_all(&cases, &Pulse::default()).unwrap();
         // Not each case gets as far as its panic, but most do.
         assert!(sum.panics > cases.len() as u64 / 2, "{sum:?} in {} cases", cases.len());

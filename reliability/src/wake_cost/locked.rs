@@ -12,6 +12,8 @@ use std::thread;
 use anyhow::ensure;
 use clockworker::{AbortHandle, Executor};
 
+use super::THREADS;
+use crate::figure::{Figure, none, told};
 use crate::watchdog::Pulse;
 
 /// Tasks of a round.
@@ -24,22 +26,14 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What went wrong, and how much there was of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clash {
-    pub(super) wakes: u64,
-    /// Polls and drops that began inside a wake or an abort.
-    pub(super) inside: u64,
-    /// Tasks that were neither completed nor cancelled at the end of their round.
-    pub(super) left: u64,
-}
-
+/// What tasks and threads share, in all rounds.
 #[derive(Debug, Default)]
 struct Shared {
     lock: Mutex<u64>,
-    inside: AtomicU64,
     wakes: AtomicU64,
-    /// The wakers of the tasks that were polled.
+    /// Polls and drops that began inside a wake or an abort.
+    inside: AtomicU64,
+    /// The wakers of the tasks that were polled in this round.
     known: Mutex<Vec<Waker>>,
 }
 
@@ -57,6 +51,13 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes all tasks that are known, and gives the wakers.
+    fn wake_known(&self) -> Vec<Waker> {
+        let wakers = self.known().clone();
+        self.under_lock(|| wakers.iter().for_each(Waker::wake_by_ref));
+        wakers
+    }
+
     /// Calls into the executor for each of the tasks while holding the lock.
     fn under_lock(&self, call: impl FnOnce()) {
         self.wakes.fetch_add(TASKS as u64, Ordering::Relaxed);
@@ -67,38 +68,38 @@ impl Shared {
     }
 }
 
-/// Rounds until each of `threads` threads has woken so often.
-pub(super) fn measure(threads: usize, each: u64, pulse: &Pulse) -> anyhow::Result<Clash> {
-    let mut clash = Clash::default();
-    while clash.wakes < each * threads as u64 {
-        round(threads, &mut clash)?;
+/// Rounds until there were so many wakes.
+pub(super) fn measure(wakes: u64, pulse: &Pulse) -> anyhow::Result<Vec<Figure>> {
+    let shared = Arc::new(Shared::default());
+    let mut left = 0;
+    while shared.wakes.load(Ordering::Acquire) < wakes {
+        left += round(&shared)?;
         pulse.beat(1);
     }
-    Ok(clash)
+    let done = shared.wakes.load(Ordering::Acquire);
+    Ok(vec![
+        told(9, "wakes, aborts and drops of wakers under a lock that the tasks need, about", done),
+        none(9, "polls and drops of tasks inside of them", shared.inside.load(Ordering::Acquire)),
+        none(9, "tasks that did not end", left),
+    ])
 }
 
-fn round(threads: usize, clash: &mut Clash) -> anyhow::Result<()> {
+/// How many tasks were neither completed nor cancelled at its end.
+fn round(shared: &Arc<Shared>) -> anyhow::Result<usize> {
     let ex = Executor::new();
-    let shared = Arc::new(Shared::default());
-    let tasks = (0..TASKS).map(|_| ex.spawn(task(Arc::clone(&shared))).abort_handle());
+    shared.known().clear();
+    let tasks = (0..TASKS).map(|_| ex.spawn(task(Arc::clone(shared))).abort_handle());
     let tasks: Vec<AbortHandle> = tasks.collect();
-    let _detached = ex.spawn(disturb_here(Arc::clone(&shared)));
+    let _detached = ex.spawn(disturb_here(Arc::clone(shared)));
     let panicked = thread::scope(|scope| {
-        let spawned: Vec<_> = (0..threads)
-            .map(|index| {
-                let own: Vec<AbortHandle> = tasks.iter().skip(index).step_by(threads).cloned().collect();
-                let shared = &*shared;
-                scope.spawn(move || disturb(shared, own))
-            })
-            .collect();
+        let own = |index| tasks.iter().skip(index).step_by(THREADS);
+        let disturb = |index| scope.spawn(move || disturb(shared, own(index)));
+        let threads: Vec<_> = (0..THREADS).map(disturb).collect();
         ex.block_on(ex.drained());
-        spawned.into_iter().any(|thread| thread.join().is_err())
+        threads.into_iter().any(|thread| thread.join().is_err())
     });
     ensure!(!panicked && ex.stats().panicked == 0, "a thread or a task panicked");
-    clash.wakes += shared.wakes.load(Ordering::Acquire);
-    clash.inside += shared.inside.load(Ordering::Acquire);
-    clash.left += ex.stats().live as u64;
-    Ok(())
+    Ok(ex.stats().live)
 }
 
 /// Uses the lock in every poll and in its drop, and never ends by itself.
@@ -125,20 +126,18 @@ impl Drop for UseInDrop {
 }
 
 /// Another thread: wakes all that are known, aborts its own, and drops its wakers.
-fn disturb(shared: &Shared, own: Vec<AbortHandle>) {
+fn disturb<'a>(shared: &Shared, own: impl Iterator<Item = &'a AbortHandle>) {
     for _ in 0..ROUND / TASKS as u64 {
-        let wakers = shared.known().clone();
-        shared.under_lock(|| wakers.iter().for_each(Waker::wake_by_ref));
+        let wakers = shared.wake_known();
         shared.under_lock(|| drop(wakers));
     }
-    shared.under_lock(|| own.iter().for_each(AbortHandle::abort));
+    shared.under_lock(|| own.for_each(AbortHandle::abort));
 }
 
 /// The owner thread, in a task: it wakes all that are known, now and then.
 async fn disturb_here(shared: Arc<Shared>) {
     for _ in 0..20 {
-        let wakers = shared.known().clone();
-        shared.under_lock(|| wakers.iter().for_each(Waker::wake_by_ref));
+        drop(shared.wake_known());
         clockworker::yield_now().await;
     }
 }

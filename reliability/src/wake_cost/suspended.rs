@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,29 +16,20 @@ use clockworker::Executor;
 use clockworker_testing::driving::{CountingWaker, settle_with};
 use clockworker_testing::memory::Allocated;
 
+use super::THREADS;
+use crate::figure::{Figure, at_most, none, told};
 use crate::watchdog::Pulse;
 
+const TASKS: usize = 1_000;
+
 /// Wakes by a thread in one round.
-const ROUND: u64 = 5_000;
+const ROUND: usize = 5_000;
 
-/// What wakes cost.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cost {
-    pub(super) wakes: u64,
-    pub(super) allocations: i64,
-    /// In one park, at most.
-    pub(super) host_wakes: usize,
-    /// How far polls were from one per woken task, summed up.
-    pub(super) polls_off: u64,
-    pub(super) longest_ns: u64,
-    pub(super) mean_ns: f64,
-}
-
-/// Rounds of wakes by `threads` threads, until each has done `each`. After a round all tasks are polled, and park again.
-pub(super) fn measure(threads: usize, tasks: usize, each: u64, pulse: &Pulse) -> anyhow::Result<Cost> {
+/// Rounds of wakes by all threads, until there were so many. After a round all tasks are polled, and park again.
+pub(super) fn measure(wakes: u64, pulse: &Pulse) -> anyhow::Result<Vec<Figure>> {
     let ex = Executor::new();
-    let wakers = Rc::new(RefCell::new(vec![None; tasks]));
-    for task in 0..tasks {
+    let wakers = Rc::new(RefCell::new(vec![None; TASKS]));
+    for task in 0..TASKS {
         let wakers = Rc::clone(&wakers);
         let _detached = ex.spawn(poll_fn(move |cx| {
             wakers.borrow_mut()[task].get_or_insert_with(|| cx.waker().clone());
@@ -50,68 +41,64 @@ pub(super) fn measure(threads: usize, tasks: usize, each: u64, pulse: &Pulse) ->
     // Until it has nothing left to do, and parks.
     let mut settle = || settle_with(run.as_mut(), &host_wakes, &waker);
     settle();
-    let mut cost = Cost::default();
-    let mut total = Duration::ZERO;
-    while cost.wakes < each * threads as u64 {
+    let (mut done, mut allocations, mut most_host_wakes, mut polls_off) = (0, 0, 0, 0);
+    let (mut longest, mut total) = (Duration::ZERO, Duration::ZERO);
+    while done < wakes {
         let polls = ex.stats().polls;
         let round: Vec<Waker> = wakers.borrow().iter().flatten().cloned().collect();
         let before = host_wakes.count();
-        let (allocations, times) = wake_all(threads, round)?;
-        cost.allocations += allocations;
-        cost.host_wakes = cost.host_wakes.max(host_wakes.count() - before);
+        let (allocated, times) = wake_all(&round)?;
+        allocations += allocated;
+        most_host_wakes = most_host_wakes.max(host_wakes.count() - before);
         settle();
-        // Each was woken many times, and is polled once.
-        cost.polls_off += (ex.stats().polls - polls).abs_diff(tasks as u64);
-        for time in times {
-            cost.wakes += ROUND;
-            total += time.sum;
-            cost.longest_ns = cost.longest_ns.max(time.longest.as_nanos() as u64);
+        // Each was woken many times, and is polled once. How far polls were from that, summed up.
+        polls_off += (ex.stats().polls - polls).abs_diff(TASKS as u64);
+        for (longest_here, sum) in times {
+            done += ROUND as u64;
+            longest = longest.max(longest_here);
+            total += sum;
         }
         pulse.beat(1);
     }
-    cost.mean_ns = total.as_nanos() as f64 / cost.wakes as f64;
-    Ok(cost)
+    Ok(vec![
+        told(9, "wakes while the executor is suspended, by value and by reference", done),
+        none(9, "allocations by them", allocations),
+        at_most(9, "most wakes of the host in one park", most_host_wakes, 1.0),
+        none(9, "polls less woken tasks, afterwards", polls_off),
+        told(9, "longest wake, ns (the operating system's pauses included)", longest.as_nanos() as u64),
+        told(9, "wake, mean, ns", total.as_nanos() as f64 / done as f64),
+    ])
 }
 
-/// How long a thread's wakes took.
-#[derive(Clone, Copy, Debug, Default)]
-struct Times {
-    longest: Duration,
-    sum: Duration,
+/// One round: what all threads allocated meanwhile, and how long their wakes took.
+fn wake_all(wakers: &[Waker]) -> anyhow::Result<(i64, Vec<(Duration, Duration)>)> {
+    let (begin, end) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));
+    thread::scope(|scope| {
+        let work = |index| {
+            begin.wait();
+            begin.wait();
+            let took = wake_many(wakers, index);
+            end.wait();
+            took
+        };
+        let threads: Vec<_> = (0..THREADS).map(|index| scope.spawn(move || work(index))).collect();
+        // The threads have started, and wait. From the second passing of `begin` to `end` there are the wakes, nothing else.
+        begin.wait();
+        let before = Allocated::now();
+        begin.wait();
+        end.wait();
+        let allocations = (Allocated::now() - before).requests;
+        let times = threads.into_iter().map(|thread| thread.join().ok()).collect::<Option<_>>();
+        Ok((allocations, times.context("a thread that wakes panicked")?))
+    })
 }
 
-/// One round: what all threads allocated meanwhile, and how long they took.
-fn wake_all(threads: usize, wakers: Vec<Waker>) -> anyhow::Result<(i64, Vec<Times>)> {
-    let wakers = Arc::new(wakers);
-    let (begin, end) = (Arc::new(Barrier::new(threads + 1)), Arc::new(Barrier::new(threads + 1)));
-    let spawned: Vec<_> = (0..threads)
-        .map(|index| {
-            let (wakers, begin, end) = (Arc::clone(&wakers), Arc::clone(&begin), Arc::clone(&end));
-            thread::spawn(move || {
-                begin.wait();
-                begin.wait();
-                let times = wake_many(&wakers, index);
-                end.wait();
-                times
-            })
-        })
-        .collect();
-    // The threads have started, and wait. From the second passing of `begin` to `end` there are the wakes, nothing else.
-    begin.wait();
-    let before = Allocated::now();
-    begin.wait();
-    end.wait();
-    let allocations = (Allocated::now() - before).requests;
-    let times = spawned.into_iter().map(|thread| thread.join().ok()).collect::<Option<_>>();
-    Ok((allocations, times.context("a thread that wakes panicked")?))
-}
-
-/// Every third is woken by value, which clones the waker and gives it up.
+/// Every third is woken by value, which clones the waker and gives it up. How long the longest took, and all.
 #[allow(clippy::waker_clone_wake, reason = "a wake by value is measured too")]
-fn wake_many(wakers: &[Waker], first: usize) -> Times {
-    let mut times = Times::default();
-    let mut last = Instant::now();
-    for index in 0..ROUND as usize {
+fn wake_many(wakers: &[Waker], first: usize) -> (Duration, Duration) {
+    let begin = Instant::now();
+    let (mut longest, mut last) = (Duration::ZERO, begin);
+    for index in 0..ROUND {
         let waker = &wakers[(first + index) % wakers.len()];
         if index % 3 == 0 {
             waker.clone().wake()
@@ -119,10 +106,8 @@ fn wake_many(wakers: &[Waker], first: usize) -> Times {
             waker.wake_by_ref()
         }
         let now = Instant::now();
-        let took = now - last;
+        longest = longest.max(now - last);
         last = now;
-        times.longest = times.longest.max(took);
-        times.sum += took;
     }
-    times
+    (longest, last - begin)
 }

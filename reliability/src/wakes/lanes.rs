@@ -17,7 +17,7 @@ struct Lane {
 }
 
 /// A task, as the threads that wake it see it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Target {
     lanes: Vec<Lane>,
     /// From the first poll on.
@@ -31,12 +31,7 @@ pub(super) struct Target {
 impl Target {
     pub(super) fn new(threads: usize) -> Arc<Self> {
         let lanes = (0..threads).map(|_| Lane::default()).collect();
-        Arc::new(Target {
-            lanes,
-            waker: OnceLock::new(),
-            exchange: Mutex::default(),
-            gone: AtomicBool::new(false),
-        })
+        Arc::new(Target { lanes, ..Target::default() })
     }
 
     /// A poll of the task: notes what has been sent. The sum of all numbers.

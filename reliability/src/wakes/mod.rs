@@ -8,7 +8,7 @@ mod lanes;
 mod scene;
 mod waking;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use clap::Args;
 use clockworker_testing::host::Host;
@@ -16,20 +16,17 @@ use clockworker_testing::host::Host;
 use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::watchdog::Patience;
-use scene::{Board, Kind, Outcome, Scene, Shown};
+use scene::{Kind, Outcome, Scene, Shown};
 
 /// Wakes tasks from other threads, and counts what is lost.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How many wakes, in all.
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     wakes: u64,
     /// 10 million wakes: some seconds. A billion take some minutes on two idle cores.
     #[arg(long, conflicts_with = "wakes")]
     quick: bool,
-    /// How many threads wake at the same time, one scene each.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 8], value_parser = clap::value_parser!(u64).range(1..=1_000))]
-    threads: Vec<u64>,
     /// What the lengths of bursts and the choice of tasks are made of.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -38,16 +35,15 @@ pub struct Options {
 }
 
 /// Plays all scenes.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wakes = if options.quick { 10_000_000 } else { options.wakes };
-    let threads: Vec<usize> = options.threads.iter().map(|&threads| threads as usize).collect();
-    let scenes = plan(wakes, &threads, options.seed);
+    let scenes = plan(wakes, &[1, 2, 3, 4, 8], options.seed);
     let bar = bar(scenes.iter().map(|scene| scene.wakes).sum());
     let mut sum = Outcome::default();
     let mut done = 0;
     for &scene in &scenes {
         bar.set_message(scene.to_string());
-        sum.add(play(scene, options.patience, &|wakes| bar.set_position(done + wakes))?);
+        sum = play(scene, sum, options.patience, |wakes| bar.set_position(done + wakes))?;
         done += scene.wakes;
     }
     bar.finish_and_clear();
@@ -88,23 +84,24 @@ fn plan(wakes: u64, threads: &[usize], seed: u64) -> Vec<Scene> {
     scenes
 }
 
-fn play(scene: Scene, patience: Patience, look: &dyn Fn(u64)) -> anyhow::Result<Outcome> {
+/// Plays a scene, and counts it too.
+fn play(scene: Scene, sum: Outcome, patience: Patience, look: impl Fn(u64)) -> anyhow::Result<Outcome> {
     let shown = Arc::new(Shown::default());
-    let targets = Arc::clone(&shown);
-    let work = move |pulse| scene.play(&Board { pulse, targets });
-    patience.watch(look, work, |_| format!("{scene}, seed {}{}", scene.seed, shown.lost()))
+    let shows = Arc::clone(&shown);
+    let work = move |pulse| scene.play(&pulse, &shows, sum);
+    patience.watch(look, work, |_| format!("{scene}, seed {}{}", scene.seed, lost(&shown)))
 }
 
-impl Outcome {
-    fn add(&mut self, other: Outcome) {
-        self.wakes += other.wakes;
-        self.checks += other.checks;
-        self.polls += other.polls;
-        self.lost += other.lost;
-        self.unexplained_polls += other.unexplained_polls;
-        self.parks += other.parks;
-        self.unaccounted += other.unaccounted;
+/// Which wakes no poll has followed.
+fn lost(shown: &Shown) -> String {
+    let targets = shown.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut text = String::new();
+    for (at, target) in targets.iter().enumerate().filter(|(_, target)| !target.is_gone()) {
+        for (thread, sent, seen) in target.unseen() {
+            text += &format!("; task {at}: thread {thread} sent wake {sent}, the last seen is {seen}");
+        }
     }
+    if text.is_empty() { "; all wakes were seen, something else hangs".into() } else { text }
 }
 
 #[cfg(test)]
@@ -121,7 +118,7 @@ mod tests {
     #[test]
     fn each_scene_accounts_for_its_wakes() {
         for scene in plan(200_000, &[2], 1) {
-            let outcome = play(scene, Patience { patience: 60 }, &|_| {}).unwrap();
+            let outcome = play(scene, Outcome::default(), Patience { patience: 60 }, |_| {}).unwrap();
             let wrong = (outcome.lost, outcome.unexplained_polls, outcome.unaccounted);
             assert_eq!(wrong, (0, 0, 0), "{scene}");
             assert!(outcome.checks > 0 && outcome.wakes >= scene.wakes, "{scene}");

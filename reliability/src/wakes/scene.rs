@@ -16,7 +16,7 @@ use fastrand::Rng;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::lanes::Target;
-use super::waking::{Waking, Way};
+use super::waking::Waking;
 use crate::watchdog::Pulse;
 
 /// What is woken, and how.
@@ -46,10 +46,6 @@ impl Kind {
             Kind::Lives => 64,
             _ => 1,
         }
-    }
-
-    fn way(self) -> Way {
-        if matches!(self, Kind::Clones | Kind::Lives) { Way::Any } else { Way::ByRef }
     }
 }
 
@@ -86,36 +82,10 @@ pub(super) struct Outcome {
     pub(super) unaccounted: u64,
 }
 
-/// What the watchdog looks at.
-#[derive(Debug)]
-pub(super) struct Board {
-    pub(super) pulse: Arc<Pulse>,
-    pub(super) targets: Arc<Shown>,
-}
+/// The tasks that are being woken, for the watchdog.
+pub(super) type Shown = Mutex<Vec<Arc<Target>>>;
 
-/// The tasks that are being woken.
-#[derive(Debug, Default)]
-pub(super) struct Shown(Mutex<Vec<Arc<Target>>>);
-
-impl Shown {
-    pub(super) fn show(&self, targets: &[Arc<Target>]) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = targets.to_vec();
-    }
-
-    /// Which wakes no poll has followed.
-    pub(super) fn lost(&self) -> String {
-        let targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut text = String::new();
-        for (at, target) in targets.iter().enumerate().filter(|(_, target)| !target.is_gone()) {
-            for (thread, sent, seen) in target.unseen() {
-                text += &format!("; task {at}: thread {thread} sent wake {sent}, the last seen is {seen}");
-            }
-        }
-        if text.is_empty() { "; all wakes were seen, something else hangs".into() } else { text }
-    }
-}
-
-/// Reads the board whenever it is woken, and never ends by itself, unless it was told when.
+/// Looks at what was sent whenever it is woken, and never ends by itself, unless it was told when.
 struct Watching {
     target: Arc<Target>,
     polls: Rc<Cell<u64>>,
@@ -144,54 +114,54 @@ impl Scene {
         if self.kind == Kind::PingPong { 1 } else { (self.wakes / 32).clamp(1, 16_384) }
     }
 
-    fn waking(self, thread: usize, board: &Board) -> Waking {
-        Waking {
-            thread,
-            rng: Rng::with_seed(self.seed ^ thread as u64),
-            way: self.kind.way(),
-            burst: self.burst(),
-            pulse: Arc::clone(&board.pulse),
-        }
-    }
-
     /// What a thread wakes in one generation of tasks.
     fn share(self) -> u64 {
         if self.kind == Kind::Lives { LIVES_WAKES } else { self.wakes / self.threads as u64 }
     }
 
-    pub(super) fn play(self, board: &Board) -> anyhow::Result<Outcome> {
+    /// Plays it, and counts it too.
+    pub(super) fn play(
+        self,
+        pulse: &Arc<Pulse>,
+        shown: &Shown,
+        mut outcome: Outcome,
+    ) -> anyhow::Result<Outcome> {
         let ex = Executor::new();
         let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
         (0..beside).for_each(|_| drop(ex.spawn(yield_always())));
         let (done, all_done) = unbounded_channel();
-        let threads = (0..self.threads).map(|thread| self.start(self.waking(thread, board), done.clone()));
+        let threads = (0..self.threads).map(|thread| self.start(thread, Arc::clone(pulse), done.clone()));
         let threads: Vec<Thread> = threads.collect();
         let generations = self.wakes.div_ceil(self.share() * self.threads as u64);
-        let (rng, polls, outcome) = (Rng::with_seed(!self.seed), Rc::default(), Outcome::default());
-        let mut play = Play { scene: self, board, ex: &ex, rng, threads, all_done, polls, outcome };
+        let (rng, polls) = (Rng::with_seed(!self.seed), Rc::default());
+        let mut play =
+            Play { scene: self, shown, ex: &ex, rng, threads, all_done, polls, outcome: &mut outcome };
         let run = async {
             for _ in 0..generations {
                 play.generation().await;
             }
         };
         self.host.run(&ex, run)?;
-        let (stats, Play { mut outcome, polls, .. }) = (ex.stats(), play);
-        outcome.wakes = generations * self.share() * self.threads as u64;
-        outcome.polls = polls.get();
+        let (stats, polls) = (ex.stats(), play.polls.get());
+        let wakes = generations * self.share() * self.threads as u64;
         let tasks = stats.spawned - beside;
-        let explained = outcome.wakes + tasks;
-        outcome.unexplained_polls = match self.kind {
-            Kind::PingPong => outcome.polls.abs_diff(explained),
-            _ => outcome.polls.saturating_sub(explained),
+        outcome.wakes += wakes;
+        outcome.polls += polls;
+        outcome.unexplained_polls += match self.kind {
+            Kind::PingPong => polls.abs_diff(wakes + tasks),
+            _ => polls.saturating_sub(wakes + tasks),
         };
         outcome.unaccounted += tasks.abs_diff(stats.completed + stats.cancelled);
         // Its host came back, and not because it was asked to. The first poll is the run's own.
-        outcome.parks = (stats.host_polls - stats.host_yields).saturating_sub(1);
+        outcome.parks += (stats.host_polls - stats.host_yields).saturating_sub(1);
         Ok(outcome)
     }
 
     /// A thread that wakes the tasks of each generation that it is given, and says how often it waited for its last wake.
-    fn start(self, mut waking: Waking, done: UnboundedSender<u64>) -> Thread {
+    fn start(self, thread: usize, pulse: Arc<Pulse>, done: UnboundedSender<u64>) -> Thread {
+        let rng = Rng::with_seed(self.seed ^ thread as u64);
+        let by_clones = matches!(self.kind, Kind::Clones | Kind::Lives);
+        let mut waking = Waking { thread, rng, by_clones, burst: self.burst(), pulse };
         let (send, generations): (Thread, Receiver<Arc<Generation>>) = channel();
         thread::spawn(move || {
             for generation in generations {
@@ -231,13 +201,13 @@ struct Generation {
 /// A scene under way.
 struct Play<'a> {
     scene: Scene,
-    board: &'a Board,
+    shown: &'a Shown,
     ex: &'a Executor,
     rng: Rng,
     threads: Vec<Thread>,
     all_done: UnboundedReceiver<u64>,
     polls: Rc<Cell<u64>>,
-    outcome: Outcome,
+    outcome: &'a mut Outcome,
 }
 
 impl Play<'_> {
@@ -248,7 +218,7 @@ impl Play<'_> {
         while !targets.iter().all(|target| target.is_known()) {
             yield_now().await;
         }
-        self.board.targets.show(&targets);
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&targets);
         let aborts = tasks.iter().map(JoinHandle::abort_handle).collect();
         let generation = Arc::new(Generation { targets, aborts });
         for thread in &self.threads {

@@ -1,7 +1,6 @@
 //! A thread that wakes tasks, in bursts, and waits after each until the tasks have seen the last of it.
 
 use std::sync::Arc;
-use std::task::Waker;
 
 use clockworker_testing::host::spin_until;
 use fastrand::Rng;
@@ -9,20 +8,12 @@ use fastrand::Rng;
 use super::lanes::Target;
 use crate::watchdog::Pulse;
 
-/// How a task is woken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// `wake_by_ref`, nothing else.
-    ByRef,
-    /// By reference, by a clone, or by a clone that another thread made; clones are dropped elsewhere too.
-    Any,
-}
-
 /// See the [module docs](self).
 pub(super) struct Waking {
     pub(super) thread: usize,
     pub(super) rng: Rng,
-    pub(super) way: Way,
+    /// Not only by reference, but also by a clone, or by a clone that another thread made; clones are dropped elsewhere too.
+    pub(super) by_clones: bool,
     /// The most wakes of a burst; as many are as likely as half of it, a quarter and so on.
     pub(super) burst: u64,
     pub(super) pulse: Arc<Pulse>,
@@ -34,7 +25,7 @@ impl Waking {
         let (mut left, mut bursts) = (wakes, 0);
         let mut touched = Vec::new();
         while left > 0 {
-            let burst = self.next_burst().min(left);
+            let burst = (1 << self.rng.u64(..=u64::from(self.burst.ilog2()))).min(left);
             touched.clear();
             for _ in 0..burst {
                 let at = if targets.len() == 1 { 0 } else { self.rng.usize(..targets.len()) };
@@ -50,34 +41,16 @@ impl Waking {
             left -= burst;
             bursts += 1;
             self.pulse.beat(burst);
-            self.dawdle();
+            // Some nanoseconds, so that wakes fall into every moment of going to sleep.
+            (0..self.rng.u32(..100)).for_each(|_| std::hint::spin_loop());
         }
         bursts
     }
 
-    fn next_burst(&mut self) -> u64 {
-        let doublings = u64::from(self.burst.ilog2());
-        1 << self.rng.u64(..=doublings)
-    }
-
-    /// Some nanoseconds, so that wakes fall into every moment of going to sleep.
-    fn dawdle(&mut self) {
-        for _ in 0..self.rng.u32(..100) {
-            std::hint::spin_loop();
-        }
-    }
-
+    #[allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
     fn wake(&mut self, target: &Target) {
         let Some(waker) = target.send(self.thread) else { return };
-        match self.way {
-            Way::ByRef => waker.wake_by_ref(),
-            Way::Any => self.wake_any_way(target, waker),
-        }
-    }
-
-    #[allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
-    fn wake_any_way(&mut self, target: &Target, waker: &Waker) {
-        match self.rng.u8(..4) {
+        match if self.by_clones { self.rng.u8(..4) } else { 0 } {
             0 => waker.wake_by_ref(),
             1 => waker.clone().wake(),
             2 => {
