@@ -4,7 +4,6 @@
 //! number that it finds. After each burst a thread waits until the task has noted its last one: a wake that is lost, or
 //! that does not bring its number along, is waited for in vain, and the watchdog says so.
 
-mod lanes;
 mod scene;
 mod waking;
 

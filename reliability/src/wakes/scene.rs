@@ -5,18 +5,17 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 
+use anyhow::Context as _;
 use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::host::Host;
 use fastrand::Rng;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
-use super::lanes::Target;
-use super::waking::Waking;
+use super::waking::{Target, Waking};
 use crate::watchdog::Pulse;
 
 /// What is woken, and how.
@@ -129,19 +128,15 @@ impl Scene {
         let ex = Executor::new();
         let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
         (0..beside).for_each(|_| drop(ex.spawn(yield_always())));
-        let (done, all_done) = unbounded_channel();
-        let threads = (0..self.threads).map(|thread| self.start(thread, Arc::clone(pulse), done.clone()));
-        let threads: Vec<Thread> = threads.collect();
         let generations = self.wakes.div_ceil(self.share() * self.threads as u64);
-        let (rng, polls) = (Rng::with_seed(!self.seed), Rc::default());
-        let mut play =
-            Play { scene: self, shown, ex: &ex, rng, threads, all_done, polls, outcome: &mut outcome };
-        let run = async {
+        let (rng, polls) = (Rng::with_seed(self.seed), Rc::default());
+        let mut play = Play { scene: self, pulse, shown, ex: &ex, rng, polls, outcome: &mut outcome };
+        self.host.run(&ex, async {
             for _ in 0..generations {
-                play.generation().await;
+                play.generation().await?;
             }
-        };
-        self.host.run(&ex, run)?;
+            anyhow::Ok(())
+        })??;
         let (stats, polls) = (ex.stats(), play.polls.get());
         let wakes = generations * self.share() * self.threads as u64;
         let tasks = stats.spawned - beside;
@@ -157,31 +152,18 @@ impl Scene {
         Ok(outcome)
     }
 
-    /// A thread that wakes the tasks of each generation that it is given, and says how often it waited for its last wake.
-    fn start(self, thread: usize, pulse: Arc<Pulse>, done: UnboundedSender<u64>) -> Thread {
-        let rng = Rng::with_seed(self.seed ^ thread as u64);
-        let by_clones = matches!(self.kind, Kind::Clones | Kind::Lives);
-        let mut waking = Waking { thread, rng, by_clones, burst: self.burst(), pulse };
-        let (send, generations): (Thread, Receiver<Arc<Generation>>) = channel();
-        thread::spawn(move || {
-            for generation in generations {
-                let mut checks = 0;
-                let mut left = self.share();
-                while left > 0 {
-                    let chunk = if self.kind == Kind::Lives { LIVES_CHUNK.min(left) } else { left };
-                    checks += waking.wake_all(&generation.targets, chunk);
-                    left -= chunk;
-                    if self.kind == Kind::Lives && waking.rng.bool() {
-                        generation.aborts[waking.rng.usize(..generation.aborts.len())].abort();
-                    }
-                }
-                drop(generation);
-                if done.send(checks).is_err() {
-                    return;
-                }
+    /// What a thread does with a generation of tasks: it wakes them, and may abort one now and then where they complete too.
+    /// How often it waited for its last wake.
+    fn wake(self, mut waking: Waking, targets: &[Arc<Target>], aborts: &[AbortHandle]) -> u64 {
+        let chunk = if self.kind == Kind::Lives { LIVES_CHUNK } else { self.share() };
+        let mut checks = 0;
+        for _ in 0..self.share() / chunk {
+            checks += waking.wake_all(targets, chunk);
+            if self.kind == Kind::Lives && waking.rng.bool() {
+                aborts[waking.rng.usize(..aborts.len())].abort();
             }
-        });
-        send
+        }
+        checks
     }
 }
 
@@ -190,51 +172,52 @@ const LIVES_WAKES: u64 = 16_384;
 /// After so many of them it may abort one.
 const LIVES_CHUNK: u64 = 1_024;
 
-type Thread = Sender<Arc<Generation>>;
-
-/// What the threads get.
-struct Generation {
-    targets: Vec<Arc<Target>>,
-    aborts: Vec<AbortHandle>,
-}
-
 /// A scene under way.
 struct Play<'a> {
     scene: Scene,
+    pulse: &'a Arc<Pulse>,
     shown: &'a Shown,
     ex: &'a Executor,
     rng: Rng,
-    threads: Vec<Thread>,
-    all_done: UnboundedReceiver<u64>,
     polls: Rc<Cell<u64>>,
     outcome: &'a mut Outcome,
 }
 
 impl Play<'_> {
     /// Spawns tasks, has them woken, and aborts those that are left.
-    async fn generation(&mut self) {
-        let targets: Vec<_> = (0..self.scene.kind.tasks()).map(|_| Target::new(self.scene.threads)).collect();
+    async fn generation(&mut self) -> anyhow::Result<()> {
+        let scene = self.scene;
+        let targets: Vec<_> = (0..scene.kind.tasks()).map(|_| Target::new(scene.threads)).collect();
         let tasks: Vec<JoinHandle<()>> = targets.iter().map(|target| self.spawn(target)).collect();
         while !targets.iter().all(|target| target.is_known()) {
             yield_now().await;
         }
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&targets);
-        let aborts = tasks.iter().map(JoinHandle::abort_handle).collect();
-        let generation = Arc::new(Generation { targets, aborts });
-        for thread in &self.threads {
-            // A thread that is gone has panicked: it is waited for in vain, which the watchdog sees.
-            drop(thread.send(Arc::clone(&generation)));
+        let aborts: Vec<AbortHandle> = tasks.iter().map(JoinHandle::abort_handle).collect();
+        let mut threads = Vec::new();
+        for thread in 0..scene.threads {
+            let (targets, aborts, waking) = (targets.clone(), aborts.clone(), self.waking(thread));
+            let (done, checks) = oneshot::channel();
+            thread::spawn(move || done.send(scene.wake(waking, &targets, &aborts)));
+            threads.push(checks);
         }
-        for _ in 0..self.threads.len() {
-            self.outcome.checks += self.all_done.recv().await.unwrap_or(0);
+        for checks in threads {
+            self.outcome.checks += checks.await.context("a thread that wakes panicked")?;
         }
-        let there = generation.targets.iter().filter(|target| !target.is_gone());
+        let there = targets.iter().filter(|target| !target.is_gone());
         self.outcome.lost += there.map(|target| target.unseen().len() as u64).sum::<u64>();
         tasks.iter().for_each(JoinHandle::abort);
         for task in tasks {
             let ended = task.await.map_or_else(|error| error.is_cancelled(), |()| true);
             self.outcome.unaccounted += u64::from(!ended);
         }
+        Ok(())
+    }
+
+    fn waking(&mut self, thread: usize) -> Waking {
+        let by_clones = matches!(self.scene.kind, Kind::Clones | Kind::Lives);
+        let (rng, pulse) = (self.rng.fork(), Arc::clone(self.pulse));
+        Waking { thread, rng, by_clones, burst: self.scene.burst(), pulse }
     }
 
     /// Half of those that live complete after some wakes.
