@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use clap::Args;
@@ -48,29 +48,25 @@ impl Cases {
     }
 }
 
-/// Does something with each item on several threads, with a bar; what came of them, in order. As many threads as there are
-/// processors, unless told otherwise.
-pub(crate) fn in_parallel<I: Send, T: Send>(
+/// Does something with each item on several threads, with a bar. As many threads as there are processors, unless told
+/// otherwise.
+pub(crate) fn in_parallel<I: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     threads: Option<usize>,
-    work: impl Fn(I) -> T + Sync,
-) -> Vec<T> {
+    work: impl Fn(I) + Sync,
+) {
     let threads = threads.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
     let bar = bar(items.len() as u64);
-    let (items, results) = (Mutex::new(items.enumerate()), Mutex::new(Vec::new()));
+    let items = Mutex::new(items);
     let next = || items.lock().ok()?.next();
     let run = || {
-        while let Some((at, item)) = next() {
-            let result = work(item);
+        while let Some(item) = next() {
+            work(item);
             bar.inc(1);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
     };
     thread::scope(|scope| (0..threads.unwrap_or(1)).for_each(|_| drop(scope.spawn(run))));
     bar.finish_and_clear();
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|&(at, _)| at);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// A progress bar of `steps` steps on standard error; shows nothing where that is no terminal.

@@ -38,7 +38,7 @@ struct Found {
     first: Option<u64>,
 }
 
-/// See the [module docs](self).
+/// Runs the programs.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let programs = match options {
         Options { only: true, .. } => 1,

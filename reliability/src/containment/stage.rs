@@ -14,8 +14,8 @@ use clockworker_testing::driving::{poll_once, settle};
 use clockworker_testing::panics::drop_contained;
 use tokio::sync::Semaphore;
 
-use super::case::{Case, Event, Fate, Outcome, Spawn};
 use super::victim::{Output, Place, Touchy, Traces, Victim};
+use super::{Case, Event, Fate, Outcome, Spawn};
 
 /// Other tasks: half of them on the same queue.
 const OTHERS: usize = 8;

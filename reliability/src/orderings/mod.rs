@@ -9,6 +9,7 @@ mod site;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
@@ -47,11 +48,13 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     }
     let models = Models { program: build()?, patience: Duration::from_secs(options.patience) };
     let executions = models.run_unchanged()?;
-    let mut missed = Vec::new();
-    let why_missed = in_parallel(chosen.iter(), None, |weakening| models.miss(weakening));
-    for (Weakening { name, site, .. }, why) in chosen.iter().zip(why_missed) {
-        missed.extend(why?.map(|why| format!("{name} ({site}): {why}")));
-    }
+    let misses = Mutex::new(Vec::new());
+    in_parallel(chosen.iter(), None, |Weakening { name, site, .. }| {
+        if let Some(why) = models.miss(site) {
+            misses.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} ({site}): {why}"));
+        }
+    });
+    let missed = misses.into_inner().unwrap_or_else(PoisonError::into_inner);
     ensure!(missed.is_empty(), "{} of {} weakenings:\n  {}", missed.len(), chosen.len(), missed.join("\n  "));
     Ok(vec![
         told(1, "loom executions explored", executions),
@@ -107,14 +110,16 @@ impl Models {
     }
 
     /// Runs them with an ordering weakened. None if one fails, or else why not.
-    fn miss(&self, weakening: &Weakening) -> anyhow::Result<Option<&'static str>> {
-        Ok(match self.run(Some(&weakening.site))? {
-            (Ended::Hung, _) => Some("the models took too long"),
+    fn miss(&self, site: &str) -> Option<String> {
+        let why = match self.run(Some(site)) {
+            Err(error) => return Some(format!("{error:#}")),
+            Ok((Ended::Hung, _)) => "the models took too long",
             // Behind what the harness has printed of the test.
-            (_, said) if !said.contains("weakened ") => Some("no model comes to it"),
-            (Ended::Passed, _) => Some("no model failed"),
-            (Ended::Failed | Ended::Crashed(_), _) => None,
-        })
+            Ok((_, said)) if !said.contains("weakened ") => "no model comes to it",
+            Ok((Ended::Passed, _)) => "no model failed",
+            Ok((Ended::Failed | Ended::Crashed(_), _)) => return None,
+        };
+        Some(why.to_owned())
     }
 
     fn run(&self, weakened: Option<&str>) -> anyhow::Result<(Ended, String)> {

@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// See the [module docs](self).
+/// A kind of wakes, and its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scene {
     pub(super) kind: Kind,
