@@ -26,12 +26,8 @@ macro_rules! commands {
         }
 
         impl Arguments {
-            /// Does what the subcommand says.
-            ///
-            /// # Errors
-            ///
-            /// If it could not be done, or a promise was broken in a way that ends the run;
-            /// [`BadRequest`](crate::BadRequest) among the causes if the command is to blame.
+            /// Does what the subcommand says. [`BadRequest`](crate::BadRequest) is among the causes of an error if the
+            /// command is to blame.
             pub fn measure(&self) -> anyhow::Result<Vec<Figure>> {
                 match &self.command {
                     $(Command::$command(options) => crate::$module::measure(options)),+

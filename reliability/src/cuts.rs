@@ -34,7 +34,6 @@ pub(crate) struct Options {
     patience: Patience,
 }
 
-/// Runs on every host.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 6 } else { options.tasks };
     let mut figures = Vec::new();

@@ -119,11 +119,7 @@ fn spell(value: f64) -> String {
     text
 }
 
-/// Writes the figures as a JSON array.
-///
-/// # Errors
-///
-/// [`BadRequest`] if the file cannot be written.
+/// Writes the figures as a JSON array. The error is a [`BadRequest`] if the file cannot be written.
 pub fn write_json(figures: &[Figure], path: &Path) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(figures)? + "\n";
     fs::write(path, text).with_context(|| BadRequest(format!("cannot write '{}'", path.display())))

@@ -32,7 +32,6 @@ const MANY: usize = 1_000_000;
 /// What resident memory may grow by in KiB: the allocator's own affairs.
 const SLACK_KIB: f64 = 1_024.0;
 
-/// Counts, then spawns a million at once.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 100_000 } else { options.tasks };
     let mut figures = cycles(tasks.div_ceil(BATCH))?;
@@ -40,27 +39,14 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// How a task of the cycle ends.
+/// What ends a task of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Completes,
-    Yields,
-    AbortedAsleep,
+enum Ended {
+    ByItself,
     AbortedReady,
-    Panics,
-    PanicsWhenDropped,
-    DroppedWithTheExecutor,
+    AbortedAsleep,
+    WithTheExecutor,
 }
-
-const ENDS: [End; 7] = [
-    End::Completes,
-    End::Yields,
-    End::AbortedAsleep,
-    End::AbortedReady,
-    End::Panics,
-    End::PanicsWhenDropped,
-    End::DroppedWithTheExecutor,
-];
 
 fn cycles(batches: u64) -> anyhow::Result<Vec<Figure>> {
     let warm_up = (batches / 20).max(BATCHES_OF_AN_EXECUTOR * 2);
@@ -119,17 +105,15 @@ impl Setup {
     /// A batch of tasks, each ending in its way; but for those that go with the executor.
     fn cycle(&self) -> anyhow::Result<()> {
         let before = self.ex.stats();
-        let ends = ENDS.into_iter().cycle().take(BATCH as usize);
-        let mut tasks: Vec<(End, JoinHandle<()>)> =
-            ends.enumerate().map(|(n, end)| (end, self.spawn(n, end))).collect();
-        let abort = |tasks: &[(End, JoinHandle<()>)], which: &[End]| {
-            tasks.iter().filter(|(end, _)| which.contains(end)).for_each(|(_, task)| task.abort());
+        let mut tasks: Vec<_> = (0..BATCH as usize).map(|n| self.spawn(n)).collect();
+        let abort = |tasks: &[(Ended, JoinHandle<()>)], which: Ended| {
+            tasks.iter().filter(|(ended, _)| *ended == which).for_each(|(_, task)| task.abort());
         };
-        abort(&tasks, &[End::AbortedReady]);
+        abort(&tasks, Ended::AbortedReady);
         self.ex.block_on(yield_now());
-        abort(&tasks, &[End::AbortedAsleep, End::PanicsWhenDropped]);
+        abort(&tasks, Ended::AbortedAsleep);
         // The others stay until the executor is dropped.
-        tasks.retain(|(end, _)| *end != End::DroppedWithTheExecutor);
+        tasks.retain(|(ended, _)| *ended != Ended::WithTheExecutor);
         self.ex.block_on(async {
             while !tasks.iter().all(|(_, task)| task.is_finished()) {
                 yield_now().await;
@@ -142,21 +126,31 @@ impl Setup {
         Ok(())
     }
 
-    fn spawn(&self, n: usize, end: End) -> JoinHandle<()> {
+    fn spawn(&self, n: usize) -> (Ended, JoinHandle<()>) {
         let queue = &self.queues[n % self.queues.len()];
-        match end {
-            End::Completes if n.is_multiple_of(2) => self.ex.handle().spawn_on(queue.name(), || async {}),
-            End::Completes => queue.group(n as u64 % 5).spawn(async {}),
-            End::Yields => queue.spawn(async {
-                yield_now().await;
-                yield_now().await;
-            }),
-            End::AbortedAsleep | End::AbortedReady | End::DroppedWithTheExecutor => queue.spawn(pending()),
-            End::Panics => queue.spawn(async { panic_as_meant() }),
-            End::PanicsWhenDropped => queue.spawn(async {
-                let _guard = PanicsWhenDropped;
-                pending().await
-            }),
+        match n % 7 {
+            0 if n.is_multiple_of(2) => {
+                (Ended::ByItself, self.ex.handle().spawn_on(queue.name(), || async {}))
+            }
+            0 => (Ended::ByItself, queue.group(n as u64 % 5).spawn(async {})),
+            1 => {
+                let yields = async {
+                    yield_now().await;
+                    yield_now().await;
+                };
+                (Ended::ByItself, queue.spawn(yields))
+            }
+            2 => (Ended::ByItself, queue.spawn(async { panic_as_meant() })),
+            3 => (Ended::AbortedReady, queue.spawn(pending())),
+            4 => (Ended::AbortedAsleep, queue.spawn(pending())),
+            5 => {
+                let panics_when_aborted = async {
+                    let _guard = PanicsWhenDropped;
+                    pending().await
+                };
+                (Ended::AbortedAsleep, queue.spawn(panics_when_aborted))
+            }
+            _ => (Ended::WithTheExecutor, queue.spawn(pending())),
         }
     }
 }

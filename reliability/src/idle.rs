@@ -29,7 +29,6 @@ pub(crate) struct Options {
 /// Tasks that wait.
 const TASKS: usize = 1_000;
 
-/// Waits on each host.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wait = Duration::from_millis(if options.quick { 500 } else { options.wait });
     let mut figures =

@@ -65,7 +65,6 @@ const AREAS: [Area; 2] = [
     },
 ];
 
-/// Mutates each area that is asked for.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for area in AREAS {

@@ -28,7 +28,6 @@ pub(crate) struct Options {
     quick: bool,
 }
 
-/// What was found.
 #[derive(Default)]
 struct Found {
     sum: Audit,
@@ -38,7 +37,6 @@ struct Found {
     first: Option<u64>,
 }
 
-/// Runs the programs.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let programs = match options {
         Options { only: true, .. } => 1,
@@ -69,15 +67,8 @@ fn figures(programs: u64, Found { sum, different, .. }: &Found) -> Vec<Figure> {
 /// Runs the programs on so many threads; on as many as there are processors unless told otherwise. Each has another one for
 /// what its programs do elsewhere.
 fn run_all(first: u64, programs: u64, threads: Option<usize>) -> Found {
-    /// Seeds that a thread takes at a time.
-    const BATCH: u64 = 64;
-    let batches = (0..programs.div_ceil(BATCH) as usize).map(|batch| batch as u64 * BATCH);
     let sum = Mutex::new(Found::default());
-    in_parallel(batches, threads, |batch| {
-        for at in batch..programs.min(batch + BATCH) {
-            examine(first.wrapping_add(at), &sum);
-        }
-    });
+    in_parallel(0..programs as usize, threads, |at| examine(first.wrapping_add(at as u64), &sum));
     sum.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -41,7 +41,6 @@ pub(crate) struct Options {
 /// Threads that wake at the same time.
 const THREADS: usize = 8;
 
-/// Measures both.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wakes = if options.quick { 500_000 } else { options.wakes };
     let stuck = |rounds| format!("a wake does not return: {rounds} rounds were done");

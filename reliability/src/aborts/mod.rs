@@ -22,7 +22,6 @@ pub(crate) struct Options {
     cases: Cases,
 }
 
-/// Plays all scenes.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (mut aborts, mut kinds, mut turns, mut slowest) = (0, BTreeSet::new(), 0, (0, 0));
     let (mut elsewhere, mut left) = (0, 0);

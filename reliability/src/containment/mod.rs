@@ -33,7 +33,6 @@ pub(crate) struct Options {
     patience: Patience,
 }
 
-/// Tries every combination.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let cases = all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
     let (bar, tried) = (bar(cases.len() as u64), cases.clone());

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{self, Poll, Waker};
 use std::thread;
 
@@ -114,16 +115,13 @@ impl Stage {
         };
         sum.handles += u64::from(is_resolved.is_some());
         sum.resolved += u64::from(is_resolved == Some(true));
-        sum.unbalanced += u64::from(!is_balanced(&self.queue, &self.traces));
-        sum.panics += self.traces.panics() + u64::from(self.struck.get());
+        let stats = self.queue.stats();
+        let ended = stats.completed + stats.cancelled + stats.panicked;
+        let outputs = self.traces.outputs.load(Ordering::Relaxed);
+        sum.unbalanced += u64::from(stats.live != 0 || stats.spawned != ended || outputs != 0);
+        sum.panics += self.traces.panics.load(Ordering::Relaxed) + u64::from(self.struck.get());
         Ok(())
     }
-}
-
-fn is_balanced(queue: &Queue, traces: &Traces) -> bool {
-    let stats = queue.stats();
-    let ended = stats.completed + stats.cancelled + stats.panicked;
-    stats.live == 0 && stats.spawned == ended && traces.balance()
 }
 
 /// Gives the handle to what is to have it; before, it is polled with the waker that panics.

@@ -25,10 +25,10 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Traces {
     place: Place,
-    panics: AtomicU64,
+    pub(super) panics: AtomicU64,
     waker: Mutex<Option<Waker>>,
     /// Made and not dropped.
-    outputs: AtomicI64,
+    pub(super) outputs: AtomicI64,
 }
 
 impl Traces {
@@ -45,19 +45,10 @@ impl Traces {
         }
     }
 
-    pub(super) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
-    }
-
     /// Wakes the task, if it was polled.
     pub(super) fn wake(&self) {
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         waker.into_iter().for_each(Waker::wake);
-    }
-
-    /// Whether each output was dropped, once.
-    pub(super) fn balance(&self) -> bool {
-        self.outputs.load(Ordering::Relaxed) == 0
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Options {
     patience: Patience,
 }
 
-/// Plays all scenes.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wakes = if options.quick { 10_000_000 } else { options.wakes };
     let scenes = plan(wakes, &[1, 2, 3, 4, 8], options.seed);
