@@ -1,7 +1,6 @@
 //! Random cases, each made of its own seed, and the worst of them.
 
 use std::num::NonZero;
-use std::ops::Range;
 use std::sync::Mutex;
 use std::thread;
 
@@ -26,23 +25,17 @@ pub(crate) struct Cases {
 }
 
 impl Cases {
-    /// The seeds of all cases, where the two forms have so many.
-    pub(crate) fn seeds(&self, long: u64, quick: u64) -> Range<u64> {
-        let count = self.cases.unwrap_or(if self.quick { quick } else { long });
-        self.seed..self.seed.saturating_add(count)
-    }
-
-    /// Plays the case of each of these seeds, with a bar, up to the first error; how many there were.
+    /// Plays the case of each seed, of which the two forms have so many, with a bar, up to the first error; how many there
+    /// were.
     pub(crate) fn play(
         &self,
         long: u64,
         quick: u64,
         case: impl FnMut(u64) -> anyhow::Result<()>,
     ) -> anyhow::Result<u64> {
-        let seeds = self.seeds(long, quick);
-        let count = seeds.end - seeds.start;
+        let count = self.cases.unwrap_or(if self.quick { quick } else { long });
         let bar = bar(count);
-        bar.wrap_iter(seeds).try_for_each(case)?;
+        bar.wrap_iter(self.seed..self.seed.saturating_add(count)).try_for_each(case)?;
         bar.finish_and_clear();
         Ok(count)
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::BadRequest;
 
-/// See the [module docs](self).
+/// A measured number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Which promise of `RELIABILITY.md` it belongs to, from 1.

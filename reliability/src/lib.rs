@@ -39,5 +39,3 @@ impl std::fmt::Display for BadRequest {
         f.write_str(&self.0)
     }
 }
-
-impl std::error::Error for BadRequest {}

@@ -5,6 +5,7 @@ use std::task::Waker;
 use std::thread::{self, ThreadId};
 
 use clockworker::AbortHandle;
+use fastrand::Rng;
 
 /// Where a task is when it is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +64,7 @@ pub(super) struct Known {
     pub(super) tasks: Vec<TaskState>,
     pub(super) aborts: Vec<Abort>,
     pub(super) dropped_elsewhere: u64,
+    pub(super) rng: Rng,
 }
 
 #[derive(Debug)]
@@ -86,8 +88,14 @@ pub(super) struct Board {
 
 impl Board {
     /// For an executor of the calling thread.
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Board { owner: thread::current().id(), known: Mutex::default() })
+    pub(super) fn new(seed: u64) -> Arc<Self> {
+        let known = Known { rng: Rng::with_seed(seed), ..Known::default() };
+        Arc::new(Board { owner: thread::current().id(), known: known.into() })
+    }
+
+    /// A number below that one, drawn by lot.
+    pub(super) fn draw(&self, below: u32) -> u32 {
+        self.known().rng.u32(..below)
     }
 
     /// There are no calls into the executor while this is held.

@@ -1,9 +1,7 @@
 //! A random scene: tasks that yield, wait, wake and abort each other, while others abort them too.
 
-use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::thread;
@@ -12,34 +10,30 @@ use anyhow::ensure;
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, ManualClock, Queue, QueueError};
 use clockworker_testing::driving::poll_once;
-use fastrand::Rng;
 
 use super::board::{Board, Guard, Origin, Phase, QUEUES};
 
 /// Turns in a scene.
 const TURNS: u32 = 60;
 
-type Random = Rc<RefCell<Rng>>;
-
 /// Plays a scene to its end. Gives the board, and how many futures were left at the end.
 pub(super) fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
-    let rng: Random = Rc::new(RefCell::new(Rng::with_seed(seed)));
-    let cap = rng.borrow_mut().u32(1..=20);
+    let board = Board::new(seed);
+    let cap = board.draw(20) + 1;
     let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build()?;
-    let board = Board::new();
     let queues = queues(&ex)?;
-    let count = rng.borrow_mut().usize(2..=20);
+    let count = board.known().rng.usize(2..=20);
     for index in 0..count {
-        spawn(&queues, index % queues.len(), &board, &rng);
+        spawn(&queues, index % queues.len(), &board);
     }
-    let mut run = pin!(ex.run_until(main(Arc::clone(&board), Rc::clone(&rng))));
+    let mut run = pin!(ex.run_until(main(Arc::clone(&board))));
     let mut turn = || {
         board.known().turns += 1;
         let _never: Poll<()> = poll_once(&mut run);
     };
     for _ in 0..TURNS {
         turn();
-        between_turns(&ex, &queues, &board, &rng);
+        between_turns(&ex, &queues, &board);
     }
     let all = board.known().tasks.len();
     (0..all).for_each(|task| abort(&board, task, Origin::Outside));
@@ -56,36 +50,35 @@ fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {
     Ok([ex.default_queue().clone(), las, qlas])
 }
 
-fn spawn(queues: &[Queue], queue: usize, board: &Arc<Board>, rng: &Random) {
+fn spawn(queues: &[Queue], queue: usize, board: &Arc<Board>) {
     let task = board.enter(queue, Phase::Ready);
     let guard = Guard { board: Arc::clone(board), task };
-    let handle = queues[queue].spawn(worker(guard, Rc::clone(rng)));
+    let handle = queues[queue].spawn(worker(guard));
     board.known().tasks[task].abort = Some(handle.abort_handle());
 }
 
-async fn worker(guard: Guard, rng: Random) {
+async fn worker(guard: Guard) {
     poll_fn(|cx| {
         let (board, task) = (&guard.board, guard.task);
         board.begin(task, cx.waker());
-        let acts = rng.borrow_mut().u32(..3);
-        for _ in 0..acts {
-            act(board, &rng, Origin::Task, Origin::ThreadInside);
+        for _ in 0..board.draw(3) {
+            act(board, Origin::Task, Origin::ThreadInside);
         }
-        if rng.borrow_mut().u8(..3) == 0 {
+        if board.draw(3) == 0 {
             board.wake(task);
         }
         board.end(task);
-        if rng.borrow_mut().u8(..100) == 0 { Poll::Ready(()) } else { Poll::Pending }
+        if board.draw(100) == 0 { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
 }
 
 /// The future that is run: it acts too, and wakes itself, as a rule.
-async fn main(board: Arc<Board>, rng: Random) {
+async fn main(board: Arc<Board>) {
     poll_fn(|cx| {
         board.known().polls += 1;
-        act(&board, &rng, Origin::Main, Origin::ThreadInside);
-        if rng.borrow_mut().u8(..16) > 0 {
+        act(&board, Origin::Main, Origin::ThreadInside);
+        if board.draw(16) > 0 {
             cx.waker().wake_by_ref();
         }
         Poll::Pending
@@ -93,20 +86,19 @@ async fn main(board: Arc<Board>, rng: Random) {
     .await
 }
 
-fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>, rng: &Random) {
-    let what = rng.borrow_mut().u8(..8);
-    match what {
-        0..4 => act(board, rng, Origin::Outside, Origin::ThreadOutside),
+fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>) {
+    match board.draw(8) {
+        0..4 => act(board, Origin::Outside, Origin::ThreadOutside),
         4 | 5 => {
-            let queue = rng.borrow_mut().usize(..queues.len());
-            spawn(queues, queue, board, rng);
+            let queue = board.known().rng.usize(..queues.len());
+            spawn(queues, queue, board);
         }
-        _ => spawn_elsewhere(ex, board, rng),
+        _ => spawn_elsewhere(ex, board),
     }
 }
 
 /// Another thread spawns a task, and maybe it is aborted before the owner has seen it.
-fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
+fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>) {
     let task = board.enter(0, Phase::New);
     let guard = Guard { board: Arc::clone(board), task };
     let handle = ex.handle();
@@ -124,8 +116,7 @@ fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
     });
     let Ok(handle) = spawning.join() else { return };
     board.known().tasks[task].abort = Some(handle);
-    let who = rng.borrow_mut().u8(..3);
-    match who {
+    match board.draw(3) {
         0 => abort(board, task, Origin::Outside),
         1 => abort(board, task, Origin::ThreadOutside),
         _ => {}
@@ -133,16 +124,12 @@ fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>, rng: &Random) {
 }
 
 /// Wakes some tasks and maybe aborts one, itself or through another thread.
-fn act(board: &Board, rng: &Random, own: Origin, thread: Origin) {
+fn act(board: &Board, own: Origin, thread: Origin) {
     let tasks = board.known().tasks.len();
     // Often the newest, which nobody has seen yet.
-    let any = || match rng.borrow_mut().usize(..2 * tasks) {
-        task if task < tasks => task,
-        _ => tasks - 1,
-    };
+    let any = || board.known().rng.usize(..2 * tasks).min(tasks - 1);
     let (woken, aborted) = (any(), any());
-    let what = rng.borrow_mut().u8(..16);
-    match what {
+    match board.draw(16) {
         0..8 => board.wake(woken),
         8 => abort(board, aborted, own),
         9 => abort(board, aborted, thread),
@@ -157,11 +144,9 @@ fn act(board: &Board, rng: &Random, own: Origin, thread: Origin) {
 
 fn abort(board: &Board, task: usize, origin: Origin) {
     let Some(handle) = board.abort(task, origin) else { return };
-    match origin {
-        Origin::Outside | Origin::Main | Origin::Task => handle.abort(),
-        Origin::ThreadOutside | Origin::ThreadInside => {
-            // It panics if the abort does, and then the future is never dropped, which is seen.
-            drop(thread::spawn(move || handle.abort()).join());
-        }
+    if matches!(origin, Origin::Outside | Origin::Main | Origin::Task) {
+        return handle.abort();
     }
+    // It panics if the abort does, and then the future is never dropped, which is seen.
+    drop(thread::spawn(move || handle.abort()).join());
 }

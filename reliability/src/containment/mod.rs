@@ -110,14 +110,7 @@ const PLACES: [Place; 6] = [
     Place::WakerWake,
     Place::WakerDrop,
 ];
-const FAULTS: [Fault; 6] = [
-    Fault::Panics(Call::Push),
-    Fault::Panics(Call::Pop),
-    Fault::Panics(Call::Served),
-    Fault::Panics(Call::Finished),
-    Fault::Panics(Call::GroupClosed),
-    Fault::PanicsInDrop,
-];
+const CALLS: [Call; 5] = [Call::Push, Call::Pop, Call::Served, Call::Finished, Call::GroupClosed];
 const SPAWNS: [Spawn; 3] = [Spawn::Here, Spawn::InGroup, Spawn::FromElsewhere];
 const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
 const EVENTS: [Event; 3] = [Event::Nothing, Event::Abort, Event::DropExecutor];
@@ -152,7 +145,8 @@ struct Outcome {
 /// come with the crate.
 fn all(policies: &[Policy]) -> Vec<Case> {
     let of_task = PLACES.iter().flat_map(|&place| policies.iter().map(move |&policy| (place, policy)));
-    let of_scheduler = FAULTS.iter().map(|&fault| (Place::Scheduler(fault), policies[0]));
+    let faults = CALLS.into_iter().map(Fault::Panics).chain([Fault::PanicsInDrop]);
+    let of_scheduler = faults.map(|fault| (Place::Scheduler(fault), policies[0]));
     let mut cases = Vec::new();
     for (place, policy) in of_task.chain(of_scheduler) {
         for spawn in SPAWNS {
