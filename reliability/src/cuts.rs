@@ -6,7 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,51 +80,42 @@ struct Books {
 /// polled.
 fn run(host: Host, tasks: usize, cuts: &[u64], books: &Rc<Books>) -> anyhow::Result<u64> {
     let ex = Executor::builder().poll_cap(1).build()?;
-    let nudges = Nudges::default();
+    // Wakes on the owner thread while the executor is not polled, as the host's driver has them.
+    let nudges = Rc::new(Notify::new());
     spawn(&ex, books, &nudges, tasks)?;
-    let mut turns = 0;
-    host.block_on(async {
+    let turns = host.block_on(async {
         for &after in cuts {
-            let is_cut = cut(ex.run_until(ex.drained()), after, &nudges).await;
+            let (_, is_cut) = drive(ex.run_until(ex.drained()), after, &nudges).await;
             books.cuts.set(books.cuts.get() + u64::from(is_cut));
         }
-        let mut run = pin!(ex.run_until(ex.drained()));
-        poll_fn(|cx| {
-            turns += 1;
-            let polled = run.as_mut().poll(cx);
-            nudges.notify_waiters();
-            polled
-        })
-        .await;
+        drive(ex.run_until(ex.drained()), u64::MAX, &nudges).await.0
     })?;
     Ok(turns)
 }
 
-/// Polls a driver so many times, then drops it. False if it was done before.
-async fn cut<F: Future>(driver: F, after: u64, nudges: &Notify) -> bool {
+/// Polls a driver until it is done, but at most so many times, then drops it. How often it was polled, and whether it was
+/// dropped before it was done.
+async fn drive<F: Future>(driver: F, most: u64, nudges: &Notify) -> (u64, bool) {
     let mut driver = Box::pin(driver);
     let mut polls = 0;
     poll_fn(move |cx| {
-        if polls < after {
+        if polls < most {
             polls += 1;
             if driver.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(false);
+                return Poll::Ready((polls, false));
             }
         }
         // Also just before the drop, so that there is always something that the executor has not seen yet.
         nudges.notify_waiters();
         // Dropped in the poll that makes up the number, before its wakes come.
-        if polls == after { Poll::Ready(true) } else { Poll::Pending }
+        if polls == most { Poll::Ready((polls, true)) } else { Poll::Pending }
     })
     .await
 }
 
-/// Wakes on the owner thread while the executor is not polled, as the host's driver has them.
-type Nudges = Rc<Notify>;
-
 /// Tasks that yield, that await others, that are answered by another thread or nudged by this one, and that spawn, in three
 /// queues.
-fn spawn(ex: &Executor, books: &Rc<Books>, nudges: &Nudges, tasks: usize) -> Result<(), QueueError> {
+fn spawn(ex: &Executor, books: &Rc<Books>, nudges: &Rc<Notify>, tasks: usize) -> Result<(), QueueError> {
     let queues =
         [ex.default_queue().clone(), ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
     for (index, queue) in queues.iter().cycle().enumerate().take(tasks) {
@@ -136,7 +126,7 @@ fn spawn(ex: &Executor, books: &Rc<Books>, nudges: &Nudges, tasks: usize) -> Res
         }));
         let asks = queue.spawn(booked(books, smol::unblock(|| {})));
         let _awaits = queue.spawn(booked(books, async move { drop(asks.await) }));
-        let nudge = nudges.clone();
+        let nudge = Rc::clone(nudges);
         let _waits = queue.spawn(booked(books, async move {
             for _ in 0..3 {
                 nudge.notified().await;

@@ -24,11 +24,11 @@ struct Lane {
 pub(super) struct Target {
     lanes: Vec<Lane>,
     /// From the first poll on.
-    waker: OnceLock<Waker>,
+    pub(super) waker: OnceLock<Waker>,
     /// Clones of its waker, on their way from one thread to another.
     exchange: Mutex<Vec<Waker>>,
     /// The future was dropped: nothing more is seen.
-    gone: AtomicBool,
+    pub(super) gone: AtomicBool,
 }
 
 impl Target {
@@ -65,11 +65,6 @@ impl Target {
         lane.seen.load(Ordering::Relaxed) == lane.sent.load(Ordering::Relaxed) || self.is_gone()
     }
 
-    /// Whether it was polled, so that it can be woken.
-    pub(super) fn is_known(&self) -> bool {
-        self.waker.get().is_some()
-    }
-
     /// Leaves a waker of this task there and takes one that another thread left.
     pub(super) fn exchange(&self, rng: &mut Rng, waker: Waker) -> Waker {
         const KEPT: usize = 64;
@@ -80,11 +75,6 @@ impl Target {
         }
         let at = rng.usize(..kept.len());
         std::mem::replace(&mut kept[at], waker)
-    }
-
-    /// The future is being dropped.
-    pub(super) fn leave(&self) {
-        self.gone.store(true, Ordering::Release);
     }
 
     pub(super) fn is_gone(&self) -> bool {
