@@ -41,14 +41,9 @@ impl Cases {
     }
 }
 
-/// Does something with each item on several threads, with a bar. As many threads as there are processors, unless told
-/// otherwise.
-pub(crate) fn in_parallel<I: Send>(
-    items: impl ExactSizeIterator<Item = I> + Send,
-    threads: Option<usize>,
-    work: impl Fn(I) + Sync,
-) {
-    let threads = threads.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
+/// Does something with each item, on as many threads as there are processors, with a bar.
+pub(crate) fn in_parallel<I: Send>(items: impl ExactSizeIterator<Item = I> + Send, work: impl Fn(I) + Sync) {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let bar = bar(items.len() as u64);
     let items = Mutex::new(items);
     let next = || items.lock().ok()?.next();
@@ -58,7 +53,7 @@ pub(crate) fn in_parallel<I: Send>(
             bar.inc(1);
         }
     };
-    thread::scope(|scope| (0..threads.unwrap_or(1)).for_each(|_| drop(scope.spawn(run))));
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
     bar.finish_and_clear();
 }
 

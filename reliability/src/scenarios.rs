@@ -43,47 +43,36 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         Options { quick: true, .. } => 20_000,
         Options { programs, .. } => *programs,
     };
-    let found = run_all(options.seed, programs, None);
-    match found.first {
-        Some(seed) => show(seed),
-        None if options.only => show(options.seed),
-        None => {}
+    let found = Mutex::new(Found::default());
+    // Each thread has another one for what its programs do elsewhere.
+    in_parallel(0..programs as usize, |at| examine(options.seed.wrapping_add(at as u64), &found));
+    let Found { sum, different, first } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(seed) = first.or(options.only.then_some(options.seed)) {
+        show(seed);
     }
-    Ok(figures(programs, &found))
-}
-
-fn figures(programs: u64, Found { sum, different, .. }: &Found) -> Vec<Figure> {
-    vec![
+    Ok(vec![
         told(3, "random programs", programs),
         told(3, "tasks in them", sum.tasks),
         told(3, "polls in them", sum.polls),
         none(3, "futures touched or dropped on another thread", sum.strayed),
         none(4, "futures dropped more or less than once", sum.future_drops),
         none(4, "outputs dropped more or less than once", sum.output_drops),
-        none(4, "programs that run otherwise than on the reference", *different),
-    ]
+        none(4, "programs that run otherwise than on the reference", different),
+    ])
 }
 
-/// Runs the programs on so many threads; on as many as there are processors unless told otherwise. Each has another one for
-/// what its programs do elsewhere.
-fn run_all(first: u64, programs: u64, threads: Option<usize>) -> Found {
-    let sum = Mutex::new(Found::default());
-    in_parallel(0..programs as usize, threads, |at| examine(first.wrapping_add(at as u64), &sum));
-    sum.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn examine(seed: u64, sum: &Mutex<Found>) {
+fn examine(seed: u64, found: &Mutex<Found>) {
     let program = Program::from_seed(seed);
     let checked = checked(&program).ok();
     let is_different = checked.is_none();
     // What Clockworker does by itself is still to be counted, if it comes to an end.
     let alone = || catch_unwind(|| run_clockworker(&program, Host::Alone)).ok()?.ok();
     let audit = checked.or_else(alone).map_or_else(Audit::default, |outcome| outcome.audit());
-    let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
-    sum.sum.add(&audit);
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    found.sum.add(&audit);
     if is_different || !audit.is_clean() {
-        sum.different += u64::from(is_different);
-        sum.first = Some(sum.first.map_or(seed, |first| first.min(seed)));
+        found.different += u64::from(is_different);
+        found.first = Some(found.first.map_or(seed, |first| first.min(seed)));
     }
 }
 
@@ -106,17 +95,5 @@ fn show(seed: u64) {
             eprintln!("{:?}", outcome.audit());
         }
         Err(wrong) => eprintln!("{wrong}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_several_threads_find_is_what_one_finds() {
-        let (one, three) = (run_all(7, 500, Some(1)), run_all(7, 500, Some(3)));
-        assert_eq!((one.sum, one.different), (three.sum, 0));
-        assert!(figures(500, &one).iter().all(Figure::is_kept));
     }
 }

@@ -57,3 +57,8 @@ fn a_driver_can_be_dropped_after_any_poll() {
 fn aborted_futures_are_dropped_within_a_tick() {
     all_kept("aborts");
 }
+
+#[test]
+fn random_programs_run_as_on_the_reference() {
+    all_kept("scenarios");
+}

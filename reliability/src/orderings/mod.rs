@@ -49,7 +49,7 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let models = Models { program: build()?, patience: Duration::from_secs(options.patience) };
     let executions = models.run_unchanged()?;
     let misses = Mutex::new(Vec::new());
-    in_parallel(chosen.iter(), None, |Weakening { name, site, .. }| {
+    in_parallel(chosen.iter(), |Weakening { name, site, .. }| {
         if let Some(why) = models.miss(site) {
             misses.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} ({site}): {why}"));
         }
