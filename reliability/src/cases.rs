@@ -34,9 +34,7 @@ impl Cases {
         case: impl FnMut(u64) -> anyhow::Result<()>,
     ) -> anyhow::Result<u64> {
         let count = self.cases.unwrap_or(if self.quick { quick } else { long });
-        let bar = bar(count);
-        bar.wrap_iter(self.seed..self.seed.saturating_add(count)).try_for_each(case)?;
-        bar.finish_and_clear();
+        bar(count).wrap_iter(self.seed..self.seed.saturating_add(count)).try_for_each(case)?;
         Ok(count)
     }
 }
@@ -44,20 +42,17 @@ impl Cases {
 /// Does something with each item, on as many threads as there are processors, with a bar.
 pub(crate) fn in_parallel<I: Send>(items: impl ExactSizeIterator<Item = I> + Send, work: impl Fn(I) + Sync) {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let bar = bar(items.len() as u64);
-    let items = Mutex::new(items);
+    let items = Mutex::new(bar(items.len() as u64).wrap_iter(items));
     let next = || items.lock().ok()?.next();
     let run = || {
         while let Some(item) = next() {
             work(item);
-            bar.inc(1);
         }
     };
     thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
-    bar.finish_and_clear();
 }
 
-/// A progress bar of `steps` steps on standard error; shows nothing where that is no terminal.
+/// A progress bar of `steps` steps on standard error, gone when it is dropped; shows nothing where that is no terminal.
 pub(crate) fn bar(steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

@@ -44,7 +44,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         figures.extend(options.patience.watch(|_| {}, work, stuck)?);
         bar.inc(1);
     }
-    bar.finish_and_clear();
     Ok(figures)
 }
 

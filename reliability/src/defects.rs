@@ -150,7 +150,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         testbed.try_defect(defect)
     });
     let ends = bar.wrap_iter(tried).collect::<anyhow::Result<Vec<_>>>()?;
-    bar.finish_and_clear();
     println!("{}", told(&defects, &ends, options.hang));
     Ok(figures(&defects, &ends))
 }

@@ -84,7 +84,6 @@ fn run(batches: u64, resident: &mut Resident) -> anyhow::Result<()> {
             resident.sample(batch as f64 / batches as f64);
         }
     }
-    bar.finish_and_clear();
     Ok(())
 }
 

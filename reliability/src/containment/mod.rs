@@ -45,7 +45,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let work = move |pulse: Arc<Pulse>| try_all(&tried, &pulse);
     let stuck = |done| format!("{:?}", cases.get(done as usize));
     let sum = options.patience.watch(|done| bar.set_position(done), work, stuck)?;
-    bar.finish_and_clear();
     let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole as f64;
     Ok(vec![
         told(11, "cases (place × scheduler × spawn × handle × event × moment)", cases.len()),

@@ -7,7 +7,7 @@
 mod site;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,8 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
             misses.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name} ({site}): {why}"));
         }
     });
-    let missed = misses.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut missed = misses.into_inner().unwrap_or_else(PoisonError::into_inner);
+    missed.sort();
     ensure!(missed.is_empty(), "{} of {} weakenings:\n  {}", missed.len(), chosen.len(), missed.join("\n  "));
     Ok(vec![
         told(1, "loom executions explored", executions),
@@ -71,18 +72,14 @@ fn find() -> anyhow::Result<Vec<Weakening>> {
         let Ok(name) = path.strip_prefix(SOURCE) else { continue };
         let is_source = !NOT_SOURCE.iter().any(|folder| name.starts_with(folder));
         if is_source && name.extension().is_some_and(|extension| extension == "rs") {
-            found.extend(
-                weakenings(&root.join(&path), name).with_context(|| format!("'{}'", path.display()))?,
-            );
+            let (shown, text) = (path.display(), fs::read_to_string(root.join(&path)));
+            let text = text.with_context(|| format!("cannot read '{shown}'"))?;
+            let weakenings = site::weakenings(&name.to_string_lossy(), &text);
+            found.extend(weakenings.map_err(|error| anyhow!("'{shown}': {error}"))?);
         }
     }
     ensure!(!found.is_empty(), "no ordering found in {SOURCE}");
     Ok(found)
-}
-
-fn weakenings(file: &Path, name: &Path) -> anyhow::Result<Vec<Weakening>> {
-    let text = fs::read_to_string(file)?;
-    site::weakenings(&name.to_string_lossy(), &text).map_err(|error| anyhow!("{error}"))
 }
 
 /// Builds the models beside the other builds, in `target/loom`, and gives their test program.

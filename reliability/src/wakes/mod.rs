@@ -55,7 +55,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         sum = play(scene, sum, options.patience, |wakes| bar.set_position(done + wakes))?;
         done += scene.wakes;
     }
-    bar.finish_and_clear();
     Ok(vec![
         told(1, "scenes (kind × host × threads)", scenes.len()),
         told(1, "wakes from other threads", sum.wakes),
