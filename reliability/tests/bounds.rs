@@ -1,7 +1,7 @@
 //! The quick form of each program that measures a bound.
 
 use clap::Parser;
-use clockworker_reliability::command::Arguments;
+use clockworker_reliability::Arguments;
 use clockworker_reliability::figure::{self, Figure};
 
 fn quick(command: &str) -> Vec<Figure> {

@@ -166,7 +166,7 @@ fn all(policies: &[Policy]) -> Vec<Case> {
 }
 
 impl Case {
-    /// Plays it, and counts it too.
+    /// Plays it, and adds what came of it.
     fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
         let mut stage = Stage::set(self)?;
         for moment in MOMENTS {

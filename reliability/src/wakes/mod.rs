@@ -92,7 +92,7 @@ fn plan(wakes: u64, threads: &[usize], seed: u64) -> Vec<Scene> {
     scenes
 }
 
-/// Plays a scene, and counts it too.
+/// Plays a scene, and adds what came of it to the sum.
 fn play(scene: Scene, sum: Outcome, patience: Patience, look: impl Fn(u64)) -> anyhow::Result<Outcome> {
     let shown = Arc::new(Shown::default());
     let shows = Arc::clone(&shown);
@@ -211,7 +211,7 @@ impl Scene {
         if self.kind == Kind::Lives { LIVES_WAKES } else { self.wakes / self.threads as u64 }
     }
 
-    /// Plays it, and counts it too.
+    /// Plays it, and adds what came of it.
     fn play(self, pulse: &Arc<Pulse>, shown: &Shown, mut outcome: Outcome) -> anyhow::Result<Outcome> {
         let ex = Executor::new();
         let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
