@@ -9,6 +9,7 @@
 //! the arms with their workloads. The criterion bench `polls` uses the same arms and workloads.
 
 #![deny(unsafe_code)]
+#![allow(missing_docs, reason = "it is a program's: what is said is what a name does not say")]
 
 pub mod cli;
 pub mod docs;

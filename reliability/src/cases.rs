@@ -1,8 +1,7 @@
 //! Random cases, each made of its own seed, and the worst of them.
 
 use std::num::NonZero;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use clap::Args;
@@ -13,100 +12,70 @@ use crate::figure::{Figure, at_most, told};
 
 /// How many cases, and from which seed on.
 #[derive(Clone, Debug, Args)]
-pub struct Cases {
+pub(crate) struct Cases {
     /// How many random cases; as many as RELIABILITY.md says unless told otherwise.
     #[arg(long, value_name = "N")]
-    pub cases: Option<u64>,
+    pub(crate) cases: Option<u64>,
     /// Few cases: at most some seconds.
     #[arg(long, conflicts_with = "cases")]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// The seed of the first case; the next has the next. With `--cases 1` it repeats a case.
     #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl Cases {
-    /// The seeds of all cases, where the two forms have so many.
-    pub fn seeds(&self, long: u64, quick: u64) -> Range<u64> {
-        let count = self.cases.unwrap_or(if self.quick { quick } else { long });
-        self.seed..self.seed.saturating_add(count)
-    }
-
-    /// Plays the case of each of these seeds, with a bar; how many there were.
-    ///
-    /// # Errors
-    ///
-    /// The first of a case.
-    pub fn play(
+    /// Plays the case of each seed, of which the two forms have so many, with a bar, up to the first error; how many there
+    /// were.
+    pub(crate) fn play(
         &self,
         long: u64,
         quick: u64,
         case: impl FnMut(u64) -> anyhow::Result<()>,
     ) -> anyhow::Result<u64> {
-        let seeds = self.seeds(long, quick);
-        let count = seeds.end - seeds.start;
-        let bar = bar(count);
-        bar.wrap_iter(seeds).try_for_each(case)?;
-        bar.finish_and_clear();
+        let count = self.cases.unwrap_or(if self.quick { quick } else { long });
+        bar(count).wrap_iter(self.seed..self.seed.saturating_add(count)).try_for_each(case)?;
         Ok(count)
     }
 }
 
-/// Does something with each item on several threads, with a bar; what came of them, in order. As many threads as there are
-/// processors, unless told otherwise.
-pub fn in_parallel<I: Send, T: Send>(
-    items: impl ExactSizeIterator<Item = I> + Send,
-    threads: Option<usize>,
-    work: impl Fn(I) -> T + Sync,
-) -> Vec<T> {
-    let threads = threads.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
-    let bar = bar(items.len() as u64);
-    let (items, results) = (Mutex::new(items.enumerate()), Mutex::new(Vec::new()));
+/// Does something with each item, on as many threads as there are processors, with a bar.
+pub(crate) fn in_parallel<I: Send>(items: impl ExactSizeIterator<Item = I> + Send, work: impl Fn(I) + Sync) {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let items = Mutex::new(bar(items.len() as u64).wrap_iter(items));
     let next = || items.lock().ok()?.next();
     let run = || {
-        while let Some((at, item)) = next() {
-            let result = work(item);
-            bar.inc(1);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        while let Some(item) = next() {
+            work(item);
         }
     };
-    thread::scope(|scope| (0..threads.unwrap_or(1)).for_each(|_| drop(scope.spawn(run))));
-    bar.finish_and_clear();
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|&(at, _)| at);
-    results.into_iter().map(|(_, result)| result).collect()
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
 }
 
-/// A progress bar of `steps` steps on standard error; shows nothing where that is no terminal.
-pub fn bar(steps: u64) -> ProgressBar {
+/// A progress bar of `steps` steps on standard error, gone when it is dropped; shows nothing where that is no terminal.
+pub(crate) fn bar(steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The greatest of many numbers, and the seed that it came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Worst {
-    /// The number; 0 if there was none.
-    pub value: f64,
-    /// Whose it was.
-    pub seed: u64,
+pub(crate) struct Worst {
+    /// 0 if there was none.
+    pub(crate) value: f64,
+    pub(crate) seed: u64,
 }
 
 impl Worst {
     /// Takes a number in. What is not a number is worse than any.
-    pub fn add(&mut self, value: f64, seed: u64) {
+    pub(crate) fn add(&mut self, value: f64, seed: u64) {
         if value > self.value || (value.is_nan() && !self.value.is_nan()) {
             *self = Worst { value, seed };
         }
     }
 
-    /// Takes another in.
-    pub fn take(&mut self, other: Worst) {
-        self.add(other.value, other.seed);
-    }
-
     /// It, held to a bound, and its seed.
-    pub fn figures(self, promise: u8, what: &str, bound: f64) -> [Figure; 2] {
+    pub(crate) fn figures(self, promise: u8, what: &str, bound: f64) -> [Figure; 2] {
         [at_most(promise, what, self.value, bound), told(promise, format!("its seed, {what}"), self.seed)]
     }
 }
@@ -114,7 +83,7 @@ impl Worst {
 /// A number from `least` to `most`, each order of magnitude as likely as any other.
 ///
 /// Both are above 0.
-pub fn log_uniform(rng: &mut Rng, least: u64, most: u64) -> u64 {
+pub(crate) fn log_uniform(rng: &mut Rng, least: u64, most: u64) -> u64 {
     let (least_ln, most_ln) = ((least as f64).ln(), (most as f64).ln());
     ((least_ln + rng.f64() * (most_ln - least_ln)).exp() as u64).clamp(least, most)
 }
@@ -122,13 +91,6 @@ pub fn log_uniform(rng: &mut Rng, least: u64, most: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_case_can_be_repeated_by_its_seed() {
-        let cases = Cases { cases: Some(1), quick: false, seed: 17 };
-        assert_eq!(cases.seeds(100, 10), 17..18);
-        assert_eq!(Cases { cases: None, quick: true, seed: 1 }.seeds(100, 10), 1..11);
-    }
 
     #[test]
     fn the_worst_is_the_greatest_or_no_number_at_all() {

@@ -6,18 +6,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread;
 
 use clap::Args;
 use clockworker::{Executor, QueueError};
 use clockworker_testing::host::Host;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use crate::cases::bar;
 use crate::figure::{Figure, none, told};
@@ -25,143 +22,99 @@ use crate::watchdog::{Patience, Pulse};
 
 /// Drops the driver after every k-th poll of a program, and lets the next go on.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Tasks of each kind.
     #[arg(long, value_name = "N", default_value_t = 40)]
     tasks: usize,
     /// Six tasks of each kind: some seconds.
     #[arg(long, conflicts_with = "tasks")]
     quick: bool,
-    /// Drivers dropped in a row, each after as many polls, in every second run.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    again: usize,
     #[command(flatten)]
     patience: Patience,
 }
 
-/// What went wrong, and how much there was of it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    cuts: u64,
-    lost: u64,
-    twice: u64,
-    unwoken: u64,
-}
-
-/// Runs on every host.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let (tasks, again) = (if options.quick { 6 } else { options.tasks }, options.again);
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let tasks = if options.quick { 6 } else { options.tasks };
     let mut figures = Vec::new();
     let bar = bar(Host::ALL.len() as u64);
     for &host in Host::ALL {
         bar.set_message(host.to_string());
         let stuck = |runs| format!("{host}: after {runs} runs one does not end: a task is lost");
-        let work = move |pulse: Arc<Pulse>| cut_everywhere(host, tasks, again, &pulse);
-        let tally = options.patience.watch(|_| {}, work, stuck)?;
+        let work = move |pulse: Arc<Pulse>| cut_everywhere(host, tasks, &pulse);
+        figures.extend(options.patience.watch(|_| {}, work, stuck)?);
         bar.inc(1);
-        figures.extend([
-            told(12, format!("cuts, {host}"), tally.cuts),
-            none(12, format!("tasks lost, {host}"), tally.lost),
-            none(12, format!("tasks that ended twice, {host}"), tally.twice),
-            none(12, format!("polls without a wake, {host}"), tally.unwoken),
-        ]);
     }
-    bar.finish_and_clear();
     Ok(figures)
 }
 
-fn cut_everywhere(host: Host, tasks: usize, again: usize, pulse: &Pulse) -> anyhow::Result<Tally> {
-    let uncut = run(host, tasks, &[])?;
-    let mut tally = Tally::default();
-    for k in 0..=uncut.turns {
-        tally.add(run(host, tasks, &[k])?);
-        tally.add(run(host, tasks, &vec![k.max(1); again])?);
+fn cut_everywhere(host: Host, tasks: usize, pulse: &Pulse) -> anyhow::Result<[Figure; 4]> {
+    /// Drivers dropped in a row, each after as many polls, in every second run.
+    const AGAIN: usize = 5;
+    let books = Rc::new(Books::default());
+    let turns = run(host, tasks, &[], &books)?;
+    for k in 0..=turns {
+        run(host, tasks, &[k], &books)?;
+        run(host, tasks, &[k.max(1); AGAIN], &books)?;
         pulse.beat(2);
     }
-    Ok(tally)
+    let ended = books.ended.borrow();
+    Ok([
+        told(12, format!("cuts, {host}"), books.cuts.get()),
+        none(12, format!("tasks lost, {host}"), ended.iter().filter(|&&ended| ended == 0).count()),
+        none(12, format!("tasks that ended twice, {host}"), ended.iter().filter(|&&ended| ended > 1).count()),
+        none(12, format!("polls without a wake, {host}"), books.unwoken.get()),
+    ])
 }
 
-/// A program's accounts.
+/// The accounts of all runs on a host.
 #[derive(Debug, Default)]
 struct Books {
+    cuts: Cell<u64>,
     /// By task: how often it ended.
     ended: RefCell<Vec<u32>>,
     unwoken: Cell<u64>,
 }
 
-/// What became of a run.
-struct Run {
-    turns: u64,
-    cuts: u64,
-    books: Rc<Books>,
-}
-
-impl Tally {
-    fn add(&mut self, run: Run) {
-        self.cuts += run.cuts;
-        for &ended in run.books.ended.borrow().iter() {
-            self.lost += u64::from(ended == 0);
-            self.twice += u64::from(ended > 1);
-        }
-        self.unwoken += run.books.unwoken.get();
-    }
-}
-
-/// Runs the program on a host, with a driver dropped after so many polls for each of `cuts`.
-fn run(host: Host, tasks: usize, cuts: &[u64]) -> anyhow::Result<Run> {
+/// Runs the program on a host, with a driver dropped after so many polls for each of `cuts`. How often the last driver was
+/// polled.
+fn run(host: Host, tasks: usize, cuts: &[u64], books: &Rc<Books>) -> anyhow::Result<u64> {
     let ex = Executor::builder().poll_cap(1).build()?;
-    let books = Rc::new(Books::default());
-    let (answers, nudges) = (Answers::new(), Nudges::default());
-    spawn(&ex, &books, (&answers, &nudges), tasks)?;
-    let (turns, made) = (Cell::new(0), Cell::new(0));
-    host.block_on(async {
+    // Wakes on the owner thread while the executor is not polled, as the host's driver has them.
+    let nudges = Rc::new(Notify::new());
+    spawn(&ex, books, &nudges, tasks)?;
+    let turns = host.block_on(async {
         for &after in cuts {
-            if cut(ex.run_until(ex.drained()), after, &nudges).await {
-                made.set(made.get() + 1);
-            }
+            let (_, is_cut) = drive(ex.run_until(ex.drained()), after, &nudges).await;
+            books.cuts.set(books.cuts.get() + u64::from(is_cut));
         }
-        let mut run = pin!(ex.run_until(ex.drained()));
-        poll_fn(|cx| {
-            turns.set(turns.get() + 1);
-            let polled = run.as_mut().poll(cx);
-            nudges.notify_waiters();
-            polled
-        })
-        .await;
+        drive(ex.run_until(ex.drained()), u64::MAX, &nudges).await.0
     })?;
-    Ok(Run { turns: turns.get(), cuts: made.get(), books })
+    Ok(turns)
 }
 
-/// Polls a driver so many times, then drops it. False if it was done before.
-async fn cut<F: Future>(driver: F, after: u64, nudges: &Notify) -> bool {
+/// Polls a driver until it is done, but at most so many times, then drops it. How often it was polled, and whether it was
+/// dropped before it was done.
+async fn drive<F: Future>(driver: F, most: u64, nudges: &Notify) -> (u64, bool) {
     let mut driver = Box::pin(driver);
     let mut polls = 0;
     poll_fn(move |cx| {
-        if polls < after {
+        if polls < most {
             polls += 1;
             if driver.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(false);
+                return Poll::Ready((polls, false));
             }
         }
         // Also just before the drop, so that there is always something that the executor has not seen yet.
         nudges.notify_waiters();
         // Dropped in the poll that makes up the number, before its wakes come.
-        if polls == after { Poll::Ready(true) } else { Poll::Pending }
+        if polls == most { Poll::Ready((polls, true)) } else { Poll::Pending }
     })
     .await
 }
 
-/// Wakes on the owner thread while the executor is not polled, as the host's driver has them.
-type Nudges = Rc<Notify>;
-
 /// Tasks that yield, that await others, that are answered by another thread or nudged by this one, and that spawn, in three
 /// queues.
-fn spawn(
-    ex: &Executor,
-    books: &Rc<Books>,
-    (answers, nudges): (&Answers, &Nudges),
-    tasks: usize,
-) -> Result<(), QueueError> {
+fn spawn(ex: &Executor, books: &Rc<Books>, nudges: &Rc<Notify>, tasks: usize) -> Result<(), QueueError> {
     let queues =
         [ex.default_queue().clone(), ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
     for (index, queue) in queues.iter().cycle().enumerate().take(tasks) {
@@ -170,10 +123,9 @@ fn spawn(
                 clockworker::yield_now().await;
             }
         }));
-        let answer = answers.clone();
-        let asks = queue.spawn(booked(books, async move { answer.ask().await }));
+        let asks = queue.spawn(booked(books, smol::unblock(|| {})));
         let _awaits = queue.spawn(booked(books, async move { drop(asks.await) }));
-        let nudge = nudges.clone();
+        let nudge = Rc::clone(nudges);
         let _waits = queue.spawn(booked(books, async move {
             for _ in 0..3 {
                 nudge.notified().await;
@@ -220,25 +172,5 @@ impl Wake for Noting {
         // Ordering: Release, as the wake that follows; the poll that it causes sees it.
         self.woken.store(true, Ordering::Release);
         self.waker.wake_by_ref();
-    }
-}
-
-/// A thread that answers what it is asked.
-#[derive(Clone, Debug)]
-struct Answers(Sender<oneshot::Sender<()>>);
-
-impl Answers {
-    fn new() -> Self {
-        let (ask, asked) = mpsc::channel::<oneshot::Sender<()>>();
-        // It ends with the last who could ask.
-        thread::spawn(move || asked.into_iter().for_each(|answer| answer.send(()).unwrap_or(())));
-        Answers(ask)
-    }
-
-    async fn ask(&self) {
-        let (answer, answered) = oneshot::channel();
-        if self.0.send(answer).is_ok() {
-            drop(answered.await);
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! A figure: one measured number, and the bound that it was promised to keep.
 
-use std::fs::File;
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use crate::BadRequest;
 
-/// See the [module docs](self).
+/// A measured number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Which promise of `RELIABILITY.md` it belongs to, from 1.
@@ -78,15 +77,15 @@ impl Figure {
 /// The figures as a table for people.
 pub fn table(figures: &[Figure]) -> String {
     let rows = figures.iter().map(|figure| {
-        let verdict = match (figure.bound, figure.is_kept()) {
-            (None, _) => "",
-            (Some(_), true) => "kept",
-            (Some(_), false) => "BROKEN",
-        };
         let bound = match figure.bound {
             None => String::new(),
             Some(Bound::Exactly(value)) => format!("= {}", spell(value)),
             Some(Bound::AtMost(value)) => format!("<= {}", spell(value)),
+        };
+        let verdict = match figure.is_kept() {
+            false => "BROKEN",
+            true if figure.bound.is_some() => "kept",
+            true => "",
         };
         [figure.promise.to_string(), figure.what.clone(), spell(figure.value), bound, verdict.to_owned()]
     });
@@ -110,24 +109,20 @@ fn spell(value: f64) -> String {
     if value.fract() != 0.0 || value.abs() >= 9e15 {
         return format!("{value:.3}");
     }
-    let digits = format!("{:.0}", value.abs());
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    format!("{}{}", if value < 0.0 { "-" } else { "" }, groups.join(","))
+    let mut text = (value as i64).to_string();
+    let sign = usize::from(value < 0.0);
+    let mut at = text.len();
+    while at > sign + 3 {
+        at -= 3;
+        text.insert(at, ',');
+    }
+    text
 }
 
-/// Writes the figures as a JSON array.
-///
-/// # Errors
-///
-/// [`BadRequest`] if the file cannot be written.
+/// Writes the figures as a JSON array. The error is a [`BadRequest`] if the file cannot be written.
 pub fn write_json(figures: &[Figure], path: &Path) -> anyhow::Result<()> {
-    let write = || {
-        let mut file = File::create(path)?;
-        serde_json::to_writer_pretty(&mut file, figures)?;
-        file.write_all(b"\n")
-    };
-    write().with_context(|| BadRequest(format!("cannot write '{}'", path.display())))
+    let text = serde_json::to_string_pretty(figures)? + "\n";
+    fs::write(path, text).with_context(|| BadRequest(format!("cannot write '{}'", path.display())))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::figure::{Figure, at_most, none, told};
 
 /// Spawns, aborts and panics without end, and looks for what is left of it.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How many tasks.
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     tasks: u64,
@@ -32,35 +32,21 @@ const MANY: usize = 1_000_000;
 /// What resident memory may grow by in KiB: the allocator's own affairs.
 const SLACK_KIB: f64 = 1_024.0;
 
-/// Counts, then spawns a million at once.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let tasks = if options.quick { 100_000 } else { options.tasks };
     let mut figures = cycles(tasks.div_ceil(BATCH))?;
     figures.extend(a_million());
     Ok(figures)
 }
 
-/// How a task of the cycle ends.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Completes,
-    Yields,
-    AbortedAsleep,
+/// What ends a task of the cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    ByItself,
     AbortedReady,
-    Panics,
-    PanicsWhenDropped,
-    DroppedWithTheExecutor,
+    AbortedAsleep,
+    WithTheExecutor,
 }
-
-const ENDS: [End; 7] = [
-    End::Completes,
-    End::Yields,
-    End::AbortedAsleep,
-    End::AbortedReady,
-    End::Panics,
-    End::PanicsWhenDropped,
-    End::DroppedWithTheExecutor,
-];
 
 fn cycles(batches: u64) -> anyhow::Result<Vec<Figure>> {
     let warm_up = (batches / 20).max(BATCHES_OF_AN_EXECUTOR * 2);
@@ -98,7 +84,6 @@ fn run(batches: u64, resident: &mut Resident) -> anyhow::Result<()> {
             resident.sample(batch as f64 / batches as f64);
         }
     }
-    bar.finish_and_clear();
     Ok(())
 }
 
@@ -119,45 +104,52 @@ impl Setup {
     /// A batch of tasks, each ending in its way; but for those that go with the executor.
     fn cycle(&self) -> anyhow::Result<()> {
         let before = self.ex.stats();
-        let ends: Vec<End> = ENDS.into_iter().cycle().take(BATCH as usize).collect();
-        let tasks: Vec<JoinHandle<()>> =
-            ends.iter().enumerate().map(|(n, &end)| self.spawn(n, end)).collect();
-        let each = || tasks.iter().zip(&ends);
-        each().filter(|(_, end)| matches!(end, End::AbortedReady)).for_each(|(task, _)| task.abort());
+        let mut tasks: Vec<_> = (0..BATCH as usize).map(|n| self.spawn(n)).collect();
+        let abort = |tasks: &[(Ended, JoinHandle<()>)], which: Ended| {
+            tasks.iter().filter(|(ended, _)| *ended == which).for_each(|(_, task)| task.abort());
+        };
+        abort(&tasks, Ended::AbortedReady);
         self.ex.block_on(yield_now());
-        each()
-            .filter(|(_, end)| matches!(end, End::AbortedAsleep | End::PanicsWhenDropped))
-            .for_each(|(task, _)| task.abort());
+        abort(&tasks, Ended::AbortedAsleep);
+        // The others stay until the executor is dropped.
+        tasks.retain(|(ended, _)| *ended != Ended::WithTheExecutor);
         self.ex.block_on(async {
-            while each().any(|(task, end)| !matches!(end, End::DroppedWithTheExecutor) && !task.is_finished())
-            {
+            while !tasks.iter().all(|(_, task)| task.is_finished()) {
                 yield_now().await;
             }
         });
-        drop(tasks);
         let after = self.ex.stats();
-        let stay = ends.iter().filter(|end| matches!(end, End::DroppedWithTheExecutor)).count() as u64;
         let ended = |stats: &ExecutorStats| stats.completed + stats.cancelled + stats.panicked;
-        let balances = ended(&after) - ended(&before) + stay == BATCH;
+        let balances = ended(&after) - ended(&before) == tasks.len() as u64;
         ensure!(balances, "the books do not balance: {before:?}, then {after:?}");
         Ok(())
     }
 
-    fn spawn(&self, n: usize, end: End) -> JoinHandle<()> {
+    fn spawn(&self, n: usize) -> (Ended, JoinHandle<()>) {
         let queue = &self.queues[n % self.queues.len()];
-        match end {
-            End::Completes if n.is_multiple_of(2) => self.ex.handle().spawn_on(queue.name(), || async {}),
-            End::Completes => queue.group(n as u64 % 5).spawn(async {}),
-            End::Yields => queue.spawn(async {
-                yield_now().await;
-                yield_now().await;
-            }),
-            End::AbortedAsleep | End::AbortedReady | End::DroppedWithTheExecutor => queue.spawn(pending()),
-            End::Panics => queue.spawn(async { panic_as_meant() }),
-            End::PanicsWhenDropped => queue.spawn(async {
-                let _guard = PanicsWhenDropped;
-                pending().await
-            }),
+        match n % 7 {
+            0 if n.is_multiple_of(2) => {
+                (Ended::ByItself, self.ex.handle().spawn_on(queue.name(), || async {}))
+            }
+            0 => (Ended::ByItself, queue.group(n as u64 % 5).spawn(async {})),
+            1 => {
+                let yields = async {
+                    yield_now().await;
+                    yield_now().await;
+                };
+                (Ended::ByItself, queue.spawn(yields))
+            }
+            2 => (Ended::ByItself, queue.spawn(async { panic_as_meant() })),
+            3 => (Ended::AbortedReady, queue.spawn(pending())),
+            4 => (Ended::AbortedAsleep, queue.spawn(pending())),
+            5 => {
+                let panics_when_aborted = async {
+                    let _guard = PanicsWhenDropped;
+                    pending().await
+                };
+                (Ended::AbortedAsleep, queue.spawn(panics_when_aborted))
+            }
+            _ => (Ended::WithTheExecutor, queue.spawn(pending())),
         }
     }
 }

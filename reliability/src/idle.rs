@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use clockworker::{Executor, QueueError};
+use clockworker::Executor;
 use clockworker_testing::host::Host;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot::{self, Receiver};
@@ -17,52 +17,36 @@ const ONCE: f64 = 1_000.0;
 
 /// Waits beside tasks that wait too, and counts polls and CPU time.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// How long to wait on each host, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 10_000)]
     wait: u64,
     /// Half a second on each host.
     #[arg(long, conflicts_with = "wait")]
     quick: bool,
-    /// How many tasks wait.
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    tasks: usize,
 }
 
-/// What a wait took.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    /// By the host, of the executor.
-    host_polls: u64,
-    /// Of tasks.
-    polls: u64,
-    /// By the thread, in nanoseconds.
-    cpu: u64,
-}
+/// Tasks that wait.
+const TASKS: usize = 1_000;
 
-/// Waits on each host.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let wait = Duration::from_millis(if options.quick { 500 } else { options.wait });
-    let mut figures = vec![
-        told(8, "waiting tasks", options.tasks),
-        told(8, "seconds of waiting on each host", wait.as_secs_f64()),
-    ];
+    let mut figures =
+        vec![told(8, "waiting tasks", TASKS), told(8, "seconds of waiting on each host", wait.as_secs_f64())];
     // A host that spins is never idle.
     for &host in Host::ALL.iter().filter(|&&host| host != Host::Spinning) {
-        let cost = wait_on(host, wait, options.tasks)?;
-        let what = format!("CPU time of the whole wait, to go to sleep and wake up included, µs, {host}");
-        figures.extend([
-            none(8, format!("host polls while idle, {host}"), cost.host_polls),
-            none(8, format!("polls of tasks while idle, {host}"), cost.polls),
-            at_most(8, what, cost.cpu as f64 / 1_000.0, ONCE),
-        ]);
+        figures.extend(wait_on(host, wait)?);
     }
     Ok(figures)
 }
 
-fn wait_on(host: Host, wait: Duration, tasks: usize) -> anyhow::Result<Cost> {
+fn wait_on(host: Host, wait: Duration) -> anyhow::Result<[Figure; 3]> {
     let ex = Rc::new(Executor::new());
-    spawn(&ex, tasks)?;
+    let queues =
+        [ex.new_queue("a").create()?, ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
+    for queue in queues.iter().cycle().take(TASKS) {
+        let _detached = queue.spawn(std::future::pending::<()>());
+    }
     host.run(&ex, async {
         // All tasks have been polled, and the host has settled.
         for _ in 0..100 {
@@ -70,26 +54,18 @@ fn wait_on(host: Host, wait: Duration, tasks: usize) -> anyhow::Result<Cost> {
         }
         doze(Duration::from_millis(10)).await?;
         let over_by = doze(wait);
-        let before = Cost { cpu: cpu_ns(), ..counts(&ex) };
+        let (cpu_before, before) = (cpu_ns(), ex.stats());
         over_by.await?;
-        let (cpu, after) = (cpu_ns(), counts(&ex));
+        let (cpu, after) = (cpu_ns(), ex.stats());
         // The poll that this goes on in was for the wake.
-        Ok(Cost {
-            host_polls: after.host_polls - before.host_polls - 1,
-            polls: after.polls - before.polls,
-            cpu: cpu - before.cpu,
-        })
+        let host_polls = after.host_polls - before.host_polls - 1;
+        let what = format!("CPU time of the whole wait, to go to sleep and wake up included, µs, {host}");
+        Ok([
+            none(8, format!("host polls while idle, {host}"), host_polls),
+            none(8, format!("polls of tasks while idle, {host}"), after.polls - before.polls),
+            at_most(8, what, (cpu - cpu_before) as f64 / 1_000.0, ONCE),
+        ])
     })?
-}
-
-/// Tasks that wait for ever, in three queues.
-fn spawn(ex: &Executor, tasks: usize) -> Result<(), QueueError> {
-    let queues =
-        [ex.new_queue("a").create()?, ex.new_queue("b").share(3).create()?, ex.new_queue("c").create()?];
-    for queue in queues.iter().cycle().take(tasks) {
-        let _detached = queue.spawn(std::future::pending::<()>());
-    }
-    Ok(())
 }
 
 /// Sends after that time, from another thread: what this one's timers cost is not the executor's.
@@ -101,11 +77,6 @@ fn doze(time: Duration) -> Receiver<()> {
         send.send(())
     });
     receive
-}
-
-fn counts(ex: &Executor) -> Cost {
-    let stats = ex.stats();
-    Cost { host_polls: stats.host_polls, polls: stats.polls, cpu: 0 }
 }
 
 /// CPU time of this thread.

@@ -4,9 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::Parser;
-use clockworker_reliability::BadRequest;
-use clockworker_reliability::command::Arguments;
-use clockworker_reliability::figure;
+use clockworker_reliability::{Arguments, BadRequest, figure};
 use clockworker_testing::memory::{COUNTING, Counting};
 
 /// Counts for what looks at memory.

@@ -8,22 +8,22 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Deserialize;
 
 use crate::BadRequest;
 use crate::figure::{Figure, none, told};
-use crate::scratch::Scratch;
+use crate::scratch;
 
 /// Mutates EEVDF, the task cell and the inbox, and requires that a test notices each mutant.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Only one mutant in forty of EEVDF.
     #[arg(long, conflicts_with = "shard")]
     quick: bool,
     /// Only the mutants of this part.
-    #[arg(long, value_enum)]
-    area: Option<Area>,
+    #[arg(long, value_parser = AREAS.map(|area| area.name))]
+    area: Option<String>,
     /// Only the K-th part of N, as 0/8.
     #[arg(long, value_name = "K/N")]
     shard: Option<String>,
@@ -33,57 +33,44 @@ pub struct Options {
 }
 
 /// What is mutated together, since the same tests look at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Area {
-    /// `eevdf/` and `parts/tournament.rs` of the schedulers.
-    Eevdf,
-    /// The task module and the inbox of the executor.
-    Task,
-}
-
-/// The executor's test programs that look at tasks and the inbox.
-const TASK_TESTS: [&str; 6] = ["executor", "memory", "runs", "scheduling", "tasks", "with_tokio"];
-
-impl Area {
-    const ALL: [Area; 2] = [Area::Eevdf, Area::Task];
-
-    fn name(self) -> &'static str {
-        match self {
-            Area::Eevdf => "eevdf",
-            Area::Task => "task",
-        }
-    }
-
-    fn package(self) -> &'static str {
-        match self {
-            Area::Eevdf => "clockworker-schedulers",
-            Area::Task => "clockworker",
-        }
-    }
-
+struct Area {
+    name: &'static str,
+    title: &'static str,
+    promise: u8,
+    package: &'static str,
     /// What its tests need.
-    fn features(self) -> &'static str {
-        match self {
-            Area::Eevdf => "clockworker-schedulers/laws",
-            Area::Task => "clockworker/tokio",
-        }
-    }
-
-    fn tests(self) -> &'static [&'static str] {
-        match self {
-            Area::Eevdf => &["eevdf"],
-            Area::Task => &TASK_TESTS,
-        }
-    }
+    features: &'static str,
+    /// The package's test programs that look at it.
+    tests: &'static [&'static str],
 }
 
-/// See the [module docs](self).
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+/// `eevdf/` and `parts/tournament.rs` of the schedulers, whose arithmetic is the promise of bounded lag; and the task module
+/// and the inbox of the executor, which promise that everything happens once.
+const AREAS: [Area; 2] = [
+    Area {
+        name: "eevdf",
+        title: "EEVDF",
+        promise: 6,
+        package: "clockworker-schedulers",
+        features: "clockworker-schedulers/laws",
+        tests: &["eevdf"],
+    },
+    Area {
+        name: "task",
+        title: "task and inbox",
+        promise: 4,
+        package: "clockworker",
+        features: "clockworker/tokio",
+        tests: &["executor", "memory", "runs", "scheduling", "tasks", "with_tokio"],
+    },
+];
+
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    for area in Area::ALL {
-        let is_asked_for = options.area.is_none_or(|only| only == area);
-        if is_asked_for && (area == Area::Eevdf || !options.quick) {
-            figures.extend(figures_of(area, &mutate(area, options)?));
+    for area in AREAS {
+        let is_asked_for = options.area.as_ref().is_none_or(|only| only == area.name);
+        if is_asked_for && (area.name == "eevdf" || !options.quick) {
+            figures.extend(area.figures(mutate(&area, options)?));
         }
     }
     Ok(figures)
@@ -99,11 +86,11 @@ struct Counts {
     unviable: u32,
 }
 
-fn mutate(area: Area, options: &Options) -> anyhow::Result<Counts> {
-    let scratch = Scratch::copy("mutants")?;
-    let out = scratch.root().join("target").join(area.name());
+fn mutate(area: &Area, options: &Options) -> anyhow::Result<Counts> {
+    let root = scratch::copy("mutants")?;
+    let out = root.join("target").join(area.name);
     fs::create_dir_all(&out).with_context(|| format!("cannot make '{}'", out.display()))?;
-    let status = command(area, options, scratch.root(), &out).status().context("cannot run cargo")?;
+    let status = command(area, options, &root, &out).status().context("cannot run cargo")?;
     // Its statuses: 0 all caught, 2 some missed, 3 some timed out.
     match status.code() {
         Some(0 | 2 | 3) => {}
@@ -116,17 +103,14 @@ fn mutate(area: Area, options: &Options) -> anyhow::Result<Counts> {
     Ok(serde_json::from_str(&text)?)
 }
 
-fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
+fn command(area: &Area, options: &Options, root: &Path, out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(["mutants", "--in-place", "--no-shuffle", "--cap-lints=true", "--build-timeout=600"]);
     command.arg(format!("--timeout={}", options.hang)).arg("-o").arg(out);
-    command.args(["-p", area.package()]);
-    command.arg(format!("--features={}", area.features()));
+    command.args(["-p", area.package]).arg(format!("--features={}", area.features));
     // For the build and the run: what is for the run alone leaves the build with all tests of the package.
     command.arg("--cargo-arg=--lib");
-    for test in area.tests() {
-        command.arg(format!("--cargo-arg=--test={test}"));
-    }
+    command.args(area.tests.iter().map(|test| format!("--cargo-arg=--test={test}")));
     let shard = if options.quick { Some("0/40") } else { options.shard.as_deref() };
     command.args(shard.map(|shard| format!("--shard={shard}")));
     command.current_dir(root).env("CARGO_TARGET_DIR", root.join("target")).env("CARGO_INCREMENTAL", "0");
@@ -135,42 +119,28 @@ fn command(area: Area, options: &Options, root: &Path, out: &Path) -> Command {
     command
 }
 
-fn figures_of(area: Area, counts: &Counts) -> Vec<Figure> {
-    // EEVDF's arithmetic is the promise of bounded lag, the task cell's that everything happens once.
-    let (promise, area) = match area {
-        Area::Eevdf => (6, "EEVDF"),
-        Area::Task => (4, "task and inbox"),
-    };
-    vec![
-        told(promise, format!("{area}: mutants made"), counts.total_mutants),
-        told(promise, format!("{area}: mutants that do not compile"), counts.unviable),
-        told(promise, format!("{area}: mutants caught by a failing test"), counts.caught),
-        told(promise, format!("{area}: mutants caught by a hang"), counts.timeout),
-        none(promise, format!("{area}: unexplained mutants that survive"), counts.missed),
-    ]
+impl Area {
+    fn figures(&self, counts: Counts) -> [Figure; 5] {
+        let &Area { promise, title, .. } = self;
+        [
+            told(promise, format!("{title}: mutants made"), counts.total_mutants),
+            told(promise, format!("{title}: mutants that do not compile"), counts.unviable),
+            told(promise, format!("{title}: mutants caught by a failing test"), counts.caught),
+            told(promise, format!("{title}: mutants caught by a hang"), counts.timeout),
+            none(promise, format!("{title}: unexplained mutants that survive"), counts.missed),
+        ]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::workspace;
-
-    #[test]
-    fn a_survivor_breaks_the_figure() {
-        let text =
-            r#"{"outcomes":[],"total_mutants":9,"missed":1,"caught":5,"timeout":1,"unviable":2,"success":0}"#;
-        let counts: Counts = serde_json::from_str(text).unwrap();
-        let figures = figures_of(Area::Task, &counts);
-        assert_eq!(figures.iter().map(|figure| figure.value).collect::<Vec<_>>(), [9.0, 2.0, 5.0, 1.0, 1.0]);
-        assert_eq!(figures.iter().filter(|figure| !figure.is_kept()).count(), 1);
-    }
 
     #[test]
     fn the_tests_are_there() {
-        let root = workspace();
-        for (area, folder) in [(Area::Eevdf, "schedulers/tests"), (Area::Task, "clockworker/tests")] {
-            for test in area.tests() {
-                let program = root.join(folder).join(test);
+        for (area, folder) in AREAS.iter().zip(["schedulers/tests", "clockworker/tests"]) {
+            for test in area.tests {
+                let program = scratch::workspace().join(folder).join(test);
                 assert!(
                     program.join("main.rs").is_file() || program.with_extension("rs").is_file(),
                     "{test}"

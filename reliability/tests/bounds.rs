@@ -1,7 +1,7 @@
 //! The quick form of each program that measures a bound.
 
 use clap::Parser;
-use clockworker_reliability::command::Arguments;
+use clockworker_reliability::Arguments;
 use clockworker_reliability::figure::{self, Figure};
 
 fn quick(command: &str) -> Vec<Figure> {
@@ -56,4 +56,9 @@ fn a_driver_can_be_dropped_after_any_poll() {
 #[test]
 fn aborted_futures_are_dropped_within_a_tick() {
     all_kept("aborts");
+}
+
+#[test]
+fn random_programs_run_as_on_the_reference() {
+    all_kept("scenarios");
 }

@@ -1,7 +1,7 @@
 //! What wakes cost. Alone in its file, as it counts what the whole process allocates.
 
 use clap::Parser;
-use clockworker_reliability::command::Arguments;
+use clockworker_reliability::Arguments;
 use clockworker_reliability::figure::{self, Figure};
 use clockworker_testing::memory::{COUNTING, Counting};
 

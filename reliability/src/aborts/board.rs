@@ -1,11 +1,11 @@
 //! What is known of every task, and how long each abort took.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::{self, ThreadId};
 
 use clockworker::AbortHandle;
+use fastrand::Rng;
 
 /// Where a task is when it is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +41,12 @@ pub(super) enum Origin {
     ThreadInside,
 }
 
-/// How long aborts took, at most.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Promptness {
-    pub(super) aborts: u64,
-    /// Polls of tasks of the same queue that began between an abort and the drop.
+/// An abort of a task whose future has been dropped since.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Abort {
+    /// Where the task was, and who aborted it.
+    pub(super) kind: (Phase, Origin),
+    /// Polls of tasks of the same queue that began between the abort and the drop.
     pub(super) polls: u64,
     /// Turns of the executor that began in between.
     pub(super) turns: u64,
@@ -61,8 +62,9 @@ pub(super) struct Known {
     polls_of: [u64; QUEUES],
     pub(super) turns: u64,
     pub(super) tasks: Vec<TaskState>,
-    pub(super) took: BTreeMap<(Phase, Origin), Promptness>,
+    pub(super) aborts: Vec<Abort>,
     pub(super) dropped_elsewhere: u64,
+    pub(super) rng: Rng,
 }
 
 #[derive(Debug)]
@@ -73,7 +75,8 @@ pub(super) struct TaskState {
     woken_at: u64,
     waker: Option<Waker>,
     pub(super) abort: Option<AbortHandle>,
-    aborted: Option<(Phase, Origin, u64, u64)>,
+    /// With the numbers of polls and turns that there had been.
+    aborted: Option<Abort>,
 }
 
 /// Shared by all tasks of a scene.
@@ -85,11 +88,17 @@ pub(super) struct Board {
 
 impl Board {
     /// For an executor of the calling thread.
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Board { owner: thread::current().id(), known: Mutex::default() })
+    pub(super) fn new(seed: u64) -> Arc<Self> {
+        let known = Known { rng: Rng::with_seed(seed), ..Known::default() };
+        Arc::new(Board { owner: thread::current().id(), known: known.into() })
     }
 
-    /// Nobody calls into the executor while he holds this.
+    /// A number below that one, drawn by lot.
+    pub(super) fn draw(&self, below: u32) -> u32 {
+        self.known().rng.u32(..below)
+    }
+
+    /// There are no calls into the executor while this is held.
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,18 +149,18 @@ impl Board {
     /// Notes that a task is being aborted, and gives what aborts it. None if that was done, or its future is gone.
     pub(super) fn abort(&self, task: usize, origin: Origin) -> Option<AbortHandle> {
         let mut known = self.known();
-        let (polls, turns, queue) = (known.polls, known.turns, known.tasks[task].queue);
-        let polls_of_it = known.polls_of[queue];
+        let (all_polls, turns) = (known.polls, known.turns);
+        let polls = known.polls_of[known.tasks[task].queue];
         let state = &mut known.tasks[task];
         if state.phase == Phase::Done || state.aborted.is_some() {
             return None;
         }
         // Admitted since, between two polls.
-        if state.phase == Phase::Arriving && state.woken_at < polls {
+        if state.phase == Phase::Arriving && state.woken_at < all_polls {
             state.phase = Phase::Ready;
         }
         let handle = state.abort.clone()?;
-        state.aborted = Some((state.phase, origin, polls_of_it, turns));
+        state.aborted = Some(Abort { kind: (state.phase, origin), polls, turns });
         Some(handle)
     }
 
@@ -162,12 +171,12 @@ impl Board {
         let state = &mut known.tasks[task];
         state.phase = Phase::Done;
         let waker = state.waker.take();
-        if let Some((phase, origin, polls_then, turns_then)) = state.aborted {
-            let took = known.took.entry((phase, origin)).or_default();
-            took.aborts += 1;
-            took.polls = took.polls.max(polls - polls_then);
-            took.turns = took.turns.max(turns - turns_then);
-        }
+        let aborted = state.aborted;
+        known.aborts.extend(aborted.map(|abort| Abort {
+            polls: polls - abort.polls,
+            turns: turns - abort.turns,
+            ..abort
+        }));
         drop(known);
         drop(waker);
     }

@@ -1,16 +1,26 @@
 //! Promise 13: an aborted task's future is dropped before any other task of its queue is polled, whoever aborts it and wherever
 //! the task is.
+//!
+//! A scene is drawn by lot: tasks yield, wait, wake and abort each other, while others abort them too.
 
 mod board;
-mod scene;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::thread;
 
+use anyhow::ensure;
 use clap::Args;
+use clockworker::schedulers::{Las, Qlas};
+use clockworker::{Executor, ManualClock, Queue, QueueError};
+use clockworker_testing::driving::poll_once;
 
 use crate::cases::Cases;
 use crate::figure::{Figure, at_most, exactly, none, told};
-use board::{Origin, Phase, Promptness};
+use board::{Board, Guard, Origin, Phase, QUEUES};
 
 /// Parked, arriving and ready tasks are aborted from five places; new ones from four, as they are not new to tasks any more;
 /// one that is being polled by itself or, meanwhile, by another thread.
@@ -18,42 +28,177 @@ const KINDS: usize = 3 * 5 + 4 + 2 * 2;
 
 /// Aborts tasks from everywhere, in every phase, and counts what runs before their futures are dropped.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     #[command(flatten)]
     cases: Cases,
 }
 
-/// Plays all scenes.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let mut took = BTreeMap::<(Phase, Origin), Promptness>::new();
-    let (mut elsewhere, mut left, mut slowest) = (0, 0, (0, 0));
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let (mut aborts, mut kinds, mut turns, mut slowest) = (0, BTreeSet::new(), 0, (0, 0));
+    let (mut elsewhere, mut left) = (0, 0);
     options.cases.play(20_000, 600, |seed| {
-        let (board, left_here) = scene::play(seed)?;
+        let (board, left_here) = play(seed)?;
         let known = board.known();
         left += left_here;
         elsewhere += known.dropped_elsewhere;
-        for (&key, new) in &known.took {
-            let all = took.entry(key).or_default();
-            all.aborts += new.aborts;
-            all.polls = all.polls.max(new.polls);
-            all.turns = all.turns.max(new.turns);
-            slowest = slowest.max((new.polls, seed));
+        aborts += known.aborts.len();
+        for abort in &known.aborts {
+            kinds.insert(abort.kind);
+            turns = turns.max(abort.turns);
+            slowest = slowest.max((abort.polls, seed));
         }
         Ok(())
     })?;
-    let most = |of: fn(&Promptness) -> u64| took.values().map(of).max().unwrap_or(0);
-    let kinds = "kinds of abort (phase of the task × who aborts)";
+    let what = "kinds of abort (phase of the task × who aborts)";
     Ok(vec![
-        told(13, "aborts", took.values().map(|took| took.aborts).sum::<u64>()),
+        told(13, "aborts", aborts),
         match options.cases.cases {
-            None => exactly(13, kinds, took.len(), KINDS),
+            None => exactly(13, what, kinds.len(), KINDS),
             // Few cases, as to repeat one, do not have every kind.
-            Some(_) => told(13, kinds, took.len()),
+            Some(_) => told(13, what, kinds.len()),
         },
-        told(13, "turns begun between abort and drop, most", most(|took| took.turns)),
-        at_most(13, "polls of its queue begun between abort and drop, most", most(|took| took.polls), 1.0),
+        told(13, "turns begun between abort and drop, most", turns),
+        at_most(13, "polls of its queue begun between abort and drop, most", slowest.0, 1.0),
         told(13, "seed of the slowest", slowest.1),
         none(13, "futures dropped on another thread", elsewhere),
         none(13, "futures not dropped at the end", left),
     ])
+}
+
+/// Turns in a scene.
+const TURNS: u32 = 60;
+
+/// Plays a scene to its end. Gives the board, and how many futures were left at the end.
+fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
+    let board = Board::new(seed);
+    let cap = board.draw(20) + 1;
+    let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build()?;
+    let queues = queues(&ex)?;
+    let count = board.known().rng.usize(2..=20);
+    for index in 0..count {
+        spawn(&queues, index % queues.len(), &board);
+    }
+    let mut run = pin!(ex.run_until(main(Arc::clone(&board))));
+    let mut turn = || {
+        board.known().turns += 1;
+        let _never: Poll<()> = poll_once(&mut run);
+    };
+    for _ in 0..TURNS {
+        turn();
+        between_turns(&ex, &queues, &board);
+    }
+    let all = board.known().tasks.len();
+    (0..all).for_each(|task| abort(&board, task, Origin::Outside));
+    // A drop counts as a poll, so that one turn may not be enough.
+    (0..all).for_each(|_| turn());
+    let (left, panicked) = (board.left(), ex.stats().panicked);
+    ensure!(panicked == 0, "seed {seed}: {panicked} tasks panicked");
+    Ok((board, left))
+}
+
+fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {
+    let las = ex.new_queue("las").scheduler(Las::new()).create()?;
+    let qlas = ex.new_queue("qlas").share(3).scheduler(Qlas::new()).create()?;
+    Ok([ex.default_queue().clone(), las, qlas])
+}
+
+fn spawn(queues: &[Queue], queue: usize, board: &Arc<Board>) {
+    let task = board.enter(queue, Phase::Ready);
+    let guard = Guard { board: Arc::clone(board), task };
+    let handle = queues[queue].spawn(worker(guard));
+    board.known().tasks[task].abort = Some(handle.abort_handle());
+}
+
+async fn worker(guard: Guard) {
+    poll_fn(|cx| {
+        let (board, task) = (&guard.board, guard.task);
+        board.begin(task, cx.waker());
+        for _ in 0..board.draw(3) {
+            act(board, Origin::Task, Origin::ThreadInside);
+        }
+        if board.draw(3) == 0 {
+            board.wake(task);
+        }
+        board.end(task);
+        if board.draw(100) == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// The future that is run: it acts too, and wakes itself, as a rule.
+async fn main(board: Arc<Board>) {
+    poll_fn(|cx| {
+        board.known().polls += 1;
+        act(&board, Origin::Main, Origin::ThreadInside);
+        if board.draw(16) > 0 {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn between_turns(ex: &Executor, queues: &[Queue], board: &Arc<Board>) {
+    match board.draw(8) {
+        0..4 => act(board, Origin::Outside, Origin::ThreadOutside),
+        4 | 5 => {
+            let queue = board.known().rng.usize(..queues.len());
+            spawn(queues, queue, board);
+        }
+        _ => spawn_elsewhere(ex, board),
+    }
+}
+
+/// Another thread spawns a task, and maybe it is aborted before the owner has seen it.
+fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>) {
+    let task = board.enter(0, Phase::New);
+    let guard = Guard { board: Arc::clone(board), task };
+    let handle = ex.handle();
+    let spawning = thread::spawn(move || {
+        let make = move || async move {
+            poll_fn(|cx| {
+                guard.board.begin(guard.task, cx.waker());
+                guard.board.end(guard.task);
+                Poll::<()>::Pending
+            })
+            .await;
+            drop(guard);
+        };
+        handle.spawn(make).abort_handle()
+    });
+    let Ok(handle) = spawning.join() else { return };
+    board.known().tasks[task].abort = Some(handle);
+    match board.draw(3) {
+        0 => abort(board, task, Origin::Outside),
+        1 => abort(board, task, Origin::ThreadOutside),
+        _ => {}
+    }
+}
+
+/// Wakes some tasks and maybe aborts one, itself or through another thread.
+fn act(board: &Board, own: Origin, thread: Origin) {
+    let tasks = board.known().tasks.len();
+    // Often the newest, which nobody has seen yet.
+    let any = || board.known().rng.usize(..2 * tasks).min(tasks - 1);
+    let (woken, aborted) = (any(), any());
+    match board.draw(16) {
+        0..8 => board.wake(woken),
+        8 => abort(board, aborted, own),
+        9 => abort(board, aborted, thread),
+        10 => {
+            // A task that has just been woken.
+            board.wake(aborted);
+            abort(board, aborted, if woken % 2 == 0 { own } else { thread });
+        }
+        _ => {}
+    }
+}
+
+fn abort(board: &Board, task: usize, origin: Origin) {
+    let Some(handle) = board.abort(task, origin) else { return };
+    if matches!(origin, Origin::Outside | Origin::Main | Origin::Task) {
+        return handle.abort();
+    }
+    // It panics if the abort does, and then the future is never dropped, which is seen.
+    drop(thread::spawn(move || handle.abort()).join());
 }

@@ -4,24 +4,34 @@
 //! scheduler of its queue. Eight others are on the same executor. They must complete, and every join handle must resolve,
 //! whatever becomes of the handle, and whenever the task is aborted or the executor dropped.
 
-mod case;
-mod stage;
 mod victim;
 
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{self, Poll, Waker};
+use std::thread;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use clap::Args;
+use clockworker::{AbortHandle, Executor, JoinHandle, Queue, QueueError, yield_now};
+use clockworker_testing::driving::{poll_once, settle};
+use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile};
+use clockworker_testing::panics::drop_contained;
 use clockworker_testing::policy::Policy;
+use tokio::sync::Semaphore;
 
 use crate::cases::bar;
 use crate::figure::{Figure, exactly, none, told};
 use crate::watchdog::{Patience, Pulse};
-use case::{Case, Event, Fate, Moment, Outcome, Place, Spawn};
+use victim::{Output, Place, Touchy, Traces, Victim};
 
 /// Panics everywhere, and counts who survives.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// A fifth of the cases: only those on the first of the schedulers. Both take seconds.
     #[arg(long)]
     quick: bool,
@@ -29,14 +39,12 @@ pub struct Options {
     patience: Patience,
 }
 
-/// Tries every combination.
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let cases = all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
     let (bar, tried) = (bar(cases.len() as u64), cases.clone());
     let work = move |pulse: Arc<Pulse>| try_all(&tried, &pulse);
     let stuck = |done| format!("{:?}", cases.get(done as usize));
     let sum = options.patience.watch(|done| bar.set_position(done), work, stuck)?;
-    bar.finish_and_clear();
     let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole as f64;
     Ok(vec![
         told(11, "cases (place × scheduler × spawn × handle × event × moment)", cases.len()),
@@ -49,37 +57,107 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
+/// Up to the first case that is not as it should be.
 fn try_all(cases: &[Case], pulse: &Pulse) -> anyhow::Result<Outcome> {
     let mut sum = Outcome::default();
-    for &case in cases {
-        let outcome = case.play()?;
-        let whole = outcome.survived == outcome.survivors && outcome.resolved == outcome.handles;
-        ensure!(whole && outcome.unbalanced == 0, "{case:?}: {outcome:?}");
-        sum.add(outcome);
+    for case in cases {
+        case.play(&mut sum)?;
+        let whole = sum.survived == sum.survivors && sum.resolved == sum.handles && sum.unbalanced == 0;
+        ensure!(whole, "{case:?}: with the cases before, {sum:?}");
         pulse.beat(1);
     }
     Ok(sum)
 }
 
+/// How the task is spawned.
+#[derive(Clone, Copy, Debug)]
+enum Spawn {
+    Here,
+    InGroup,
+    FromElsewhere,
+}
+
+/// What becomes of the join handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It is polled at the end.
+    Kept,
+    /// A task of the same executor awaits it.
+    AwaitedHere,
+    /// Another thread does.
+    AwaitedElsewhere,
+    /// It is dropped at the moment.
+    Dropped,
+}
+
+/// What happens at the moment.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Nothing,
+    Abort,
+    DropExecutor,
+}
+
+/// When it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    BeforeFirstPoll,
+    Asleep,
+    Woken,
+    AfterTheEnd,
+}
+
+const PLACES: [Place; 6] = [
+    Place::FirstPoll,
+    Place::SecondPoll,
+    Place::FutureDrop,
+    Place::OutputDrop,
+    Place::WakerWake,
+    Place::WakerDrop,
+];
+const CALLS: [Call; 5] = [Call::Push, Call::Pop, Call::Served, Call::Finished, Call::GroupClosed];
+const SPAWNS: [Spawn; 3] = [Spawn::Here, Spawn::InGroup, Spawn::FromElsewhere];
+const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
+const EVENTS: [Event; 3] = [Event::Nothing, Event::Abort, Event::DropExecutor];
+const MOMENTS: [Moment; 4] = [Moment::BeforeFirstPoll, Moment::Asleep, Moment::Woken, Moment::AfterTheEnd];
+
+/// One combination of where the panic strikes and what happens to the task besides.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    place: Place,
+    /// The scheduler of its queue, unless that is to panic.
+    policy: Policy,
+    spawn: Spawn,
+    fate: Fate,
+    event: Event,
+    moment: Moment,
+}
+
+/// What came of cases.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    panics: u64,
+    /// Other tasks that were to complete, and that did.
+    survivors: u64,
+    survived: u64,
+    handles: u64,
+    resolved: u64,
+    /// Cases in which the executor's books do not balance, or an output was not dropped once.
+    unbalanced: u64,
+}
+
 /// Every combination. A place in a scheduler goes with the scheduler that panics there, the others with each of those that
 /// come with the crate.
 fn all(policies: &[Policy]) -> Vec<Case> {
+    let of_task = PLACES.iter().flat_map(|&place| policies.iter().map(move |&policy| (place, policy)));
+    let faults = CALLS.into_iter().map(Fault::Panics).chain([Fault::PanicsInDrop]);
+    let of_scheduler = faults.map(|fault| (Place::Scheduler(fault), policies[0]));
     let mut cases = Vec::new();
-    for &place in Place::ALL {
-        let policies = if matches!(place, Place::Scheduler(_)) { &policies[..1] } else { policies };
-        for &policy in policies {
-            for &spawn in Spawn::ALL {
-                for &fate in Fate::ALL {
-                    let at = |moment| Event::ALL.iter().map(move |&event| (moment, event));
-                    let whens = Moment::ALL.iter().copied().flat_map(at);
-                    cases.extend(whens.map(|(moment, event)| Case {
-                        place,
-                        policy,
-                        spawn,
-                        fate,
-                        event,
-                        moment,
-                    }));
+    for (place, policy) in of_task.chain(of_scheduler) {
+        for spawn in SPAWNS {
+            for fate in FATES {
+                for moment in MOMENTS {
+                    cases.extend(EVENTS.map(|event| Case { place, policy, spawn, fate, event, moment }));
                 }
             }
         }
@@ -87,15 +165,166 @@ fn all(policies: &[Policy]) -> Vec<Case> {
     cases
 }
 
-impl Outcome {
-    fn add(&mut self, other: Outcome) {
-        self.panics += other.panics;
-        self.survivors += other.survivors;
-        self.survived += other.survived;
-        self.handles += other.handles;
-        self.resolved += other.resolved;
-        self.unbalanced += other.unbalanced;
+impl Case {
+    /// Plays it, and adds what came of it.
+    fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
+        let mut stage = Stage::set(self)?;
+        for moment in MOMENTS {
+            match moment {
+                Moment::BeforeFirstPoll => {}
+                Moment::Asleep | Moment::AfterTheEnd => stage.settle(),
+                Moment::Woken => stage.traces.wake(),
+            }
+            if moment == self.moment {
+                stage.happen(self);
+            }
+        }
+        stage.end(sum)
     }
+
+    /// Its queue, and a count of its scheduler's panics.
+    fn queue(self, ex: &Executor) -> Result<(Queue, Rc<Cell<u32>>), QueueError> {
+        let queue = ex.new_queue("queue");
+        let Place::Scheduler(fault) = self.place else {
+            return Ok((self.policy.create(queue)?, Rc::default()));
+        };
+        // Sooner or later, as everything else happens sooner or later.
+        let faulty = Faulty::for_ever(fault, 2 * self.moment as u32);
+        let struck = faulty.struck();
+        Ok((queue.scheduler(Hostile::<Faulty>::new(faulty)).create()?, struck))
+    }
+}
+
+/// Other tasks: half of them on the same queue.
+const OTHERS: usize = 8;
+
+/// A case under way.
+struct Stage {
+    /// None once it was dropped.
+    ex: Option<Executor>,
+    queue: Queue,
+    /// The panics of its scheduler.
+    struck: Rc<Cell<u32>>,
+    traces: Arc<Traces>,
+    holder: Holder,
+    abort: AbortHandle,
+    others: Vec<JoinHandle<usize>>,
+    /// Lets the others end.
+    gate: Rc<Semaphore>,
+}
+
+/// What has the victim's handle.
+enum Holder {
+    Stage(JoinHandle<Output>),
+    /// A task of the executor, which awaits it.
+    Task(JoinHandle<()>),
+    /// Another thread, which awaits it.
+    Thread(thread::JoinHandle<()>),
+    Dropped,
+}
+
+impl Stage {
+    fn set(case: Case) -> anyhow::Result<Self> {
+        let (ex, traces) = (Executor::new(), Traces::new(case.place));
+        let (queue, struck) = case.queue(&ex)?;
+        let victim = Victim { traces: Arc::clone(&traces), polled: false };
+        let victim = match case.spawn {
+            Spawn::Here => queue.spawn(victim),
+            Spawn::InGroup => queue.group(1).spawn(victim),
+            Spawn::FromElsewhere => ex.handle().spawn_on("queue", move || victim),
+        };
+        let gate = Rc::new(Semaphore::new(0));
+        let on = [&queue, ex.default_queue()];
+        let others = (0..OTHERS).map(|n| on[n % 2].spawn(other(n, Rc::clone(&gate)))).collect();
+        let abort = victim.abort_handle();
+        let holder = hand_over(victim, case, &ex, &traces);
+        Ok(Stage { ex: Some(ex), queue, struck, traces, holder, abort, others, gate })
+    }
+
+    /// Runs the executor until it has nothing to do.
+    fn settle(&self) {
+        self.ex.iter().for_each(settle);
+    }
+
+    /// The moment has come.
+    fn happen(&mut self, case: Case) {
+        if case.fate == Fate::Dropped {
+            // An output that has no other owner is dropped with it.
+            drop_contained(std::mem::replace(&mut self.holder, Holder::Dropped));
+        }
+        match case.event {
+            Event::Nothing => {}
+            Event::Abort => self.abort.abort(),
+            Event::DropExecutor => {
+                drop_contained(self.ex.take());
+            }
+        }
+    }
+
+    /// Lets the others end, and counts.
+    fn end(mut self, sum: &mut Outcome) -> anyhow::Result<()> {
+        self.gate.add_permits(OTHERS);
+        self.settle();
+        if let Some(ex) = &self.ex {
+            sum.survivors += OTHERS as u64 + 1;
+            // It still takes tasks.
+            sum.survived += u64::from(ex.block_on(ex.spawn(async { 1 })).is_ok());
+        }
+        for (n, mut task) in self.others.drain(..).enumerate() {
+            sum.handles += 1;
+            if let Poll::Ready(result) = poll_once(&mut task) {
+                sum.resolved += 1;
+                sum.survived += u64::from(result.is_ok_and(|output| output == n));
+            }
+        }
+        let is_resolved = match self.holder {
+            Holder::Stage(mut victim) => Some(poll_once(&mut victim).map(drop_contained).is_ready()),
+            // It goes with its executor.
+            Holder::Task(mut task) => {
+                self.ex.is_some().then(|| matches!(poll_once(&mut task), Poll::Ready(Ok(()))))
+            }
+            // It ends when the handle has resolved; if not, the watchdog says so.
+            Holder::Thread(thread) => {
+                thread.join().ok().context("the thread that awaits panicked")?;
+                Some(true)
+            }
+            Holder::Dropped => None,
+        };
+        sum.handles += u64::from(is_resolved.is_some());
+        sum.resolved += u64::from(is_resolved == Some(true));
+        let stats = self.queue.stats();
+        let ended = stats.completed + stats.cancelled + stats.panicked;
+        let outputs = self.traces.outputs.load(Ordering::Relaxed);
+        sum.unbalanced += u64::from(stats.live != 0 || stats.spawned != ended || outputs != 0);
+        sum.panics += self.traces.panics.load(Ordering::Relaxed) + u64::from(self.struck.get());
+        Ok(())
+    }
+}
+
+/// Gives the handle to what is to have it; before, it is polled with the waker that panics.
+fn hand_over(mut victim: JoinHandle<Output>, case: Case, ex: &Executor, traces: &Arc<Traces>) -> Holder {
+    if matches!(case.place, Place::WakerWake | Place::WakerDrop) && case.fate != Fate::AwaitedElsewhere {
+        let waker = Waker::from(Arc::new(Touchy(Arc::clone(traces))));
+        drop(Pin::new(&mut victim).poll(&mut task::Context::from_waker(&waker)));
+        drop_contained(waker);
+    }
+    match case.fate {
+        Fate::Kept | Fate::Dropped => Holder::Stage(victim),
+        Fate::AwaitedHere => Holder::Task(ex.spawn(wait_for(victim))),
+        Fate::AwaitedElsewhere => Holder::Thread(thread::spawn(move || smol::block_on(wait_for(victim)))),
+    }
+}
+
+async fn wait_for(victim: JoinHandle<Output>) {
+    drop_contained(victim.await);
+}
+
+/// A task that is there beside: yields, waits, and gives its number.
+async fn other(n: usize, gate: Rc<Semaphore>) -> usize {
+    yield_now().await;
+    drop(gate.acquire().await);
+    yield_now().await;
+    n
 }
 
 #[cfg(test)]

@@ -2,29 +2,39 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use clockworker_testing::hostile::Fault;
 use clockworker_testing::panics::panic_as_meant;
 
-use super::case::Place;
+/// Where the panic strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    FirstPoll,
+    SecondPoll,
+    FutureDrop,
+    OutputDrop,
+    WakerWake,
+    WakerDrop,
+    Scheduler(Fault),
+}
 
 /// What the case knows of the task.
 #[derive(Debug)]
 pub(super) struct Traces {
     place: Place,
-    panics: AtomicU64,
+    pub(super) panics: AtomicU64,
     waker: Mutex<Option<Waker>>,
-    outputs_made: AtomicU64,
-    outputs_dropped: AtomicU64,
+    /// Made and not dropped.
+    pub(super) outputs: AtomicI64,
 }
 
 impl Traces {
     /// Of a case that panics there.
     pub(super) fn new(place: Place) -> Arc<Self> {
-        let (panics, outputs_made, outputs_dropped) = Default::default();
-        Arc::new(Traces { place, panics, waker: Mutex::default(), outputs_made, outputs_dropped })
+        Arc::new(Traces { place, panics: 0.into(), waker: None.into(), outputs: 0.into() })
     }
 
     /// Panics if this is the place, and no other panic is under way.
@@ -35,19 +45,10 @@ impl Traces {
         }
     }
 
-    pub(super) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
-    }
-
     /// Wakes the task, if it was polled.
     pub(super) fn wake(&self) {
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         waker.into_iter().for_each(Waker::wake);
-    }
-
-    /// Whether each output was dropped, once.
-    pub(super) fn balance(&self) -> bool {
-        self.outputs_made.load(Ordering::Relaxed) == self.outputs_dropped.load(Ordering::Relaxed)
     }
 }
 
@@ -69,7 +70,7 @@ impl Future for Victim {
             return Poll::Pending;
         }
         traces.come_to(Place::SecondPoll);
-        traces.outputs_made.fetch_add(1, Ordering::Relaxed);
+        traces.outputs.fetch_add(1, Ordering::Relaxed);
         Poll::Ready(Output(traces))
     }
 }
@@ -85,7 +86,7 @@ pub(super) struct Output(Arc<Traces>);
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.0.outputs_dropped.fetch_add(1, Ordering::Relaxed);
+        self.0.outputs.fetch_sub(1, Ordering::Relaxed);
         self.0.come_to(Place::OutputDrop);
     }
 }

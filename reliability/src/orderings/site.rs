@@ -1,52 +1,26 @@
 //! Where orderings stand in a source file, and what weaker ones there are.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Ident, LexError, TokenStream, TokenTree};
 
 /// One ordering, to be made weaker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Weakening {
     /// Below `clockworker/src`.
     pub(super) file: String,
-    /// Of the operation's name, from 1.
-    pub(super) line: usize,
-    pub(super) column: usize,
-    /// 0, or 1 for the ordering of a failed exchange.
-    pub(super) argument: usize,
-    function: String,
-    operation: String,
-    from: &'static str,
-    pub(super) to: &'static str,
-    /// Which of those that are called the same, from 1.
-    number: usize,
-}
-
-impl Weakening {
-    /// A name without lines, which change.
-    fn name(&self) -> String {
-        let failure = if self.argument == 0 { "" } else { " on failure" };
-        let number = if self.number == 1 { String::new() } else { format!(" #{}", self.number) };
-        let Self { file, function, operation, from, to, .. } = self;
-        format!("{file} {function} {operation}{failure} {from} -> {to}{number}")
-    }
-}
-
-impl fmt::Display for Weakening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (line {})", self.name(), self.line)
-    }
+    /// Without the line, which changes; those that are called the same are numbered.
+    pub(super) name: String,
+    /// The place of the operation, which of its orderings it is, and what it becomes, as the models are told:
+    /// `src/file:line:column:argument=ordering`.
+    pub(super) site: String,
 }
 
 const ORDERINGS: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// All weakenings of a file. Its tests, at its end, are left out.
-///
-/// # Errors
-///
-/// If it is no Rust.
 pub(super) fn weakenings(file: &str, text: &str) -> Result<Vec<Weakening>, LexError> {
-    let mut search = Search { file, function: String::new(), found: Vec::new(), is_over: false };
+    let mut search = Search { file, ..Search::default() };
     search.look_into(text.parse()?, None);
     Ok(search.found)
 }
@@ -63,11 +37,14 @@ fn weaker(from: &str, operation: &str) -> &'static [&'static str] {
 }
 
 /// A search for orderings in a file.
+#[derive(Default)]
 struct Search<'a> {
     file: &'a str,
     /// The last function that began.
     function: String,
     found: Vec<Weakening>,
+    /// How many are called so.
+    called: BTreeMap<String, usize>,
     /// The file's tests begin.
     is_over: bool,
 }
@@ -105,25 +82,23 @@ impl Search<'_> {
         }
     }
 
-    fn weaken(&mut self, call: &Ident, argument: usize, ordering: &str) {
-        let Some(from) = ORDERINGS.into_iter().find(|from| *from == ordering) else { return };
+    /// `argument` is 0, or 1 for the ordering of a failed exchange.
+    fn weaken(&mut self, call: &Ident, argument: usize, from: &str) {
+        if !ORDERINGS.contains(&from) {
+            return;
+        }
+        let Search { file, function, .. } = self;
         let place = call.span().start();
+        let failure = if argument == 0 { "" } else { " on failure" };
         for to in weaker(from, &call.to_string()) {
-            let mut weakening = Weakening {
-                file: self.file.to_owned(),
-                line: place.line,
-                column: place.column + 1,
-                argument,
-                function: self.function.clone(),
-                operation: call.to_string(),
-                from,
-                to,
-                number: 1,
-            };
-            let called_the_same =
-                |other: &&Weakening| Weakening { number: 1, ..(*other).clone() }.name() == weakening.name();
-            weakening.number += self.found.iter().filter(called_the_same).count();
-            self.found.push(weakening);
+            let mut name = format!("{file} {function} {call}{failure} {from} -> {to}");
+            let number = self.called.entry(name.clone()).or_default();
+            *number += 1;
+            if *number > 1 {
+                name += &format!(" #{number}");
+            }
+            let site = format!("src/{file}:{}:{}:{argument}={to}", place.line, place.column + 1);
+            self.found.push(Weakening { file: (*file).to_owned(), name, site });
         }
     }
 }
@@ -141,39 +116,27 @@ fn first(&self) {
 fn second(&self) {
     self.word.compare_exchange(a, b, Ordering::Relaxed, Ordering::Acquire); self.word.load(Ordering::SeqCst)
 }
+fn twice() { a.load(Ordering::Acquire); b.load(Ordering::Acquire) }
 #[cfg(test)]
 mod tests { fn third() { load(Ordering::Acquire) } }
 ";
 
     #[test]
-    fn every_ordering_is_found_once_per_weaker_one() {
-        let names: Vec<String> = weakenings("a.rs", SOURCE).unwrap().iter().map(Weakening::name).collect();
+    fn every_ordering_is_found_once_per_weaker_one_at_the_place_that_the_compiler_gives() {
         let expected = [
-            "a.rs first fetch_or AcqRel -> Acquire",
-            "a.rs first fetch_or AcqRel -> Release",
-            "a.rs first fetch_or AcqRel -> Relaxed",
-            "a.rs first fence Acquire -> Relaxed",
-            "a.rs second compare_exchange on failure Acquire -> Relaxed",
-            "a.rs second load SeqCst -> Acquire",
-            "a.rs second load SeqCst -> Relaxed",
+            ("first fetch_or AcqRel -> Acquire", "4:15:0=Acquire"),
+            ("first fetch_or AcqRel -> Release", "4:15:0=Release"),
+            ("first fetch_or AcqRel -> Relaxed", "4:15:0=Relaxed"),
+            ("first fence Acquire -> Relaxed", "5:5:0=Relaxed"),
+            ("second compare_exchange on failure Acquire -> Relaxed", "8:15:1=Relaxed"),
+            ("second load SeqCst -> Acquire", "8:87:0=Acquire"),
+            ("second load SeqCst -> Relaxed", "8:87:0=Relaxed"),
+            ("twice load Acquire -> Relaxed", "10:16:0=Relaxed"),
+            ("twice load Acquire -> Relaxed #2", "10:43:0=Relaxed"),
         ];
-        assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn places_are_those_that_the_compiler_gives() {
         let found = weakenings("a.rs", SOURCE).unwrap();
-        let place = |index: usize| (found[index].line, found[index].column, found[index].argument);
-        assert_eq!(place(0), (4, 15, 0));
-        assert_eq!(place(3), (5, 5, 0));
-        assert_eq!(place(4), (8, 15, 1));
-        assert_eq!(place(5), (8, 87, 0));
-    }
-
-    #[test]
-    fn names_that_occur_twice_are_numbered() {
-        let twice = "fn f() { a.load(Ordering::Acquire); b.load(Ordering::Acquire) }";
-        let names: Vec<String> = weakenings("a.rs", twice).unwrap().iter().map(Weakening::name).collect();
-        assert_eq!(names, ["a.rs f load Acquire -> Relaxed", "a.rs f load Acquire -> Relaxed #2"]);
+        let found: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.site.as_str())).collect();
+        let expected = expected.map(|(name, site)| (format!("a.rs {name}"), format!("src/a.rs:{site}")));
+        assert_eq!(found, expected.each_ref().map(|(name, site)| (name.as_str(), site.as_str())));
     }
 }
