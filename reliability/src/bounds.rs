@@ -11,7 +11,6 @@ pub(crate) struct Queue {
     pub(crate) longest_poll: u64,
 }
 
-/// What the other queues do while a task waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
     /// They have work all the time.

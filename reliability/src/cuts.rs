@@ -66,7 +66,6 @@ fn cut_everywhere(host: Host, tasks: usize, pulse: &Pulse) -> anyhow::Result<[Fi
     ])
 }
 
-/// The accounts of all runs on a host.
 #[derive(Debug, Default)]
 struct Books {
     cuts: Cell<u64>,
@@ -157,7 +156,6 @@ fn booked<F: Future>(books: &Rc<Books>, future: F) -> impl Future<Output = ()> +
     })
 }
 
-/// A waker that notes the wake first.
 struct Noting {
     woken: Arc<AtomicBool>,
     waker: Waker,

@@ -44,7 +44,6 @@ pub(crate) struct Options {
     hang: u64,
 }
 
-/// Where the patches are, in the workspace.
 const FOLDER: &str = "clockworker/tests/defects";
 
 /// A patch, and what stands at its head.
@@ -184,7 +183,6 @@ fn figures(defects: &[Defect], ends: &[(Ended, String)]) -> Vec<Figure> {
 /// A copy of the workspace, in which a defect is tried: build, run the one test, undo.
 struct Testbed {
     root: PathBuf,
-    /// What runs for so long hangs.
     hang: Duration,
 }
 

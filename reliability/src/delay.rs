@@ -37,7 +37,6 @@ struct Tally {
     restless_by_steady: Worst,
 }
 
-/// Plays all workloads.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut tally = Tally::default();
     let count = options
@@ -73,7 +72,6 @@ struct Scene {
 /// Since when a task is ready.
 type Woken = Rc<Cell<Option<Duration>>>;
 
-/// Plays a random workload to its end.
 fn play(seed: u64, tally: &mut Tally) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let workload = Workload::draw(&mut rng);
@@ -152,7 +150,6 @@ impl Scene {
         (before, length - before, self.workload.sleep(queue, &mut rng))
     }
 
-    /// A task is polled that was woken then.
     fn saw(&self, queue: usize, woken: Option<Duration>) {
         // A poll without a wake is no promise kept: not a number.
         let delay = woken.map_or(f64::NAN, |woken| (self.time.now() - woken).as_nanos() as f64);
@@ -188,12 +185,9 @@ struct Workload {
     polls: u64,
 }
 
-/// How long polls take.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
-    /// The longest, all of them.
     Longest,
-    /// Anything up to the longest.
     Any,
     /// Next to nothing, and the longest once in so many.
     Seldom(u64),
@@ -244,13 +238,11 @@ impl Workload {
         self.restless[1..].iter().all(Option::is_none)
     }
 
-    /// The longest that a task of that queue waits from its wake to its poll.
     fn longest_delay(&self, queue: usize, others: Others) -> f64 {
         let delay = bounds::delay(&self.queues, queue, self.tasks[queue], others);
         bounds::with_host(delay, self.host_budget, self.host_away)
     }
 
-    /// How long a poll takes.
     fn length(&self, rng: &mut Rng) -> u64 {
         match self.lengths {
             Lengths::Longest => self.longest_poll,

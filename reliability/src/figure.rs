@@ -9,32 +9,25 @@ use serde::Serialize;
 
 use crate::BadRequest;
 
-/// A measured number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Which promise of `RELIABILITY.md` it belongs to, from 1.
     pub promise: u8,
     /// What was measured, with its unit.
     pub what: String,
-    /// The number.
     pub value: f64,
     /// What it is held to; none for a number that is only told.
     pub bound: Option<Bound>,
 }
 
-/// What a number is held to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// Exactly so much.
     Exactly(f64),
-    /// So much or less.
     AtMost(f64),
 }
 
-/// A number of any type that is measured.
 pub trait Number {
-    /// It as a figure has it.
     fn to_f64(self) -> f64;
 }
 
@@ -53,12 +46,10 @@ pub fn none(promise: u8, what: impl Into<String>, value: impl Number) -> Figure 
     exactly(promise, what, value, 0.0)
 }
 
-/// A number that is to be `bound`.
 pub fn exactly(promise: u8, what: impl Into<String>, value: impl Number, bound: impl Number) -> Figure {
     Figure { bound: Some(Bound::Exactly(bound.to_f64())), ..told(promise, what, value) }
 }
 
-/// A number that is to be `bound` or less.
 pub fn at_most(promise: u8, what: impl Into<String>, value: impl Number, bound: impl Number) -> Figure {
     Figure { bound: Some(Bound::AtMost(bound.to_f64())), ..told(promise, what, value) }
 }
@@ -74,7 +65,6 @@ impl Figure {
     }
 }
 
-/// The figures as a table for people.
 pub fn table(figures: &[Figure]) -> String {
     let rows = figures.iter().map(|figure| {
         let bound = match figure.bound {
@@ -92,7 +82,6 @@ pub fn table(figures: &[Figure]) -> String {
     table_of(["promise", "what", "figure", "bound", ""], rows)
 }
 
-/// A table for a terminal.
 pub(crate) fn table_of<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

@@ -25,7 +25,6 @@ pub(crate) struct Options {
 
 /// Tasks that are there at the same time.
 const BATCH: u64 = 1_000;
-/// Batches between two executors.
 const BATCHES_OF_AN_EXECUTOR: u64 = 10;
 /// Tasks for the bytes of each.
 const MANY: usize = 1_000_000;
@@ -39,7 +38,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What ends a task of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     ByItself,
@@ -87,7 +85,6 @@ fn run(batches: u64, resident: &mut Resident) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An executor with a queue for each scheduler.
 struct Setup {
     ex: Executor,
     queues: Vec<Queue>,

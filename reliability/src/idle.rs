@@ -26,7 +26,6 @@ pub(crate) struct Options {
     quick: bool,
 }
 
-/// Tasks that wait.
 const TASKS: usize = 1_000;
 
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
@@ -79,7 +78,6 @@ fn doze(time: Duration) -> Receiver<()> {
     receive
 }
 
-/// CPU time of this thread.
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

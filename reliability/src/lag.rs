@@ -25,7 +25,6 @@ pub struct Options {
     cases: Cases,
 }
 
-/// Runs all cases.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (mut lags, mut errors) = (Lags::default(), Errors::default());
     let intervals = options.cases.play(10_000, 200, |seed| {
@@ -53,10 +52,8 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 /// Fractional bits of the oracle: its own rounding is below 10⁻¹² of what is served.
 const BITS: u32 = 64;
 
-/// Services in an interval.
 const SERVICES: u32 = 2_000;
 
-/// The worst lags that were seen.
 #[derive(Debug, Default)]
 struct Lags {
     looks: u64,
@@ -70,7 +67,6 @@ struct Lags {
     error: Worst,
 }
 
-/// An interval under way.
 struct Interval {
     seed: u64,
     eevdf: Eevdf,
@@ -80,7 +76,6 @@ struct Interval {
     served: u64,
 }
 
-/// Serves one interval as `Eevdf` says.
 fn serve(seed: u64, lags: &mut Lags) {
     let mut rng = Rng::with_seed(seed);
     let mut interval = Interval::begin(seed, &mut rng);

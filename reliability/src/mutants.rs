@@ -38,7 +38,6 @@ struct Area {
     title: &'static str,
     promise: u8,
     package: &'static str,
-    /// What its tests need.
     features: &'static str,
     /// The package's test programs that look at it.
     tests: &'static [&'static str],
@@ -76,7 +75,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What cargo-mutants counted.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Counts {
     total_mutants: u32,

@@ -29,7 +29,6 @@ pub struct Options {
 /// Bytes that spell a program: some hundred polls.
 const BYTES: usize = 1_000;
 
-/// See the [module docs](self).
 #[allow(clippy::print_stderr, reason = "where to look")]
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (runs, programs) = if options.quick { (200, 20) } else { (options.runs, options.programs) };

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-/// How a test program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Passed,
@@ -57,7 +56,6 @@ pub(crate) fn build(cargo: &mut Command) -> anyhow::Result<Vec<PathBuf>> {
     Ok(test_programs(&succeed(cargo).context("it does not build")?))
 }
 
-/// The test programs in cargo's messages in JSON.
 fn test_programs(messages: &str) -> Vec<PathBuf> {
     let program = |message: &str| {
         let message: serde_json::Value = serde_json::from_str(message).ok()?;

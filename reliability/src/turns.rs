@@ -27,7 +27,6 @@ pub struct Options {
     cases: Cases,
 }
 
-/// Plays on all hosts.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let sleeps = if options.cases.quick { 200 } else { 10_000 };
     let mut figures = Vec::new();
@@ -60,7 +59,6 @@ pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 /// Where one queue alone has work, and its scheduler needs no time, the clock is read once in so many polls or sooner.
 const UNREAD_POLLS: u64 = 32;
 
-/// The worst turns that were seen.
 #[derive(Debug, Default)]
 struct Gaps {
     turns: u64,
@@ -85,7 +83,6 @@ struct Scene {
     polls: Cell<u64>,
 }
 
-/// Plays a random scene on a host.
 fn play(host: Host, seed: u64, gaps: &mut Gaps) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let budget = log_uniform(&mut rng, 1_000, 1_000_000);

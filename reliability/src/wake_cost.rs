@@ -38,7 +38,6 @@ pub(crate) struct Options {
     patience: Patience,
 }
 
-/// Threads that wake at the same time.
 const THREADS: usize = 8;
 
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
@@ -51,7 +50,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Tasks that are woken.
 const TASKS: usize = 1_000;
 
 /// Wakes by a thread in one round.

@@ -14,13 +14,11 @@ use clap::Args;
 pub struct Pulse(AtomicU64);
 
 impl Pulse {
-    /// So much more is done.
     pub fn beat(&self, done: u64) {
         // Ordering: Relaxed, a number to look at.
         self.0.fetch_add(done, Ordering::Relaxed);
     }
 
-    /// How much is done.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -36,9 +34,6 @@ pub struct Patience {
 
 impl Patience {
     /// Does `work` on a thread of its own, with a pulse. `look` is called with its count some times a second.
-    ///
-    /// # Errors
-    ///
     /// What the work gives; that it panicked; or, if the pulse stands still for too long, what `stuck` says to its count:
     /// the thread is left behind then, for the end of the process.
     pub fn watch<T: Send + 'static>(

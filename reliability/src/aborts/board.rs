@@ -7,7 +7,6 @@ use std::thread::{self, ThreadId};
 use clockworker::AbortHandle;
 use fastrand::Rng;
 
-/// Where a task is when it is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// Spawned by another thread, and not yet seen by the owner.
@@ -26,7 +25,6 @@ pub(super) enum Phase {
     Done,
 }
 
-/// Who aborts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// The owner thread, between two turns.
@@ -79,7 +77,6 @@ pub(super) struct TaskState {
     aborted: Option<Abort>,
 }
 
-/// Shared by all tasks of a scene.
 #[derive(Debug)]
 pub(super) struct Board {
     owner: ThreadId,
@@ -93,7 +90,6 @@ impl Board {
         Arc::new(Board { owner: thread::current().id(), known: known.into() })
     }
 
-    /// A number below that one, drawn by lot.
     pub(super) fn draw(&self, below: u32) -> u32 {
         self.known().rng.u32(..below)
     }
@@ -103,7 +99,6 @@ impl Board {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a task, and gives its number.
     pub(super) fn enter(&self, queue: usize, phase: Phase) -> usize {
         let mut known = self.known();
         let woken_at = known.polls;
@@ -111,7 +106,6 @@ impl Board {
         known.tasks.len() - 1
     }
 
-    /// A poll of a task begins.
     pub(super) fn begin(&self, task: usize, waker: &Waker) {
         let mut known = self.known();
         known.polls += 1;

@@ -65,7 +65,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// Turns in a scene.
 const TURNS: u32 = 60;
 
 /// Plays a scene to its end. Gives the board, and how many futures were left at the end.

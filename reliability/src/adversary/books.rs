@@ -13,7 +13,6 @@ pub(super) struct Books {
     shares_change: bool,
     victim: usize,
     ledger: Ledger,
-    /// Moves and polls so far.
     pub(super) operations: u64,
     planned: u64,
     cycles: u64,
@@ -21,14 +20,12 @@ pub(super) struct Books {
     third: Option<u64>,
 }
 
-/// What a play came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Outcome {
     /// The greatest shortfall / bound, when a third of the cycles was over, two thirds, and all.
     pub(super) ratios: [f64; 3],
     /// The same in the end; both less the victim's own slice; both less all slices: what sleepers keep.
     pub(super) beyond: [f64; 3],
-    /// Times that the moves were made.
     pub(super) cycles: u64,
     /// Moves and polls.
     pub(super) operations: u64,
@@ -40,7 +37,6 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The greatest shortfall / bound.
     pub(super) fn ratio(&self) -> f64 {
         self.ratios[2]
     }
@@ -51,7 +47,6 @@ impl Outcome {
         (second - first).min(third - second)
     }
 
-    /// Whether it is more than the queue was promised to bear.
     pub(super) fn is_broken(&self) -> bool {
         self.ratio() > 1.0
     }
@@ -148,7 +143,6 @@ struct Round {
 }
 
 impl Ledger {
-    /// The victim got `ns`, or another.
     fn serve(&mut self, is_victim: bool, ns: u64) {
         let under_way = self.marks.last() != Some(&self.rounds.len());
         match self.rounds.last_mut() {
@@ -159,7 +153,6 @@ impl Ledger {
         }
     }
 
-    /// A part of the play is over.
     fn mark(&mut self) {
         self.marks.push(self.rounds.len());
     }

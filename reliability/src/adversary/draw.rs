@@ -10,7 +10,6 @@ const MOST_MOVES: usize = 32;
 
 const MOST_QUEUES: usize = 10;
 
-/// From the least number that is drawn to the greatest.
 type Range = (u64, u64);
 
 const POLLS: Range = (1, 100);
@@ -33,7 +32,6 @@ pub(super) fn time(rng: &mut Rng) -> u64 {
     log_uniform(rng, TIMES.0, TIMES.1)
 }
 
-/// Another number, near to it or far.
 fn varied(value: u64, (least, most): Range, rng: &mut Rng) -> u64 {
     let changed = match rng.u8(..6) {
         0 => log_uniform(rng, least, most),
@@ -150,7 +148,6 @@ impl<M: Move> Program<M> {
         self.moves.splice(at..at, copy);
     }
 
-    /// Does a move to another queue.
     fn redirect(&mut self, rng: &mut Rng) {
         let (at, queues) = (rng.usize(..self.moves.len()), self.queues.len());
         if let Some(queue) = self.moves[at].queue_mut() {

@@ -105,7 +105,6 @@ impl Move for Act {
 /// The most polls of one move: a queue that is never picked must not hold up the play.
 const MOST_POLLS: u32 = 400;
 
-/// A play under way.
 struct Stage<'a> {
     program: &'a Program<Act>,
     eevdf: Eevdf,
@@ -126,7 +125,6 @@ struct Slice {
     id: QueueId,
     /// What is left of what was granted.
     left: u64,
-    /// What is still to be charged.
     uncharged: u64,
 }
 
@@ -217,7 +215,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Does a poll of the queue whose turn it is.
     fn poll(&mut self) -> Option<usize> {
         let mut slice = match self.slice {
             Some(slice) => slice,

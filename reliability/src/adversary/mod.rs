@@ -48,7 +48,6 @@ pub struct Options {
     replay: Option<PathBuf>,
 }
 
-/// What is attacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Subjects {
     /// `Eevdf` alone, in virtual time.
@@ -63,7 +62,6 @@ enum Subjects {
 const QUICK_EEVDF: u64 = 100_000_000;
 const QUICK_EXECUTOR: u64 = 25_000_000;
 
-/// Searches, or plays one program.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
         return replay(path);
@@ -111,7 +109,6 @@ fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>>
     Ok(figures)
 }
 
-/// The shortfall of a program's victim, and what it grows by.
 fn verdict<M: Move>(trial: &Trial<M>) -> [Figure; 3] {
     let outcome = &trial.outcome;
     let growth = format!("what each further third of {} cycles adds to it", outcome.cycles);

@@ -31,10 +31,8 @@ pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Whether it bills time itself, so that the bills can be compared with the truth.
     const BILLS: bool;
 
-    /// Programs that people thought of.
     fn known() -> Vec<Program<Self>>;
 
-    /// A random one for that program.
     fn draw(rng: &mut Rng, program: &Program<Self>) -> Self;
 
     /// Changes one thing of it, if there is any but the queue.
@@ -49,7 +47,6 @@ pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Plays a program, of about so many moves and polls.
     fn play(program: &Program<Self>, operations: u64) -> anyhow::Result<Outcome>;
 
-    /// The queue that it is about.
     fn queue_mut(&mut self) -> Option<&mut usize> {
         self.fields().into_iter().find_map(|field| match field {
             Field::Queue(queue) => Some(queue),
@@ -151,7 +148,6 @@ impl<M: Move> Display for Program<M> {
     }
 }
 
-/// Each on a line of its own.
 fn lines(of: &[impl Serialize]) -> Result<String, fmt::Error> {
     let lines: Result<Vec<String>, _> = of.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|_| fmt::Error)?;

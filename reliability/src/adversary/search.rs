@@ -33,7 +33,6 @@ const SIMPLER: f64 = 0.9;
 pub(super) enum Limit {
     /// As many moves and polls: the same search each time.
     Operations(u64),
-    /// So long.
     Time(Duration),
 }
 
@@ -42,11 +41,9 @@ pub(super) struct Search<M> {
     limit: Limit,
     started: Instant,
     first_seed: u64,
-    /// What people thought of, to start from.
     known: Vec<Program<M>>,
     /// The worst program, and the seed of the climb that it was met in, if it was met in one.
     pub(super) worst: Option<(Trial<M>, Option<u64>)>,
-    /// Programs tried.
     pub(super) programs: u64,
     pub(super) climbs: u64,
     /// Moves and polls.
@@ -58,7 +55,6 @@ pub(super) struct Search<M> {
     pub(super) billing: [f64; 2],
 }
 
-/// A program, and what it came to.
 #[derive(Clone, Debug)]
 pub(super) struct Trial<M> {
     pub(super) program: Program<M>,

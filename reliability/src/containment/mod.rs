@@ -69,7 +69,6 @@ fn try_all(cases: &[Case], pulse: &Pulse) -> anyhow::Result<Outcome> {
     Ok(sum)
 }
 
-/// How the task is spawned.
 #[derive(Clone, Copy, Debug)]
 enum Spawn {
     Here,
@@ -77,7 +76,6 @@ enum Spawn {
     FromElsewhere,
 }
 
-/// What becomes of the join handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// It is polled at the end.
@@ -90,7 +88,6 @@ enum Fate {
     Dropped,
 }
 
-/// What happens at the moment.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Nothing,
@@ -98,7 +95,6 @@ enum Event {
     DropExecutor,
 }
 
-/// When it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     BeforeFirstPoll,
@@ -133,7 +129,6 @@ struct Case {
     moment: Moment,
 }
 
-/// What came of cases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     panics: u64,
@@ -166,7 +161,6 @@ fn all(policies: &[Policy]) -> Vec<Case> {
 }
 
 impl Case {
-    /// Plays it, and adds what came of it.
     fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
         let mut stage = Stage::set(self)?;
         for moment in MOMENTS {
@@ -198,7 +192,6 @@ impl Case {
 /// Other tasks: half of them on the same queue.
 const OTHERS: usize = 8;
 
-/// A case under way.
 struct Stage {
     /// None once it was dropped.
     ex: Option<Executor>,
@@ -209,7 +202,6 @@ struct Stage {
     holder: Holder,
     abort: AbortHandle,
     others: Vec<JoinHandle<usize>>,
-    /// Lets the others end.
     gate: Rc<Semaphore>,
 }
 
@@ -241,12 +233,10 @@ impl Stage {
         Ok(Stage { ex: Some(ex), queue, struck, traces, holder, abort, others, gate })
     }
 
-    /// Runs the executor until it has nothing to do.
     fn settle(&self) {
         self.ex.iter().for_each(settle);
     }
 
-    /// The moment has come.
     fn happen(&mut self, case: Case) {
         if case.fate == Fate::Dropped {
             // An output that has no other owner is dropped with it.
@@ -261,7 +251,6 @@ impl Stage {
         }
     }
 
-    /// Lets the others end, and counts.
     fn end(mut self, sum: &mut Outcome) -> anyhow::Result<()> {
         self.gate.add_permits(OTHERS);
         self.settle();
@@ -319,7 +308,6 @@ async fn wait_for(victim: JoinHandle<Output>) {
     drop_contained(victim.await);
 }
 
-/// A task that is there beside: yields, waits, and gives its number.
 async fn other(n: usize, gate: Rc<Semaphore>) -> usize {
     yield_now().await;
     drop(gate.acquire().await);

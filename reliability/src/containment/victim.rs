@@ -9,7 +9,6 @@ use std::task::{Context, Poll, Wake, Waker};
 use clockworker_testing::hostile::Fault;
 use clockworker_testing::panics::panic_as_meant;
 
-/// Where the panic strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     FirstPoll,
@@ -21,7 +20,6 @@ pub(super) enum Place {
     Scheduler(Fault),
 }
 
-/// What the case knows of the task.
 #[derive(Debug)]
 pub(super) struct Traces {
     place: Place,
@@ -32,7 +30,6 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Of a case that panics there.
     pub(super) fn new(place: Place) -> Arc<Self> {
         Arc::new(Traces { place, panics: 0.into(), waker: None.into(), outputs: 0.into() })
     }
@@ -45,7 +42,6 @@ impl Traces {
         }
     }
 
-    /// Wakes the task, if it was polled.
     pub(super) fn wake(&self) {
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         waker.into_iter().for_each(Waker::wake);

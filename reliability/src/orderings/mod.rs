@@ -39,7 +39,6 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-/// Builds the models, and runs them with each ordering weakened.
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut chosen = find()?;
     chosen.retain(|found| options.only.as_ref().is_none_or(|text| found.name.contains(text.as_str())));
@@ -91,7 +90,6 @@ fn build() -> anyhow::Result<PathBuf> {
     trial::build(&mut build)?.pop().context("cargo named no test program")
 }
 
-/// The models' test program.
 struct Models {
     program: PathBuf,
     patience: Duration,

@@ -36,7 +36,6 @@ fn weaker(from: &str, operation: &str) -> &'static [&'static str] {
     }
 }
 
-/// A search for orderings in a file.
 #[derive(Default)]
 struct Search<'a> {
     file: &'a str,

@@ -30,7 +30,6 @@ const FAULTS: [Fault; 8] = [
 ];
 
 impl Shared {
-    /// Does something that needs no waiting.
     pub(super) fn act(&self) {
         let drawn = self.rng.borrow_mut().u32(..46);
         self.note(u64::MAX, drawn);
@@ -165,7 +164,6 @@ impl Shared {
     }
 }
 
-/// A waker that panics.
 struct Touchy {
     in_wake: bool,
     _in_drop: Option<PanicsWhenDropped>,

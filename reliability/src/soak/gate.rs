@@ -10,7 +10,6 @@ use std::task::{Context, Poll, Waker};
 use super::ledger::{Ledger, Tally};
 use super::shared::Shared;
 
-/// What ends a wait.
 #[derive(Debug)]
 pub(super) struct Opener {
     open: Arc<AtomicBool>,
@@ -27,7 +26,6 @@ impl Opener {
         self.open();
     }
 
-    /// Ends the wait.
     pub(super) fn open(self) {
         // Ordering: Relaxed on purpose: it is the wake that has to publish this.
         self.open.store(true, Ordering::Relaxed);

@@ -8,7 +8,6 @@ use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
 
 use crate::watchdog::Pulse;
 
-/// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tally {
     /// Tasks begun with: also those that are refused.
@@ -39,7 +38,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Shows the watchdog that it goes on.
     pub(super) fn beat(&self) {
         self.pulse.iter().for_each(|pulse| pulse.beat(1));
     }
@@ -52,7 +50,6 @@ impl Ledger {
         self.counts[of as usize].load(Ordering::Relaxed)
     }
 
-    /// Adds what another has.
     pub(super) fn add_all(&self, other: &Ledger) {
         for (sum, count) in self.counts.iter().zip(&other.counts) {
             sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -123,7 +120,6 @@ impl Drop for Entry {
     }
 }
 
-/// A task's output.
 #[derive(Debug)]
 pub(super) struct Output {
     ledger: Arc<Ledger>,

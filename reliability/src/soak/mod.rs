@@ -53,7 +53,6 @@ const WARM_UP: u64 = 300;
 /// What resident memory may grow by in KiB, last third of the run over first: the allocator's own affairs.
 const SLACK_KIB: f64 = 4_096.0;
 
-/// What all rounds have done.
 #[derive(Debug, Default)]
 struct Total {
     rounds: u64,
@@ -65,7 +64,6 @@ struct Total {
     resident: Resident,
 }
 
-/// Which rounds to play.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     seed: u64,
@@ -74,7 +72,6 @@ struct Plan {
     time: Duration,
 }
 
-/// Soaks.
 pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let time = Duration::from_secs(if options.quick { 30 } else { options.seconds });
     let plan = Plan { seed: options.seed, first: 0, rounds: None, time };

@@ -18,7 +18,6 @@ use super::shared::Shared;
 use super::tasks;
 use super::workers::{Workers, resolved};
 
-/// How a round ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     /// When no task is left.

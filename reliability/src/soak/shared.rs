@@ -17,7 +17,6 @@ use super::workers::{Awaiter, Job};
 /// As many of each are kept; beyond that one goes for each that comes.
 pub(super) const KEPT: usize = 128;
 
-/// See the [module docs](self).
 pub(super) struct Shared {
     pub(super) ex: Executor,
     pub(super) me: Weak<Shared>,
@@ -46,7 +45,6 @@ pub(super) struct Shared {
     pub(super) trace: Cell<u64>,
 }
 
-/// Takes out one at random.
 pub(super) fn take<T>(rng: &RefCell<Rng>, from: &RefCell<Vec<T>>) -> Option<T> {
     let mut from = from.borrow_mut();
     let at = (!from.is_empty()).then(|| rng.borrow_mut().usize(..from.len()))?;
@@ -115,7 +113,6 @@ impl Shared {
         Some(group)
     }
 
-    /// A thread to ask, if there are any.
     pub(super) fn a_thread(&self) -> Option<Sender<Job>> {
         let threads = self.jobs.borrow();
         (!threads.is_empty()).then(|| threads[self.below(threads.len())].clone())

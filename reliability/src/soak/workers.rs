@@ -11,7 +11,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::ledger::{Ledger, Output, Tally};
 
-/// What a thread is asked to do.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// Where handles go to be awaited on another thread.

@@ -141,7 +141,6 @@ impl Kind {
     }
 }
 
-/// A kind of wakes, and its size.
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     kind: Kind,
@@ -157,7 +156,6 @@ impl fmt::Display for Scene {
     }
 }
 
-/// What a scene has done.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     wakes: u64,
@@ -260,7 +258,6 @@ const LIVES_WAKES: u64 = 16_384;
 /// After so many of them it may abort one.
 const LIVES_CHUNK: u64 = 1_024;
 
-/// A scene under way.
 struct Play<'a> {
     scene: Scene,
     pulse: &'a Arc<Pulse>,
@@ -316,7 +313,6 @@ impl Play<'_> {
     }
 }
 
-/// Yields, without end.
 async fn yield_always() {
     loop {
         yield_now().await;

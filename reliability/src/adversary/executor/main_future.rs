@@ -12,7 +12,6 @@ use clockworker::{JoinHandle, yield_now};
 use super::scene::Scene;
 use super::{Act, How, Where};
 
-/// Makes the program's moves until it is over.
 pub(super) async fn make_moves(scene: Rc<Scene>) {
     let moves = scene.program.moves.clone();
     while scene.next_cycle() {

@@ -58,7 +58,6 @@ impl Life {
 }
 
 impl Lives {
-    /// The queue of that number, if it is open.
     pub(super) fn open(&self, number: usize) -> Option<Rc<Life>> {
         self.open.get(number)?.clone()
     }

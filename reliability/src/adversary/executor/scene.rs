@@ -104,7 +104,6 @@ impl Scene {
         self.lives.borrow().open(number)
     }
 
-    /// Makes a move, in the main future or in a poll.
     pub(super) fn act(self: &Rc<Self>, act: Act) {
         match act {
             Act::Spawn { queue, polls, drop, how } => std::mem::drop(self.spawn(queue, polls, drop, how)),
@@ -120,7 +119,6 @@ impl Scene {
         }
     }
 
-    /// Makes a move about a queue that is open.
     fn act_on(self: &Rc<Self>, life: &Rc<Life>, act: Act) {
         match act {
             Act::Wake { polls, .. } => {

@@ -31,7 +31,6 @@ pub(super) enum Manner {
 /// What a queue's napper has to do.
 #[derive(Default)]
 pub(super) struct Napper {
-    /// Whether there is one.
     is_there: Cell<bool>,
     polls_left: Cell<u32>,
     waker: Cell<Option<Waker>>,
