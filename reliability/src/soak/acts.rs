@@ -11,11 +11,9 @@ use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
 use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
 use clockworker_testing::policy::Policy;
 
-use super::gate::Opener;
-use super::ledger::Tally;
+use super::ledger::{Tally, resolved};
 use super::shared::{KEPT, Shared, take};
-use super::tasks;
-use super::workers::resolved;
+use super::tasks::{self, Opener};
 
 /// What a hostile scheduler does, from some call on.
 const FAULTS: [Fault; 8] = [

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
+use clockworker::JoinError;
+use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
 
 use crate::watchdog::Pulse;
 
@@ -64,6 +65,12 @@ impl Ledger {
     }
 }
 
+/// A handle has given what it had to give.
+pub(super) fn resolved(ledger: &Ledger, result: Result<Output, JoinError>) {
+    ledger.add(Tally::HandlesResolved);
+    drop_contained(result);
+}
+
 thread_local! {
     /// The task that this thread is spawning.
     static SPAWNING: Cell<Option<u64>> = const { Cell::new(None) };
@@ -74,9 +81,10 @@ thread_local! {
 pub(super) struct Entry {
     pub(super) id: u64,
     pub(super) ledger: Arc<Ledger>,
-    /// What it counts as when it is dropped.
-    end: Cell<Tally>,
-    panics_when_dropped: Cell<bool>,
+    /// What it counts as when it is dropped: set when the task is about to give its output, or to panic.
+    pub(super) end: Cell<Tally>,
+    /// Set once the future exists. (What has panicked already does not panic in its drop: that would end the process.)
+    pub(super) panics_when_dropped: Cell<bool>,
 }
 
 impl Entry {
@@ -84,16 +92,6 @@ impl Entry {
         ledger.add(Tally::Offered);
         let (end, panics_when_dropped) = (Cell::new(Tally::Cancelled), Cell::new(false));
         Entry { id, ledger: Arc::clone(ledger), end, panics_when_dropped }
-    }
-
-    /// The task is about to give its output, or to panic.
-    pub(super) fn ends(&self, end: Tally) {
-        self.end.set(end);
-    }
-
-    /// Once the future exists its drop may panic. (What has panicked already may not: that would end the process.)
-    pub(super) fn will_panic_when_dropped(&self) {
-        self.panics_when_dropped.set(true);
     }
 }
 

@@ -5,12 +5,10 @@
 //! A round without threads is played twice, and must be the same both times.
 
 mod acts;
-mod gate;
 mod ledger;
 mod round;
 mod shared;
 mod tasks;
-mod workers;
 
 use std::sync::Arc;
 use std::thread;

@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -12,11 +14,11 @@ use clockworker::{Executor, JoinHandle, ManualClock, Queue, yield_now};
 use clockworker_testing::driving::poll_once;
 use clockworker_testing::host::Host;
 use fastrand::Rng;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::ledger::{Ledger, Output, Tally};
-use super::shared::Shared;
+use super::ledger::{Ledger, Output, Tally, resolved};
+use super::shared::{Awaiter, Job, Shared};
 use super::tasks;
-use super::workers::{Workers, resolved};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -223,4 +225,54 @@ fn check(ledger: &Ledger, tasks: [u64; 4], unresolved: u64) -> anyhow::Result<()
     let [waits, over] = [Tally::Waits, Tally::WaitsOver].map(|of| ledger.get(of));
     ensure!(waits == over, "{waits} waits began, {over} ended");
     Ok(())
+}
+
+/// The threads of a round. They end when the senders of jobs and handles are gone.
+struct Workers {
+    threads: Vec<thread::JoinHandle<()>>,
+    awaiter: thread::JoinHandle<()>,
+}
+
+impl Workers {
+    /// Starts so many, and the one that awaits.
+    fn start(count: usize, ledger: &Arc<Ledger>) -> (Self, Vec<Sender<Job>>, Awaiter) {
+        let (awaiter, handles) = unbounded_channel();
+        let books = Arc::clone(ledger);
+        let awaiting = thread::spawn(move || await_all(handles, &books));
+        let (mut threads, mut jobs) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            let (send, receive) = channel::<Job>();
+            threads.push(thread::spawn(move || receive.iter().for_each(|job| job())));
+            jobs.push(send);
+        }
+        (Workers { threads, awaiter: awaiting }, jobs, awaiter)
+    }
+
+    /// Waits for those that wake, abort and spawn.
+    fn join(&mut self) -> anyhow::Result<()> {
+        self.threads.drain(..).try_for_each(ended)
+    }
+
+    /// Waits for the one that awaits: all handles that it got have resolved then.
+    fn join_awaiter(self) -> anyhow::Result<()> {
+        ended(self.awaiter)
+    }
+}
+
+fn ended(thread: thread::JoinHandle<()>) -> anyhow::Result<()> {
+    thread.join().ok().context("a thread beside the executor panicked")
+}
+
+fn await_all(mut handles: UnboundedReceiver<JoinHandle<Output>>, ledger: &Arc<Ledger>) {
+    let ex = Executor::new();
+    ex.block_on(async {
+        while let Some(handle) = handles.recv().await {
+            let ledger = Arc::clone(ledger);
+            ex.spawn(async move {
+                resolved(&ledger, handle.await);
+                ledger.add(Tally::JoinedElsewhere);
+            });
+        }
+        ex.drained().await;
+    });
 }

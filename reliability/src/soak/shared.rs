@@ -8,11 +8,15 @@ use std::task::Waker;
 
 use clockworker::{AbortHandle, Executor, Group, JoinHandle, ManualClock, Queue};
 use fastrand::Rng;
+use tokio::sync::mpsc::UnboundedSender;
 
-use super::gate::Opener;
 use super::ledger::{Entry, Ledger, Output, spawning};
-use super::tasks;
-use super::workers::{Awaiter, Job};
+use super::tasks::{self, Opener};
+
+pub(super) type Job = Box<dyn FnOnce() + Send>;
+
+/// Where handles go to be awaited on another thread.
+pub(super) type Awaiter = UnboundedSender<JoinHandle<Output>>;
 
 /// As many of each are kept; beyond that one goes for each that comes.
 pub(super) const KEPT: usize = 128;

@@ -1,17 +1,18 @@
-//! What a task does: acts at random, and waits.
+//! What a task does: acts at random, and waits at a [`Gate`], which one wake from elsewhere opens.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use clockworker::{Handle, JoinHandle, JoinSet, yield_now};
 use clockworker_testing::panics::panic_as_meant;
 
-use super::gate::Gate;
-use super::ledger::{Entry, Ledger, Output, Tally, spawning};
+use super::ledger::{Entry, Ledger, Output, Tally, resolved, spawning};
 use super::shared::Shared;
-use super::workers::resolved;
 
 thread_local! {
     /// The shared of tasks that other threads spawn on this one.
@@ -32,7 +33,7 @@ pub(super) fn spawn_on(handle: &Handle, queue: &str, ledger: &Arc<Ledger>, id: u
 /// A task's future. Its entry goes with it, after the output was given.
 pub(super) fn body(shared: Weak<Shared>, entry: Entry) -> impl Future<Output = Output> {
     if shared.upgrade().is_some_and(|shared| shared.rng.borrow_mut().u8(..32) == 0) {
-        entry.will_panic_when_dropped();
+        entry.panics_when_dropped.set(true);
     }
     let entry = Rc::new(entry);
     let mut inner = Box::pin(take_steps(shared, Rc::clone(&entry)));
@@ -73,14 +74,14 @@ async fn take_steps(shared: Weak<Shared>, entry: Rc<Entry>) -> Output {
                 together(&shared, &entry.ledger, set).await;
             }
             _ => {
-                entry.ends(Tally::Panicked);
+                entry.end.set(Tally::Panicked);
                 panic_as_meant();
             }
         }
     }
     let panics = shared.upgrade().is_some_and(|shared| shared.one_in(16));
     let output = Output::new(&entry.ledger, panics);
-    entry.ends(Tally::Completed);
+    entry.end.set(Tally::Completed);
     output
 }
 
@@ -119,5 +120,66 @@ async fn together(shared: &Weak<Shared>, ledger: &Arc<Ledger>, mut set: JoinSet<
             }
         }
         _ => set.abort_all(),
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Opener {
+    open: Arc<AtomicBool>,
+    pub(super) waker: Waker,
+    ledger: Arc<Ledger>,
+}
+
+impl Opener {
+    /// Ends the wait; one in four is woken before for nothing.
+    pub(super) fn disturb_and_open(self) {
+        if self.ledger.get(Tally::Wakes).is_multiple_of(4) {
+            self.waker.wake_by_ref();
+        }
+        self.open();
+    }
+
+    pub(super) fn open(self) {
+        // Ordering: Relaxed on purpose: it is the wake that has to publish this.
+        self.open.store(true, Ordering::Relaxed);
+        self.ledger.add(Tally::Wakes);
+        self.waker.wake();
+    }
+}
+
+/// Waits. At its first poll it hands out the [`Opener`].
+struct Gate {
+    open: Arc<AtomicBool>,
+    ledger: Arc<Ledger>,
+    /// Who gets the opener; none once it was handed out.
+    shared: Option<Weak<Shared>>,
+}
+
+impl Gate {
+    fn new(shared: &Shared) -> Self {
+        shared.ledger.add(Tally::Waits);
+        Gate { open: Arc::default(), ledger: Arc::clone(&shared.ledger), shared: Some(shared.me.clone()) }
+    }
+}
+
+impl Future for Gate {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(shared) = self.shared.take() {
+            let (open, ledger) = (Arc::clone(&self.open), Arc::clone(&self.ledger));
+            if let Some(shared) = shared.upgrade() {
+                shared.hand_out(Opener { open, waker: cx.waker().clone(), ledger });
+            }
+            return Poll::Pending;
+        }
+        self.ledger.beat();
+        if self.open.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.ledger.add(Tally::WaitsOver);
     }
 }
