@@ -16,29 +16,17 @@ pub(super) enum Act {
     /// The queue has no work left.
     Sleep(usize),
     /// So many polls are done, of whichever queues are picked; or until one queue was polled so often.
-    Serve {
-        polls: u32,
-        of: Option<usize>,
-    },
-    Share {
-        queue: usize,
-        share: u32,
-    },
-    Request {
-        queue: usize,
-        request: u64,
-    },
+    Serve { polls: u32, of: Option<usize> },
+    /// The queue has that share from now on.
+    Share { queue: usize, share: u32 },
+    /// The queue has that request from now on.
+    Request { queue: usize, request: u64 },
+    /// The queue is closed, if it is there.
     Remove(usize),
     /// The queue is added, if it is not there; asleep.
-    Add {
-        queue: usize,
-        share: u32,
-        request: u64,
-    },
+    Add { queue: usize, share: u32, request: u64 },
     /// From now on service is charged poll by poll; or once, where a slice ends or something else happens.
-    Charge {
-        by_polls: bool,
-    },
+    Charge { by_polls: bool },
 }
 
 impl Move for Act {

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ledger::{Ledger, Output, Tally, resolved};
 use super::shared::{Awaiter, Job, Shared};
-use super::tasks;
+use super::tasks::{self, Gate};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -169,8 +169,9 @@ async fn main_part(shared: &Shared) {
     for _ in 0..4 + shared.below(60) {
         shared.act();
         match shared.below(8) {
-            0 => tasks::wait_or_yield(shared).await,
-            1 | 2 => yield_now().await,
+            // Without threads nothing would end the wait.
+            0 if !shared.jobs.borrow().is_empty() => Gate::new(shared).await,
+            0..=2 => yield_now().await,
             _ => {}
         }
     }

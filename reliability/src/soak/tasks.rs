@@ -85,15 +85,6 @@ async fn take_steps(shared: Weak<Shared>, entry: Rc<Entry>) -> Output {
     output
 }
 
-/// Waits where a thread is there to end it; else yields.
-pub(super) async fn wait_or_yield(shared: &Shared) {
-    if shared.jobs.borrow().is_empty() {
-        yield_now().await;
-    } else {
-        Gate::new(shared).await;
-    }
-}
-
 /// The handle of a task that was spawned after this one: so no two wait for each other.
 fn later(shared: &Shared, id: u64) -> Option<JoinHandle<Output>> {
     let mut handles = shared.handles.borrow_mut();
@@ -148,7 +139,7 @@ impl Opener {
 }
 
 /// Waits. At its first poll it hands out the [`Opener`].
-struct Gate {
+pub(super) struct Gate {
     open: Arc<AtomicBool>,
     ledger: Arc<Ledger>,
     /// Who gets the opener; none once it was handed out.
@@ -156,7 +147,7 @@ struct Gate {
 }
 
 impl Gate {
-    fn new(shared: &Shared) -> Self {
+    pub(super) fn new(shared: &Shared) -> Self {
         shared.ledger.add(Tally::Waits);
         Gate { open: Arc::default(), ledger: Arc::clone(&shared.ledger), shared: Some(shared.me.clone()) }
     }

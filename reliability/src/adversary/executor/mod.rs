@@ -16,46 +16,27 @@ use super::{draw, known};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue's napper is woken for so many polls, and sleeps again after them.
-    Wake {
-        queue: usize,
-        polls: u32,
-    },
+    Wake { queue: usize, polls: u32 },
     /// A task of so many polls is spawned, whose drop takes `drop`.
-    Spawn {
-        queue: usize,
-        polls: u32,
-        drop: u64,
-        how: How,
-    },
+    Spawn { queue: usize, polls: u32, drop: u64, how: How },
     /// The queue's youngest task is aborted, the napper too.
     Abort(usize),
     /// The main future waits until so many polls were done, or so many of one queue.
-    Rest {
-        polls: u32,
-        of: Option<usize>,
-        next: Where,
-    },
+    Rest { polls: u32, of: Option<usize>, next: Where },
+    /// The main future yields.
     Yield,
     /// The main future works.
     Work(u64),
     /// From now on a visit of the host takes so long.
     Host(u64),
-    Share {
-        queue: usize,
-        share: u32,
-    },
-    Request {
-        queue: usize,
-        request: u64,
-    },
+    /// The queue has that share from now on.
+    Share { queue: usize, share: u32 },
+    /// The queue has that request from now on.
+    Request { queue: usize, request: u64 },
+    /// The queue is closed, if it is open.
     Close(usize),
     /// The queue is created, if it is closed; under its name or under another.
-    Create {
-        queue: usize,
-        share: u32,
-        request: u64,
-        renamed: bool,
-    },
+    Create { queue: usize, share: u32, request: u64, renamed: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
