@@ -10,7 +10,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::figure::{Figure, at_most, told};
 
-/// How many cases, and from which seed on.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Cases {
     /// How many random cases; as many as RELIABILITY.md says unless told otherwise.

@@ -20,7 +20,6 @@ use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::watchdog::{Patience, Pulse};
 
-/// Drops the driver after every k-th poll of a program, and lets the next go on.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// Tasks of each kind.

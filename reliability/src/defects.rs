@@ -27,7 +27,6 @@ use crate::figure::{Figure, exactly, table_of};
 use crate::scratch::{self, workspace};
 use crate::trial::{self, Ended, succeed};
 
-/// Puts bugs into the library and requires that a test notices each.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// Only the defects marked as quick: one of each kind that the project began with.

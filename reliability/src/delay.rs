@@ -9,22 +9,15 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Args;
 use clockworker::Executor;
 use clockworker::schedulers::RunnableFifo;
 use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
 use crate::bounds::{self, Others, Queue};
-use crate::cases::{Cases, Worst, log_uniform};
+pub(crate) use crate::cases::Cases as Options;
+use crate::cases::{Worst, log_uniform};
 use crate::figure::{Figure, told};
-
-/// Holds the delay from wake to poll against its formula, in random workloads on a virtual clock.
-#[derive(Clone, Debug, Args)]
-pub struct Options {
-    #[command(flatten)]
-    cases: Cases,
-}
 
 /// The worst delay of each kind of workload, in parts of its bound.
 #[derive(Debug, Default)]
@@ -37,10 +30,9 @@ struct Tally {
     restless_by_steady: Worst,
 }
 
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut tally = Tally::default();
     let count = options
-        .cases
         .play(100_000, 1_000, |seed| play(seed, &mut tally).with_context(|| format!("seed {seed}")))?;
     let mut figures = vec![told(5, "workloads in virtual time", count), told(5, "wakes", tally.wakes)];
     let kinds = [

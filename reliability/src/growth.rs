@@ -12,7 +12,6 @@ use clockworker_testing::policy::Policy;
 use crate::cases::bar;
 use crate::figure::{Figure, at_most, none, told};
 
-/// Spawns, aborts and panics without end, and looks for what is left of it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// How many tasks.

@@ -15,7 +15,6 @@ use crate::figure::{Figure, at_most, none, told};
 /// CPU time that going to sleep and waking up once may take, in microseconds.
 const ONCE: f64 = 1_000.0;
 
-/// Waits beside tasks that wait too, and counts polls and CPU time.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// How long to wait on each host, in milliseconds.

@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clap::Args;
 use clockworker::{Executor, Queue};
 use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{Eevdf, QueueId, Share};
@@ -15,23 +14,17 @@ use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
 use crate::bounds;
-use crate::cases::{Cases, Worst, log_uniform};
+pub(crate) use crate::cases::Cases as Options;
+use crate::cases::{Worst, log_uniform};
 use crate::figure::{Figure, told};
 
-/// Holds every queue's lag against its bound, by exact arithmetic, and shares after a second against what was owed.
-#[derive(Clone, Debug, Args)]
-pub struct Options {
-    #[command(flatten)]
-    cases: Cases,
-}
-
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (mut lags, mut errors) = (Lags::default(), Errors::default());
-    let intervals = options.cases.play(10_000, 200, |seed| {
+    let intervals = options.play(10_000, 200, |seed| {
         serve(seed, &mut lags);
         Ok(())
     })?;
-    let seconds = options.cases.play(1_000, 20, |seed| run_a_second(seed, &mut errors))?;
+    let seconds = options.play(1_000, 20, |seed| run_a_second(seed, &mut errors))?;
     let mut figures = vec![
         told(6, "steady intervals, random shares, requests and polls", intervals),
         told(6, "times every lag was looked at", lags.looks),

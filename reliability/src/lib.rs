@@ -8,28 +8,28 @@
 #![allow(missing_docs, reason = "it is a program's: what is said is what a name does not say")]
 
 mod aborts;
-pub mod adversary;
+mod adversary;
 mod bounds;
 mod cases;
 mod containment;
 mod cuts;
 mod defects;
-pub mod delay;
+mod delay;
 pub mod figure;
 mod growth;
 mod idle;
-pub mod lag;
+mod lag;
 mod mutants;
 mod orderings;
-pub mod replay;
+mod replay;
 mod scenarios;
 mod scratch;
-pub mod soak;
+mod soak;
 mod trial;
-pub mod turns;
+mod turns;
 mod wake_cost;
 mod wakes;
-pub mod watchdog;
+mod watchdog;
 
 use std::path::PathBuf;
 
@@ -50,10 +50,10 @@ pub struct Arguments {
 
 /// Subcommands, each with the module that carries it out: that has its `Options` and a function `measure`.
 macro_rules! commands {
-    ($($command:ident: $module:ident,)+) => {
+    ($($(#[$about:meta])+ $command:ident: $module:ident,)+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($command($module::Options)),+
+            $($(#[$about])+ $command($module::Options)),+
         }
 
         impl Arguments {
@@ -69,22 +69,39 @@ macro_rules! commands {
 }
 
 commands! {
+    /// Aborts tasks from everywhere, in every phase, and counts what runs before their futures are dropped.
     Aborts: aborts,
+    /// Searches for what other queues can do to one that always has work, and holds its shortfall against the bound.
     Adversary: adversary,
+    /// Drops the driver after every k-th poll of a program, and lets the next go on.
     Cuts: cuts,
+    /// Holds the delay from wake to poll against its formula, in random workloads on a virtual clock.
     Delay: delay,
+    /// Measures how long each host waits for the end of the executor's turns, and how late its timers are.
     Host: turns,
+    /// Waits beside tasks that wait too, and counts polls and CPU time.
     Idle: idle,
+    /// Holds every queue's lag against its bound, by exact arithmetic, and shares after a second against what was owed.
     Lag: lag,
+    /// Wakes from other threads while the executor is suspended, and under locks that tasks need.
     WakeCost: wake_cost,
+    /// Wakes tasks from other threads, and counts what is lost.
     Wakes: wakes,
+    /// Spawns, aborts and panics without end, and looks for what is left of it.
     Growth: growth,
+    /// Does everything at once, for a long time, and balances the books.
     Soak: soak,
+    /// Random programs have the same schedule in every run, inside every host (promise 15).
     Replay: replay,
+    /// Random programs run as on a reference executor (promises 3 and 4).
     Scenarios: scenarios,
+    /// Panics everywhere, and counts who survives.
     Containment: containment,
+    /// Puts bugs into the library and requires that a test notices each.
     Defects: defects,
+    /// Mutates EEVDF, the task cell and the inbox, and requires that a test notices each mutant.
     Mutants: mutants,
+    /// Weakens each memory ordering of the executor in turn, and asks for a model that fails.
     Orderings: orderings,
 }
 

@@ -15,7 +15,6 @@ use crate::BadRequest;
 use crate::figure::{Figure, none, told};
 use crate::scratch;
 
-/// Mutates EEVDF, the task cell and the inbox, and requires that a test notices each mutant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// Only one mutant in forty of EEVDF.

@@ -24,7 +24,6 @@ use crate::trial::{self, Ended};
 const SOURCE: &str = "clockworker/src";
 const NOT_SOURCE: [&str; 2] = ["sync", "models"];
 
-/// Weakens each memory ordering of the executor in turn, and asks for a model that fails.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Weaken one ordering per file only.

@@ -9,9 +9,8 @@ use clockworker_testing::programs::{Program, Stage};
 use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 
-/// Random programs have the same schedule in every run, inside every host (promise 15).
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// Runs inside each host.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     runs: u64,
@@ -30,7 +29,7 @@ pub struct Options {
 const BYTES: usize = 1_000;
 
 #[allow(clippy::print_stderr, reason = "where to look")]
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (runs, programs) = if options.quick { (200, 20) } else { (options.runs, options.programs) };
     let bar = bar(runs * Host::ALL.len() as u64);
     let (mut hashes, mut events, mut different) = (Hashes::default(), 0, 0_u64);

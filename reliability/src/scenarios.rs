@@ -11,7 +11,6 @@ use clockworker_testing::programs::{Audit, Outcome, Program, check, run_clockwor
 use crate::cases::in_parallel;
 use crate::figure::{Figure, none, told};
 
-/// Random programs run as on a reference executor (promises 3 and 4).
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// Programs, of as many seeds.

@@ -11,28 +11,21 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use clockworker::{Executor, ManualClock};
 use clockworker_testing::host::Host;
 use clockworker_testing::policy::Policy;
 use fastrand::Rng;
 
-use crate::cases::{Cases, Worst, log_uniform};
+pub(crate) use crate::cases::Cases as Options;
+use crate::cases::{Worst, log_uniform};
 use crate::figure::{Figure, at_most, told};
 
-/// Measures how long each host waits for the end of the executor's turns, and how late its timers are.
-#[derive(Clone, Debug, Args)]
-pub struct Options {
-    #[command(flatten)]
-    cases: Cases,
-}
-
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let sleeps = if options.cases.quick { 200 } else { 10_000 };
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let sleeps = if options.quick { 200 } else { 10_000 };
     let mut figures = Vec::new();
     for &host in Host::ALL {
         let mut gaps = Gaps::default();
-        options.cases.play(2_000, 100, |seed| play(host, seed, &mut gaps))?;
+        options.play(2_000, 100, |seed| play(host, seed, &mut gaps))?;
         figures.extend([
             told(7, format!("turns on a manual clock, {host}"), gaps.turns),
             told(7, format!("seed of the longest turn, {host}"), gaps.read.seed),

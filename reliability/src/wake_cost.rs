@@ -25,7 +25,6 @@ use clockworker_testing::memory::Allocated;
 use crate::figure::{Figure, at_most, none, told};
 use crate::watchdog::{Patience, Pulse};
 
-/// Wakes from other threads while the executor is suspended, and under locks that tasks need.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// How many wakes, in all.

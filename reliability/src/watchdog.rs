@@ -11,32 +11,32 @@ use clap::Args;
 
 /// Counts what a piece of work has done, so that its watchdog sees that it goes on.
 #[derive(Debug, Default)]
-pub struct Pulse(AtomicU64);
+pub(crate) struct Pulse(AtomicU64);
 
 impl Pulse {
-    pub fn beat(&self, done: u64) {
+    pub(crate) fn beat(&self, done: u64) {
         // Ordering: Relaxed, a number to look at.
         self.0.fetch_add(done, Ordering::Relaxed);
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// How long work may stand still.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Patience {
+pub(crate) struct Patience {
     /// After how many seconds without progress the work is called stuck.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    pub patience: u64,
+    pub(crate) patience: u64,
 }
 
 impl Patience {
     /// Does `work` on a thread of its own, with a pulse. `look` is called with its count some times a second.
     /// What the work gives; that it panicked; or, if the pulse stands still for too long, what `stuck` says to its count:
     /// the thread is left behind then, for the end of the process.
-    pub fn watch<T: Send + 'static>(
+    pub(crate) fn watch<T: Send + 'static>(
         self,
         look: impl Fn(u64),
         work: impl FnOnce(Arc<Pulse>) -> anyhow::Result<T> + Send + 'static,

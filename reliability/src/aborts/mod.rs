@@ -13,12 +13,11 @@ use std::task::Poll;
 use std::thread;
 
 use anyhow::ensure;
-use clap::Args;
 use clockworker::schedulers::{Las, Qlas};
 use clockworker::{Executor, ManualClock, Queue, QueueError};
 use clockworker_testing::driving::poll_once;
 
-use crate::cases::Cases;
+pub(crate) use crate::cases::Cases as Options;
 use crate::figure::{Figure, at_most, exactly, none, told};
 use board::{Board, Guard, Origin, Phase, QUEUES};
 
@@ -26,17 +25,10 @@ use board::{Board, Guard, Origin, Phase, QUEUES};
 /// one that is being polled by itself or, meanwhile, by another thread.
 const KINDS: usize = 3 * 5 + 4 + 2 * 2;
 
-/// Aborts tasks from everywhere, in every phase, and counts what runs before their futures are dropped.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Options {
-    #[command(flatten)]
-    cases: Cases,
-}
-
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (mut aborts, mut kinds, mut turns, mut slowest) = (0, BTreeSet::new(), 0, (0, 0));
     let (mut elsewhere, mut left) = (0, 0);
-    options.cases.play(20_000, 600, |seed| {
+    options.play(20_000, 600, |seed| {
         let (board, left_here) = play(seed)?;
         let known = board.known();
         left += left_here;
@@ -52,7 +44,7 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let what = "kinds of abort (phase of the task × who aborts)";
     Ok(vec![
         told(13, "aborts", aborts),
-        match options.cases.cases {
+        match options.cases {
             None => exactly(13, what, kinds.len(), KINDS),
             // Few cases, as to repeat one, do not have every kind.
             Some(_) => told(13, what, kinds.len()),

@@ -25,9 +25,8 @@ use crate::figure::{self, Figure, Number, at_most};
 use program::{Move, Program};
 use search::{Limit, Search, Trial};
 
-/// Searches for what other queues can do to one that always has work, and holds its shortfall against the bound.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// What is attacked.
     #[arg(long, value_enum, default_value_t = Subjects::Both)]
     subject: Subjects,
@@ -62,7 +61,7 @@ enum Subjects {
 const QUICK_EEVDF: u64 = 100_000_000;
 const QUICK_EXECUTOR: u64 = 25_000_000;
 
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     if let Some(path) = &options.replay {
         return replay(path);
     }

@@ -29,7 +29,6 @@ use crate::figure::{Figure, exactly, none, told};
 use crate::watchdog::{Patience, Pulse};
 use victim::{Output, Place, Touchy, Traces, Victim};
 
-/// Panics everywhere, and counts who survives.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// A fifth of the cases: only those on the first of the schedulers. Both take seconds.

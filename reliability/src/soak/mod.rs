@@ -27,9 +27,8 @@ use crate::watchdog::{Patience, Pulse};
 use ledger::{Ledger, Tally};
 use round::Round;
 
-/// Does everything at once, for a long time, and balances the books.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// For how long.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
@@ -70,7 +69,7 @@ struct Plan {
     time: Duration,
 }
 
-pub fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
+pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let time = Duration::from_secs(if options.quick { 30 } else { options.seconds });
     let plan = Plan { seed: options.seed, first: 0, rounds: None, time };
     if let Some(round) = options.only {

@@ -28,7 +28,6 @@ use crate::figure::{Figure, none, told};
 use crate::watchdog::{Patience, Pulse};
 use waking::{Target, Waking};
 
-/// Wakes tasks from other threads, and counts what is lost.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// How many wakes, in all.
