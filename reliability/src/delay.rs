@@ -202,26 +202,21 @@ impl Workload {
         let first = rng.u64(1..=4);
         let all_restless = rng.bool();
         let others = (1..count).map(|_| all_restless.then(|| rng.u64(1..=20)));
-        let restless = [Some(first)].into_iter().chain(others).collect();
-        let lengths = match rng.u8(..3) {
-            0 => Lengths::Longest,
-            1 => Lengths::Any,
-            _ => Lengths::Seldom(rng.u64(2..=20)),
-        };
-        let host_budget = if rng.bool() { u64::MAX } else { log_uniform(rng, 10_000, 10_000_000) };
-        let host_away = if rng.bool() { 0 } else { log_uniform(rng, 1, 200_000) };
-        let longest_sleep = log_uniform(rng, longest_poll, 100 * longest_poll);
-        let polls = rng.u64(200..=2_000);
+        // In the order in which they are drawn.
         Workload {
             queues,
             tasks,
-            restless,
+            restless: [Some(first)].into_iter().chain(others).collect(),
             longest_poll,
-            lengths,
-            host_budget,
-            host_away,
-            longest_sleep,
-            polls,
+            lengths: match rng.u8(..3) {
+                0 => Lengths::Longest,
+                1 => Lengths::Any,
+                _ => Lengths::Seldom(rng.u64(2..=20)),
+            },
+            host_budget: if rng.bool() { u64::MAX } else { log_uniform(rng, 10_000, 10_000_000) },
+            host_away: if rng.bool() { 0 } else { log_uniform(rng, 1, 200_000) },
+            longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
+            polls: rng.u64(200..=2_000),
         }
     }
 

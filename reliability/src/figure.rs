@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use comfy_table::{Table, presets};
+use indicatif::HumanCount;
 use serde::Serialize;
 
 use crate::BadRequest;
@@ -98,14 +99,8 @@ fn spell(value: f64) -> String {
     if value.fract() != 0.0 || value.abs() >= 9e15 {
         return format!("{value:.3}");
     }
-    let mut text = (value as i64).to_string();
-    let sign = usize::from(value < 0.0);
-    let mut at = text.len();
-    while at > sign + 3 {
-        at -= 3;
-        text.insert(at, ',');
-    }
-    text
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", HumanCount(value.abs() as u64))
 }
 
 /// Writes the figures as a JSON array. The error is a [`BadRequest`] if the file cannot be written.

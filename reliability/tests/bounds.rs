@@ -49,16 +49,8 @@ fn idling_takes_no_polls() {
 }
 
 #[test]
-fn a_driver_can_be_dropped_after_any_poll() {
-    all_kept("cuts");
-}
-
-#[test]
-fn aborted_futures_are_dropped_within_a_tick() {
-    all_kept("aborts");
-}
-
-#[test]
-fn random_programs_run_as_on_the_reference() {
-    all_kept("scenarios");
+fn drivers_are_dropped_tasks_aborted_and_programs_run_as_is_promised() {
+    for command in ["cuts", "aborts", "scenarios"] {
+        all_kept(command);
+    }
 }

@@ -3,7 +3,6 @@
 mod main_future;
 mod queues;
 mod scene;
-mod worker;
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,7 @@ use anyhow::bail;
 use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
 
 use super::main_future::{Wait, make_moves};
-use super::queues::{Life, Lives};
-use super::worker::{Manner, Worker};
+use super::queues::{Life, Lives, Manner, Worker};
 use super::{Act, How};
 use crate::adversary::books::{Books, Outcome};
 use crate::adversary::program::Program;

@@ -3,23 +3,21 @@
 //!
 //! A scene is drawn by lot: tasks yield, wait, wake and abort each other, while others abort them too.
 
-mod board;
-
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::Poll;
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread::{self, ThreadId};
 
 use anyhow::ensure;
 use clockworker::schedulers::{Las, Qlas};
-use clockworker::{Executor, ManualClock, Queue, QueueError};
+use clockworker::{AbortHandle, Executor, ManualClock, Queue};
 use clockworker_testing::driving::poll_once;
+use fastrand::Rng;
 
 pub(crate) use crate::cases::Cases as Options;
 use crate::figure::{Figure, at_most, exactly, none, told};
-use board::{Board, Guard, Origin, Phase, QUEUES};
 
 /// Parked, arriving and ready tasks are aborted from five places; new ones from four, as they are not new to tasks any more;
 /// one that is being polled by itself or, meanwhile, by another thread.
@@ -61,10 +59,13 @@ const TURNS: u32 = 60;
 
 /// Plays a scene to its end. Gives the board, and how many futures were left at the end.
 fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
-    let board = Board::new(seed);
+    let known = Known { rng: Rng::with_seed(seed), ..Known::default() };
+    let board = Arc::new(Board { owner: thread::current().id(), known: known.into() });
     let cap = board.draw(20) + 1;
     let ex = Executor::builder().clock(ManualClock::new()).poll_cap(cap).build()?;
-    let queues = queues(&ex)?;
+    let las = ex.new_queue("las").scheduler(Las::new()).create()?;
+    let qlas = ex.new_queue("qlas").share(3).scheduler(Qlas::new()).create()?;
+    let queues: [Queue; QUEUES] = [ex.default_queue().clone(), las, qlas];
     let count = board.known().rng.usize(2..=20);
     for index in 0..count {
         spawn(&queues, index % queues.len(), &board);
@@ -82,15 +83,10 @@ fn play(seed: u64) -> anyhow::Result<(Arc<Board>, u64)> {
     (0..all).for_each(|task| abort(&board, task, Origin::Outside));
     // A drop counts as a poll, so that one turn may not be enough.
     (0..all).for_each(|_| turn());
-    let (left, panicked) = (board.left(), ex.stats().panicked);
+    let left = board.known().tasks.iter().filter(|state| state.phase != Phase::Done).count() as u64;
+    let panicked = ex.stats().panicked;
     ensure!(panicked == 0, "seed {seed}: {panicked} tasks panicked");
     Ok((board, left))
-}
-
-fn queues(ex: &Executor) -> Result<[Queue; QUEUES], QueueError> {
-    let las = ex.new_queue("las").scheduler(Las::new()).create()?;
-    let qlas = ex.new_queue("qlas").share(3).scheduler(Qlas::new()).create()?;
-    Ok([ex.default_queue().clone(), las, qlas])
 }
 
 fn spawn(queues: &[Queue], queue: usize, board: &Arc<Board>) {
@@ -192,4 +188,177 @@ fn abort(board: &Board, task: usize, origin: Origin) {
     }
     // It panics if the abort does, and then the future is never dropped, which is seen.
     drop(thread::spawn(move || handle.abort()).join());
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Spawned by another thread, and not yet seen by the owner.
+    New,
+    /// It waits for a wake.
+    Parked,
+    /// Woken, and not yet in its scheduler.
+    Arriving,
+    /// In its scheduler.
+    Ready,
+    /// Being polled.
+    Running,
+    /// Being polled, and woken meanwhile.
+    RunningWoken,
+    /// Its future is gone.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// The owner thread, between two turns.
+    Outside,
+    /// The future given to `run_until`.
+    Main,
+    /// A task, maybe itself.
+    Task,
+    /// Another thread, between two turns.
+    ThreadOutside,
+    /// Another thread, during a poll.
+    ThreadInside,
+}
+
+/// An abort of a task whose future has been dropped since.
+#[derive(Clone, Copy, Debug)]
+struct Abort {
+    /// Where the task was, and who aborted it.
+    kind: (Phase, Origin),
+    /// Polls of tasks of the same queue that began between the abort and the drop.
+    polls: u64,
+    /// Turns of the executor that began in between.
+    turns: u64,
+}
+
+/// Queues of a scene.
+const QUEUES: usize = 3;
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Of tasks and of the `run_until` future; and of the tasks of each queue.
+    polls: u64,
+    polls_of: [u64; QUEUES],
+    turns: u64,
+    tasks: Vec<TaskState>,
+    aborts: Vec<Abort>,
+    dropped_elsewhere: u64,
+    rng: Rng,
+}
+
+#[derive(Debug)]
+struct TaskState {
+    phase: Phase,
+    queue: usize,
+    /// At which poll it was woken.
+    woken_at: u64,
+    waker: Option<Waker>,
+    abort: Option<AbortHandle>,
+    /// With the numbers of polls and turns that there had been.
+    aborted: Option<Abort>,
+}
+
+#[derive(Debug)]
+struct Board {
+    owner: ThreadId,
+    known: Mutex<Known>,
+}
+
+impl Board {
+    fn draw(&self, below: u32) -> u32 {
+        self.known().rng.u32(..below)
+    }
+
+    /// There are no calls into the executor while this is held.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, queue: usize, phase: Phase) -> usize {
+        let mut known = self.known();
+        let woken_at = known.polls;
+        known.tasks.push(TaskState { queue, phase, woken_at, waker: None, abort: None, aborted: None });
+        known.tasks.len() - 1
+    }
+
+    fn begin(&self, task: usize, waker: &Waker) {
+        let mut known = self.known();
+        known.polls += 1;
+        let queue = known.tasks[task].queue;
+        known.polls_of[queue] += 1;
+        // What other threads spawned before this turn is admitted before its first slice.
+        let new = known.tasks.iter_mut().filter(|state| state.phase == Phase::New);
+        new.for_each(|state| state.phase = Phase::Ready);
+        known.tasks[task].phase = Phase::Running;
+        known.tasks[task].waker.get_or_insert_with(|| waker.clone());
+    }
+
+    /// A poll of a task ends. If it was woken, its scheduler has it.
+    fn end(&self, task: usize) {
+        let state = &mut self.known().tasks[task];
+        state.phase = if state.phase == Phase::RunningWoken { Phase::Ready } else { Phase::Parked };
+    }
+
+    /// Wakes a task on the owner thread, if it has a waker yet.
+    fn wake(&self, task: usize) {
+        let waker = {
+            let mut known = self.known();
+            let polls = known.polls;
+            let state = &mut known.tasks[task];
+            match state.phase {
+                Phase::Parked => (state.phase, state.woken_at) = (Phase::Arriving, polls),
+                Phase::Running => state.phase = Phase::RunningWoken,
+                _ => {}
+            }
+            state.waker.clone()
+        };
+        waker.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Notes that a task is being aborted, and gives what aborts it. None if that was done, or its future is gone.
+    fn abort(&self, task: usize, origin: Origin) -> Option<AbortHandle> {
+        let mut known = self.known();
+        let (all_polls, turns) = (known.polls, known.turns);
+        let polls = known.polls_of[known.tasks[task].queue];
+        let state = &mut known.tasks[task];
+        if state.phase == Phase::Done || state.aborted.is_some() {
+            return None;
+        }
+        // Admitted since, between two polls.
+        if state.phase == Phase::Arriving && state.woken_at < all_polls {
+            state.phase = Phase::Ready;
+        }
+        let handle = state.abort.clone()?;
+        state.aborted = Some(Abort { kind: (state.phase, origin), polls, turns });
+        Some(handle)
+    }
+
+    fn dropped(&self, task: usize) {
+        let mut known = self.known();
+        known.dropped_elsewhere += u64::from(thread::current().id() != self.owner);
+        let (polls, turns) = (known.polls_of[known.tasks[task].queue], known.turns);
+        let state = &mut known.tasks[task];
+        state.phase = Phase::Done;
+        let waker = state.waker.take();
+        let aborted = state.aborted;
+        let took = |since: Abort| Abort { polls: polls - since.polls, turns: turns - since.turns, ..since };
+        known.aborts.extend(aborted.map(took));
+        drop(known);
+        drop(waker);
+    }
+}
+
+/// Tells the board when it is dropped, with the future that it is in.
+#[derive(Debug)]
+struct Guard {
+    board: Arc<Board>,
+    task: usize,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.board.dropped(self.task);
+    }
 }
