@@ -5,10 +5,9 @@ use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::books::{Books, Outcome};
+use super::draw;
 use super::program::{Field, Move, Program};
-use super::{draw, known};
 
-/// What can be done to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Act {
     /// The queue wakes. It preempts the slice under way if `Eevdf` says so.
@@ -32,10 +31,6 @@ pub(super) enum Act {
 impl Move for Act {
     const SUBJECT: &'static str = "eevdf";
     const BILLS: bool = false;
-
-    fn known() -> Vec<Program<Self>> {
-        known::to_eevdf()
-    }
 
     fn draw(rng: &mut Rng, program: &Program<Self>) -> Self {
         let queue = program.other_queue(rng);
@@ -82,7 +77,7 @@ impl Move for Act {
         let mut stage = Stage::set(program, operations);
         while stage.books.next_cycle() {
             for &act in &program.moves {
-                stage.books.make_move();
+                stage.books.operations += 1;
                 stage.act(act);
             }
         }
@@ -107,7 +102,6 @@ struct Stage<'a> {
     books: Books,
 }
 
-/// A queue's turn.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     id: QueueId,

@@ -67,15 +67,15 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     }
     let mut figures = Vec::new();
     if options.subject != Subjects::Executor {
-        figures.extend(search::<eevdf::Act>(options, QUICK_EEVDF)?);
+        figures.extend(search(options, QUICK_EEVDF, known::to_eevdf())?);
     }
     if options.subject != Subjects::Eevdf {
-        figures.extend(search::<executor::Act>(options, QUICK_EXECUTOR)?);
+        figures.extend(search(options, QUICK_EXECUTOR, known::to_executor())?);
     }
     Ok(figures)
 }
 
-fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>> {
+fn search<M: Move>(options: &Options, quick: u64, known: Vec<Program<M>>) -> anyhow::Result<Vec<Figure>> {
     let bar = bar(1_000);
     bar.set_message(M::SUBJECT);
     let limit = match options.subject {
@@ -83,7 +83,8 @@ fn search<M: Move>(options: &Options, quick: u64) -> anyhow::Result<Vec<Figure>>
         Subjects::Both => Limit::Time(options.minutes / 2),
         Subjects::Eevdf | Subjects::Executor => Limit::Time(options.minutes),
     };
-    let search = Search::<M>::new(limit, options.seed, options.random_only);
+    let known = if options.random_only { Vec::new() } else { known };
+    let search = Search::new(limit, options.seed, known);
     let found = search.run(|part| bar.set_position((1_000.0 * part) as u64))?;
     bar.finish_and_clear();
     let mut figures = vec![
@@ -190,10 +191,10 @@ mod tests {
             fs::remove_file(&path).unwrap();
             figures
         };
-        let known = eevdf::Act::known().swap_remove(0);
+        let known = known::to_eevdf().swap_remove(0);
         let ratio = Trial::at_length(known.clone()).unwrap().outcome.ratio();
         assert_eq!(replay(&known).unwrap()[0].value, ratio);
-        assert!(replay(&executor::Act::known()[0]).unwrap()[0].value > 0.0);
+        assert!(replay(&known::to_executor()[0]).unwrap()[0].value > 0.0);
         let wrong = replay(&"{\"subject\": \"tokio\"}").unwrap_err();
         assert!(wrong.is::<BadRequest>() && format!("{wrong:#}").contains("'eevdf' or 'executor'"));
     }

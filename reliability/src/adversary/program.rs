@@ -31,8 +31,6 @@ pub(super) trait Move: Copy + Debug + PartialEq + Serialize + DeserializeOwned {
     /// Whether it bills time itself, so that the bills can be compared with the truth.
     const BILLS: bool;
 
-    fn known() -> Vec<Program<Self>>;
-
     fn draw(rng: &mut Rng, program: &Program<Self>) -> Self;
 
     /// Changes one thing of it, if there is any but the queue.

@@ -48,7 +48,7 @@ async fn join(scene: &Scene, task: JoinHandle<()>) {
         Poll::Pending => scene.wait.poll(cx),
     })
     .await;
-    scene.wait.end();
+    scene.wait.left.set(0);
 }
 
 /// Counts polls for the main future, and wakes it.
@@ -99,10 +99,6 @@ impl Wait {
         }
         self.waker.set(Some(cx.waker().clone()));
         Poll::Pending
-    }
-
-    pub(super) fn end(&self) {
-        self.left.set(0);
     }
 
     fn is_over(&self) -> bool {

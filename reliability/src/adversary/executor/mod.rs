@@ -8,8 +8,8 @@ use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::books::Outcome;
+use super::draw;
 use super::program::{Field, Move, Program};
-use super::{draw, known};
 
 /// What the main future can do, or a task in its stead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,10 +66,6 @@ impl Act {
 impl Move for Act {
     const SUBJECT: &'static str = "executor";
     const BILLS: bool = true;
-
-    fn known() -> Vec<Program<Self>> {
-        known::to_executor()
-    }
 
     fn draw(rng: &mut Rng, program: &Program<Self>) -> Self {
         let (queue, polls) = (program.other_queue(rng), draw::polls(rng));

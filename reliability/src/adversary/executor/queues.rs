@@ -24,7 +24,6 @@ pub(super) struct Life {
     aborts: RefCell<Vec<AbortHandle>>,
 }
 
-/// All queues that there were.
 #[derive(Default)]
 pub(super) struct Lives {
     pub(super) all: Vec<Rc<Life>>,
@@ -38,13 +37,9 @@ pub(super) struct Lives {
 }
 
 /// No queue gets more tasks than this.
-const CROWD: usize = 32;
+pub(super) const CROWD: usize = 32;
 
 impl Life {
-    pub(super) fn is_crowded(&self) -> bool {
-        self.queue.stats().live >= CROWD
-    }
-
     pub(super) fn remember(&self, task: AbortHandle) {
         let mut aborts = self.aborts.borrow_mut();
         if aborts.len() > 2 * CROWD {
@@ -115,7 +110,6 @@ pub(super) struct Worker {
     last_poll: u64,
 }
 
-/// How long it goes on.
 pub(super) enum Manner {
     /// It always has work.
     Always,

@@ -10,7 +10,7 @@ use anyhow::bail;
 use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, QueueError};
 
 use super::main_future::{Wait, make_moves};
-use super::queues::{Life, Lives, Manner, Worker};
+use super::queues::{CROWD, Life, Lives, Manner, Worker};
 use super::{Act, How};
 use crate::adversary::books::{Books, Outcome};
 use crate::adversary::program::Program;
@@ -151,7 +151,7 @@ impl Scene {
         drop: u64,
         how: How,
     ) -> Option<JoinHandle<()>> {
-        let life = self.open(number).filter(|life| !life.is_crowded())?;
+        let life = self.open(number).filter(|life| life.queue.stats().live < CROWD)?;
         let manner = Manner::Polls { left: polls, drop };
         let task = match how {
             How::Forget | How::Await => life.queue.spawn(Worker::new(self, &life, manner)),
@@ -183,19 +183,17 @@ impl Scene {
 
     /// A task is polled: it uses the thread, and does what it was left to do.
     pub(super) fn poll(self: &Rc<Self>, life: &Life) -> u64 {
-        let length = self.next_length(life.number);
+        let length = {
+            let polled = &mut self.polls.borrow_mut()[life.number];
+            *polled += 1;
+            self.program.queues[life.number].polls[(*polled - 1) % 2]
+        };
         self.spend(life, length, length);
         for at in self.wait.count(life.number) {
             self.count_move();
             self.act(self.program.moves[at]);
         }
         length
-    }
-
-    fn next_length(&self, number: usize) -> u64 {
-        let polled = &mut self.polls.borrow_mut()[number];
-        *polled += 1;
-        self.program.queues[number].polls[(*polled - 1) % 2]
     }
 
     /// A task is dropped, after a poll of so long that ended with it.
@@ -212,7 +210,7 @@ impl Scene {
     }
 
     pub(super) fn count_move(&self) {
-        self.books.borrow_mut().make_move();
+        self.books.borrow_mut().operations += 1;
     }
 
     pub(super) fn next_cycle(&self) -> bool {
