@@ -233,10 +233,9 @@ struct Abort {
     turns: u64,
 }
 
-/// Queues of a scene.
 const QUEUES: usize = 3;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Known {
     /// Of tasks and of the `run_until` future; and of the tasks of each queue.
     polls: u64,
@@ -248,7 +247,6 @@ struct Known {
     rng: Rng,
 }
 
-#[derive(Debug)]
 struct TaskState {
     phase: Phase,
     queue: usize,
@@ -260,7 +258,6 @@ struct TaskState {
     aborted: Option<Abort>,
 }
 
-#[derive(Debug)]
 struct Board {
     owner: ThreadId,
     known: Mutex<Known>,
@@ -351,7 +348,6 @@ impl Board {
 }
 
 /// Tells the board when it is dropped, with the future that it is in.
-#[derive(Debug)]
 struct Guard {
     board: Arc<Board>,
     task: usize,

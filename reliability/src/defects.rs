@@ -111,7 +111,6 @@ fn parse(path: &Path, text: &str) -> anyhow::Result<Defect> {
     })
 }
 
-/// One figure per promise: how many of its defects were caught.
 #[allow(clippy::print_stdout, reason = "the table is for a terminal")]
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let mut defects = read_all()?;
@@ -205,7 +204,6 @@ impl Testbed {
         Ok(())
     }
 
-    /// Puts the defect in, runs its test, and takes it out again.
     fn try_defect(&self, defect: &Defect) -> anyhow::Result<(Ended, String)> {
         self.apply(&defect.path, &[])?;
         let tried = self.run(&defect.caught_by);

@@ -67,7 +67,10 @@ type Woken = Rc<Cell<Option<Duration>>>;
 fn play(seed: u64, tally: &mut Tally) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let workload = Workload::draw(&mut rng);
-    let bound = |of, others| workload.longest_delay(of, others);
+    let bound = |of: usize, others| {
+        let delay = bounds::delay(&workload.queues, of, workload.tasks[of], others);
+        bounds::with_host(delay, workload.host_budget, workload.host_away)
+    };
     let queues = 0..workload.queues.len();
     let scene = Rc::new(Scene {
         seed,
@@ -153,7 +156,8 @@ impl Scene {
         }
         tally.restless.add(delay / bound, seed);
         tally.restless_by_steady.add(delay / beside_contenders, seed);
-        if queue == 0 && self.workload.is_steady() {
+        let others_contend = self.workload.restless[1..].iter().all(Option::is_none);
+        if queue == 0 && others_contend {
             tally.steady.add(delay / beside_contenders, seed);
         }
     }
@@ -218,16 +222,6 @@ impl Workload {
             longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
             polls: rng.u64(200..=2_000),
         }
-    }
-
-    /// Whether all queues but the first contend all the time.
-    fn is_steady(&self) -> bool {
-        self.restless[1..].iter().all(Option::is_none)
-    }
-
-    fn longest_delay(&self, queue: usize, others: Others) -> f64 {
-        let delay = bounds::delay(&self.queues, queue, self.tasks[queue], others);
-        bounds::with_host(delay, self.host_budget, self.host_away)
     }
 
     fn length(&self, rng: &mut Rng) -> u64 {

@@ -19,24 +19,24 @@ use crate::cases::{Worst, log_uniform};
 use crate::figure::{Figure, told};
 
 pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let (mut lags, mut errors) = (Lags::default(), Errors::default());
+    let mut worst = Tally::default();
     let intervals = options.play(10_000, 200, |seed| {
-        serve(seed, &mut lags);
+        serve(seed, &mut worst);
         Ok(())
     })?;
-    let seconds = options.play(1_000, 20, |seed| run_a_second(seed, &mut errors))?;
+    let seconds = options.play(1_000, 20, |seed| run_a_second(seed, &mut worst))?;
     let mut figures = vec![
         told(6, "steady intervals, random shares, requests and polls", intervals),
-        told(6, "times every lag was looked at", lags.looks),
-        told(6, "greatest |lag| / (largest request + longest poll)", lags.simple.value),
+        told(6, "times every lag was looked at", worst.looks),
+        told(6, "greatest |lag| / (largest request + longest poll)", worst.simple.value),
         told(6, "seconds of virtual time on the executor", seconds),
     ];
     let held = [
-        ("greatest lag / bound of a queue that is behind", lags.behind, 1.0),
-        ("greatest lag / bound of a queue that is ahead", lags.ahead, 1.0),
-        ("greatest error of a lag in ns per second of service", lags.error, 1_000.0),
-        ("share error after 1 s, % of what a queue of 10 % or more is owed", errors.of_owed, 1.0),
-        ("share error after 1 s, % of the second, any queue", errors.of_second, 1.0),
+        ("greatest lag / bound of a queue that is behind", worst.behind, 1.0),
+        ("greatest lag / bound of a queue that is ahead", worst.ahead, 1.0),
+        ("greatest error of a lag in ns per second of service", worst.error, 1_000.0),
+        ("share error after 1 s, % of what a queue of 10 % or more is owed", worst.of_owed, 1.0),
+        ("share error after 1 s, % of the second, any queue", worst.of_second, 1.0),
     ];
     figures.extend(held.into_iter().flat_map(|(what, worst, bound)| worst.figures(6, what, bound)));
     Ok(figures)
@@ -48,7 +48,7 @@ const BITS: u32 = 64;
 const SERVICES: u32 = 2_000;
 
 #[derive(Debug, Default)]
-struct Lags {
+struct Tally {
     looks: u64,
     /// Service that a queue is owed, in parts of its bound.
     behind: Worst,
@@ -58,6 +58,9 @@ struct Lags {
     simple: Worst,
     /// How far `Eevdf`'s own lag was from the oracle's, in nanoseconds per second of service.
     error: Worst,
+    /// What a queue's share was off by after a second, in per cent of what it was owed, and of the second.
+    of_owed: Worst,
+    of_second: Worst,
 }
 
 struct Interval {
@@ -69,7 +72,7 @@ struct Interval {
     served: u64,
 }
 
-fn serve(seed: u64, lags: &mut Lags) {
+fn serve(seed: u64, worst: &mut Tally) {
     let mut rng = Rng::with_seed(seed);
     let mut interval = Interval::begin(seed, &mut rng);
     // The executor serves until the request is spent, and asks then; a preemption makes it ask sooner.
@@ -85,7 +88,7 @@ fn serve(seed: u64, lags: &mut Lags) {
         interval.eevdf.charge(id, service);
         interval.oracle.charge(id.index(), service);
         interval.served += service;
-        interval.look(lags);
+        interval.look(worst);
     }
 }
 
@@ -113,19 +116,19 @@ impl Interval {
         Interval { seed, eevdf, oracle, queues, ids, served: 0 }
     }
 
-    fn look(&self, lags: &mut Lags) {
+    fn look(&self, worst: &mut Tally) {
         let most = |of: fn(&bounds::Queue) -> u64| self.queues.iter().map(of).max().unwrap_or(0);
         let simple = (most(|queue| queue.request) + most(|queue| queue.longest_poll)) as f64;
-        lags.looks += 1;
+        worst.looks += 1;
         for (index, &id) in self.ids.iter().enumerate() {
             let lag = self.oracle.lag(index) as f64 / (1_u128 << BITS) as f64;
             let (behind, ahead) = bounds::lag(&self.queues, index);
-            lags.behind.add(lag / behind, self.seed);
-            lags.ahead.add(-lag / ahead, self.seed);
-            lags.simple.add(lag.abs() / simple, self.seed);
+            worst.behind.add(lag / behind, self.seed);
+            worst.ahead.add(-lag / ahead, self.seed);
+            worst.simple.add(lag.abs() / simple, self.seed);
             // `as_ns` rounds to the nanosecond.
             let error = (self.eevdf.lag(id).as_ns() as f64 - lag).abs() - 1.0;
-            lags.error.add(error / (self.served as f64 / 1e9), self.seed);
+            worst.error.add(error / (self.served as f64 / 1e9), self.seed);
         }
     }
 }
@@ -136,15 +139,8 @@ const SECOND: Duration = Duration::from_secs(1);
 /// of poll, 1 % of a tenth of a second is more than its lag may be.
 const PART: f64 = 0.1;
 
-/// The worst that shares were off by, in per cent.
-#[derive(Debug, Default)]
-struct Errors {
-    of_owed: Worst,
-    of_second: Worst,
-}
-
 /// Runs a second of virtual time on the executor, and adds what the queues' service is off by.
-fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()> {
+fn run_a_second(seed: u64, worst: &mut Tally) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let time = VirtualTime::new();
     let ex = Executor::builder().clock(time.clock()).build()?;
@@ -174,9 +170,9 @@ fn run_a_second(seed: u64, errors: &mut Errors) -> anyhow::Result<()> {
     for queue in &queues {
         let part = f64::from(queue.share()) / shares;
         let error = (busy(queue) - part * total).abs();
-        errors.of_second.add(100.0 * error / total, seed);
+        worst.of_second.add(100.0 * error / total, seed);
         if part >= PART {
-            errors.of_owed.add(100.0 * error / (part * total), seed);
+            worst.of_owed.add(100.0 * error / (part * total), seed);
         }
     }
     Ok(())

@@ -61,7 +61,6 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// All there is to weaken in the executor's source.
 fn find() -> anyhow::Result<Vec<Weakening>> {
     let root = workspace();
     let mut found = Vec::new();
@@ -129,7 +128,6 @@ fn executions(line: &str) -> Option<u64> {
     rest.strip_suffix(" executions")?.parse().ok()
 }
 
-/// One ordering, to be made weaker.
 #[derive(Clone, Debug)]
 struct Weakening {
     /// Below `clockworker/src`.

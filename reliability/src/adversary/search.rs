@@ -36,7 +36,6 @@ pub(super) enum Limit {
     Time(Duration),
 }
 
-#[derive(Debug)]
 pub(super) struct Search<M> {
     limit: Limit,
     started: Instant,

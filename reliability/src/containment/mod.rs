@@ -116,7 +116,6 @@ const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere,
 const EVENTS: [Event; 3] = [Event::Nothing, Event::Abort, Event::DropExecutor];
 const MOMENTS: [Moment; 4] = [Moment::BeforeFirstPoll, Moment::Asleep, Moment::Woken, Moment::AfterTheEnd];
 
-/// One combination of where the panic strikes and what happens to the task besides.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     place: Place,
@@ -207,16 +206,16 @@ struct Stage {
 /// What has the victim's handle.
 enum Holder {
     Stage(JoinHandle<Output>),
-    /// A task of the executor, which awaits it.
     Task(JoinHandle<()>),
-    /// Another thread, which awaits it.
     Thread(thread::JoinHandle<()>),
     Dropped,
 }
 
 impl Stage {
     fn set(case: Case) -> anyhow::Result<Self> {
-        let (ex, traces) = (Executor::new(), Traces::new(case.place));
+        let ex = Executor::new();
+        let traces = Traces { place: case.place, panics: 0.into(), waker: None.into(), outputs: 0.into() };
+        let traces = Arc::new(traces);
         let (queue, struck) = case.queue(&ex)?;
         let victim = Victim { traces: Arc::clone(&traces), polled: false };
         let victim = match case.spawn {

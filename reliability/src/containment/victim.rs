@@ -20,20 +20,15 @@ pub(super) enum Place {
     Scheduler(Fault),
 }
 
-#[derive(Debug)]
 pub(super) struct Traces {
-    place: Place,
+    pub(super) place: Place,
     pub(super) panics: AtomicU64,
-    waker: Mutex<Option<Waker>>,
+    pub(super) waker: Mutex<Option<Waker>>,
     /// Made and not dropped.
     pub(super) outputs: AtomicI64,
 }
 
 impl Traces {
-    pub(super) fn new(place: Place) -> Arc<Self> {
-        Arc::new(Traces { place, panics: 0.into(), waker: None.into(), outputs: 0.into() })
-    }
-
     /// Panics if this is the place, and no other panic is under way.
     fn come_to(&self, place: Place) {
         if self.place == place && !std::thread::panicking() {
@@ -49,7 +44,6 @@ impl Traces {
 }
 
 /// Is polled, waits to be woken, and gives an output at the second poll; unless it panics before.
-#[derive(Debug)]
 pub(super) struct Victim {
     pub(super) traces: Arc<Traces>,
     pub(super) polled: bool,
@@ -77,7 +71,6 @@ impl Drop for Victim {
     }
 }
 
-#[derive(Debug)]
 pub(super) struct Output(Arc<Traces>);
 
 impl Drop for Output {

@@ -77,7 +77,6 @@ thread_local! {
 }
 
 /// A task's entry in the books, which it carries with it. Closed when it is dropped.
-#[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: u64,
     pub(super) ledger: Arc<Ledger>,
@@ -118,7 +117,6 @@ impl Drop for Entry {
     }
 }
 
-#[derive(Debug)]
 pub(super) struct Output {
     ledger: Arc<Ledger>,
     _panics: Option<PanicsWhenDropped>,

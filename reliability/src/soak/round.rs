@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ledger::{Ledger, Output, Tally, resolved};
 use super::shared::{Awaiter, Job, Shared};
-use super::tasks::{self, Gate};
+use super::tasks::{self, Gate, Opener};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -81,7 +81,8 @@ impl Round {
         let only = Rc::into_inner(shared).context("a task still holds what they share")?;
         drop(only);
         workers.join()?;
-        workers.join_awaiter()?;
+        // All handles that it got have resolved then.
+        ended(workers.awaiter)?;
         let unresolved = resolve_all(ledger, handles);
         let (tasks, polls) = match stats {
             Some(stats) => ([stats.spawned, stats.completed, stats.cancelled, stats.panicked], stats.polls),
@@ -177,7 +178,6 @@ async fn main_part(shared: &Shared) {
     }
 }
 
-/// A run that is polled a few times and dropped.
 fn cut_short(shared: &Shared) {
     let mut run = pin!(shared.ex.run_until(main_part(shared)));
     for _ in 0..1 + shared.below(4) {
@@ -195,9 +195,11 @@ async fn finish(shared: &Shared) {
         for _ in 0..3 {
             yield_now().await;
         }
-        if !shared.open_all() && shared.ex.stats().live == 0 {
+        let openers = shared.openers.take();
+        if openers.is_empty() && shared.ex.stats().live == 0 {
             return;
         }
+        openers.into_iter().for_each(Opener::open);
     }
 }
 
@@ -252,11 +254,6 @@ impl Workers {
     /// Waits for those that wake, abort and spawn.
     fn join(&mut self) -> anyhow::Result<()> {
         self.threads.drain(..).try_for_each(ended)
-    }
-
-    /// Waits for the one that awaits: all handles that it got have resolved then.
-    fn join_awaiter(self) -> anyhow::Result<()> {
-        ended(self.awaiter)
     }
 }
 

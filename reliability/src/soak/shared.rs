@@ -132,12 +132,4 @@ impl Shared {
             None => self.openers.borrow_mut().push(opener),
         }
     }
-
-    /// Ends all waits that no thread is to end. False if there was none.
-    pub(super) fn open_all(&self) -> bool {
-        let openers = self.openers.take();
-        let any = !openers.is_empty();
-        openers.into_iter().for_each(Opener::open);
-        any
-    }
 }

@@ -114,7 +114,6 @@ async fn together(shared: &Weak<Shared>, ledger: &Arc<Ledger>, mut set: JoinSet<
     }
 }
 
-#[derive(Debug)]
 pub(super) struct Opener {
     open: Arc<AtomicBool>,
     pub(super) waker: Waker,

@@ -111,7 +111,6 @@ fn lost(shown: &Shown) -> String {
     if text.is_empty() { "; all wakes were seen, something else hangs".into() } else { text }
 }
 
-/// What is woken, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// One thread, one task, and the next wake only when the last was seen: one poll for each.
