@@ -4,7 +4,6 @@
 //! tasks that spawn, wake, abort, panic, wait and await at random; and ends it. What the round does comes from its seed.
 //! A round without threads is played twice, and must be the same both times.
 
-mod acts;
 mod ledger;
 mod round;
 mod shared;

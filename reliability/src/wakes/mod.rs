@@ -8,12 +8,11 @@ mod waking;
 
 use std::cell::Cell;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{self, Poll};
+use std::task::Poll;
 use std::thread;
 
 use anyhow::Context;
@@ -173,26 +172,22 @@ struct Outcome {
 /// The tasks that are being woken, for the watchdog.
 type Shown = Mutex<Vec<Arc<Target>>>;
 
-/// Looks at what was sent whenever it is woken, and never ends by itself, unless it was told when.
-struct Watching {
-    target: Arc<Target>,
-    polls: Rc<Cell<u64>>,
-    /// After how many wakes it completes.
-    until: u64,
+/// Looks at what was sent whenever it is woken, and completes after `until` wakes.
+async fn look(target: Arc<Target>, polls: Rc<Cell<u64>>, until: u64) {
+    let gone = Gone(target);
+    poll_fn(|cx| {
+        polls.set(polls.get() + 1);
+        if gone.0.look(cx) >= until { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await
 }
 
-impl Future for Watching {
-    type Output = ();
+/// Tells the threads when it is dropped, with the future that it is in.
+struct Gone(Arc<Target>);
 
-    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
-        self.polls.set(self.polls.get() + 1);
-        if self.target.look(cx) >= self.until { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
-
-impl Drop for Watching {
+impl Drop for Gone {
     fn drop(&mut self) {
-        self.target.gone.store(true, Ordering::Release);
+        self.0.gone.store(true, Ordering::Release);
     }
 }
 
@@ -307,7 +302,7 @@ impl Play<'_> {
     fn spawn(&mut self, target: &Arc<Target>) -> JoinHandle<()> {
         let completes = self.scene.kind == Kind::Lives && self.rng.bool();
         let until = if completes { self.rng.u64(1..LIVES_WAKES / 32) } else { u64::MAX };
-        self.ex.spawn(Watching { target: Arc::clone(target), polls: Rc::clone(&self.polls), until })
+        self.ex.spawn(look(Arc::clone(target), Rc::clone(&self.polls), until))
     }
 }
 

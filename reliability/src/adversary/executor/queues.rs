@@ -28,7 +28,7 @@ pub(super) struct Life {
 pub(super) struct Lives {
     pub(super) all: Vec<Rc<Life>>,
     /// By number in the program: none where it is closed.
-    open: Vec<Option<Rc<Life>>>,
+    pub(super) open: Vec<Option<Rc<Life>>>,
     /// Closed, with tasks left.
     closing: Vec<Rc<Life>>,
     /// Places to be taken, the next one last.
@@ -57,10 +57,6 @@ impl Life {
 }
 
 impl Lives {
-    pub(super) fn open(&self, number: usize) -> Option<Rc<Life>> {
-        self.open.get(number)?.clone()
-    }
-
     /// A queue was created: it takes the place of the one that went last, or a new one.
     pub(super) fn add(&mut self, number: usize, queue: Queue) -> Rc<Life> {
         self.sweep();
@@ -215,9 +211,9 @@ mod tests {
         lives.close(1);
         lives.close(2);
         assert_eq!([1, 2].map(|number| add(&mut lives, number)), [2, 1]);
-        let task = lives.open(1).unwrap().queue.spawn(yield_now());
+        let task = lives.open[1].clone().unwrap().queue.spawn(yield_now());
         lives.close(1);
-        assert!(lives.open(1).is_none());
+        assert!(lives.open[1].is_none());
         assert_eq!(add(&mut lives, 1), 3, "it has a task yet");
         ex.block_on(task).unwrap();
         lives.close(1);

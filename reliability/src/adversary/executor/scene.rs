@@ -100,7 +100,7 @@ impl Scene {
     }
 
     fn open(&self, number: usize) -> Option<Rc<Life>> {
-        self.lives.borrow().open(number)
+        self.lives.borrow().open[number].clone()
     }
 
     pub(super) fn act(self: &Rc<Self>, act: Act) {
