@@ -220,7 +220,6 @@ impl Testbed {
         succeed(&mut git).map(drop).with_context(stale)
     }
 
-    /// Builds test programs of a library, and says where they are.
     fn build(
         &self,
         library: &str,

@@ -68,7 +68,15 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     for area in AREAS {
         let is_asked_for = options.area.as_ref().is_none_or(|only| only == area.name);
         if is_asked_for && (area.name == "eevdf" || !options.quick) {
-            figures.extend(area.figures(mutate(&area, options)?));
+            let counts = mutate(&area, options)?;
+            let Area { promise, title, .. } = area;
+            figures.extend([
+                told(promise, format!("{title}: mutants made"), counts.total_mutants),
+                told(promise, format!("{title}: mutants that do not compile"), counts.unviable),
+                told(promise, format!("{title}: mutants caught by a failing test"), counts.caught),
+                told(promise, format!("{title}: mutants caught by a hang"), counts.timeout),
+                none(promise, format!("{title}: unexplained mutants that survive"), counts.missed),
+            ]);
         }
     }
     Ok(figures)
@@ -114,19 +122,6 @@ fn command(area: &Area, options: &Options, root: &Path, out: &Path) -> Command {
     // Most of the time goes into building.
     command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     command
-}
-
-impl Area {
-    fn figures(&self, counts: Counts) -> [Figure; 5] {
-        let &Area { promise, title, .. } = self;
-        [
-            told(promise, format!("{title}: mutants made"), counts.total_mutants),
-            told(promise, format!("{title}: mutants that do not compile"), counts.unviable),
-            told(promise, format!("{title}: mutants caught by a failing test"), counts.caught),
-            told(promise, format!("{title}: mutants caught by a hang"), counts.timeout),
-            none(promise, format!("{title}: unexplained mutants that survive"), counts.missed),
-        ]
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use anyhow::{Context, ensure};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Passed,
-    /// As tests fail.
     Failed,
     /// In another way, which this tells: by a signal, or by an exit.
     Crashed(String),

@@ -163,7 +163,6 @@ struct Shared {
 }
 
 impl Shared {
-    /// The task's own use of the lock.
     fn use_lock(&self) {
         if INSIDE.get() {
             self.inside.fetch_add(1, Ordering::Relaxed);

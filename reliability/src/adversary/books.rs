@@ -72,21 +72,18 @@ impl Books {
         self.shares_change |= self.shares[place] != share;
         self.shares[place] = share;
         self.most = self.most.max(self.shares.iter().map(|&share| u64::from(share)).sum());
-        let greatest = &mut self.places[place].share;
-        *greatest = share.max(*greatest);
+        self.places[place].share = self.places[place].share.max(share);
     }
 
     pub(super) fn set_request(&mut self, place: usize, request: u64) {
-        let greatest = &mut self.places[place].request;
-        *greatest = request.max(*greatest);
+        self.places[place].request = self.places[place].request.max(request);
     }
 
     /// The queue in that place alone used the thread for `ns`, which ends a poll or a drop of `poll` in all.
     pub(super) fn serve(&mut self, place: usize, ns: u64, poll: u64) {
         self.ledger.serve(place == self.victim, ns);
         self.operations += 1;
-        let longest = &mut self.places[place].longest_poll;
-        *longest = poll.max(*longest);
+        self.places[place].longest_poll = self.places[place].longest_poll.max(poll);
     }
 
     /// Whether there is to be one more cycle. There are as many in each third of the play.

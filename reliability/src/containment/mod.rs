@@ -79,9 +79,7 @@ enum Spawn {
 enum Fate {
     /// It is polled at the end.
     Kept,
-    /// A task of the same executor awaits it.
     AwaitedHere,
-    /// Another thread does.
     AwaitedElsewhere,
     /// It is dropped at the moment.
     Dropped,

@@ -69,7 +69,7 @@ impl Round {
     /// Plays it. The ledger must be new.
     pub(super) fn play(self, ledger: &Arc<Ledger>) -> anyhow::Result<Summary> {
         let (shared, mut workers) = self.begin(ledger)?;
-        tasks::receive_in(&shared.me);
+        tasks::SHARED.replace(shared.me.clone());
         for _ in 0..self.cuts {
             cut_short(&shared);
         }

@@ -16,12 +16,7 @@ use super::shared::Shared;
 
 thread_local! {
     /// The shared of tasks that other threads spawn on this one.
-    static SHARED: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
-}
-
-/// Tasks that arrive on this thread from now on belong there.
-pub(super) fn receive_in(shared: &Weak<Shared>) {
-    SHARED.replace(shared.clone());
+    pub(super) static SHARED: RefCell<Weak<Shared>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Spawns a task through a handle, on any thread. Its future is made on the owner's.

@@ -60,8 +60,8 @@ pub(super) struct Wait {
     of: Cell<Option<usize>>,
     /// Polls of any queue until it is given up.
     patience: Cell<u32>,
-    /// What is to be done inside the last poll: from the one move to the other.
-    moves: Cell<(usize, usize)>,
+    /// What is to be done inside the last poll.
+    moves: Cell<Range<usize>>,
     waker: Cell<Option<Waker>>,
 }
 
@@ -73,7 +73,7 @@ impl Wait {
         self.left.set(polls);
         self.of.set(of);
         self.patience.set(PATIENCE);
-        self.moves.set((moves.start, moves.end));
+        self.moves.set(moves);
     }
 
     /// A queue had a poll. The moves to be made inside of it, where it is the last that is waited for.
@@ -84,13 +84,10 @@ impl Wait {
         let counts = self.of.get().is_none_or(|of| of == number);
         self.left.set(self.left.get() - u32::from(counts));
         self.patience.set(self.patience.get() - 1);
-        if self.is_over()
-            && let Some(waker) = self.waker.take()
-        {
-            waker.wake();
+        if self.is_over() {
+            self.waker.take().into_iter().for_each(Waker::wake);
         }
-        let (from, to) = if self.left.get() == 0 { self.moves.get() } else { (0, 0) };
-        from..to
+        if self.left.get() == 0 { self.moves.take() } else { 0..0 }
     }
 
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {

@@ -130,9 +130,7 @@ impl Napper {
     /// Gives it more to do. False if there is none.
     pub(super) fn wake(&self, polls: u32) -> bool {
         self.polls_left.set((self.polls_left.get() + polls).min(LONGEST_DAY));
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
+        self.waker.take().into_iter().for_each(Waker::wake);
         self.is_there.get()
     }
 }
