@@ -78,8 +78,7 @@ impl Round {
         self.end(&shared, &mut workers)?;
         let stats = (self.ending != Ending::Dropped).then(|| shared.ex.stats());
         let (queues, handles) = (shared.all_queues.take(), shared.handles.take());
-        let only = Rc::into_inner(shared).context("a task still holds what they share")?;
-        drop(only);
+        drop(Rc::into_inner(shared).context("a task still holds what they share")?);
         workers.join()?;
         // All handles that it got have resolved then.
         ended(workers.awaiter)?;
@@ -242,12 +241,11 @@ impl Workers {
         let (awaiter, handles) = unbounded_channel();
         let books = Arc::clone(ledger);
         let awaiting = thread::spawn(move || await_all(handles, &books));
-        let (mut threads, mut jobs) = (Vec::new(), Vec::new());
-        for _ in 0..count {
+        let start = |_| {
             let (send, receive) = channel::<Job>();
-            threads.push(thread::spawn(move || receive.iter().for_each(|job| job())));
-            jobs.push(send);
-        }
+            (thread::spawn(move || receive.iter().for_each(|job| job())), send)
+        };
+        let (threads, jobs) = (0..count).map(start).unzip();
         (Workers { threads, awaiter: awaiting }, jobs, awaiter)
     }
 
