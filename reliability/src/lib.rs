@@ -2,7 +2,7 @@
 //!
 //! Every subcommand measures one thing and returns [figures](figure::Figure); the program prints them as a table, writes
 //! them as JSON with `--json`, and fails if one is out of its bound. `RELIABILITY.md` lists all of them. A subcommand is a
-//! file or folder of its name, but for `host`, which is [`turns`].
+//! file or folder of its name, but for `host`, which is `turns`.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "it is a program's: what is said is what a name does not say")]
