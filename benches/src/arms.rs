@@ -28,13 +28,11 @@ use tokio::task::LocalSet;
 pub trait Contender: 'static {
     /// Waits for a task; fails if the task panicked or was cancelled.
     type Handle: Future<Output = Result<(), Self::Lost>> + 'static;
-    /// Why a task has no result.
     type Lost: fmt::Debug;
 
     /// Spawns a task. To be called inside [`Contender::run_until`].
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
 
-    /// Lets a task go on that is not awaited.
     fn detach(handle: Self::Handle) {
         drop(handle);
     }
@@ -42,7 +40,6 @@ pub trait Contender: 'static {
     /// Has a task dropped before its end. Only `overhead` does this, and not of contenders that cannot.
     fn abort(handle: Self::Handle);
 
-    /// Runs `root`, and the tasks while it is not ready.
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
 }
 

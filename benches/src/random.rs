@@ -12,24 +12,18 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// What a sequence of random numbers is for: each purpose has its own, so that none shifts another.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
-    /// The order of the arms.
     Order = 1,
-    /// Arrivals of foreground tasks and the work in each.
     Arrivals = 2,
-    /// The bootstrap's resampling.
     Resampling = 3,
-    /// Which task belongs to which group.
     Groups = 4,
     /// How long each poll of the background takes.
     Work = 5,
 }
 
-/// A sequence of random numbers.
 #[derive(Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The sequence of `seed` for one purpose; `part` tells apart several of the same purpose.
     pub fn new(seed: u64, purpose: Purpose, part: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -73,7 +67,6 @@ impl Random {
 /// proportion to `1 / n`.
 #[derive(Debug)]
 pub struct Zipf {
-    /// The weights of the numbers up to each.
     sums: Vec<f64>,
 }
 
@@ -87,7 +80,6 @@ impl Zipf {
         Zipf { sums: sums.collect() }
     }
 
-    /// A number.
     pub fn draw(&self, random: &mut Random) -> u64 {
         let all = self.sums.last().expect("there are numbers");
         let point = random.unit() * all;

@@ -20,33 +20,27 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Measures one stretch of time.
 #[derive(Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
     pub fn start() -> Self {
         Stopwatch(now())
     }
 
-    /// The time since the start.
     pub fn elapsed(&self) -> Duration {
         now() - self.0
     }
 
-    /// The same, in nanoseconds.
     pub fn nanos(&self) -> f64 {
         self.elapsed().as_nanos() as f64
     }
 }
 
-/// A duration in nanoseconds.
 pub fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
 
-/// How a thread waits for a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Sleeps until shortly before, then spins: exact, and right only for a thread with a core to itself.

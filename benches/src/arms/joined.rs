@@ -18,7 +18,6 @@ struct State {
     waker: RefCell<Option<Waker>>,
 }
 
-/// `task`, and what waits for its end.
 pub fn join(task: impl Future<Output = ()> + 'static) -> (impl Future<Output = ()> + 'static, Joined) {
     let state = Rc::new(State::default());
     let joined = Joined(state.clone());

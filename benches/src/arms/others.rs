@@ -24,7 +24,6 @@ pub(crate) struct Published {
     queue: published::QueueHandle<Only>,
 }
 
-/// The name of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Only;
 
@@ -54,7 +53,6 @@ impl Contender for Published {
     }
 }
 
-/// smol's LocalExecutor.
 #[derive(Default)]
 pub(crate) struct LocalExecutor(smol::LocalExecutor<'static>);
 

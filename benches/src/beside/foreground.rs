@@ -19,19 +19,15 @@ use crate::workload::spin::burn;
 /// reported as unfinished.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
-/// The lane of the dispatcher and the foreground tasks.
 const LANE: usize = 0;
 
 /// When a task was first polled and when it ended, as far as it came.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    /// The start of its first poll.
     pub(super) started: Option<Instant>,
-    /// The end of its last segment.
     pub(super) completed: Option<Instant>,
 }
 
-/// Of every task of a schedule.
 type Journal = Rc<[Cell<Times>]>;
 
 /// Takes arrivals, by number, until the other end is closed, and spawns a task for each on the thread of
@@ -72,7 +68,6 @@ async fn dispatch<C: Contender>(
     let _ = timeout(DRAIN_LIMIT, all_ended).await;
 }
 
-/// One foreground task.
 async fn work(arrival: &Arrival, times: &Cell<Times>) {
     let started = Some(now());
     times.set(Times { started, completed: None });

@@ -10,10 +10,8 @@ use crate::arms::Contender;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
-/// What the background does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Background {
-    /// How many tasks loop.
     pub(crate) tasks: usize,
     /// The CPU time that a task uses up in one iteration, which is one poll.
     pub(crate) poll: Duration,
@@ -21,7 +19,6 @@ pub(crate) struct Background {
     pub(crate) rest: Option<Duration>,
 }
 
-/// The lane of these tasks.
 const LANE: usize = 1;
 
 /// The background tasks of one arm, as seen from any thread.
@@ -33,7 +30,6 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Of a background that does this; none is spawned yet.
     pub(super) fn new(background: Background) -> Self {
         Loops { background, iterations: Arc::default(), stopped: Arc::default() }
     }
@@ -45,7 +41,6 @@ impl Loops {
         (0..self.background.tasks).map(|_| contender.spawn(LANE, self.clone().repeat())).collect()
     }
 
-    /// How many iterations have been completed.
     pub(super) fn iterations(&self) -> u64 {
         self.iterations.load(Ordering::Relaxed)
     }

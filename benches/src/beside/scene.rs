@@ -37,13 +37,10 @@ pub(crate) struct Scene<S> {
     pub(crate) foreground: Pattern,
     pub(crate) background: Background,
     pub(crate) timing: Timing,
-    /// What is reported beside the foreground's waits.
     pub(crate) figures: &'static [&'static str],
-    /// The number of rounds, unless another is wanted.
     pub(crate) rounds: u32,
     pub(crate) wanted: Option<u32>,
     pub(crate) seed: u64,
-    /// Tells its schedules from those of other scenes.
     pub(crate) part: u64,
     pub(crate) pinning: Pinning,
 }
@@ -111,13 +108,11 @@ pub(crate) const BACKGROUND_RATE: &str = "background_rate";
 /// CPU time of the background, as a part of one core's.
 pub(crate) const BACKGROUND_CPU: &str = "background_cpu";
 
-/// CPU time of foreground tasks that ended, as a part of one core's.
 pub(crate) const FOREGROUND_CPU: &str = "foreground_cpu";
 
 /// Both: how near the core is to saturation, its schedulers' own time left out.
 pub(crate) const CPU_USED: &str = "cpu_used";
 
-/// CPU time of all foreground tasks, as a part of one core's.
 pub(crate) const OFFERED_LOAD: &str = "offered_load";
 
 /// Whether a figure tells what the background got: it is compared with LocalSet's, and the foreground alone has none.
@@ -137,7 +132,6 @@ impl Outcome {
         }
     }
 
-    /// What the foreground had to wait.
     fn waits(&self) -> Sample {
         let values = |nanos: &[Option<u64>]| Values::of_nanos(nanos.iter().copied());
         Sample::default()
@@ -157,7 +151,6 @@ pub(crate) fn curves<S>(title: &str, cell: &Cell<S>) -> [Option<Plot>; 2] {
     ]
 }
 
-/// How many foreground tasks ended, of how many, for a table.
 pub(crate) fn ended(arm: &report::Arm) -> String {
     let (offered, unfinished) = arm.counts(TOTAL_LATENCY);
     format!("{} / {}", grouped(offered - unfinished), grouped(offered))

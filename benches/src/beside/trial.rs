@@ -30,7 +30,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Two queues with these shares and requests.
     pub(crate) fn queues(foreground: (u32, Duration), background: (u32, Duration)) -> Self {
         let setup = |name, (share, request)| QueueSetup { name, share, request };
         Place::Clockworker([setup("foreground", foreground), setup("background", background)])
@@ -43,9 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long one arm runs in one repetition, the draining left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
-    /// Arrivals in this time from the start are served and not counted.
     pub(crate) warm_up: Duration,
-    /// The time after that.
     pub(crate) counted: Duration,
 }
 
@@ -54,7 +51,6 @@ impl Timing {
         Timing { warm_up: Duration::from_millis(warm_up), counted: Duration::from_millis(counted) }
     }
 
-    /// Both together.
     pub(crate) fn whole(self) -> Duration {
         self.warm_up + self.counted
     }
@@ -63,7 +59,6 @@ impl Timing {
 /// One repetition: a schedule, the same for every arm.
 #[derive(Debug)]
 pub(super) struct Trial<'a> {
-    /// What arrives in the foreground, in order of time.
     pub(super) schedule: Arc<[Arrival]>,
     pub(super) background: Background,
     pub(super) timing: Timing,
@@ -78,7 +73,6 @@ pub(super) struct Outcome {
     /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not
     /// end.
     pub(super) total_latencies: Vec<Option<u64>>,
-    /// Intended arrival until it was sent, in nanoseconds.
     pub(super) lateness: Vec<u64>,
     /// Background iterations per second, between the end of the warm-up and the end of the schedule.
     pub(super) background_rate: f64,
@@ -90,12 +84,10 @@ pub(super) struct Outcome {
     pub(super) offered_load: f64,
 }
 
-/// What the thread that sent the schedule saw.
 #[derive(Debug)]
 struct Sent {
     /// The moment that all times of the schedule count from.
     start: Instant,
-    /// How late each arrival was sent.
     lateness: Vec<Duration>,
     background_rate: f64,
 }
@@ -103,10 +95,6 @@ struct Sent {
 impl Trial<'_> {
     /// Runs one arm, of that name. The calling thread generates the load: it sends each arrival at its time, whatever has
     /// become of those before it.
-    ///
-    /// # Errors
-    ///
-    /// If the arm does not come to an end long after its drain limit, or panics.
     pub(super) fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
         let background = Loops::new(self.background);
         let (outbox, inbox) = unbounded_channel();
@@ -140,7 +128,6 @@ impl Trial<'_> {
         })
     }
 
-    /// Sends the schedule, beginning now, and returns when it is over. The channel is closed then.
     fn send(&self, background: &Loops, outbox: UnboundedSender<usize>) -> Sent {
         let wait = if self.pinning.apart() { Wait::SleepThenSpin } else { Wait::Sleep };
         let start = now();
@@ -163,7 +150,6 @@ impl Trial<'_> {
         Sent { start, lateness, background_rate: rate(before, after) }
     }
 
-    /// How many arrivals are not counted.
     fn warm(&self) -> usize {
         self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up)
     }
@@ -188,7 +174,6 @@ impl Trial<'_> {
     }
 }
 
-/// The CPU time of these arrivals, as a part of `time`.
 fn cpu<'a>(arrivals: impl Iterator<Item = &'a Arrival>, time: Duration) -> f64 {
     arrivals.map(Arrival::cpu).sum::<Duration>().as_secs_f64() / time.as_secs_f64()
 }
@@ -216,7 +201,6 @@ fn serve(
     }))
 }
 
-/// Runs the background on a thread, runtime and LocalSet of its own until it is stopped.
 fn run_alone(background: &Loops) {
     let contender = Baseline::default();
     host().block_on(contender.run_until(async {

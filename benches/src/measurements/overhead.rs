@@ -27,7 +27,6 @@ use crate::stats::conclusion::Conclusion;
 use measure::{Measure, Topic};
 use options::{Options, Section};
 
-/// The measurement `overhead`.
 pub(crate) struct Overhead;
 
 impl Measurement for Overhead {

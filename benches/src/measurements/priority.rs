@@ -31,10 +31,8 @@ use crate::workload::arrivals::Pattern;
 
 use options::{Options, Section};
 
-/// The measurement `priority`.
 pub(crate) struct Priority;
 
-/// What tells a scene from others.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Shape {
     section: Section,
@@ -92,10 +90,8 @@ fn bars_of(cell: &Cell<Shape>) -> impl Iterator<Item = Conclusion> + use<> {
     .flatten()
 }
 
-/// Background tasks.
 const TASKS: usize = 8;
 
-/// How long they sleep where they do.
 const NAP: Duration = Duration::from_micros(100);
 
 /// One short task each two milliseconds: a fortieth of a core, where its share is a tenth.
@@ -106,7 +102,6 @@ const LIGHT: Pattern = Pattern {
     longest: Duration::from_micros(80),
 };
 
-/// The request of a queue that is to be served soon.
 const SMALL_REQUEST: Duration = Duration::from_micros(50);
 
 /// The scene of a section beside a background of such polls. `part` tells it apart from the other scenes of the run.

@@ -14,7 +14,6 @@ mod list;
 pub mod options;
 mod program;
 mod quantity;
-mod resident;
 
 use std::time::Duration;
 
@@ -34,16 +33,12 @@ use crate::terminal;
 use options::Options;
 use program::{Arm, Program, Setting};
 
-/// The measurement `programs`.
 #[derive(Debug)]
 pub struct Programs;
 
-/// What tells a program from others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shape {
-    /// Its key.
     pub program: String,
-    /// The ratio that its bars allow.
     pub limit: f64,
 }
 
@@ -111,10 +106,6 @@ impl Experiment<Shape> for Sampled {
 }
 
 /// Carries out `programs`: measures them, or says which there are.
-///
-/// # Errors
-///
-/// If the JSON file cannot be written, a program in a process of its own fails, or standard output cannot be written.
 pub fn command(options: &Options) -> Result<(), Failure> {
     match options.list {
         true => terminal::print_text(&list::titles()),

@@ -35,6 +35,7 @@ use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
+use crate::measurements::name_of;
 use crate::page::model::Chapter;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
@@ -45,32 +46,24 @@ use schedule::Schedule;
 use served::Waits;
 use service::Service;
 
-/// The measurement `tail`.
 #[derive(Debug)]
 pub struct Tail;
 
-/// What tells a cell from others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shape {
-    /// The service time's name.
     pub service: Service,
-    /// The service time, as the simulator reads it.
     pub distribution: String,
     /// The work that arrives, in percent of the window.
     pub load_percent: u32,
     /// For how long jobs arrive in a round, about.
     pub window_s: f64,
-    /// The longest piece that a job is served in.
     pub piece_us: u32,
 }
 
-/// The arms and the cell that bars are for.
 const BARRED_ARMS: [&str; 2] = ["las", "qlas"];
 const BARRED: (Service, u32) = (Service::Pareto, 90);
 
-/// Intended arrival to the end of the last piece.
 const RESPONSE: &str = "response_ns";
-/// The same over the job's size.
 const SLOWDOWN: &str = "slowdown";
 /// Jobs that had not ended when their window was over, a round. All have in the end.
 const UNFINISHED: &str = "unfinished";
@@ -126,13 +119,11 @@ fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Ite
     Some(slowdown.into_iter().chain(simulated))
 }
 
-/// One service time at one utilisation.
 struct Load {
     service: Service,
     /// The work that arrives, in percent of the window.
     load_percent: u32,
     options: Options,
-    /// What tells its random numbers from those of others.
     part: u64,
 }
 
@@ -145,7 +136,7 @@ impl Experiment<Shape> for Load {
             window_s: self.options.window().as_secs_f64(),
             piece_us: self.options.piece,
         };
-        let title = format!("{} at {} %", self.service.name(), self.load_percent);
+        let title = format!("{} at {} %", name_of(&self.service), self.load_percent);
         let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
         vec![Cell::new(title, shape, arms(named))]
     }
@@ -186,7 +177,6 @@ impl Experiment<Shape> for Load {
     }
 }
 
-/// What jobs of such sizes had to wait.
 fn with_waits(sample: Sample, (sizes, waits): (impl fmt::Display, Waits)) -> Sample {
     sample
         .with_values(format!("{RESPONSE}{sizes}"), waits.response)

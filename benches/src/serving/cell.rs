@@ -19,7 +19,6 @@ use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report;
 use crate::harness::sample::Sample;
 
-/// Messages a second that came back in closed loops.
 pub(crate) const ECHO_RATE: &str = "echo_rate";
 
 /// CPU time of the server's process per message in closed loops, where it has no background.
@@ -43,10 +42,8 @@ pub(crate) const DRIVER: &str = "driver";
 /// How long the last answers of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// What a window takes beside its length, about.
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
 
-/// Servers that are compared, under the same loads.
 pub(crate) struct Cell<S, P, D> {
     pub title: String,
     pub shape: S,
@@ -55,7 +52,6 @@ pub(crate) struct Cell<S, P, D> {
     pub arms: Vec<Arm<P>>,
     /// What a client says to a server of such a seed and shape.
     pub dialogue: fn(u64, &S) -> D,
-    /// To each server.
     pub connections: usize,
     pub loops: Vec<Loop>,
     pub window: Duration,
@@ -74,7 +70,6 @@ pub(crate) struct Cell<S, P, D> {
     pub running: Vec<Running<D>>,
 }
 
-/// A server that is compared.
 #[derive(Clone)]
 pub(crate) struct Arm<P> {
     pub key: String,
@@ -83,7 +78,6 @@ pub(crate) struct Arm<P> {
     pub has_background: bool,
 }
 
-/// How a client sends.
 pub(crate) enum Loop {
     /// Each connection has one message under way.
     Closed,
@@ -106,7 +100,6 @@ pub(crate) fn at_load(load: u32, figure: &str) -> String {
 }
 
 impl<S, P, D: Dialogue> Cell<S, P, D> {
-    /// Connections to all servers.
     pub(crate) fn sockets(&self) -> u64 {
         (self.arms.len() * self.connections) as u64
     }

@@ -29,27 +29,21 @@ const BUFFER: usize = 64 << 10;
 /// Longest time until the server has answered everything, once its background rests.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a closed loop found.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Closed {
-    /// Messages that came back.
     pub echoes: u64,
-    /// In so much time.
     pub elapsed: Duration,
 }
 
-/// What an open loop found.
 #[derive(Default)]
 pub(crate) struct Open {
     /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
-    /// From the intended arrival until the message was sent.
     pub lateness: Values,
     /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
 }
 
-/// All connections to one server.
 pub(crate) struct Client<D> {
     poll: Poll,
     connections: Vec<Connection>,
@@ -62,7 +56,6 @@ pub(crate) struct Client<D> {
 }
 
 impl<D: Dialogue> Client<D> {
-    /// Connects, and has a message answered on each connection.
     pub(crate) fn connect(
         address: SocketAddr,
         connections: usize,
@@ -139,7 +132,6 @@ impl<D: Dialogue> Client<D> {
         Ok(open)
     }
 
-    /// Waits until everything is back, for 20 s at most.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
         let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
@@ -213,7 +205,6 @@ impl<D: Dialogue> Client<D> {
     }
 }
 
-/// A new connection, whose events have that number.
 fn connect(address: SocketAddr, number: usize, registry: &Registry) -> io::Result<TcpStream> {
     let stream = Std::connect(address)?;
     stream.set_nodelay(true)?;

@@ -28,7 +28,6 @@ pub(crate) fn on_executor(
     if busy { host.block_on(with_timers(run))? } else { host.block_on(run) }
 }
 
-/// Listens, and says where.
 pub(crate) fn listen<S>(world: &World<S>) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS)?;
     world.listens(listener.local_addr()?, driver())?;

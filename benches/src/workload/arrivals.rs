@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use crate::random::{Purpose, Random};
 
-/// What arrives, and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// The mean time between two arrivals.
     pub mean_gap: Duration,
     /// Segments of CPU work in a task, at least and at most.
     pub segments: (u64, u64),
@@ -17,17 +15,14 @@ pub struct Pattern {
     pub longest: Duration,
 }
 
-/// One foreground task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// When it arrives, from the start of the schedule: the moment all of its times count from.
     pub at: Duration,
-    /// What it does, in order.
     pub segments: Vec<Segment>,
 }
 
 impl Arrival {
-    /// The CPU time it takes in all.
     pub fn cpu(&self) -> Duration {
         self.segments.iter().map(|segment| segment.cpu).sum()
     }
@@ -38,7 +33,6 @@ impl Arrival {
 pub struct Segment {
     /// How long to sleep first; zero before the first segment.
     pub pause: Duration,
-    /// How much CPU time to use up then.
     pub cpu: Duration,
 }
 

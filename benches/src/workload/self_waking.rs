@@ -14,7 +14,6 @@ pub struct SelfWaking {
 }
 
 impl SelfWaking {
-    /// A future of `yields + 1` polls.
     pub fn new(yields: u32) -> Self {
         SelfWaking { left: yields }
     }

@@ -45,7 +45,6 @@ pub fn clock() -> &'static str {
     if cfg!(unix) { "thread CPU time" } else { "wall time (this system has no thread CPU clock)" }
 }
 
-/// CPU time of the calling thread so far.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};

@@ -11,6 +11,7 @@ use crate::arms::monoio;
 use crate::arms::others::{LocalExecutor, LocalPool, LocalRuntime, Published, Unordered};
 use crate::arms::runner::{Hosted, Job};
 use crate::arms::{Baseline, OneQueue, TwoQueues};
+use crate::measurements::name_of;
 
 /// An executor, and how it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -70,7 +71,6 @@ pub(super) const NO_STORMS: &[&str] = &["boxed_loop", "task_loop", "glommio"];
 pub(super) const NOT_ON_TOKIO: &[&str] = &["local_pool", "monoio", "glommio", "task_loop", "boxed_loop"];
 
 impl Arm {
-    /// Whether this machine has what the arm needs.
     pub(super) fn is_available(self) -> bool {
         match self {
             #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -79,7 +79,6 @@ impl Arm {
         }
     }
 
-    /// The name in the tables.
     pub(crate) fn title(self) -> String {
         match self {
             Arm::LocalSet => "LocalSet",
@@ -103,13 +102,10 @@ impl Arm {
         .to_owned()
     }
 
-    /// The name on the command line and in the JSON file.
     pub fn key(self) -> String {
-        let value = self.to_possible_value().expect("no arm is hidden");
-        value.get_name().to_owned()
+        name_of(&self)
     }
 
-    /// Does `job` on a fresh executor.
     pub fn run(self, job: &impl Job) -> Vec<f64> {
         match self {
             Arm::LocalSet => job.run(Hosted::new(Baseline::default())),

@@ -7,15 +7,11 @@ use crate::harness::report::Cell;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
-/// The arm that the bars are for.
 const WOKEN_FIRST: &str = "woken_first";
 
-/// What is at most so much.
 #[derive(Clone, Copy)]
 enum Judged {
-    /// The ratio to the base.
     Ratio,
-    /// The figure itself.
     Value,
     /// The figure itself, in every round.
     EveryValue,
@@ -43,7 +39,6 @@ const RULES: [Rule; 8] = [
     (Section::Wake, "remote_wake_p50_ns", WOKEN_FIRST, Ratio, WAKE, 1.0),
 ];
 
-/// What was found in the sections there are.
 pub(super) fn of(cells: &[Cell<Topic>], seed: u64) -> Vec<Conclusion> {
     let growths = [(WOKEN_FIRST, Some(Bar::AtMost(3.0))), ("local_set", None)];
     let growths = growths.into_iter().filter_map(|(arm, bar)| growth(cells, arm, bar, seed));
@@ -53,7 +48,6 @@ pub(super) fn of(cells: &[Cell<Topic>], seed: u64) -> Vec<Conclusion> {
     growths.chain(ruled).collect()
 }
 
-/// The cells of a table.
 fn table<'a>(
     cells: &'a [Cell<Topic>],
     section: Section,

@@ -20,7 +20,6 @@ use crate::workload::shape::Shape;
 
 const QUEUES: [usize; 6] = [1, 2, 8, 64, 256, 1_024];
 
-/// Tasks in all, dealt out to the queues.
 const TASKS: usize = 1_024;
 
 /// A request so small that a turn ends after one poll, though others of the queue are runnable.
@@ -36,7 +35,6 @@ const LOADS: [(&str, Load); 3] =
 const PICKING: [(&str, Load, Duration); 2] =
     [("all runnable", all_runnable, ONE_POLL), ("churning", churning, DEFAULT_REQUEST)];
 
-/// All tasks of all queues are runnable throughout.
 fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
     spawn_and_join(host, TASKS, || SelfWaking::new(yields))
 }
@@ -80,7 +78,6 @@ fn queues() -> impl Iterator<Item = (String, String)> + Clone {
     QUEUES.into_iter().map(move |queues| (queues.to_string(), title(queues)))
 }
 
-/// Nanoseconds per poll at the default request.
 pub(super) fn polls(options: &Options) -> Measure<Topic> {
     let quantity = &[("ns_per_poll", "Queues at the default request: ns per poll")];
     let (rows, yields) = (LOADS.map(|(title, _)| title), yields(options));
@@ -108,7 +105,6 @@ pub(super) fn picks(options: &Options) -> Measure<Topic> {
     })
 }
 
-/// The nanoseconds and the turns of a load on so many queues.
 fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) {
     let host = Hosted::new(ManyQueues::new(queues, request));
     let time = nanos(load(&host, yields));
@@ -117,7 +113,6 @@ fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) 
 
 type Build = fn() -> Executor;
 
-/// The policies that groups are measured with.
 const POLICIES: [(&str, Build); 4] = [
     ("WokenFirst", Executor::new),
     ("QLAS", || with(Qlas::new())),
@@ -132,7 +127,6 @@ fn with(scheduler: impl Scheduler + 'static) -> Executor {
 /// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
 pub(super) const FEW_TASKS: &str = "ns_per_poll";
 
-/// 10,000 tasks in up to 10,000 groups, or few of both.
 pub(super) fn few_tasks(options: &Options) -> Measure<Topic> {
     let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(10_000, 100) };
     let quantity = &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")];
@@ -147,7 +141,6 @@ pub(super) fn many_tasks(options: &Options) -> Measure<Topic> {
     groups(options, quantity, shape, &[1, 1_000, 10_000, 100_000])
 }
 
-/// Self-waking polls of tasks in so many groups. There are as many tasks however many groups there are.
 fn groups(options: &Options, quantity: Quantities, shape: Shape, numbers: &[usize]) -> Measure<Topic> {
     let rows =
         POLICIES.iter().flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));

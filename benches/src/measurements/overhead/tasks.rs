@@ -23,7 +23,6 @@ use crate::stopwatch::{Stopwatch, nanos};
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;
 
-/// Tasks, and yields of each.
 const SHAPES: [(usize, u32); 5] =
     [(1, 1_000_000), (10, 100_000), (1_000, 1_000), (100_000, 10), (1_000_000, 5)];
 const QUICK_SHAPES: [(usize, u32); 5] = [(1, 1_000), (10, 100), (100, 10), (1_000, 5), (2_000, 5)];
@@ -55,7 +54,6 @@ pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
     Measure::of_executors(Section::Polls, quantity, options, [column.without(NOT_ON_TOKIO)])
 }
 
-/// Spawn and join, spawn and detach, abort: all tasks at once.
 pub(super) fn spawns(options: &Options) -> Measure<Topic> {
     let tasks = if options.common.quick { 500 } else { 100_000 };
     let columns = [
@@ -75,7 +73,6 @@ pub(super) fn nanos_per_poll(shape: Shape, run: impl Fn(Shape) -> f64) -> f64 {
     (all - spawns) / (tasks as f64 * f64::from(yields))
 }
 
-/// Spawns the tasks of a shape and joins them, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SpawnAndJoin(pub Shape);
 

@@ -63,7 +63,6 @@ fn sleeper() -> impl Future<Output = ()> + 'static {
     })
 }
 
-/// Allocations per poll and per wake, which there should be none of.
 pub(super) fn steady(options: &Options) -> Measure<Topic> {
     let (yields, rounds) = if options.common.quick { (5, 5) } else { (100, 100) };
     let columns = [
@@ -74,7 +73,6 @@ pub(super) fn steady(options: &Options) -> Measure<Topic> {
     Measure::of_executors(Section::Memory, quantity, options, columns).with(Rounds { usual: 5, ..ROUNDS })
 }
 
-/// Tasks that yield, and that wait for a wake.
 const STEADY_TASKS: usize = 1_000;
 
 fn per_poll(arm: Arm, yields: u32) -> f64 {
@@ -93,10 +91,8 @@ fn count(run: impl FnOnce() -> Vec<f64>) -> f64 {
     Allocations::since(before).count as f64
 }
 
-/// How many tasks are parked in an idle second.
 const TASKS: usize = 1_000;
 
-/// How long an executor has to come to rest.
 const REST: Duration = Duration::from_millis(20);
 
 /// An idle second with 1,000 parked tasks; a quick run's second is shorter.

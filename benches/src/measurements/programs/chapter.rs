@@ -11,7 +11,6 @@ use crate::page::plot::Plot;
 use crate::stats::Estimate;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
-/// One quantity of a program, as it was found.
 pub(super) struct Finding<'a> {
     quantity: Quantity,
     /// The median of the base's samples.
@@ -21,7 +20,6 @@ pub(super) struct Finding<'a> {
     cell: &'a Cell<Shape>,
 }
 
-/// Everything that was found, in the order of the programs.
 pub(super) fn findings(cells: &[Cell<Shape>]) -> impl Iterator<Item = Finding<'_>> {
     let based = cells.iter().filter_map(|cell| Some((cell, cell.arm(Arm::Base.key())?)));
     based.flat_map(|(cell, base)| {
@@ -33,7 +31,6 @@ pub(super) fn findings(cells: &[Cell<Shape>]) -> impl Iterator<Item = Finding<'_
 }
 
 impl Finding<'_> {
-    /// The program and the quantity, for people.
     fn name(&self) -> String {
         format!("{}, {}", self.cell.title, self.quantity.title)
     }
@@ -47,12 +44,10 @@ impl Finding<'_> {
         self.quantity.is_judged().then_some(self.cell.shape.limit)
     }
 
-    /// Clockworker's over the base's, if there is a bar for it.
     fn judged(&self) -> Option<Estimate> {
         self.ratio(Arm::Clockworker.key()).filter(|_| self.limit().is_some())
     }
 
-    /// The ratio beside its bar, if there is one.
     pub(super) fn conclusion(&self) -> Option<Conclusion> {
         let bar = Bar::MiddleAtMost(self.limit()?);
         let named = format!("{} ÷ {}'s", self.name(), self.base.title);
@@ -60,7 +55,6 @@ impl Finding<'_> {
     }
 }
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Programs>) -> Chapter {
     let findings: Vec<Finding<'_>> = findings(&report.cells).collect();
     let (times, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.quantity.is_time());

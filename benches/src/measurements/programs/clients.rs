@@ -16,13 +16,10 @@ use crate::harness::pinning::Side;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
-/// On this machine only.
 pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 
-/// The bytes of an echo.
 const BLOCK: usize = 1_024;
 
-/// A key by its number.
 pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }
@@ -63,7 +60,6 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
     latencies
 }
 
-/// Clients that send blocks and wait for their echo. The latencies.
 pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, move |all| {

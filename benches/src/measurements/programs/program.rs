@@ -6,19 +6,15 @@ use super::quantity::{Quantity, TIME};
 use crate::harness::options::Common;
 use crate::harness::pinning::Pinning;
 
-/// A program with one of its two sets of imports.
 #[derive(Debug)]
 pub(super) struct Program {
-    /// Its name on the command line and in the file of results.
     pub(super) key: &'static str,
-    /// What it does.
     pub(super) title: &'static str,
     /// What it was written for.
     pub(super) base: &'static str,
     pub(super) quantities: &'static [Quantity],
     /// Whether it is run in a process of its own, of which nothing has been used before.
     pub(super) apart: bool,
-    /// The ratio that the bar allows.
     pub(super) limit: f64,
     /// Runs it once; a number for each of its quantities.
     pub(super) run: fn(&Setting) -> Vec<f64>,
@@ -56,7 +52,6 @@ impl Arm {
     /// Those of a round. The base that comes twice shows the noise.
     pub(super) const ALL: [Arm; 3] = [Arm::Base, Arm::Base, Arm::Clockworker];
 
-    /// The name on the command line and in the file of results.
     pub(super) fn key(self) -> &'static str {
         match self {
             Arm::Base => "base",
@@ -65,11 +60,9 @@ impl Arm {
     }
 }
 
-/// What a program is given to run with.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) common: Common,
-    /// Where its threads go.
     pub(super) pinning: Pinning,
 }
 

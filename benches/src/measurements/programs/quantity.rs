@@ -2,21 +2,16 @@
 
 use crate::numbers::{self, three_digits};
 
-/// One of the numbers that a program gives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantity {
-    /// Its name in the file of results.
     pub(super) key: &'static str,
-    /// Its name for people.
     pub(super) title: &'static str,
     kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Nanoseconds that the whole took.
     Time,
-    /// Nanoseconds that the longest waits took.
     Tail,
     /// Bytes of the process.
     Memory,
@@ -30,15 +25,12 @@ const fn quantity(key: &'static str, title: &'static str, kind: Kind) -> Quantit
     Quantity { key, title, kind }
 }
 
-/// Wall time from beginning to end.
 pub(super) const TIME: Quantity = quantity("time_ns", "time", Kind::Time);
 /// CPU time of the executor's thread, where the wall clock would measure how long tasks want to sleep.
 pub(super) const CPU_TIME: Quantity = quantity("cpu_time_ns", "CPU time", Kind::Time);
 /// Wall time per poll of tasks that always have work.
 pub(super) const TIME_PER_POLL: Quantity = quantity("time_per_poll_ns", "time per poll", Kind::Time);
-/// 99 of 100 waits are no longer.
 pub(super) const P99: Quantity = quantity("p99_ns", "p99", Kind::Tail);
-/// 999 of 1,000 waits are no longer.
 pub(super) const P999: Quantity = quantity("p999_ns", "p99.9", Kind::Tail);
 pub(super) const POLLS_PER_BATCH: Quantity = quantity("polls_per_batch", "polls per batch", Kind::Count);
 pub(super) const MEMORY: Quantity = quantity("memory_bytes", "memory", Kind::Memory);
@@ -49,17 +41,14 @@ pub(super) const ALL: [Quantity; 8] =
     [TIME, CPU_TIME, TIME_PER_POLL, P99, P999, POLLS_PER_BATCH, MEMORY, MEMORY_EACH];
 
 impl Quantity {
-    /// Whether it is the time of the whole, and no tail.
     pub(super) fn is_time(self) -> bool {
         self.kind == Kind::Time
     }
 
-    /// Whether there is a bar for it.
     pub(super) fn is_judged(self) -> bool {
         self.kind != Kind::Count
     }
 
-    /// A value with its unit.
     pub(super) fn show(self, value: f64) -> String {
         match self.kind {
             Kind::Time | Kind::Tail => numbers::time(value),

@@ -1,7 +1,7 @@
 //! What was set as the aim for the service on tokio, beside what was found.
 
 use super::arm::Arm;
-use super::cell::{CHUNKS, Shape};
+use super::{CHUNKS, Shape};
 use crate::harness::report::Cell;
 use crate::serving::host::Host;
 use crate::stats::conclusion::{Bar, Conclusion};
@@ -10,14 +10,12 @@ use crate::stats::conclusion::{Bar, Conclusion};
 /// of this length.
 const CHUNK_US: u32 = 100;
 
-/// What an arm's figures may be of LocalSet's.
 struct Aim {
     arm: Arm,
     /// The mean latency by compactors, in cells of [`CHUNK_US`].
     latency: &'static [(u32, f64)],
     /// The latency in every other cell. An arm that has such a bar has all bars of the mean for the p99 too.
     elsewhere: Option<f64>,
-    /// What the compactors must get.
     chunks: f64,
 }
 
@@ -31,7 +29,6 @@ const AIMS: [Aim; 3] = [
     Aim { arm: Arm::TwoQueues, latency: TWO_QUEUES, elsewhere: None, chunks: 0.9 },
 ];
 
-/// The bars of all cells that have one.
 pub(super) fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
     let on_tokio = cells.iter().filter(|cell| cell.shape.host == Host::Tokio);
     on_tokio.flat_map(|cell| AIMS.iter().flat_map(|aim| aim.bars(cell))).collect()

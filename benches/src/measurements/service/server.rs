@@ -21,7 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 type World = crate::serving::server::World<Setup>;
 
-/// How a service is set up: what its process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
@@ -44,7 +43,6 @@ pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
     })
 }
 
-/// A queue for connections and one for compactors, otherwise with the defaults.
 fn two_queues(executor: &Executor) -> io::Result<[Queue; 2]> {
     let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
     Ok([queue("connections", FOREGROUND_SHARE)?, queue("compactors", BACKGROUND_SHARE)?])

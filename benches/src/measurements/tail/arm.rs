@@ -10,11 +10,8 @@ use super::served::Served;
 use super::server;
 use crate::arms::{Baseline, Contender, OneQueue, host};
 
-/// An executor that serves the jobs.
 pub(super) struct Arm {
-    /// The name in the file of results.
     pub(super) key: &'static str,
-    /// The name in the tables.
     pub(super) title: &'static str,
     /// The simulator's name of its order of work.
     policy: &'static str,

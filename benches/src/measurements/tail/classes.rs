@@ -4,7 +4,6 @@
 /// of others under way, whatever the order.
 const SMALL: u32 = 3;
 
-/// The decade of an hour.
 const LARGEST: u32 = 12;
 
 /// The class of a job of so many nanoseconds: k for sizes from 10ᵏ to 10ᵏ⁺¹.
@@ -12,18 +11,15 @@ pub(super) fn class(size_ns: u64) -> u32 {
     size_ns.max(1).ilog10().max(SMALL)
 }
 
-/// What a class is called.
 pub(super) fn name(class: u32) -> String {
     let [from, to] = [class, class + 1].map(power_of_ten);
     if class == SMALL { format!("below {to}") } else { format!("{from} – {to}") }
 }
 
-/// The class of that name.
 pub(super) fn named(class: &str) -> u32 {
     (SMALL..=LARGEST).find(|&decade| name(decade) == class).unwrap_or(LARGEST)
 }
 
-/// 10ᵏ nanoseconds in words.
 fn power_of_ten(power: u32) -> String {
     let unit = ["ns", "µs", "ms", "s"][(power as usize / 3).min(3)];
     format!("{} {unit}", 10_u64.pow(power - (power / 3).min(3) * 3))

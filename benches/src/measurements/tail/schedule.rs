@@ -7,16 +7,13 @@ use clockworker_schedulers::simulate::Job;
 use super::service::Service;
 use crate::random::{Purpose, Random};
 
-/// The jobs of one window.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// In order of arrival, which is what their response times count from.
     pub(super) jobs: Vec<Job>,
-    /// How long the window is, in nanoseconds: nothing arrives later.
     pub(super) length_ns: u64,
 }
 
-/// A job that arrives at `at_ns`, with so much work in it.
 pub(super) fn job(at_ns: u64, service_ns: u64) -> Job {
     Job { at_ns, queue: 0, service_ns, group: None }
 }
@@ -40,7 +37,6 @@ impl Schedule {
         Schedule { jobs, length_ns }
     }
 
-    /// The work of all jobs, in nanoseconds.
     pub(super) fn work_ns(&self) -> u64 {
         self.jobs.iter().map(|job| job.service_ns).sum()
     }

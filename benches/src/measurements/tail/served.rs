@@ -7,29 +7,22 @@ use super::classes;
 use super::schedule::Schedule;
 use crate::stats::spread::Values;
 
-/// What one arm did with one schedule.
 pub(super) struct Served {
     pub(super) schedule: Rc<Schedule>,
     /// When each job was handed to the executor and when its last piece ended, in order of arrival.
     pub(super) times: Vec<Times>,
-    /// Pieces that all jobs were served in.
     pub(super) polls: u64,
-    /// Time in which there was no job, in nanoseconds.
     pub(super) idle_ns: u64,
-    /// From the start to the end on the wall clock, in nanoseconds.
     pub(super) wall_ns: u64,
 }
 
 /// What happened to a job when, in nanoseconds of CPU time from the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    /// It was spawned.
     pub(super) admitted_ns: u64,
-    /// Its last piece ended.
     pub(super) completed_ns: u64,
 }
 
-/// What jobs had to wait.
 pub(super) struct Waits {
     /// Response times in nanoseconds: from the intended arrival to the end of the last piece.
     pub(super) response: Values,
@@ -46,7 +39,6 @@ impl Default for Waits {
 }
 
 impl Served {
-    /// From the start to the last job's end.
     fn elapsed_ns(&self) -> u64 {
         self.times.iter().map(|times| times.completed_ns).max().unwrap_or(0)
     }
@@ -70,7 +62,6 @@ impl Served {
         self.wall_ns as f64 / self.elapsed_ns().max(1) as f64
     }
 
-    /// The waits of all jobs, and of each class of them.
     pub(super) fn waits(&self) -> (Waits, BTreeMap<u32, Waits>) {
         let (mut all, mut by_class) = (Waits::default(), BTreeMap::new());
         for (job, times) in self.schedule.jobs.iter().zip(&self.times) {

@@ -4,7 +4,6 @@ use clap::ValueEnum;
 use clockworker_schedulers::simulate::Service as Distribution;
 use serde::{Deserialize, Serialize};
 
-/// A distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
@@ -17,13 +16,6 @@ pub enum Service {
 }
 
 impl Service {
-    /// The name on the command line and in the tables.
-    pub(super) fn name(self) -> String {
-        let value = self.to_possible_value().expect("none is hidden");
-        value.get_name().to_owned()
-    }
-
-    /// What it is.
     pub(super) fn title(self) -> &'static str {
         match self {
             Service::Exponential => "exponential sizes, mean 60 µs",

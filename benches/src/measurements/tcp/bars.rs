@@ -1,13 +1,12 @@
 //! What was set as the aim for an echo server, beside what was found.
 
-use super::cell::Shape;
+use super::Shape;
 use super::options::Section;
 use crate::harness::report::Cell;
 use crate::serving::cell::{ECHO_RATE, LATENCY, at_load};
 use crate::serving::host::Host;
 use crate::stats::conclusion::{Bar, Conclusion};
 
-/// Bytes of the messages that bars are set for.
 const BYTES: u32 = 1_024;
 
 /// What Clockworker's throughput is to be of the native spawn's, by connections.
@@ -16,7 +15,6 @@ const THROUGHPUT: [(u32, f64); 3] = [(1, 0.95), (64, 0.98), (100, 0.98)];
 /// What its p99.9 may be of the native spawn's, where there are so many connections.
 const TAIL: (u32, f64) = (64, 1.05);
 
-/// The bars of all cells that have one.
 pub(super) fn of(cells: &[Cell<Shape>]) -> Vec<Conclusion> {
     let judged = |cell: &&Cell<Shape>| {
         let Shape { section, bytes, host, .. } = cell.shape;
@@ -51,13 +49,12 @@ mod tests {
     use crate::harness::options::options_of;
     use crate::harness::pinning::Pinning;
     use crate::harness::report::Figure;
-    use crate::measurements::tcp::cell::plan;
     use crate::stats::Estimate;
 
     /// The bars of cells in which all ratios are 1.
     fn limits(line: &str) -> Vec<Option<Bar>> {
         let options = options_of(&format!("--hosts tokio --loads 50 {line}")).unwrap();
-        let plan = plan(&options, &Pinning::detect());
+        let plan = super::super::cells(&options, &Pinning::detect());
         let mut cells: Vec<Cell<Shape>> = plan.iter().flat_map(Experiment::cells).collect();
         for arm in cells.iter_mut().flat_map(|cell| &mut cell.arms[1..]) {
             let ratio = Some(Estimate { median: 1.0, low: 1.0, high: 1.0 });

@@ -1,11 +1,9 @@
 //! What `tcp` says.
 
-use clap::ValueEnum;
-
-use super::Tcp;
-use super::cell::{BACKGROUND_RATE, Shape};
 use super::options::Section as Part;
+use super::{BACKGROUND_RATE, Shape, Tcp};
 use crate::harness::report::{Arm, Cell, Report};
+use crate::measurements::name_of;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
@@ -18,7 +16,6 @@ use crate::stats;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::is_worst;
 
-/// The cell of the first screen.
 const CONNECTIONS: u32 = 64;
 const BYTES: u32 = 1_024;
 
@@ -46,17 +43,15 @@ fn words(part: Part) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Tcp>) -> Chapter {
     let mut chapter = Chapter::default();
     for cells in report.cells.chunk_by(|one, other| one.shape.section == other.shape.section) {
         let part = cells[0].shape.section;
         let (title, question, base) = words(part);
-        let only = part.to_possible_value().map_or_else(String::new, |part| part.get_name().to_owned());
         chapter.headlines.extend(headlines(cells, report.heading.arguments.common.seed));
         chapter.sections.push(Section {
             question: question.to_owned(),
-            command: report.heading.command(&format!("tcp --only {only}")),
+            command: report.heading.command(&format!("tcp --only {}", name_of(&part))),
             method: method(&cells[0]),
             plots: plots(part, cells),
             tables: vec![closed_loops(base, cells), open_loops(cells)],
@@ -80,7 +75,6 @@ fn method(cell: &Cell<Shape>) -> String {
     )
 }
 
-/// An arm's open loops at a load.
 struct Loop<'a> {
     cell: &'a Cell<Shape>,
     arm: &'a Arm,
@@ -92,7 +86,6 @@ impl Loop<'_> {
         at_load(self.load, figure)
     }
 
-    /// A percentile of the latencies, in microseconds.
     fn latency(&self, part: &str) -> String {
         self.arm.shown(&self.key(&format!("{LATENCY}.{part}")), 1e3)
     }
@@ -107,7 +100,6 @@ impl Loop<'_> {
     }
 }
 
-/// The open loops of all arms of all cells.
 fn loops(cells: &[Cell<Shape>]) -> impl Iterator<Item = Loop<'_>> {
     arms(cells).flat_map(|(cell, arm)| cell.shape.loads.iter().map(move |&load| Loop { cell, arm, load }))
 }

@@ -10,7 +10,6 @@ mod background;
 mod monoio;
 mod tasks;
 
-/// The server on tokio's current-thread runtime.
 #[path = "server"]
 mod on_tokio {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,7 +18,6 @@ mod on_tokio {
     pub(super) mod program;
 }
 
-/// The server on smol.
 #[path = "server"]
 mod on_smol {
     use smol::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,7 +45,6 @@ use tasks::Tasks;
 
 type World = crate::serving::server::World<Setup>;
 
-/// How an echo server is set up: what its process is told.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
@@ -56,14 +53,11 @@ pub struct Setup {
     pub(super) by_clockworker: bool,
     /// How long Clockworker may keep the thread from its host, in microseconds; the default if there is none.
     pub(super) host_budget_us: Option<u32>,
-    /// The share of Clockworker's queue of connections, where the background's is 1.
     pub(super) foreground_share: u32,
     /// CPU time of the shortest poll of a background and of the longest, in microseconds. It would take all of the thread, if
     /// it were let.
     pub(super) polls_us: Option<(u32, u32)>,
-    /// Whether the background's tasks wake themselves, or each other in pairs.
     pub(super) self_waking: bool,
-    /// Where the lengths of the polls start.
     pub(super) seed: u64,
 }
 

@@ -20,7 +20,6 @@ use crate::measurements::programs::program::Setting;
 /// Keys that the slow command looks at between two yields.
 const SCANNED: usize = 100;
 
-/// What the server keeps.
 type Store = Rc<RefCell<BTreeMap<String, String>>>;
 
 /// A key-value server with commands that take a microsecond, and one that looks at all keys. The time until all clients

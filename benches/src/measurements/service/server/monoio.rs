@@ -2,7 +2,6 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-/// As a program for monoio has it.
 #[path = "monoio"]
 mod native {
     use monoio::spawn as spawn_local;
@@ -16,7 +15,6 @@ mod native {
     pub(super) mod program;
 }
 
-/// By its imports.
 #[path = "monoio"]
 mod changed {
     use clockworker::{spawn_local, yield_now};

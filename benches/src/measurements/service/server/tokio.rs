@@ -2,7 +2,6 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-/// As a program for tokio has it.
 #[path = "tokio"]
 mod native {
     use tokio::task::{JoinSet, LocalSet, spawn_local, yield_now};
@@ -10,7 +9,6 @@ mod native {
     pub(super) mod program;
 }
 
-/// By its imports alone.
 #[path = "tokio"]
 mod changed {
     use clockworker::compat::{JoinSet, LocalSet, spawn_local, yield_now};
@@ -63,7 +61,6 @@ async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infalli
     connections.spawn(accepting).await.map_err(io::Error::other)?
 }
 
-/// Listens, and says where.
 async fn listen(world: &World) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS).await?;
     world.listens(listener.local_addr()?, "epoll")?;

@@ -11,12 +11,11 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::{JoinSet, LocalSet, spawn_local, yield_now};
+use crate::measurements::service::protocol::Store;
 use crate::measurements::service::server::tokio::listen;
 use crate::measurements::service::server::{PATIENCE, World};
-use crate::measurements::service::store::Store;
-use crate::serving::gate::Gate;
+use crate::serving::server::Gate;
 
-/// The service, with all of its tasks on one LocalSet.
 pub(in super::super) async fn main(world: &World) -> io::Result<Infallible> {
     LocalSet::new().run_until(run(world)).await
 }
@@ -37,7 +36,6 @@ pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     }
 }
 
-/// Has a task talk on each connection.
 pub(in super::super) async fn accept(listener: TcpListener) -> io::Result<Infallible> {
     let store = Store::default();
     let mut connections = JoinSet::new();
@@ -52,7 +50,6 @@ pub(in super::super) async fn accept(listener: TcpListener) -> io::Result<Infall
     }
 }
 
-/// Answers line by line.
 async fn talk(stream: TcpStream, store: Store) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (requests, mut answers) = stream.into_split();
