@@ -92,27 +92,19 @@ impl<S: Clone> Experiment<S> for Scene<S> {
 
 /// Intended arrival until first poll.
 pub(crate) const QUEUEING_DELAY: &str = "queueing_delay_ns";
-
 /// Intended arrival until the end of the last segment.
 pub(crate) const TOTAL_LATENCY: &str = "total_latency_ns";
-
 /// Its p99.
 pub(crate) const P99: &str = "total_latency_ns.p99";
-
 /// Intended arrival until it was sent.
 const LATENESS: &str = "lateness_ns";
-
 /// Background iterations per second.
 pub(crate) const BACKGROUND_RATE: &str = "background_rate";
-
 /// CPU time of the background, as a part of one core's.
 pub(crate) const BACKGROUND_CPU: &str = "background_cpu";
-
 pub(crate) const FOREGROUND_CPU: &str = "foreground_cpu";
-
 /// Both: how near the core is to saturation, its schedulers' own time left out.
 pub(crate) const CPU_USED: &str = "cpu_used";
-
 pub(crate) const OFFERED_LOAD: &str = "offered_load";
 
 /// Whether a figure tells what the background got: it is compared with LocalSet's, and the foreground alone has none.

@@ -13,7 +13,6 @@ mod clients;
 mod list;
 pub mod options;
 mod program;
-mod quantity;
 
 use std::time::Duration;
 

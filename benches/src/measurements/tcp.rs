@@ -11,7 +11,6 @@
 //! In every round, and for each loop in turn, every server has four windows: in an order shuffled anew, then in the reverse
 //! of it, and this twice, so that a machine that grows faster or slower meanwhile does so for all.
 
-mod bars;
 mod chapter;
 pub mod options;
 pub mod server;
@@ -29,10 +28,10 @@ use crate::harness::report::{self, Report};
 use crate::numbers::grouped;
 use crate::page::model::Chapter;
 use crate::process;
-use crate::serving::cell::{self, Loop};
+use crate::serving::cell::{self, ECHO_RATE, LATENCY, Loop, at_load};
 use crate::serving::dialogue::Echoes;
 use crate::serving::host::Host;
-use crate::stats::conclusion::Conclusion;
+use crate::stats::conclusion::{Bar, Conclusion};
 
 use options::{Options, Section};
 use server::Setup;
@@ -61,7 +60,7 @@ impl Measurement for Tcp {
     }
 
     fn bars(_options: &Options, cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
-        bars::of(cells)
+        bars(cells)
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
@@ -212,12 +211,48 @@ impl Shape {
     }
 }
 
+const BARRED_BYTES: u32 = 1_024;
+
+/// What Clockworker's throughput is to be of the native spawn's, by connections.
+const THROUGHPUT: [(u32, f64); 3] = [(1, 0.95), (64, 0.98), (100, 0.98)];
+
+/// What its p99.9 may be of the native spawn's, where there are so many connections.
+const TAIL: (u32, f64) = (64, 1.05);
+
+fn bars(cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
+    let judged = |cell: &&report::Cell<Shape>| {
+        let Shape { section, bytes, host, .. } = cell.shape;
+        section == Section::Plain && bytes == BARRED_BYTES && host != Host::Smol
+    };
+    cells.iter().filter(judged).flat_map(bars_of).collect()
+}
+
+fn bars_of(cell: &report::Cell<Shape>) -> Vec<Conclusion> {
+    let connections = cell.shape.connections;
+    let Some(&(_, least)) = THROUGHPUT.iter().find(|(number, _)| *number == connections) else {
+        return Vec::new();
+    };
+    let conclude = |what: &str, figure: &str, bar| {
+        let named = format!("{what}, {}, Clockworker ÷ native", cell.title);
+        cell.conclude("clockworker", figure, named, Some(bar))
+    };
+    let throughput = conclude("Throughput", ECHO_RATE, Bar::AtLeast(least));
+    let (fewest, most) = TAIL;
+    let loads = cell.shape.loads.iter().filter(|_| connections >= fewest);
+    let tails = loads.filter_map(|&load| {
+        let figure = format!("{}.p999", at_load(load, LATENCY));
+        conclude(&format!("p99.9 at {load} % load"), &figure, Bar::AtMost(most))
+    });
+    throughput.into_iter().chain(tails).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::harness::experiment::Experiment;
     use crate::harness::options::options_of;
-    use crate::serving::cell::at_load;
+    use crate::harness::report::{Cell as Found, Figure};
+    use crate::stats::Estimate;
 
     fn cells_of(line: &str) -> Vec<Cell> {
         cells(&options_of(&format!("--hosts tokio {line}")).unwrap(), &Pinning::detect())
@@ -242,6 +277,33 @@ mod tests {
             let title = format!("tokio, 64 connections, 1,024 B; background polls of {polls} µs");
             assert_eq!(cell.title, title);
             assert_eq!(cell.base(&cell.cells()[0], &at_load(50, BACKGROUND_RATE)), Some(wanted));
+        }
+    }
+
+    /// The bars of cells in which all ratios are 1.
+    fn limits(line: &str) -> Vec<Option<Bar>> {
+        let plan = cells_of(&format!("--loads 50 {line}"));
+        let mut cells: Vec<Found<Shape>> = plan.iter().flat_map(Experiment::cells).collect();
+        for arm in cells.iter_mut().flat_map(|cell| &mut cell.arms[1..]) {
+            let ratio = Some(Estimate { median: 1.0, low: 1.0, high: 1.0 });
+            let figure = || Figure { ratio, base: Some("native".to_owned()), ..Figure::default() };
+            arm.figures = [ECHO_RATE, "load_50_latency_ns.p999"].map(|key| (key.to_owned(), figure())).into();
+        }
+        bars(&cells).iter().map(|bar| bar.bar).collect()
+    }
+
+    #[test]
+    fn bars_are_by_connections_and_only_many_have_one_for_tails() {
+        let throughput = [0.95, 0.98].map(|least| Some(Bar::AtLeast(least)));
+        let tail = Some(Bar::AtMost(1.05));
+        assert_eq!(limits("--connections 1,64"), [throughput[0], throughput[1], tail]);
+        assert_eq!(limits("--connections 100"), [throughput[1], tail]);
+    }
+
+    #[test]
+    fn other_cells_have_none() {
+        for line in ["--connections 1000", "--connections 64 --sizes 64,4096", "--only background"] {
+            assert!(limits(line).is_empty(), "{line}");
         }
     }
 }

@@ -20,28 +20,20 @@ use crate::harness::report;
 use crate::harness::sample::Sample;
 
 pub(crate) const ECHO_RATE: &str = "echo_rate";
-
 /// CPU time of the server's process per message in closed loops, where it has no background.
 pub(crate) const CPU_PER_ECHO: &str = "cpu_ns_per_echo";
-
 /// CPU time of the server's process in closed loops, as a part of one core's.
 pub(crate) const CPU_USED: &str = "cpu_used";
-
 /// By load: messages a second that were to be sent.
 pub(crate) const MESSAGE_RATE: &str = "message_rate";
-
 /// From the intended arrival of a message until its answer.
 pub(crate) const LATENCY: &str = "latency_ns";
-
 /// From the intended arrival of a message until it was sent.
 pub(crate) const LATENESS: &str = "lateness_ns";
-
 /// How a server's host does its I/O.
 pub(crate) const DRIVER: &str = "driver";
-
 /// How long the last answers of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
-
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
 
 pub(crate) struct Cell<S, P, D> {

@@ -54,19 +54,14 @@ pub enum Arm {
 
 /// The keys of arms that cannot abort a task, or drop it only later.
 pub(super) const NO_ABORTS: &[&str] = &["monoio", "futures_unordered", "boxed_loop", "published"];
-
 /// Of arms that poll tasks whether they were woken or not.
 pub(super) const NO_WAKERS: &[&str] = &["boxed_loop"];
-
 /// Of arms that take no wakes from other threads, or do not park.
 pub(super) const NO_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop"];
-
 /// Of arms that take them only when no task is runnable, and those.
 pub(super) const NO_BUSY_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop", "monoio"];
-
 /// Of arms that tens of thousands of wakes at once do harm to, and those.
 pub(super) const NO_STORMS: &[&str] = &["boxed_loop", "task_loop", "glommio"];
-
 /// Of arms that do not run inside tokio.
 pub(super) const NOT_ON_TOKIO: &[&str] = &["local_pool", "monoio", "glommio", "task_loop", "boxed_loop"];
 

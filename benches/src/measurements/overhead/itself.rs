@@ -127,34 +127,40 @@ fn with(scheduler: impl Scheduler + 'static) -> Executor {
 /// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
 pub(super) const FEW_TASKS: &str = "ns_per_poll";
 
-pub(super) fn few_tasks(options: &Options) -> Measure<Topic> {
-    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(10_000, 100) };
-    let quantity = &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")];
-    groups(options, quantity, shape, &[1, 10, 100, 1_000, 10_000])
-}
+/// What is measured of so many tasks, dealt out to so many groups. There are as many tasks however many groups there are.
+/// 100,000 tasks are so many that memory counts, as with groups they are polled in an order that is not that of their memory.
+const GROUPS: [(Quantities, Shape, &[usize]); 2] = [
+    (
+        &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")],
+        Shape::new(10_000, 100),
+        &[1, 10, 100, 1_000, 10_000],
+    ),
+    (
+        &[("ns_per_poll_many_tasks", "Groups, 100,000 tasks in all: ns per poll")],
+        Shape::new(100_000, 10),
+        &[1, 1_000, 10_000, 100_000],
+    ),
+];
 
-/// 100,000 tasks in up to 100,000 groups, or few of both: so many that memory counts, as with groups they are polled in an
-/// order that is not that of their memory.
-pub(super) fn many_tasks(options: &Options) -> Measure<Topic> {
-    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(100_000, 10) };
-    let quantity = &[("ns_per_poll_many_tasks", "Groups, 100,000 tasks in all: ns per poll")];
-    groups(options, quantity, shape, &[1, 1_000, 10_000, 100_000])
-}
-
-fn groups(options: &Options, quantity: Quantities, shape: Shape, numbers: &[usize]) -> Measure<Topic> {
-    let rows =
-        POLICIES.iter().flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));
-    let columns = numbers.iter().map(|&groups| (groups.to_string(), grouped(groups as u64)));
-    let keys: Vec<_> = numbers.iter().map(|&groups| dealt(shape, groups, options.common.seed)).collect();
-    let sample = move |row: usize, column: usize| {
-        let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
-        let run = |shape| {
-            let contender = ManyGroups::new(build(), keys.clone());
-            SpawnAndJoin(shape).run(Hosted::new(contender))[0]
+pub(super) fn groups(options: &Options) -> [Measure<Topic>; 2] {
+    GROUPS.map(|(quantity, shape, numbers)| {
+        let shape = if options.common.quick { Shape::new(1_000, 2) } else { shape };
+        let rows = POLICIES
+            .iter()
+            .flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));
+        let columns = numbers.iter().map(|&groups| (groups.to_string(), grouped(groups as u64)));
+        let keys: Vec<_> = numbers.iter().map(|&groups| dealt(shape, groups, options.common.seed)).collect();
+        let sample = move |row: usize, column: usize| {
+            let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
+            let run = |shape| {
+                let contender = ManyGroups::new(build(), keys.clone());
+                SpawnAndJoin(shape).run(Hosted::new(contender))[0]
+            };
+            vec![nanos_per_poll(shape, run)]
         };
-        vec![nanos_per_poll(shape, run)]
-    };
-    Measure::of_itself(Section::Groups, quantity, rows, columns, sample).with(Rounds { usual: 15, ..ROUNDS })
+        let rounds = Rounds { usual: 15, ..ROUNDS };
+        Measure::of_itself(Section::Groups, quantity, rows, columns, sample).with(rounds)
+    })
 }
 
 /// Each task's group, in turn or by Zipf's law.

@@ -1,7 +1,6 @@
 //! What `programs` says: each quantity of a program as it was found, and how they look together.
 
-use super::program::Arm;
-use super::quantity::{self, Quantity};
+use super::program::{Arm, QUANTITIES, Quantity};
 use super::{Programs, Shape};
 use crate::harness::report::{self, Cell, Report, again};
 use crate::numbers::{NOTHING, compared};
@@ -26,7 +25,7 @@ pub(super) fn findings(cells: &[Cell<Shape>]) -> impl Iterator<Item = Finding<'_
         let finding = move |quantity: Quantity| {
             Some(Finding { quantity, value: base.value(quantity.key)?, base, cell })
         };
-        quantity::ALL.into_iter().filter_map(finding)
+        QUANTITIES.into_iter().filter_map(finding)
     })
 }
 

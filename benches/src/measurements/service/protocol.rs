@@ -41,7 +41,6 @@ impl Store {
 
 /// Keys that a connection has for itself.
 const KEYS: usize = 64;
-
 const VALUE: usize = 64;
 
 /// Requests and their answers, by connection and number. They begin anew when all keys have been gone through.

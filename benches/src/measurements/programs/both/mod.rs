@@ -12,9 +12,8 @@ mod sync;
 mod timers;
 mod yields;
 
-use crate::measurements::programs::program::Program;
-use crate::measurements::programs::quantity::{
-    CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, TIME, TIME_PER_POLL,
+use crate::measurements::programs::program::{
+    CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, Program, TIME, TIME_PER_POLL,
 };
 use spawns::{spawns_from_threads, tokio_spawns};
 use support::{timed, timed_in_task};
