@@ -18,7 +18,6 @@ pub struct Counting;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// How often it has.
     pub count: u64,
     /// Bytes asked for and not given back.
     pub live: i64,

@@ -13,7 +13,7 @@ pub(crate) mod others;
 pub mod runner;
 
 pub use clockworker::{
-    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues,
+    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues, executor_under,
 };
 
 use std::fmt;
@@ -51,7 +51,6 @@ pub fn host() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
 }
 
-/// tokio's LocalSet, the baseline.
 #[derive(Debug, Default)]
 pub struct Baseline(LocalSet);
 

@@ -15,7 +15,6 @@ fn name_of(value: &impl ValueEnum) -> String {
     value.to_possible_value().expect("no value is hidden").get_name().to_owned()
 }
 
-/// What is `wanted`, in the order of its kind.
 fn in_order<T: ValueEnum + PartialEq + Copy + 'static>(wanted: Vec<T>) -> impl Iterator<Item = T> {
     T::value_variants().iter().copied().filter(move |value| wanted.contains(value))
 }

@@ -16,7 +16,6 @@ pub enum Purpose {
     Arrivals = 2,
     Resampling = 3,
     Groups = 4,
-    /// How long each poll of the background takes.
     Work = 5,
 }
 

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::schedulers::Scheduler;
 use clockworker::{Executor, JoinError, JoinHandle, Queue};
 
 use super::Contender;
 
-/// Clockworker, with what it can tell tasks apart by.
 #[derive(Debug)]
 pub struct Clockworker<L> {
     executor: Executor,
@@ -47,35 +46,17 @@ impl Lanes for DefaultQueue {
 }
 
 impl OneQueue {
-    /// With the default policy, WokenFirst.
     pub fn as_it_comes() -> Self {
         Clockworker { executor: Executor::new(), lanes: DefaultQueue }
     }
 
-    fn under(policy: impl Scheduler + 'static) -> Self {
-        let executor = Executor::builder().scheduler(policy).build().expect("the defaults are valid");
-        Clockworker { executor, lanes: DefaultQueue }
+    pub fn under<S: Scheduler + Default + 'static>() -> Self {
+        Clockworker { executor: executor_under::<S>(), lanes: DefaultQueue }
     }
+}
 
-    pub fn runnable_fifo() -> Self {
-        OneQueue::under(RunnableFifo::new())
-    }
-
-    pub fn arrival_fifo() -> Self {
-        OneQueue::under(ArrivalFifo::new())
-    }
-
-    pub fn qlas() -> Self {
-        OneQueue::under(Qlas::new())
-    }
-
-    pub fn las() -> Self {
-        OneQueue::under(Las::new())
-    }
-
-    pub fn serpt() -> Self {
-        OneQueue::under(Serpt::new())
-    }
+pub fn executor_under<S: Scheduler + Default + 'static>() -> Executor {
+    Executor::builder().scheduler(S::default()).build().expect("the defaults are valid")
 }
 
 /// Clockworker with two queues, each a WokenFirst; even lanes are the first, odd lanes the second.
@@ -144,7 +125,6 @@ impl Lanes for Vec<u64> {
 }
 
 impl ManyGroups {
-    /// On `executor`; the task of lane `n` is of the group `keys[n]`.
     pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
         Clockworker { executor, lanes: keys }
     }

@@ -8,7 +8,6 @@ use std::task::{Context, Poll, Waker};
 
 use crate::workload::self_waking::SelfWaking;
 
-/// Waits for a task; made by [`join`].
 #[derive(Debug)]
 pub struct Joined(Rc<State>);
 

@@ -56,7 +56,6 @@ impl Contender for Published {
 #[derive(Default)]
 pub(crate) struct LocalExecutor(smol::LocalExecutor<'static>);
 
-/// smol's task, with a result as the others have it.
 pub(crate) struct SmolTask(smol::Task<()>);
 
 impl Future for SmolTask {
@@ -120,7 +119,6 @@ impl Contender for Unordered {
     }
 }
 
-/// futures' LocalPool, which parks its thread itself.
 pub(crate) struct LocalPool {
     pool: RefCell<futures::executor::LocalPool>,
     spawner: LocalSpawner,
@@ -149,7 +147,6 @@ impl Runner for LocalPool {
     }
 }
 
-/// tokio's LocalRuntime, both drivers on.
 pub(crate) struct LocalRuntime(tokio::runtime::LocalRuntime);
 
 impl Default for LocalRuntime {

@@ -35,7 +35,6 @@ pub trait Runner: 'static {
     }
 }
 
-/// Work for a runner of any type.
 pub trait Job {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64>;
 }

@@ -45,7 +45,6 @@ impl Loops {
         self.iterations.load(Ordering::Relaxed)
     }
 
-    /// Lets every task end with its current iteration.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }

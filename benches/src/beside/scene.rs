@@ -16,7 +16,6 @@ use crate::stats::latencies::TOLERABLE_LATENESS_NS;
 use crate::stats::spread::Values;
 use crate::workload::arrivals::Pattern;
 
-/// Where foreground and background run, with a name for reports and one for people.
 pub(crate) struct Arm {
     pub(crate) key: String,
     pub(crate) title: String,
@@ -31,7 +30,6 @@ impl Arm {
 
 /// What is measured together. In a round every arm gets the same schedule, in the next another.
 pub(crate) struct Scene<S> {
-    /// One without arms.
     pub(crate) cell: Cell<S>,
     pub(crate) arms: Vec<Arm>,
     pub(crate) foreground: Pattern,
@@ -90,20 +88,16 @@ impl<S: Clone> Experiment<S> for Scene<S> {
     }
 }
 
-/// Intended arrival until first poll.
 pub(crate) const QUEUEING_DELAY: &str = "queueing_delay_ns";
 /// Intended arrival until the end of the last segment.
 pub(crate) const TOTAL_LATENCY: &str = "total_latency_ns";
-/// Its p99.
 pub(crate) const P99: &str = "total_latency_ns.p99";
-/// Intended arrival until it was sent.
 const LATENESS: &str = "lateness_ns";
-/// Background iterations per second.
 pub(crate) const BACKGROUND_RATE: &str = "background_rate";
 /// CPU time of the background, as a part of one core's.
 pub(crate) const BACKGROUND_CPU: &str = "background_cpu";
 pub(crate) const FOREGROUND_CPU: &str = "foreground_cpu";
-/// Both: how near the core is to saturation, its schedulers' own time left out.
+/// Of background and foreground: how near the core is to saturation, its schedulers' own time left out.
 pub(crate) const CPU_USED: &str = "cpu_used";
 pub(crate) const OFFERED_LOAD: &str = "offered_load";
 

@@ -21,9 +21,7 @@ use crate::workload::arrivals::Arrival;
 pub(crate) enum Place {
     /// The foreground on a LocalSet, with nothing beside it: what latency could be.
     ForegroundOnly,
-    /// Foreground and background on one LocalSet.
     LocalSet,
-    /// Foreground and background in two queues of one clockworker executor, which are set up so.
     Clockworker([QueueSetup; 2]),
     /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core.
     TwoRuntimes,
@@ -56,7 +54,6 @@ impl Timing {
     }
 }
 
-/// One repetition: a schedule, the same for every arm.
 #[derive(Debug)]
 pub(super) struct Trial<'a> {
     pub(super) schedule: Arc<[Arrival]>,
@@ -86,7 +83,6 @@ pub(super) struct Outcome {
 
 #[derive(Debug)]
 struct Sent {
-    /// The moment that all times of the schedule count from.
     start: Instant,
     lateness: Vec<Duration>,
     background_rate: f64,
@@ -186,7 +182,6 @@ fn nanos(duration: Duration) -> u64 {
     duration.as_nanos() as u64
 }
 
-/// Serves the foreground, with the background beside it if there is one; all is over and dropped then.
 fn serve(
     contender: impl Contender,
     schedule: Arc<[Arrival]>,

@@ -78,7 +78,6 @@ const WOKEN_FIRST: &str = "woken_first";
 enum Judged {
     Ratio,
     Value,
-    /// The figure itself, in every round.
     EveryValue,
 }
 
@@ -124,7 +123,6 @@ fn table<'a>(
     cells.iter().filter(move |cell| is_in(&cell.shape))
 }
 
-/// From 1,000 tasks to 1,000,000.
 fn growth(cells: &[Cell<Topic>], arm: &str, bar: Option<Bar>, seed: u64) -> Option<Conclusion> {
     let key = "ns_per_poll";
     let samples = |place| Some(table(cells, Section::Polls, key).nth(place)?.arm(arm)?.samples(key));

@@ -104,7 +104,6 @@ const LIGHT: Pattern = Pattern {
 
 const SMALL_REQUEST: Duration = Duration::from_micros(50);
 
-/// The scene of a section beside a background of such polls. `part` tells it apart from the other scenes of the run.
 fn scene(
     (section, poll): (Section, Duration),
     part: u64,
@@ -145,7 +144,6 @@ fn scene(
     }
 }
 
-/// LocalSet without and with the background, each twice, and clockworker with two queues.
 fn arms(section: Section, poll: Duration) -> Vec<Arm> {
     let alone = || Arm::new("foreground_only", "LocalSet, foreground only", Place::ForegroundOnly);
     let local_set = || Arm::new("local_set", "LocalSet with background", Place::LocalSet);

@@ -66,7 +66,6 @@ impl Measurement for Programs {
     }
 }
 
-/// A program that is measured, by [`Arm`].
 struct Sampled {
     program: [&'static Program; 2],
     setting: Setting,
@@ -104,7 +103,6 @@ impl Experiment<Shape> for Sampled {
     }
 }
 
-/// Carries out `programs`: measures them, or says which there are.
 pub fn command(options: &Options) -> Result<(), Failure> {
     match options.list {
         true => terminal::print_text(&list::titles()),

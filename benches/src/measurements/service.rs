@@ -74,7 +74,6 @@ type Cell = cell::Cell<Shape, Setup, Talk>;
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Shape {
     pub host: Host,
-    /// Tasks beside the connections that always have work.
     pub compactors: u32,
     /// The CPU time that each uses up between two yields, in microseconds, if there are any.
     pub chunk_us: Option<u32>,

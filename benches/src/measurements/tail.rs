@@ -16,12 +16,10 @@
 
 mod arm;
 mod chapter;
-mod classes;
 pub mod options;
-mod schedule;
+pub mod schedule;
 mod served;
 mod server;
-pub mod service;
 
 use std::fmt;
 use std::rc::Rc;
@@ -42,9 +40,8 @@ use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
 use arm::{ARMS, LOCAL_SET};
 use options::Options;
-use schedule::Schedule;
-use served::Waits;
-use service::Service;
+use schedule::{Schedule, Service};
+use served::{Waits, class_name};
 
 #[derive(Debug)]
 pub struct Tail;
@@ -53,9 +50,7 @@ pub struct Tail;
 pub struct Shape {
     pub service: Service,
     pub distribution: String,
-    /// The work that arrives, in percent of the window.
     pub load_percent: u32,
-    /// For how long jobs arrive in a round, about.
     pub window_s: f64,
     pub piece_us: u32,
 }
@@ -121,7 +116,6 @@ fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Ite
 
 struct Load {
     service: Service,
-    /// The work that arrives, in percent of the window.
     load_percent: u32,
     options: Options,
     part: u64,
@@ -155,7 +149,7 @@ impl Experiment<Shape> for Load {
             .with_number("late_max_ns", served.late_max_ns() as f64)
             .with_number(STRETCH, served.stretch());
         let by_class =
-            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", classes::name(class)), waits));
+            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", class_name(class)), waits));
         Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
     }
 

@@ -71,7 +71,6 @@ impl Measurement for Tcp {
 /// Polls of the background a second, where there is one: in closed loops, and by load.
 const BACKGROUND_RATE: &str = "background_rate";
 
-/// `--rounds` gives another number, and no limit.
 const ROUNDS: Rounds = Rounds { usual: 40, limit: Some(Duration::from_secs(80)), warms_up: true };
 
 const TURNS: usize = 4;
@@ -213,7 +212,6 @@ impl Shape {
 
 const BARRED_BYTES: u32 = 1_024;
 
-/// What Clockworker's throughput is to be of the native spawn's, by connections.
 const THROUGHPUT: [(u32, f64); 3] = [(1, 0.95), (64, 0.98), (100, 0.98)];
 
 /// What its p99.9 may be of the native spawn's, where there are so many connections.

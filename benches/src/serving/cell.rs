@@ -26,11 +26,8 @@ pub(crate) const CPU_PER_ECHO: &str = "cpu_ns_per_echo";
 pub(crate) const CPU_USED: &str = "cpu_used";
 /// By load: messages a second that were to be sent.
 pub(crate) const MESSAGE_RATE: &str = "message_rate";
-/// From the intended arrival of a message until its answer.
 pub(crate) const LATENCY: &str = "latency_ns";
-/// From the intended arrival of a message until it was sent.
 pub(crate) const LATENESS: &str = "lateness_ns";
-/// How a server's host does its I/O.
 pub(crate) const DRIVER: &str = "driver";
 /// How long the last answers of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -39,7 +36,6 @@ const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
 pub(crate) struct Cell<S, P, D> {
     pub title: String,
     pub shape: S,
-    /// The subcommand of a server's process.
     pub server: &'static str,
     pub arms: Vec<Arm<P>>,
     /// What a client says to a server of such a seed and shape.
@@ -49,13 +45,11 @@ pub(crate) struct Cell<S, P, D> {
     pub window: Duration,
     /// So long from the start of an open loop nothing counts.
     pub lead: Duration,
-    /// Windows of each server in a loop of a round.
     pub turns: usize,
     pub rounds: Rounds,
     /// The figure of what a background does a second, and the place of the arm with which it is compared.
     pub background: (&'static str, usize),
     pub seed: u64,
-    /// What tells this cell's random numbers from those of others.
     pub part: u64,
     pub pinning: Pinning,
     /// By arm, once they are started.
@@ -75,11 +69,9 @@ pub(crate) enum Loop {
     Closed,
     /// Messages are sent at so many percent of the pace of the closed loops before.
     AtLoad(u32),
-    /// So many messages are sent a second.
     AtRate(f64),
 }
 
-/// A server that runs, and what its client found in the closed loops of the round.
 pub(crate) struct Running<D> {
     server: Server,
     client: Client<D>,

@@ -40,7 +40,6 @@ pub(crate) struct Open {
     /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
     pub lateness: Values,
-    /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
 }
 
@@ -150,7 +149,6 @@ impl<D: Dialogue> Client<D> {
         }
     }
 
-    /// Sends what is due. The time since `start`.
     fn send_due(
         &mut self,
         schedule: &Schedule,

@@ -42,7 +42,6 @@ pub(crate) enum Command {
     Stop,
 }
 
-/// What a server's process has done so far.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Usage {
     /// CPU time of all of its threads; zero where the system does not tell.
@@ -60,7 +59,6 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Lets the background run, or rest after the poll under way.
     pub(crate) fn set(&self, open: bool) {
         self.open.store(open, Ordering::Release);
         if open {

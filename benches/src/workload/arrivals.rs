@@ -9,9 +9,8 @@ pub struct Pattern {
     pub mean_gap: Duration,
     /// Segments of CPU work in a task, at least and at most.
     pub segments: (u64, u64),
-    /// A segment's CPU time and a pause's length are both drawn from this range on.
+    /// The bounds of both a segment's CPU time and a pause's length.
     pub shortest: Duration,
-    /// And to this.
     pub longest: Duration,
 }
 
@@ -31,7 +30,6 @@ impl Arrival {
 /// A stretch of work, and the pause before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// How long to sleep first; zero before the first segment.
     pub pause: Duration,
     pub cpu: Duration,
 }

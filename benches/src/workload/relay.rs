@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// The token that goes round, and who waits for it.
 #[derive(Debug)]
 pub struct Relay {
     wakers: RefCell<Vec<Option<Waker>>>,

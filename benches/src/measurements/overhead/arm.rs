@@ -1,6 +1,7 @@
 //! The executors that `overhead` measures.
 
 use clap::ValueEnum;
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use serde::Serialize;
 
 #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -106,9 +107,9 @@ impl Arm {
             Arm::LocalSet => job.run(Hosted::new(Baseline::default())),
             Arm::WokenFirst => job.run(Hosted::new(OneQueue::as_it_comes())),
             Arm::TwoQueues => job.run(Hosted::new(TwoQueues::alike())),
-            Arm::Qlas => job.run(Hosted::new(OneQueue::qlas())),
-            Arm::Las => job.run(Hosted::new(OneQueue::las())),
-            Arm::Serpt => job.run(Hosted::new(OneQueue::serpt())),
+            Arm::Qlas => job.run(Hosted::new(OneQueue::under::<Qlas>())),
+            Arm::Las => job.run(Hosted::new(OneQueue::under::<Las>())),
+            Arm::Serpt => job.run(Hosted::new(OneQueue::under::<Serpt>())),
             Arm::Published => job.run(Hosted::new(Published::default())),
             Arm::LocalRuntime => job.run(LocalRuntime::default()),
             Arm::LocalExecutor => job.run(Hosted::new(LocalExecutor::default())),

@@ -98,7 +98,6 @@ fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
     table
 }
 
-/// A figure above its ratio.
 fn shown(arm: &Arm, key: &str) -> String {
     match (arm.value(key), arm.ratio(key)) {
         (None, _) => NOTHING.to_owned(),

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas, Scheduler, Serpt};
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{DEFAULT_REQUEST, Executor};
 
 use super::measure::{Measure, Quantities, ROUNDS, Topic};
 use super::options::{Options, Section};
 use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
 use crate::arms::runner::{Hosted, Job, Runner};
-use crate::arms::{ManyGroups, ManyQueues};
+use crate::arms::{ManyGroups, ManyQueues, executor_under};
 use crate::harness::experiment::Rounds;
 use crate::numbers::grouped;
 use crate::random::{Purpose, Random, Zipf};
@@ -115,14 +115,10 @@ type Build = fn() -> Executor;
 
 const POLICIES: [(&str, Build); 4] = [
     ("WokenFirst", Executor::new),
-    ("QLAS", || with(Qlas::new())),
-    ("LAS", || with(Las::new())),
-    ("SERPT", || with(Serpt::new())),
+    ("QLAS", executor_under::<Qlas>),
+    ("LAS", executor_under::<Las>),
+    ("SERPT", executor_under::<Serpt>),
 ];
-
-fn with(scheduler: impl Scheduler + 'static) -> Executor {
-    Executor::builder().scheduler(scheduler).build().expect("the defaults are valid")
-}
 
 /// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
 pub(super) const FEW_TASKS: &str = "ns_per_poll";

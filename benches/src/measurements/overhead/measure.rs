@@ -34,10 +34,8 @@ impl Topic {
 
 pub(super) type Quantities = &'static [(&'static str, &'static str)];
 
-/// A column of a table of executors, which is a cell.
 pub(super) struct Column {
     title: String,
-    /// A number for each quantity, NaN for one that the arm does not have.
     sample: Box<dyn Fn(Arm) -> Vec<f64>>,
     without: &'static [&'static str],
 }

@@ -30,7 +30,6 @@ const QUICK_SHAPES: [(usize, u32); 5] = [(1, 1_000), (10, 100), (100, 10), (1_00
 /// From here on spawning counts beside polling, and is measured to be taken off.
 const SPAWNS_COUNT_FROM: usize = 1_000;
 
-/// Self-waking polls at 1 to 1,000,000 tasks. A round of a million takes ten seconds.
 pub(super) fn polls(options: &Options) -> Measure<Topic> {
     let shapes = if options.common.quick { QUICK_SHAPES } else { SHAPES };
     let column = |(tasks, yields)| {
@@ -44,7 +43,6 @@ pub(super) fn polls(options: &Options) -> Measure<Topic> {
         .with(Rounds { limit: Some(Duration::from_secs(240)), ..ROUNDS })
 }
 
-/// tokio's own `yield_now`, which keeps a waker back until tokio has been to its drivers.
 pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
     let shape = if options.common.quick { Shape::new(100, 5) } else { Shape::new(1_000, 100) };
     let column = Column::new(shape.to_string(), move |arm| {
@@ -114,7 +112,6 @@ impl Job for TokioYielding {
     }
 }
 
-/// From the first spawn until the last task has run.
 struct Detach(usize);
 
 impl Job for Detach {

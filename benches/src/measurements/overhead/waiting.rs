@@ -95,7 +95,6 @@ const TASKS: usize = 1_000;
 
 const REST: Duration = Duration::from_millis(20);
 
-/// An idle second with 1,000 parked tasks; a quick run's second is shorter.
 pub(super) fn idle(options: &Options, pinning: &Pinning) -> Measure<Topic> {
     let quantities = &[
         ("host_polls", "An idle second: host polls"),

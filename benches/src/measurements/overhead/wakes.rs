@@ -65,7 +65,6 @@ impl Job for PingPong {
     }
 }
 
-/// One task wakes many, again as soon as all of them wait.
 #[derive(Clone, Copy)]
 pub(super) struct FanOut {
     pub(super) waiters: usize,
@@ -144,7 +143,6 @@ const LOST_IN_STORM_AFTER: Duration = Duration::from_millis(500);
 
 const BUSY_TASKS: usize = 100;
 
-/// Wakes of one task from another thread, while the host is busy and while it is parked.
 pub(super) fn remote(options: &Options, pinning: &Pinning) -> Measure<Topic> {
     let quantities = &[
         (

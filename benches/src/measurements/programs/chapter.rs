@@ -12,9 +12,7 @@ use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
 pub(super) struct Finding<'a> {
     quantity: Quantity,
-    /// The median of the base's samples.
     value: f64,
-    /// What the ratios are to.
     base: &'a report::Arm,
     cell: &'a Cell<Shape>,
 }
@@ -38,7 +36,6 @@ impl Finding<'_> {
         self.cell.arm(arm)?.ratio(self.quantity.key)
     }
 
-    /// What the ratio may be, if there is a bar for it.
     fn limit(&self) -> Option<f64> {
         self.quantity.is_judged().then_some(self.cell.shape.limit)
     }

@@ -10,7 +10,6 @@ use crate::numbers::{self, three_digits};
 pub(super) struct Program {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
-    /// What it was written for.
     pub(super) base: &'static str,
     pub(super) quantities: &'static [Quantity],
     /// Whether it is run in a process of its own, of which nothing has been used before.
@@ -21,7 +20,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// A program for LocalSet, of which one time is measured.
     pub(super) const fn new(key: &'static str, title: &'static str, run: fn(&Setting) -> Vec<f64>) -> Self {
         Program { key, title, base: "LocalSet", quantities: &[TIME], apart: false, limit: 1.05, run }
     }
@@ -39,7 +37,6 @@ impl Program {
     }
 }
 
-/// Whose imports a program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Arm {
     /// Those of what it was written for
@@ -67,7 +64,6 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// How many of something there are: as usual, or in a quick run.
     pub(super) fn size(&self, usual: usize, quick: usize) -> usize {
         if self.common.quick { quick } else { usual }
     }
@@ -84,9 +80,7 @@ pub(super) struct Quantity {
 enum Kind {
     Time,
     Tail,
-    /// Bytes of the process.
     Memory,
-    /// Bytes of the process that are there for one of many.
     MemoryEach,
     /// A number that explains the others: less of it is not what a program's user wants.
     Count,
@@ -99,7 +93,6 @@ const fn quantity(key: &'static str, title: &'static str, kind: Kind) -> Quantit
 pub(super) const TIME: Quantity = quantity("time_ns", "time", Kind::Time);
 /// CPU time of the executor's thread, where the wall clock would measure how long tasks want to sleep.
 pub(super) const CPU_TIME: Quantity = quantity("cpu_time_ns", "CPU time", Kind::Time);
-/// Wall time per poll of tasks that always have work.
 pub(super) const TIME_PER_POLL: Quantity = quantity("time_per_poll_ns", "time per poll", Kind::Time);
 pub(super) const P99: Quantity = quantity("p99_ns", "p99", Kind::Tail);
 pub(super) const P999: Quantity = quantity("p999_ns", "p99.9", Kind::Tail);

@@ -12,7 +12,6 @@ use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::TOLERABLE_LATENESS_NS;
 
-/// The chunks of the first screen's cells and of the pictures.
 const CHUNK_US: u32 = 100;
 
 /// The compactors of the first screen: one shows what it costs, many what you gain.
@@ -60,7 +59,6 @@ fn is_usual(cell: &&Cell<Shape>) -> bool {
     cell.shape.chunk_us.is_none_or(|chunk| chunk == CHUNK_US)
 }
 
-/// The first screen has room for a short line on each side.
 fn headlines(cells: &[Cell<Shape>]) -> Vec<Headline> {
     let mean = |side, compactors| {
         let usual = cells.iter().filter(|cell| cell.shape.host == Host::Tokio).filter(is_usual);

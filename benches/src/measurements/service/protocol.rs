@@ -8,7 +8,6 @@ use std::rc::Rc;
 use crate::random::{Purpose, Random};
 use crate::serving::dialogue::Dialogue;
 
-/// Keys and values, shared by all connections of one thread.
 #[derive(Clone, Default)]
 pub(super) struct Store(Rc<RefCell<HashMap<String, String>>>);
 
@@ -39,7 +38,6 @@ impl Store {
     }
 }
 
-/// Keys that a connection has for itself.
 const KEYS: usize = 64;
 const VALUE: usize = 64;
 

@@ -1,7 +1,8 @@
 //! What `tail` says.
 
-use super::service::Service;
-use super::{BARRED, BARRED_ARMS, Shape, Tail, classes};
+use super::schedule::Service;
+use super::served::class_named;
+use super::{BARRED, BARRED_ARMS, Shape, Tail};
 use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
 use crate::harness::report::{Arm, Cell, Report};
 use crate::measurements::name_of;
@@ -64,7 +65,7 @@ fn sizes(cell: &Cell<Shape>) -> Vec<&str> {
     let of_base = cell.arms.first().into_iter().flat_map(|arm| arm.distributions.keys());
     let mut sizes: Vec<&str> =
         of_base.filter_map(|key| key.strip_prefix(SLOWDOWN)?.strip_prefix(OF)).collect();
-    sizes.sort_by_key(|size| classes::named(size));
+    sizes.sort_by_key(|size| class_named(size));
     sizes
 }
 

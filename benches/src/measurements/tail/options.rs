@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use super::service::Service;
+use super::schedule::Service;
 use crate::harness::options::{Common, or_default};
 
 /// Utilisations of the grid, in percent.

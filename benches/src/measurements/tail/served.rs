@@ -1,9 +1,8 @@
-//! What one arm did with one schedule.
+//! What one arm did with one schedule, of all jobs and by size: a decade is a class, and all that is below 10 µs is one.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::classes;
 use super::schedule::Schedule;
 use crate::stats::spread::Values;
 
@@ -28,7 +27,6 @@ pub(super) struct Waits {
     pub(super) response: Values,
     /// Response time over size, to the thousandth.
     pub(super) slowdown: Values,
-    /// Those that had arrived and not ended when the window was over.
     pub(super) unfinished: u64,
 }
 
@@ -66,7 +64,7 @@ impl Served {
         let (mut all, mut by_class) = (Waits::default(), BTreeMap::new());
         for (job, times) in self.schedule.jobs.iter().zip(&self.times) {
             let response_ns = (times.completed_ns - job.at_ns) as f64;
-            let class = by_class.entry(classes::class(job.service_ns)).or_default();
+            let class = by_class.entry(class(job.service_ns)).or_default();
             for waits in [&mut all, class] {
                 waits.response.add(response_ns);
                 waits.slowdown.add(response_ns / job.service_ns as f64);
@@ -75,6 +73,31 @@ impl Served {
         }
         (all, by_class)
     }
+}
+
+/// The decade below the first that has a class of its own: up to 10 µs. What is smaller than that waits mostly for polls
+/// of others under way, whatever the order.
+const SMALL: u32 = 3;
+
+const LARGEST: u32 = 12;
+
+/// The class of a job of so many nanoseconds: k for sizes from 10ᵏ to 10ᵏ⁺¹.
+fn class(size_ns: u64) -> u32 {
+    size_ns.max(1).ilog10().max(SMALL)
+}
+
+pub(super) fn class_name(class: u32) -> String {
+    let [from, to] = [class, class + 1].map(power_of_ten);
+    if class == SMALL { format!("below {to}") } else { format!("{from} – {to}") }
+}
+
+pub(super) fn class_named(class: &str) -> u32 {
+    (SMALL..=LARGEST).find(|&decade| class_name(decade) == class).unwrap_or(LARGEST)
+}
+
+fn power_of_ten(power: u32) -> String {
+    let unit = ["ns", "µs", "ms", "s"][(power as usize / 3).min(3)];
+    format!("{} {unit}", 10_u64.pow(power - (power / 3).min(3) * 3))
 }
 
 #[cfg(test)]
@@ -95,7 +118,7 @@ mod tests {
         let largest = |values: &Values| values.statistics()[5].1;
         assert_eq!((largest(&all.response), largest(&all.slowdown)), (226_000.0, 2.0));
         assert_eq!((all.response.count(), all.unfinished), (2, 1));
-        let large = &by_class[&classes::class(200_000)];
+        let large = &by_class[&class(200_000)];
         assert_eq!((large.response.count(), large.unfinished, largest(&large.slowdown)), (1, 1, 1.13));
     }
 
@@ -105,5 +128,20 @@ mod tests {
         let served = served();
         assert_eq!((served.overhead_ns_per_poll(), served.stretch()), (2_000.0, 2.0));
         assert_eq!(served.late_max_ns(), 6_500);
+    }
+
+    #[test]
+    fn a_class_is_a_decade() {
+        let names = [
+            (&[0, 7, 9_999][..], "below 10 µs"),
+            (&[10_000, 99_999], "10 µs – 100 µs"),
+            (&[100_000], "100 µs – 1 ms"),
+            (&[50_000_000], "10 ms – 100 ms"),
+            (&[2_000_000_000], "1 s – 10 s"),
+        ];
+        for (sizes, wanted) in names {
+            assert!(sizes.iter().all(|&size| class_name(class(size)) == wanted), "{wanted}");
+            assert_eq!(class_named(wanted), class(sizes[0]));
+        }
     }
 }

@@ -148,7 +148,6 @@ fn costs(cell: &Cell<Shape>) -> Vec<Headline> {
         .collect()
 }
 
-/// Beside the same background, plainly spawned.
 fn gain(cell: &Cell<Shape>, seed: u64) -> Option<Headline> {
     let p99 = at_first_load(cell, "latency_ns.p99");
     let [own, base] = ["clockworker_with_background", "native_with_background"].map(|key| cell.arm(key));

@@ -61,7 +61,6 @@ pub struct Setup {
     pub(super) seed: u64,
 }
 
-/// Is an echo server until standard input ends.
 pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
     stand(
         setup,

@@ -50,7 +50,6 @@ pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// An actor: sends every token on to one of `others`, until its way is at its end.
 async fn pass_on(
     mut inbox: mpsc::Receiver<Token>,
     mut choose: impl FnMut() -> usize,

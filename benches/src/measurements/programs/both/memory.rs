@@ -42,7 +42,6 @@ pub(super) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// Per connection that waits for its first request.
 pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
     let connections = setting.size(4_000, 50);
     // If it may not, opening one too many says so.

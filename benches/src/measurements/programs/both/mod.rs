@@ -19,7 +19,6 @@ use spawns::{spawns_from_threads, tokio_spawns};
 use support::{timed, timed_in_task};
 use yields::{all, buffered, yield_often, yield_often_by_tokio};
 
-/// All of them, in the order of the table.
 pub(crate) static PROGRAMS: &[Program] = &[
     Program::new("ring_1000", "10,000 actors in a ring, 1,000 tokens", |setting| {
         channels::ring(setting, setting.size(1_000, 10))

@@ -26,8 +26,10 @@ use std::convert::Infallible;
 use std::io;
 
 use clockworker::Executor;
+use clockworker::schedulers::Qlas;
 
-use super::{World, qlas, two_queues};
+use super::{World, two_queues};
+use crate::arms::executor_under;
 use crate::measurements::service::arm::Arm;
 use crate::serving::monoio::{block_on, listen, on_executor};
 use crate::serving::server::forever;
@@ -37,7 +39,8 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     match world.setup.arm {
         Arm::Native | Arm::NativeAgain => block_on(native::program::run(world)),
         Arm::Imports => on_executor(&Executor::new(), busy, changed::program::run(world)),
-        Arm::Qlas => on_executor(&qlas()?, busy, changed::program::run(world)),
+        // A task without a group is one by itself.
+        Arm::Qlas => on_executor(&executor_under::<Qlas>(), busy, changed::program::run(world)),
         Arm::TwoQueues => {
             let executor = Executor::new();
             on_executor(&executor, busy, in_two_queues(world, &executor))

@@ -29,10 +29,11 @@ use std::convert::Infallible;
 use std::io;
 
 use clockworker::Executor;
+use clockworker::schedulers::Qlas;
 use tokio::net::TcpListener;
 
-use super::{World, qlas, two_queues};
-use crate::arms::host;
+use super::{World, two_queues};
+use crate::arms::{executor_under, host};
 use crate::measurements::service::arm::Arm;
 use crate::serving::server::ADDRESS;
 
@@ -46,7 +47,8 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
             let executor = Executor::new();
             host.block_on(executor.run_until(in_two_queues(world, &executor)))
         }
-        Arm::Qlas => host.block_on(qlas()?.run_until(changed::program::run(world))),
+        // A task without a group is one by itself.
+        Arm::Qlas => host.block_on(executor_under::<Qlas>().run_until(changed::program::run(world))),
     }
 }
 

@@ -64,7 +64,6 @@ impl Work {
     }
 }
 
-/// Whose turn it is of two tasks, and how to wake each.
 #[derive(Default)]
 struct Pair {
     turn: Cell<usize>,

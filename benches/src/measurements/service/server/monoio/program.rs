@@ -15,7 +15,6 @@ use crate::measurements::service::server::{PATIENCE, World};
 use crate::serving::monoio::listen;
 use crate::serving::server::{BUFFER, Gate, forever, give_up};
 
-/// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
     for _ in 0..world.setup.compactors {
         drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));

@@ -20,7 +20,6 @@ pub(in super::super) async fn main(world: &World) -> io::Result<Infallible> {
     LocalSet::new().run_until(run(world)).await
 }
 
-/// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
     for _ in 0..world.setup.compactors {
         drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
