@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::loops::Background;
+use super::lanes::Background;
 use super::trial::{Outcome, Place, Timing, Trial};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};

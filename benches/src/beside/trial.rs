@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::foreground::{self, DRAIN_LIMIT, Times};
-use super::loops::{Background, Loops};
+use super::lanes::{self, Background, DRAIN_LIMIT, Loops, Times};
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
 use crate::failure::Failure;
 use crate::harness::pinning::{Pinning, Side};
@@ -192,7 +191,7 @@ fn serve(
     host.block_on(contender.run_until(async {
         // Endless loops are not awaited: they are dropped with their executor.
         let _handles = beside.map(|background| background.spawn(&*contender));
-        foreground::serve(&contender, schedule, inbox).await
+        lanes::serve(&contender, schedule, inbox).await
     }))
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use clockworker::DEFAULT_REQUEST;
 use serde::{Deserialize, Serialize};
 
-use crate::beside::loops::Background;
+use crate::beside::lanes::Background;
 use crate::beside::scene::{Arm, BACKGROUND_CPU, FOREGROUND_CPU, P99, Scene};
 use crate::beside::trial::Place;
 use crate::failure::Failure;

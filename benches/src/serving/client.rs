@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mio::event::Event;
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Registry, Token};
+use mio::{Events, Interest, Poll, Token};
 
 use super::dialogue::Dialogue;
 use super::schedule::Schedule;
@@ -64,7 +64,12 @@ impl<D: Dialogue> Client<D> {
         let refused = |error| Failure::run(format!("cannot connect to a server: {error}"));
         let poll = Poll::new().map_err(refused)?;
         let connect = |number| -> io::Result<Connection> {
-            Ok(Connection::new(number, connect(address, number, poll.registry())?))
+            let stream = Std::connect(address)?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let mut stream = TcpStream::from_std(stream);
+            poll.registry().register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
+            Ok(Connection::new(number, stream))
         };
         let connections = (0..connections).map(connect).collect::<Result<_, _>>().map_err(refused)?;
         let (buffer, echoed) = (vec![0; BUFFER], Vec::new());
@@ -201,15 +206,6 @@ impl<D: Dialogue> Client<D> {
         }
         Ok(number)
     }
-}
-
-fn connect(address: SocketAddr, number: usize, registry: &Registry) -> io::Result<TcpStream> {
-    let stream = Std::connect(address)?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    let mut stream = TcpStream::from_std(stream);
-    registry.register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
-    Ok(stream)
 }
 
 #[cfg(test)]

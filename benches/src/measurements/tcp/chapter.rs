@@ -52,7 +52,13 @@ pub(super) fn of(report: &Report<Tcp>) -> Chapter {
         chapter.sections.push(Section {
             question: question.to_owned(),
             command: report.heading.command(&format!("tcp --only {}", name_of(&part))),
-            method: method(&cells[0]),
+            method: format!(
+        "A pinned server process and one client on the other core, the same for all; windows of {} ms of all servers \
+         interleaved, four for each in each loop of a round, {} rounds; ratios paired within a round. Open loops send on a \
+         schedule made beforehand, and latency counts from the intended time.",
+        (cells[0].shape.window_s * 1e3).round(),
+        cells[0].rounds()
+    ),
             plots: plots(part, cells),
             tables: vec![closed_loops(base, cells), open_loops(cells)],
             doubts: loops(cells).flat_map(doubts).collect(),
@@ -63,16 +69,6 @@ pub(super) fn of(report: &Report<Tcp>) -> Chapter {
         first.bars.clone_from(&report.bars);
     }
     chapter
-}
-
-fn method(cell: &Cell<Shape>) -> String {
-    format!(
-        "A pinned server process and one client on the other core, the same for all; windows of {} ms of all servers \
-         interleaved, four for each in each loop of a round, {} rounds; ratios paired within a round. Open loops send on a \
-         schedule made beforehand, and latency counts from the intended time.",
-        (cell.shape.window_s * 1e3).round(),
-        cell.rounds()
-    )
 }
 
 struct Loop<'a> {

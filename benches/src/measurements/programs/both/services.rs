@@ -27,14 +27,11 @@ type Store = Rc<RefCell<BTreeMap<String, String>>>;
 pub(super) fn key_value(setting: &Setting) -> Vec<f64> {
     let keys = setting.size(10_000, 100);
     run(async move {
-        let store: Store = Rc::new(RefCell::new((0..keys).map(entry).collect()));
+        let entries = (0..keys).map(|number| (clients::key(number), "value".to_owned()));
+        let store: Store = Rc::new(RefCell::new(entries.collect()));
         let address = listen(move |stream| answer_all(stream, store.clone())).await;
         timed_with_p99(clients::of_key_value(setting, address, keys)).await
     })
-}
-
-fn entry(number: usize) -> (String, String) {
-    (clients::key(number), "value".to_owned())
 }
 
 async fn answer_all(stream: TcpStream, store: Store) -> io::Result<()> {

@@ -1,9 +1,10 @@
-//! Foreground tasks on the thread of the executor under test: dispatched as they arrive, their times written
-//! down.
+//! What runs in the two lanes of the executor under test: foreground tasks, dispatched as they arrive, and background tasks
+//! in an endless loop of work and sleep.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -13,13 +14,15 @@ use tokio::time::{sleep, timeout};
 use crate::arms::Contender;
 use crate::stopwatch::now;
 use crate::workload::arrivals::{Arrival, Segment};
+use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
+
+const FOREGROUND: usize = 0;
+const BACKGROUND: usize = 1;
 
 /// How long tasks that have arrived may take to end once the last has arrived. What has not ended then is
 /// reported as unfinished.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
-
-const LANE: usize = 0;
 
 /// When a task was first polled and when it ended, as far as it came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +45,7 @@ pub(super) async fn serve<C: Contender>(
 ) -> Vec<Times> {
     let journal: Journal = vec![Cell::default(); schedule.len()].into();
     let dispatcher = dispatch(contender.clone(), schedule, inbox, journal.clone());
-    contender.spawn(LANE, dispatcher).await.expect("the dispatcher does not fail");
+    contender.spawn(FOREGROUND, dispatcher).await.expect("the dispatcher does not fail");
     journal.iter().map(Cell::get).collect()
 }
 
@@ -58,7 +61,7 @@ async fn dispatch<C: Contender>(
     while let Some(number) = inbox.recv().await {
         let (schedule, journal, held) = (schedule.clone(), journal.clone(), held.clone());
         // Its handle is dropped, which detaches the task: the journal hears of its end.
-        drop(contender.spawn(LANE, async move {
+        drop(contender.spawn(FOREGROUND, async move {
             work(&schedule[number], &journal[number]).await;
             drop(held);
         }));
@@ -78,4 +81,53 @@ async fn work(arrival: &Arrival, times: &Cell<Times>) {
         burn(cpu);
     }
     times.set(Times { started, completed: Some(now()) });
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Background {
+    pub(crate) tasks: usize,
+    /// The CPU time that a task uses up in one iteration, which is one poll.
+    pub(crate) poll: Duration,
+    /// How long it sleeps then; with `None` it is ready again at once.
+    pub(crate) rest: Option<Duration>,
+}
+
+/// The background tasks of one arm, as seen from any thread.
+#[derive(Clone, Debug)]
+pub(super) struct Loops {
+    background: Background,
+    iterations: Arc<AtomicU64>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Loops {
+    pub(super) fn new(background: Background) -> Self {
+        Loops { background, iterations: Arc::default(), stopped: Arc::default() }
+    }
+
+    /// Spawns the tasks. They run until they are stopped, or dropped with their executor.
+    ///
+    /// Must be called inside [`Contender::run_until`].
+    pub(super) fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
+        (0..self.background.tasks).map(|_| contender.spawn(BACKGROUND, self.clone().repeat())).collect()
+    }
+
+    pub(super) fn iterations(&self) -> u64 {
+        self.iterations.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    async fn repeat(self) {
+        while !self.stopped.load(Ordering::Relaxed) {
+            burn(self.background.poll);
+            match self.background.rest {
+                Some(pause) => sleep(pause).await,
+                None => SelfWaking::new(1).await,
+            }
+            self.iterations.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
