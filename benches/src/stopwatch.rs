@@ -37,10 +37,6 @@ impl Stopwatch {
     }
 }
 
-pub fn nanos(duration: Duration) -> f64 {
-    duration.as_nanos() as f64
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Sleeps until shortly before, then spins: exact, and right only for a thread with a core to itself.

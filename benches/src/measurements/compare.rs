@@ -160,11 +160,8 @@ const BACKGROUND: Background =
 
 /// Foreground latency beside background work, on one thread and on two.
 ///
-/// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Here eight background tasks
-/// loop, 100 µs CPU and 100 µs sleep. In one repetition every arm gets the same schedule, in the next another.
-///
-/// Arrivals in the first half second of a repetition are served and not counted. Percentiles are those of all repetitions
-/// together. Ratios are taken within a repetition; their median is reported with the smallest and the largest.
+/// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Ratios are taken within a
+/// repetition; their median is reported with the smallest and the largest.
 ///
 /// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for
 /// every arm.

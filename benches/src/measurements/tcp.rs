@@ -296,10 +296,6 @@ mod tests {
         let tail = Some(Bar::AtMost(1.05));
         assert_eq!(limits("--connections 1,64"), [throughput[0], throughput[1], tail]);
         assert_eq!(limits("--connections 100"), [throughput[1], tail]);
-    }
-
-    #[test]
-    fn other_cells_have_none() {
         for line in ["--connections 1000", "--connections 64 --sizes 64,4096", "--only background"] {
             assert!(limits(line).is_empty(), "{line}");
         }

@@ -13,7 +13,7 @@ use crate::arms::{ManyGroups, ManyQueues, executor_under};
 use crate::harness::experiment::Rounds;
 use crate::numbers::grouped;
 use crate::random::{Purpose, Random, Zipf};
-use crate::stopwatch::{Stopwatch, nanos};
+use crate::stopwatch::Stopwatch;
 use crate::workload::relay::Relay;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;
@@ -25,8 +25,8 @@ const TASKS: usize = 1_024;
 /// A request so small that a turn ends after one poll, though others of the queue are runnable.
 const ONE_POLL: Duration = Duration::from_nanos(1);
 
-/// What the queues' tasks do, with so many polls of each, and how long it takes.
-type Load = fn(&Hosted<ManyQueues>, u32) -> Duration;
+/// What the queues' tasks do, with so many polls of each, and the nanoseconds that it takes.
+type Load = fn(&Hosted<ManyQueues>, u32) -> f64;
 
 const LOADS: [(&str, Load); 3] =
     [("all runnable", all_runnable), ("one runnable", one_runnable), ("churning", churning)];
@@ -35,12 +35,12 @@ const LOADS: [(&str, Load); 3] =
 const PICKING: [(&str, Load, Duration); 2] =
     [("all runnable", all_runnable, ONE_POLL), ("churning", churning, DEFAULT_REQUEST)];
 
-fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     spawn_and_join(host, TASKS, || SelfWaking::new(yields))
 }
 
 /// The same number of tasks, all in the first queue.
-fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     let watch = Stopwatch::start();
     host.block_on(async {
         let handles: Vec<_> = (0..TASKS).map(|_| host.spawn(0, SelfWaking::new(yields))).collect();
@@ -48,11 +48,11 @@ fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
             handle.await.expect("a task that only yields does not fail");
         }
     });
-    watch.elapsed()
+    watch.nanos()
 }
 
 /// A token goes through all queues: one task is runnable, and wakes that of the next queue.
-fn churning(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn churning(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     host.block_on(async {
         let relay = Relay::new(TASKS, polls_of_all(yields));
         for task in 0..TASKS {
@@ -61,7 +61,7 @@ fn churning(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
         relay.ready().await;
         let watch = Stopwatch::start();
         relay.run().await;
-        watch.elapsed()
+        watch.nanos()
     })
 }
 
@@ -107,7 +107,7 @@ pub(super) fn picks(options: &Options) -> Measure<Topic> {
 
 fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) {
     let host = Hosted::new(ManyQueues::new(queues, request));
-    let time = nanos(load(&host, yields));
+    let time = load(&host, yields);
     (time, host.contender().turns() as f64)
 }
 

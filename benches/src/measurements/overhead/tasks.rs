@@ -19,7 +19,7 @@ use super::options::{Options, Section};
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
-use crate::stopwatch::{Stopwatch, nanos};
+use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;
 
@@ -77,12 +77,12 @@ pub struct SpawnAndJoin(pub Shape);
 impl Job for SpawnAndJoin {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let SpawnAndJoin(Shape { tasks, yields }) = *self;
-        vec![nanos(spawn_and_join(&runner, tasks, || SelfWaking::new(yields)))]
+        vec![spawn_and_join(&runner, tasks, || SelfWaking::new(yields))]
     }
 }
 
-/// From before the first spawn until the last task has been awaited.
-pub(super) fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> Duration
+/// Nanoseconds from before the first spawn until the last task has been awaited.
+pub(super) fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> f64
 where
     F: Future<Output = ()> + 'static,
 {
@@ -95,7 +95,7 @@ where
     };
     let watch = Stopwatch::start();
     runner.block_on(root);
-    watch.elapsed()
+    watch.nanos()
 }
 
 struct TokioYielding(Shape);
@@ -108,7 +108,7 @@ impl Job for TokioYielding {
                 tokio::task::yield_now().await;
             }
         };
-        vec![nanos(spawn_and_join(&runner, tasks, make))]
+        vec![spawn_and_join(&runner, tasks, make)]
     }
 }
 
@@ -126,7 +126,7 @@ impl Job for Detach {
             drop(held);
             let _ = dropped.await;
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
@@ -136,7 +136,7 @@ struct Abort(usize);
 impl Job for Abort {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let ((unpolled, all_polled), (held, all_dropped)) = (held(), held());
-        let elapsed = runner.block_on(async {
+        let nanos = runner.block_on(async {
             let victim = |task| {
                 let (mut unpolled, held) = (Some(unpolled.clone()), held.clone());
                 let never = poll_fn(move |_cx| {
@@ -154,9 +154,9 @@ impl Job for Abort {
             let watch = Stopwatch::start();
             handles.into_iter().for_each(R::abort);
             let _ = all_dropped.await;
-            watch.elapsed()
+            watch.nanos()
         });
-        vec![nanos(elapsed)]
+        vec![nanos]
     }
 }
 

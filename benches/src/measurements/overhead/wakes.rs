@@ -19,7 +19,7 @@ use super::options::{Options, Section};
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
 use crate::harness::pinning::{Pinning, Side};
-use crate::stopwatch::{Stopwatch, Wait, nanos, now, wait_until};
+use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
 pub(super) fn local(options: &Options) -> Measure<Topic> {
@@ -61,7 +61,7 @@ impl Job for PingPong {
             ping.await;
             pong.await;
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
@@ -91,7 +91,7 @@ impl Job for FanOut {
                 handle.await;
             }
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
@@ -346,7 +346,7 @@ impl Target {
         let watch = Stopwatch::start();
         start.wait();
         senders.into_iter().for_each(|sender| sender.join().expect("no sender panics"));
-        let time = nanos(watch.elapsed());
+        let time = watch.nanos();
         let lost = wake_until(|| self.over.load(Ordering::Acquire), waker, LOST_IN_STORM_AFTER);
         (time, lost.into())
     }
