@@ -50,7 +50,13 @@ impl Measurement for Overhead {
     }
 
     fn bars(options: &Options, cells: &[Cell<Topic>]) -> Vec<Conclusion> {
-        bars(cells, options.common.seed)
+        let seed = options.common.seed;
+        let growths = [(WOKEN_FIRST, Some(Bar::AtMost(3.0))), ("local_set", None)];
+        let growths = growths.into_iter().filter_map(|(arm, bar)| growth(cells, arm, bar, seed));
+        let ruled = RULES
+            .iter()
+            .flat_map(|rule| table(cells, rule.0, rule.1).filter_map(move |cell| conclude(cell, rule, seed)));
+        growths.chain(ruled).collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
@@ -102,15 +108,6 @@ const RULES: [Rule; 8] = [
     (Section::Wake, "remote_wake_sender_ns", WOKEN_FIRST, Ratio, SENDER, 1.0),
     (Section::Wake, "remote_wake_p50_ns", WOKEN_FIRST, Ratio, WAKE, 1.0),
 ];
-
-fn bars(cells: &[Cell<Topic>], seed: u64) -> Vec<Conclusion> {
-    let growths = [(WOKEN_FIRST, Some(Bar::AtMost(3.0))), ("local_set", None)];
-    let growths = growths.into_iter().filter_map(|(arm, bar)| growth(cells, arm, bar, seed));
-    let ruled = RULES
-        .iter()
-        .flat_map(|rule| table(cells, rule.0, rule.1).filter_map(move |cell| conclude(cell, rule, seed)));
-    growths.chain(ruled).collect()
-}
 
 fn table<'a>(
     cells: &'a [Cell<Topic>],

@@ -32,11 +32,10 @@ use crate::terminal;
 use options::Options;
 use program::{Arm, Program, Setting};
 
-#[derive(Debug)]
-pub struct Programs;
+pub(crate) struct Programs;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shape {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Shape {
     pub program: String,
     pub limit: f64,
 }

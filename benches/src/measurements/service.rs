@@ -51,7 +51,8 @@ impl Measurement for Service {
     }
 
     fn bars(_options: &Options, cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
-        bars(cells)
+        let on_tokio = cells.iter().filter(|cell| cell.shape.host == Host::Tokio);
+        on_tokio.flat_map(|cell| AIMS.iter().flat_map(|aim| aim.bars(cell))).collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
@@ -165,11 +166,6 @@ const AIMS: [Aim; 3] = [
     Aim { arm: Arm::TwoQueues, latency: TWO_QUEUES, elsewhere: None, chunks: 0.9 },
 ];
 
-fn bars(cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
-    let on_tokio = cells.iter().filter(|cell| cell.shape.host == Host::Tokio);
-    on_tokio.flat_map(|cell| AIMS.iter().flat_map(|aim| aim.bars(cell))).collect()
-}
-
 impl Aim {
     fn bars(&self, cell: &report::Cell<Shape>) -> impl Iterator<Item = Conclusion> {
         let Shape { host, compactors, chunk_us, .. } = cell.shape;
@@ -220,7 +216,8 @@ mod tests {
     #[test]
     fn every_cell_has_the_bars_that_were_set_for_it() {
         let limits = |compactors, chunk| {
-            bars(&[found(compactors, chunk)]).into_iter().filter_map(|bar| bar.bar).collect::<Vec<_>>()
+            let bars = Service::bars(&options_of("").unwrap(), &[found(compactors, chunk)]);
+            bars.into_iter().filter_map(|bar| bar.bar).collect::<Vec<_>>()
         };
         let (most, least) = (Bar::AtMost, Bar::AtLeast);
         let usual = [most(0.15), most(0.15), least(0.95), most(0.6), most(0.6), least(0.95), most(0.12)];

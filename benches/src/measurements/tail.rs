@@ -43,11 +43,10 @@ use options::Options;
 use schedule::{Schedule, Service};
 use served::{Waits, class_name};
 
-#[derive(Debug)]
-pub struct Tail;
+pub(crate) struct Tail;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shape {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Shape {
     pub service: Service,
     pub distribution: String,
     pub load_percent: u32,

@@ -60,7 +60,11 @@ impl Measurement for Tcp {
     }
 
     fn bars(_options: &Options, cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
-        bars(cells)
+        let judged = |cell: &&report::Cell<Shape>| {
+            let Shape { section, bytes, host, .. } = cell.shape;
+            section == Section::Plain && bytes == BARRED_BYTES && host != Host::Smol
+        };
+        cells.iter().filter(judged).flat_map(bars_of).collect()
     }
 
     fn chapter(report: &Report<Self>) -> Chapter {
@@ -217,14 +221,6 @@ const THROUGHPUT: [(u32, f64); 3] = [(1, 0.95), (64, 0.98), (100, 0.98)];
 /// What its p99.9 may be of the native spawn's, where there are so many connections.
 const TAIL: (u32, f64) = (64, 1.05);
 
-fn bars(cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
-    let judged = |cell: &&report::Cell<Shape>| {
-        let Shape { section, bytes, host, .. } = cell.shape;
-        section == Section::Plain && bytes == BARRED_BYTES && host != Host::Smol
-    };
-    cells.iter().filter(judged).flat_map(bars_of).collect()
-}
-
 fn bars_of(cell: &report::Cell<Shape>) -> Vec<Conclusion> {
     let connections = cell.shape.connections;
     let Some(&(_, least)) = THROUGHPUT.iter().find(|(number, _)| *number == connections) else {
@@ -287,7 +283,7 @@ mod tests {
             let figure = || Figure { ratio, base: Some("native".to_owned()), ..Figure::default() };
             arm.figures = [ECHO_RATE, "load_50_latency_ns.p999"].map(|key| (key.to_owned(), figure())).into();
         }
-        bars(&cells).iter().map(|bar| bar.bar).collect()
+        Tcp::bars(&options_of("").unwrap(), &cells).iter().map(|bar| bar.bar).collect()
     }
 
     #[test]

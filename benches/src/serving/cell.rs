@@ -29,6 +29,7 @@ pub(crate) const MESSAGE_RATE: &str = "message_rate";
 pub(crate) const LATENCY: &str = "latency_ns";
 pub(crate) const LATENESS: &str = "lateness_ns";
 pub(crate) const DRIVER: &str = "driver";
+
 /// How long the last answers of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
@@ -75,6 +76,7 @@ pub(crate) enum Loop {
 pub(crate) struct Running<D> {
     server: Server,
     client: Client<D>,
+    /// What the client found in the closed loops of the round.
     closed: Closed,
 }
 
