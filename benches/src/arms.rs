@@ -45,8 +45,7 @@ pub trait Contender: 'static {
 
 /// A fresh host of the kind that every arm runs in: tokio's current-thread runtime, both of its drivers on.
 ///
-/// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs
-/// there.
+/// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs there.
 pub fn host() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
 }

@@ -1,8 +1,7 @@
 //! Random choices that a seed repeats: the same on every machine and with every version of every library.
 //!
-//! Only the generator comes from a crate (ChaCha, a published cipher). How its numbers become ranges,
-//! exponential gaps and orders is written out here, because the distributions of the `rand` crates may change
-//! between their versions.
+//! Only the generator comes from a crate (ChaCha, a published cipher). How its numbers become ranges, exponential gaps
+//! and orders is written out here, because the distributions of the `rand` crates may change between their versions.
 
 use std::time::Duration;
 
@@ -62,8 +61,7 @@ impl Random {
     }
 }
 
-/// Zipf's distribution with exponent 1: few numbers are frequent and many are rare. Number `n`, counted from 1, is drawn in
-/// proportion to `1 / n`.
+/// Zipf's distribution with exponent 1: number `n`, counted from 1, is drawn in proportion to `1 / n`.
 #[derive(Debug)]
 pub struct Zipf {
     sums: Vec<f64>,

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long before its time a waiting thread stops sleeping and spins, to be on time to the microsecond.
 ///
-/// Linux wakes a sleeper about 60 µs late (50 µs of timer slack and a context switch); this leaves it twice
-/// that.
+/// Linux wakes a sleeper about 60 µs late (50 µs of timer slack and a context switch); this leaves it twice that.
 const SPIN_FOR_LAST: Duration = Duration::from_micros(150);
 
 /// The time on the monotonic clock, which is one clock for all threads.

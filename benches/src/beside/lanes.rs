@@ -1,5 +1,4 @@
-//! What runs in the two lanes of the executor under test: foreground tasks, dispatched as they arrive, and background tasks
-//! in an endless loop of work and sleep.
+//! What runs in the two lanes of an executor: foreground tasks as they arrive, and background tasks in an endless loop.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,8 +19,7 @@ use crate::workload::spin::burn;
 const FOREGROUND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// How long tasks that have arrived may take to end once the last has arrived. What has not ended then is
-/// reported as unfinished.
+/// How long tasks may take to end once the last has arrived. What has not ended then is reported as unfinished.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
 /// When a task was first polled and when it ended, as far as it came.

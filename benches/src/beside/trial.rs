@@ -66,8 +66,7 @@ pub(super) struct Trial<'a> {
 pub(super) struct Outcome {
     /// Intended arrival until the start of the first poll, in nanoseconds; `None` for a task never polled.
     pub(super) queueing_delays: Vec<Option<u64>>,
-    /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not
-    /// end.
+    /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not end.
     pub(super) total_latencies: Vec<Option<u64>>,
     pub(super) lateness: Vec<u64>,
     /// Background iterations per second, between the end of the warm-up and the end of the schedule.
@@ -88,8 +87,7 @@ struct Sent {
 }
 
 impl Trial<'_> {
-    /// Runs one arm, of that name. The calling thread generates the load: it sends each arrival at its time, whatever has
-    /// become of those before it.
+    /// Runs one arm. The calling thread sends each arrival at its time, whatever has become of those before it.
     pub(super) fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
         let background = Loops::new(self.background);
         let (outbox, inbox) = unbounded_channel();

@@ -163,8 +163,7 @@ const BACKGROUND: Background =
 /// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Ratios are taken within a
 /// repetition; their median is reported with the smallest and the largest.
 ///
-/// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for
-/// every arm.
+/// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for every arm.
 fn background(options: &Options, pinning: &Pinning) -> Scene<Shape> {
     let timing =
         if options.common.quick { Timing::of_millis(50, 450) } else { Timing::of_millis(500, 5_500) };

@@ -93,8 +93,7 @@ const PARKED: &str = "Bytes per parked task beyond the future ÷ LocalSet's";
 const SENDER: &str = "Wake from another thread, the sender's time, # ÷ LocalSet's";
 const WAKE: &str = "Wake from another thread until the poll, p50, # ÷ LocalSet's";
 
-/// Of every cell of a section that has the quantity: the arm, what is judged, its name, with the cell's title for `#`, and how
-/// much it is at most.
+/// A section, a quantity of its cells, the arm, what is judged, its name (`#` is the cell's title), and the most it may be.
 type Rule = (Section, &'static str, &'static str, Judged, &'static str, f64);
 
 const RULES: [Rule; 8] = [

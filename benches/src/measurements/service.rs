@@ -81,8 +81,7 @@ pub(crate) struct Shape {
     pub window_s: f64,
 }
 
-/// Requests a second, of all connections. With a think time that is exponential on every connection all together are a
-/// Poisson process.
+/// Requests a second, of all connections: with exponential think times, together they are a Poisson process.
 fn rate() -> f64 {
     CONNECTIONS as f64 / THINK_TIME.as_secs_f64()
 }
@@ -143,8 +142,7 @@ impl Shape {
     }
 }
 
-/// The chunks that bars are set for by the number of compactors. Without compactors there are no chunks, and the bar is that
-/// of this length.
+/// The chunks that bars are set for. Where there are no compactors, and so no chunks, the bar is that of this length.
 const BARRED_CHUNK_US: u32 = 100;
 
 struct Aim {

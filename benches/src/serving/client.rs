@@ -106,8 +106,7 @@ impl<D: Dialogue> Client<D> {
         Ok(Closed { echoes, elapsed })
     }
 
-    /// Sends messages when they are due, whatever has become of those before, and waits for all of them, after the
-    /// last for `limit` at most.
+    /// Sends messages when they are due, whatever has become of those before. Waits for the last for `limit` at most.
     pub(crate) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
         let mut events = Events::with_capacity(EVENTS);
         let mut open = Open::default();

@@ -16,8 +16,7 @@ pub(crate) fn block_on(main: impl Future<Output = io::Result<Infallible>>) -> io
     RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?.block_on(main)
 }
 
-/// Runs `main` on an executor inside monoio. Beside one that is `busy`, never idle, monoio does all of its work only with
-/// timers.
+/// Runs `main` on an executor inside monoio, which beside a `busy` one does all of its work only with timers.
 pub(crate) fn on_executor(
     executor: &Executor,
     busy: bool,

@@ -13,8 +13,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Schedule {
     pub arrivals: Vec<Arrival>,
     pub length: Duration,
-    /// So long from the start nothing counts: the server has rested while another had its window, and its caches are the
-    /// other's.
+    /// So long from the start nothing counts: the server has rested, and its caches are those of another.
     pub lead: Duration,
 }
 

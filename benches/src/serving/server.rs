@@ -25,8 +25,7 @@ use crate::workload::spin;
 /// Where every server listens, on a port that the system chooses.
 pub(crate) const ADDRESS: &str = "127.0.0.1:0";
 
-/// The buffer of each connection: two of the largest messages, so that a read that fetches one knows that it has fetched
-/// all there was.
+/// The buffer of each connection: two of the largest messages, so that a read that fetches one knows it is all there was.
 pub(crate) const BUFFER: usize = 8 << 10;
 
 #[derive(Serialize, Deserialize)]

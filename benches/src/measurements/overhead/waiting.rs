@@ -23,8 +23,7 @@ use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::shape::Shape;
 use crate::workload::spin;
 
-/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn. It comes out the same each
-/// time.
+/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn: the same each time.
 pub(super) fn parked(options: &Options) -> Measure<Topic> {
     let quantities = &[
         ("bytes_per_task", "Parked tasks: bytes per task beyond its future"),

@@ -24,8 +24,7 @@ pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }
 
-/// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
-/// short ones.
+/// Clients in closed loops, many with short commands, one with long ones: the latencies of the short ones.
 pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, move |all| {

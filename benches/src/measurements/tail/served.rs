@@ -41,8 +41,7 @@ impl Served {
         self.times.iter().map(|times| times.completed_ns).max().unwrap_or(0)
     }
 
-    /// Time that was neither work nor idle, over the number of polls: what the executor, its host and the admission of jobs
-    /// took.
+    /// Time that was neither work nor idle, per poll: what the executor, its host and the admission of jobs took.
     pub(super) fn overhead_ns_per_poll(&self) -> f64 {
         let overhead_ns =
             self.elapsed_ns().saturating_sub(self.idle_ns).saturating_sub(self.schedule.work_ns());

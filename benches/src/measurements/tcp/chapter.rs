@@ -109,8 +109,7 @@ fn at_first_load(cell: &Cell<Shape>, figure: &str) -> String {
     at_load(cell.shape.loads.first().copied().unwrap_or(0), figure)
 }
 
-/// The cells of the first screen, one for each host: as many connections and bytes as the bars are for, or the most there
-/// are.
+/// The cells of the first screen, one for each host: of the connections and bytes that the bars are for, or the most.
 fn foremost(cells: &[Cell<Shape>]) -> impl Iterator<Item = &Cell<Shape>> {
     let most = |wanted: u32, all: fn(&Shape) -> u32| {
         cells.iter().map(|cell| all(&cell.shape)).max_by_key(|&number| (number == wanted, number))

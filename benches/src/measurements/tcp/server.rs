@@ -48,14 +48,12 @@ type World = crate::serving::server::World<Setup>;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
-    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn: `monoio::spawn`, tokio's `LocalSet`,
-    /// smol's `LocalExecutor`.
+    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn does.
     pub(super) by_clockworker: bool,
     /// How long Clockworker may keep the thread from its host, in microseconds; the default if there is none.
     pub(super) host_budget_us: Option<u32>,
     pub(super) foreground_share: u32,
-    /// CPU time of the shortest poll of a background and of the longest, in microseconds. It would take all of the thread, if
-    /// it were let.
+    /// CPU time of the shortest and the longest poll of a background, in microseconds.
     pub(super) polls_us: Option<(u32, u32)>,
     pub(super) self_waking: bool,
     pub(super) seed: u64,

@@ -22,8 +22,7 @@ const SCANNED: usize = 100;
 
 type Store = Rc<RefCell<BTreeMap<String, String>>>;
 
-/// A key-value server with commands that take a microsecond, and one that looks at all keys. The time until all clients
-/// are served, and p99 of the short commands.
+/// Commands that take a microsecond, and one that looks at all keys: the time in all, and p99 of the short commands.
 pub(super) fn key_value(setting: &Setting) -> Vec<f64> {
     let keys = setting.size(10_000, 100);
     run(async move {
@@ -78,8 +77,7 @@ async fn count(part: &str, store: &Store) -> usize {
     }
 }
 
-/// A proxy: `copy_bidirectional` with a timeout around it, for each connection. The time until all clients have their
-/// echoes, and p99 of an echo.
+/// `copy_bidirectional` with a timeout around it, for each connection: the time in all, and p99 of an echo.
 pub(super) fn proxy(setting: &Setting) -> Vec<f64> {
     run(async move {
         let backend = clients::echo_server(setting);

@@ -49,8 +49,7 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     }
 }
 
-/// The main function of the service with queues: the rest of it is the same. A connection inherits the queue of the task
-/// that accepts it.
+/// The main function of the service with queues. A connection inherits the queue of the task that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {
