@@ -36,6 +36,7 @@ pub(super) type Quantities = &'static [(&'static str, &'static str)];
 
 pub(super) struct Column {
     title: String,
+    /// A number for each quantity, NaN for one that the arm does not have.
     sample: Box<dyn Fn(Arm) -> Vec<f64>>,
     without: &'static [&'static str],
 }
