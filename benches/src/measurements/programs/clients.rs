@@ -24,7 +24,8 @@ pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }
 
-/// Clients in closed loops, many with short commands, one with long ones: the latencies of the short ones.
+/// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
+/// short ones.
 pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, move |all| {
@@ -59,6 +60,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
     latencies
 }
 
+/// Clients that send blocks and wait for their echo. The latencies.
 pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, move |all| {

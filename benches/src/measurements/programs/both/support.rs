@@ -33,6 +33,7 @@ pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64
     timed(async { spawn_local(main).await.expect("the task does not fail") })
 }
 
+/// The time until all clients are served, with the p99 of their latencies.
 pub(super) async fn timed_with_p99(clients: impl Future<Output = Latencies>) -> Vec<f64> {
     let watch = Stopwatch::start();
     let latencies = clients.await;
