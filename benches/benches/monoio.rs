@@ -60,7 +60,6 @@ mod linux {
         start.elapsed()
     }
 
-    /// A task that yields so many times, each time in a turn of its own.
     async fn run_turns(ex: &Executor, turns: u64) {
         let task = ex.spawn(async move {
             for _ in 1..turns {

@@ -13,26 +13,21 @@ thread_local! {
     static LIVE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which counts what it gives out.
 #[derive(Debug)]
 pub struct Counting;
 
-/// What the calling thread has allocated so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// How often it has.
     pub count: u64,
     /// Bytes asked for and not given back.
     pub live: i64,
 }
 
 impl Allocations {
-    /// Up to now.
     pub fn so_far() -> Self {
         Allocations { count: COUNT.get(), live: LIVE.get() }
     }
 
-    /// Since `before`.
     pub fn since(before: Self) -> Self {
         let now = Allocations::so_far();
         Allocations { count: now.count - before.count, live: now.live - before.live }

@@ -13,7 +13,7 @@ pub(crate) mod others;
 pub mod runner;
 
 pub use clockworker::{
-    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues,
+    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues, executor_under,
 };
 
 use std::fmt;
@@ -28,13 +28,11 @@ use tokio::task::LocalSet;
 pub trait Contender: 'static {
     /// Waits for a task; fails if the task panicked or was cancelled.
     type Handle: Future<Output = Result<(), Self::Lost>> + 'static;
-    /// Why a task has no result.
     type Lost: fmt::Debug;
 
     /// Spawns a task. To be called inside [`Contender::run_until`].
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
 
-    /// Lets a task go on that is not awaited.
     fn detach(handle: Self::Handle) {
         drop(handle);
     }
@@ -42,19 +40,16 @@ pub trait Contender: 'static {
     /// Has a task dropped before its end. Only `overhead` does this, and not of contenders that cannot.
     fn abort(handle: Self::Handle);
 
-    /// Runs `root`, and the tasks while it is not ready.
     fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
 }
 
 /// A fresh host of the kind that every arm runs in: tokio's current-thread runtime, both of its drivers on.
 ///
-/// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs
-/// there.
+/// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs there.
 pub fn host() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
 }
 
-/// tokio's LocalSet, the baseline.
 #[derive(Debug, Default)]
 pub struct Baseline(LocalSet);
 

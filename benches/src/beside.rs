@@ -8,10 +8,9 @@
 //! - *Total latency*: intended arrival until the end of the last segment.
 //! - *Background iterations*: completed loops, a second.
 //!
-//! A task that has not ended when the [drain limit](foreground::DRAIN_LIMIT) is over counts as
+//! A task that has not ended when the [drain limit](lanes::DRAIN_LIMIT) is over counts as
 //! [worst](crate::stats::latencies::WORST): it is never left out.
 
-pub(crate) mod foreground;
-pub(crate) mod loops;
+pub(crate) mod lanes;
 pub(crate) mod scene;
 pub(crate) mod trial;

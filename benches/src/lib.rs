@@ -31,5 +31,6 @@ pub use clockworker_terminal::{failure, program as terminal, whole_file};
 
 pub mod allocations;
 pub mod numbers;
+pub(crate) mod process;
 pub mod random;
 pub mod stopwatch;

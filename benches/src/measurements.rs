@@ -7,3 +7,14 @@ pub mod programs;
 pub mod service;
 pub mod tail;
 pub mod tcp;
+
+use clap::ValueEnum;
+
+/// The name of a value on the command line, which files of results and tables have too.
+fn name_of(value: &impl ValueEnum) -> String {
+    value.to_possible_value().expect("no value is hidden").get_name().to_owned()
+}
+
+fn in_order<T: ValueEnum + PartialEq + Copy + 'static>(wanted: Vec<T>) -> impl Iterator<Item = T> {
+    T::value_variants().iter().copied().filter(move |value| wanted.contains(value))
+}

@@ -1,8 +1,7 @@
 //! Random choices that a seed repeats: the same on every machine and with every version of every library.
 //!
-//! Only the generator comes from a crate (ChaCha, a published cipher). How its numbers become ranges,
-//! exponential gaps and orders is written out here, because the distributions of the `rand` crates may change
-//! between their versions.
+//! Only the generator comes from a crate (ChaCha, a published cipher). How its numbers become ranges, exponential gaps
+//! and orders is written out here, because the distributions of the `rand` crates may change between their versions.
 
 use std::time::Duration;
 
@@ -12,24 +11,17 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// What a sequence of random numbers is for: each purpose has its own, so that none shifts another.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
-    /// The order of the arms.
     Order = 1,
-    /// Arrivals of foreground tasks and the work in each.
     Arrivals = 2,
-    /// The bootstrap's resampling.
     Resampling = 3,
-    /// Which task belongs to which group.
     Groups = 4,
-    /// How long each poll of the background takes.
     Work = 5,
 }
 
-/// A sequence of random numbers.
 #[derive(Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The sequence of `seed` for one purpose; `part` tells apart several of the same purpose.
     pub fn new(seed: u64, purpose: Purpose, part: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -69,11 +61,9 @@ impl Random {
     }
 }
 
-/// Zipf's distribution with exponent 1: few numbers are frequent and many are rare. Number `n`, counted from 1, is drawn in
-/// proportion to `1 / n`.
+/// Zipf's distribution with exponent 1: number `n`, counted from 1, is drawn in proportion to `1 / n`.
 #[derive(Debug)]
 pub struct Zipf {
-    /// The weights of the numbers up to each.
     sums: Vec<f64>,
 }
 
@@ -87,7 +77,6 @@ impl Zipf {
         Zipf { sums: sums.collect() }
     }
 
-    /// A number.
     pub fn draw(&self, random: &mut Random) -> u64 {
         let all = self.sums.last().expect("there are numbers");
         let point = random.unit() * all;

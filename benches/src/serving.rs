@@ -3,7 +3,6 @@
 
 pub mod host;
 
-pub(crate) mod gate;
 #[cfg(target_os = "linux")]
 pub(crate) mod monoio;
 pub(crate) mod server;

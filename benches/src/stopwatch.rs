@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long before its time a waiting thread stops sleeping and spins, to be on time to the microsecond.
 ///
-/// Linux wakes a sleeper about 60 µs late (50 µs of timer slack and a context switch); this leaves it twice
-/// that.
+/// Linux wakes a sleeper about 60 µs late (50 µs of timer slack and a context switch); this leaves it twice that.
 const SPIN_FOR_LAST: Duration = Duration::from_micros(150);
 
 /// The time on the monotonic clock, which is one clock for all threads.
@@ -20,33 +19,23 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Measures one stretch of time.
 #[derive(Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
     pub fn start() -> Self {
         Stopwatch(now())
     }
 
-    /// The time since the start.
     pub fn elapsed(&self) -> Duration {
         now() - self.0
     }
 
-    /// The same, in nanoseconds.
     pub fn nanos(&self) -> f64 {
         self.elapsed().as_nanos() as f64
     }
 }
 
-/// A duration in nanoseconds.
-pub fn nanos(duration: Duration) -> f64 {
-    duration.as_nanos() as f64
-}
-
-/// How a thread waits for a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Sleeps until shortly before, then spins: exact, and right only for a thread with a core to itself.

@@ -1,6 +1,7 @@
 //! The executors that can be profiled.
 
 use clap::ValueEnum;
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 use clockworker_benches::arms::bracketed::bracketed;
 use clockworker_benches::arms::{Baseline, OneQueue, TwoQueues};
 use clockworker_benches::workload::shape::Shape;
@@ -35,12 +36,12 @@ impl Contestant {
     pub(crate) fn run<B, T>(self, shape: Shape, begin: impl FnOnce() -> B, end: impl FnOnce(B) -> T) -> T {
         match self {
             Contestant::LocalSet => bracketed(&Baseline::default(), shape, begin, end),
-            Contestant::RunnableFifo => bracketed(&OneQueue::runnable_fifo(), shape, begin, end),
-            Contestant::ArrivalFifo => bracketed(&OneQueue::arrival_fifo(), shape, begin, end),
+            Contestant::RunnableFifo => bracketed(&OneQueue::under::<RunnableFifo>(), shape, begin, end),
+            Contestant::ArrivalFifo => bracketed(&OneQueue::under::<ArrivalFifo>(), shape, begin, end),
             Contestant::TwoQueues => bracketed(&TwoQueues::alike(), shape, begin, end),
-            Contestant::Qlas => bracketed(&OneQueue::qlas(), shape, begin, end),
-            Contestant::Las => bracketed(&OneQueue::las(), shape, begin, end),
-            Contestant::Serpt => bracketed(&OneQueue::serpt(), shape, begin, end),
+            Contestant::Qlas => bracketed(&OneQueue::under::<Qlas>(), shape, begin, end),
+            Contestant::Las => bracketed(&OneQueue::under::<Las>(), shape, begin, end),
+            Contestant::Serpt => bracketed(&OneQueue::under::<Serpt>(), shape, begin, end),
         }
     }
 }

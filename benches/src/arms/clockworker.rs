@@ -2,21 +2,18 @@
 
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::schedulers::Scheduler;
 use clockworker::{Executor, JoinError, JoinHandle, Queue};
 
 use super::Contender;
 
-/// Clockworker, with what it can tell tasks apart by.
 #[derive(Debug)]
 pub struct Clockworker<L> {
     executor: Executor,
     lanes: L,
 }
 
-/// What Clockworker can tell tasks apart by.
 pub trait Lanes: 'static {
-    /// Spawns a task of that lane.
     fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()>;
 }
 
@@ -37,10 +34,8 @@ impl<L: Lanes> Contender for Clockworker<L> {
     }
 }
 
-/// Clockworker with its default queue only.
 pub type OneQueue = Clockworker<DefaultQueue>;
 
-/// Every lane is the default queue.
 #[derive(Debug)]
 pub struct DefaultQueue;
 
@@ -51,40 +46,17 @@ impl Lanes for DefaultQueue {
 }
 
 impl OneQueue {
-    /// With the default policy, WokenFirst.
     pub fn as_it_comes() -> Self {
         Clockworker { executor: Executor::new(), lanes: DefaultQueue }
     }
 
-    fn under(policy: impl Scheduler + 'static) -> Self {
-        let executor = Executor::builder().scheduler(policy).build().expect("the defaults are valid");
-        Clockworker { executor, lanes: DefaultQueue }
+    pub fn under<S: Scheduler + Default + 'static>() -> Self {
+        Clockworker { executor: executor_under::<S>(), lanes: DefaultQueue }
     }
+}
 
-    /// With the order of becoming ready.
-    pub fn runnable_fifo() -> Self {
-        OneQueue::under(RunnableFifo::new())
-    }
-
-    /// With the order of spawn.
-    pub fn arrival_fifo() -> Self {
-        OneQueue::under(ArrivalFifo::new())
-    }
-
-    /// With quantised least attained service.
-    pub fn qlas() -> Self {
-        OneQueue::under(Qlas::new())
-    }
-
-    /// With least attained service.
-    pub fn las() -> Self {
-        OneQueue::under(Las::new())
-    }
-
-    /// With shortest expected remaining time.
-    pub fn serpt() -> Self {
-        OneQueue::under(Serpt::new())
-    }
+pub fn executor_under<S: Scheduler + Default + 'static>() -> Executor {
+    Executor::builder().scheduler(S::default()).build().expect("the defaults are valid")
 }
 
 /// Clockworker with two queues, each a WokenFirst; even lanes are the first, odd lanes the second.
@@ -96,19 +68,14 @@ impl Lanes for [Queue; 2] {
     }
 }
 
-/// How a queue is set up.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSetup {
-    /// Its name.
     pub name: &'static str,
-    /// Its share.
     pub share: u32,
-    /// The service it asks for per turn.
     pub request: Duration,
 }
 
 impl TwoQueues {
-    /// Two queues, set up so.
     pub fn new(queues: [QueueSetup; 2]) -> Self {
         let executor = Executor::new();
         let lanes = queues.map(|QueueSetup { name, share, request }| {
@@ -117,7 +84,6 @@ impl TwoQueues {
         Clockworker { executor, lanes }
     }
 
-    /// Two queues with the same share.
     pub fn alike() -> Self {
         let request = clockworker::DEFAULT_REQUEST;
         TwoQueues::new(["even", "odd"].map(|name| QueueSetup { name, share: 1, request }))
@@ -134,7 +100,6 @@ impl Lanes for Vec<Queue> {
 }
 
 impl ManyQueues {
-    /// So many queues with the same share, each asking for so much service a turn.
     pub fn new(queues: usize, request: Duration) -> Self {
         let executor = Executor::new();
         let create = |number: usize| {
@@ -145,7 +110,6 @@ impl ManyQueues {
         Clockworker { executor, lanes }
     }
 
-    /// Turns that queues have had.
     pub fn turns(&self) -> u64 {
         self.executor.stats().slices
     }
@@ -161,7 +125,6 @@ impl Lanes for Vec<u64> {
 }
 
 impl ManyGroups {
-    /// On `executor`; the task of lane `n` is of the group `keys[n]`.
     pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
         Clockworker { executor, lanes: keys }
     }

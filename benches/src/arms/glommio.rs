@@ -12,7 +12,6 @@ fn build() -> Result<LocalExecutor, String> {
     builder.make().map_err(|error| error.to_string())
 }
 
-/// Whether glommio can be had on this machine.
 pub(crate) fn is_available() -> bool {
     build().is_ok()
 }

@@ -8,7 +8,6 @@ use std::task::{Context, Poll, Waker};
 
 use crate::workload::self_waking::SelfWaking;
 
-/// Waits for a task; made by [`join`].
 #[derive(Debug)]
 pub struct Joined(Rc<State>);
 
@@ -18,7 +17,6 @@ struct State {
     waker: RefCell<Option<Waker>>,
 }
 
-/// `task`, and what waits for its end.
 pub fn join(task: impl Future<Output = ()> + 'static) -> (impl Future<Output = ()> + 'static, Joined) {
     let state = Rc::new(State::default());
     let joined = Joined(state.clone());

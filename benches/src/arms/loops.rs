@@ -16,8 +16,7 @@ use super::runner::Runner;
 /// How often all boxed futures are polled before the root is looked at, if none of them ends.
 const LAPS: u32 = 64;
 
-/// The least that polling can cost: boxed futures in a ring, which are polled whether they were woken or not. It is no
-/// executor, as its waker does nothing.
+/// The least that polling can cost: boxed futures in a ring, polled whether woken or not, as wakers do nothing.
 #[derive(Default)]
 pub(crate) struct BoxedLoop {
     ring: RefCell<VecDeque<LocalBoxFuture<'static, ()>>>,

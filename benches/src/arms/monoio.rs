@@ -10,7 +10,6 @@ use super::runner::Runner;
 /// monoio's runtime with timers: on io_uring if the kernel has it for us, else on epoll.
 pub(crate) struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
 
-/// The driver that [`Monoio`] gets on this machine.
 pub(crate) fn driver() -> &'static str {
     if monoio::utils::detect_uring() { "io_uring" } else { "legacy" }
 }

@@ -24,7 +24,6 @@ pub(crate) struct Published {
     queue: published::QueueHandle<Only>,
 }
 
-/// The name of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Only;
 
@@ -54,11 +53,9 @@ impl Contender for Published {
     }
 }
 
-/// smol's LocalExecutor.
 #[derive(Default)]
 pub(crate) struct LocalExecutor(smol::LocalExecutor<'static>);
 
-/// smol's task, with a result as the others have it.
 pub(crate) struct SmolTask(smol::Task<()>);
 
 impl Future for SmolTask {
@@ -122,7 +119,6 @@ impl Contender for Unordered {
     }
 }
 
-/// futures' LocalPool, which parks its thread itself.
 pub(crate) struct LocalPool {
     pool: RefCell<futures::executor::LocalPool>,
     spawner: LocalSpawner,
@@ -151,7 +147,6 @@ impl Runner for LocalPool {
     }
 }
 
-/// tokio's LocalRuntime, both drivers on.
 pub(crate) struct LocalRuntime(tokio::runtime::LocalRuntime);
 
 impl Default for LocalRuntime {

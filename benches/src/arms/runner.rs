@@ -13,13 +13,11 @@ use super::{Contender, host};
 ///
 /// Tasks are spawned inside [`Runner::block_on`], by its root only.
 pub trait Runner: 'static {
-    /// Waits for a task.
     type Task: Future + 'static;
 
     /// Spawns a task; `lane` is what the executor may tell tasks apart by.
     fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task;
 
-    /// Spawns a task that is not awaited.
     fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
         drop(self.spawn(lane, task));
     }
@@ -29,7 +27,6 @@ pub trait Runner: 'static {
         drop(task);
     }
 
-    /// Runs `root`, and the tasks while it is not ready.
     fn block_on<F: Future>(&self, root: F) -> F::Output;
 
     /// How often the host has polled the executor, where there is a host that polls one.
@@ -38,13 +35,10 @@ pub trait Runner: 'static {
     }
 }
 
-/// Work for a runner of any type.
 pub trait Job {
-    /// Does it on a fresh runner; gives one number per quantity measured.
     fn run<R: Runner>(&self, runner: R) -> Vec<f64>;
 }
 
-/// A contender inside a fresh [`host`].
 #[derive(Debug)]
 pub struct Hosted<C> {
     host: Runtime,
@@ -53,12 +47,10 @@ pub struct Hosted<C> {
 }
 
 impl<C> Hosted<C> {
-    /// `contender` in a fresh host.
     pub fn new(contender: C) -> Self {
         Hosted { host: host(), contender, polls: Arc::default() }
     }
 
-    /// What the host runs.
     pub fn contender(&self) -> &C {
         &self.contender
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::loops::Background;
+use super::lanes::Background;
 use super::trial::{Outcome, Place, Timing, Trial};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
@@ -16,7 +16,6 @@ use crate::stats::latencies::TOLERABLE_LATENESS_NS;
 use crate::stats::spread::Values;
 use crate::workload::arrivals::Pattern;
 
-/// Where foreground and background run, with a name for reports and one for people.
 pub(crate) struct Arm {
     pub(crate) key: String,
     pub(crate) title: String,
@@ -31,19 +30,15 @@ impl Arm {
 
 /// What is measured together. In a round every arm gets the same schedule, in the next another.
 pub(crate) struct Scene<S> {
-    /// One without arms.
     pub(crate) cell: Cell<S>,
     pub(crate) arms: Vec<Arm>,
     pub(crate) foreground: Pattern,
     pub(crate) background: Background,
     pub(crate) timing: Timing,
-    /// What is reported beside the foreground's waits.
     pub(crate) figures: &'static [&'static str],
-    /// The number of rounds, unless another is wanted.
     pub(crate) rounds: u32,
     pub(crate) wanted: Option<u32>,
     pub(crate) seed: u64,
-    /// Tells its schedules from those of other scenes.
     pub(crate) part: u64,
     pub(crate) pinning: Pinning,
 }
@@ -93,31 +88,17 @@ impl<S: Clone> Experiment<S> for Scene<S> {
     }
 }
 
-/// Intended arrival until first poll.
 pub(crate) const QUEUEING_DELAY: &str = "queueing_delay_ns";
-
 /// Intended arrival until the end of the last segment.
 pub(crate) const TOTAL_LATENCY: &str = "total_latency_ns";
-
-/// Its p99.
 pub(crate) const P99: &str = "total_latency_ns.p99";
-
-/// Intended arrival until it was sent.
 const LATENESS: &str = "lateness_ns";
-
-/// Background iterations per second.
 pub(crate) const BACKGROUND_RATE: &str = "background_rate";
-
 /// CPU time of the background, as a part of one core's.
 pub(crate) const BACKGROUND_CPU: &str = "background_cpu";
-
-/// CPU time of foreground tasks that ended, as a part of one core's.
 pub(crate) const FOREGROUND_CPU: &str = "foreground_cpu";
-
-/// Both: how near the core is to saturation, its schedulers' own time left out.
+/// Of background and foreground: how near the core is to saturation, its schedulers' own time left out.
 pub(crate) const CPU_USED: &str = "cpu_used";
-
-/// CPU time of all foreground tasks, as a part of one core's.
 pub(crate) const OFFERED_LOAD: &str = "offered_load";
 
 /// Whether a figure tells what the background got: it is compared with LocalSet's, and the foreground alone has none.
@@ -137,7 +118,6 @@ impl Outcome {
         }
     }
 
-    /// What the foreground had to wait.
     fn waits(&self) -> Sample {
         let values = |nanos: &[Option<u64>]| Values::of_nanos(nanos.iter().copied());
         Sample::default()
@@ -157,7 +137,6 @@ pub(crate) fn curves<S>(title: &str, cell: &Cell<S>) -> [Option<Plot>; 2] {
     ]
 }
 
-/// How many foreground tasks ended, of how many, for a table.
 pub(crate) fn ended(arm: &report::Arm) -> String {
     let (offered, unfinished) = arm.counts(TOTAL_LATENCY);
     format!("{} / {}", grouped(offered - unfinished), grouped(offered))

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::foreground::{self, DRAIN_LIMIT, Times};
-use super::loops::{Background, Loops};
+use super::lanes::{self, Background, DRAIN_LIMIT, Loops, Times};
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
 use crate::failure::Failure;
 use crate::harness::pinning::{Pinning, Side};
@@ -21,16 +20,13 @@ use crate::workload::arrivals::Arrival;
 pub(crate) enum Place {
     /// The foreground on a LocalSet, with nothing beside it: what latency could be.
     ForegroundOnly,
-    /// Foreground and background on one LocalSet.
     LocalSet,
-    /// Foreground and background in two queues of one clockworker executor, which are set up so.
     Clockworker([QueueSetup; 2]),
     /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core.
     TwoRuntimes,
 }
 
 impl Place {
-    /// Two queues with these shares and requests.
     pub(crate) fn queues(foreground: (u32, Duration), background: (u32, Duration)) -> Self {
         let setup = |name, (share, request)| QueueSetup { name, share, request };
         Place::Clockworker([setup("foreground", foreground), setup("background", background)])
@@ -43,9 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long one arm runs in one repetition, the draining left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
-    /// Arrivals in this time from the start are served and not counted.
     pub(crate) warm_up: Duration,
-    /// The time after that.
     pub(crate) counted: Duration,
 }
 
@@ -54,16 +48,13 @@ impl Timing {
         Timing { warm_up: Duration::from_millis(warm_up), counted: Duration::from_millis(counted) }
     }
 
-    /// Both together.
     pub(crate) fn whole(self) -> Duration {
         self.warm_up + self.counted
     }
 }
 
-/// One repetition: a schedule, the same for every arm.
 #[derive(Debug)]
 pub(super) struct Trial<'a> {
-    /// What arrives in the foreground, in order of time.
     pub(super) schedule: Arc<[Arrival]>,
     pub(super) background: Background,
     pub(super) timing: Timing,
@@ -75,10 +66,8 @@ pub(super) struct Trial<'a> {
 pub(super) struct Outcome {
     /// Intended arrival until the start of the first poll, in nanoseconds; `None` for a task never polled.
     pub(super) queueing_delays: Vec<Option<u64>>,
-    /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not
-    /// end.
+    /// Intended arrival until the end of the last segment, in nanoseconds; `None` for a task that did not end.
     pub(super) total_latencies: Vec<Option<u64>>,
-    /// Intended arrival until it was sent, in nanoseconds.
     pub(super) lateness: Vec<u64>,
     /// Background iterations per second, between the end of the warm-up and the end of the schedule.
     pub(super) background_rate: f64,
@@ -90,23 +79,15 @@ pub(super) struct Outcome {
     pub(super) offered_load: f64,
 }
 
-/// What the thread that sent the schedule saw.
 #[derive(Debug)]
 struct Sent {
-    /// The moment that all times of the schedule count from.
     start: Instant,
-    /// How late each arrival was sent.
     lateness: Vec<Duration>,
     background_rate: f64,
 }
 
 impl Trial<'_> {
-    /// Runs one arm, of that name. The calling thread generates the load: it sends each arrival at its time, whatever has
-    /// become of those before it.
-    ///
-    /// # Errors
-    ///
-    /// If the arm does not come to an end long after its drain limit, or panics.
+    /// Runs one arm. The calling thread sends each arrival at its time, whatever has become of those before it.
     pub(super) fn run(&self, place: Place, title: &str) -> Result<Outcome, Failure> {
         let background = Loops::new(self.background);
         let (outbox, inbox) = unbounded_channel();
@@ -140,7 +121,6 @@ impl Trial<'_> {
         })
     }
 
-    /// Sends the schedule, beginning now, and returns when it is over. The channel is closed then.
     fn send(&self, background: &Loops, outbox: UnboundedSender<usize>) -> Sent {
         let wait = if self.pinning.apart() { Wait::SleepThenSpin } else { Wait::Sleep };
         let start = now();
@@ -163,7 +143,6 @@ impl Trial<'_> {
         Sent { start, lateness, background_rate: rate(before, after) }
     }
 
-    /// How many arrivals are not counted.
     fn warm(&self) -> usize {
         self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up)
     }
@@ -188,7 +167,6 @@ impl Trial<'_> {
     }
 }
 
-/// The CPU time of these arrivals, as a part of `time`.
 fn cpu<'a>(arrivals: impl Iterator<Item = &'a Arrival>, time: Duration) -> f64 {
     arrivals.map(Arrival::cpu).sum::<Duration>().as_secs_f64() / time.as_secs_f64()
 }
@@ -201,7 +179,6 @@ fn nanos(duration: Duration) -> u64 {
     duration.as_nanos() as u64
 }
 
-/// Serves the foreground, with the background beside it if there is one; all is over and dropped then.
 fn serve(
     contender: impl Contender,
     schedule: Arc<[Arrival]>,
@@ -212,11 +189,10 @@ fn serve(
     host.block_on(contender.run_until(async {
         // Endless loops are not awaited: they are dropped with their executor.
         let _handles = beside.map(|background| background.spawn(&*contender));
-        foreground::serve(&contender, schedule, inbox).await
+        lanes::serve(&contender, schedule, inbox).await
     }))
 }
 
-/// Runs the background on a thread, runtime and LocalSet of its own until it is stopped.
 fn run_alone(background: &Loops) {
     let contender = Baseline::default();
     host().block_on(contender.run_until(async {

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::overhead::arm::Arm as Executor;
 use super::overhead::measure::Measure;
 use super::overhead::tasks::SpawnAndJoin;
-use crate::beside::foreground::DRAIN_LIMIT;
-use crate::beside::loops::Background;
+use crate::beside::lanes::{Background, DRAIN_LIMIT};
 use crate::beside::scene::{Arm, BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, Scene};
 use crate::beside::trial::{Place, Timing};
 use crate::failure::Failure;
@@ -27,28 +26,22 @@ use crate::workload::shape::Shape as Tasks;
 
 use options::{Options, Scenario};
 
-/// The measurement `compare`.
 pub(crate) struct Compare;
 
-/// What tells a cell from others.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "scenario", rename_all = "lowercase")]
 pub(crate) enum Shape {
-    /// Tasks that do nothing but yield.
     Overhead {
         tasks: usize,
-        /// Yields of each.
         yields: u32,
         /// tasks × (yields + 1).
         polls: u64,
     },
-    /// Foreground beside background.
     Background {
         /// Seconds of arrivals that were served and not counted, in each repetition.
         warm_up_s: f64,
         /// Seconds of arrivals that were counted, in each repetition.
         counted_s: f64,
-        /// Seconds that tasks had after the last arrival.
         drain_limit_s: f64,
     },
 }
@@ -88,7 +81,6 @@ impl Measurement for Compare {
     }
 }
 
-/// The cells of the overhead scenario, and that of the background scenario.
 fn by_scenario(cells: &[Cell<Shape>]) -> (Vec<&Cell<Shape>>, Vec<&Cell<Shape>>) {
     cells.iter().partition(|cell| matches!(cell.shape, Shape::Overhead { .. }))
 }
@@ -121,10 +113,8 @@ fn background_bars(cell: &Cell<Shape>) -> impl Iterator<Item = Conclusion> + use
     .flatten()
 }
 
-/// The time of a sample, for each poll.
 const NS_PER_POLL: &str = "ns_per_poll";
 
-/// The arms, by key.
 pub const ARMS: [(&str, Executor); 6] = [
     ("local_set", Executor::LocalSet),
     ("woken_first_one_queue", Executor::WokenFirst),
@@ -134,7 +124,6 @@ pub const ARMS: [(&str, Executor); 6] = [
     ("serpt", Executor::Serpt),
 ];
 
-/// Tasks, and yields of each.
 const SHAPES: [(usize, u32); 4] = [(50_000, 5), (1_000, 100), (1_000, 1_000), (100_000, 0)];
 const QUICK_SHAPES: [(usize, u32); 4] = [(1_000, 5), (100, 20), (100, 100), (2_000, 0)];
 
@@ -161,10 +150,8 @@ fn overhead(quick: bool) -> Measure<Shape> {
     })
 }
 
-/// The share of clockworker's background queue.
 const BACKGROUND_SHARE: u32 = 2;
 
-/// The keys of the arms that bars are for.
 const LOCAL_SET: &str = "local_set";
 const CLOCKWORKER: &str = "clockworker";
 
@@ -173,14 +160,10 @@ const BACKGROUND: Background =
 
 /// Foreground latency beside background work, on one thread and on two.
 ///
-/// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Here eight background tasks
-/// loop, 100 µs CPU and 100 µs sleep. In one repetition every arm gets the same schedule, in the next another.
+/// What arrives, what serves it and what is measured are told in [`beside`](crate::beside). Ratios are taken within a
+/// repetition; their median is reported with the smallest and the largest.
 ///
-/// Arrivals in the first half second of a repetition are served and not counted. Percentiles are those of all repetitions
-/// together. Ratios are taken within a repetition; their median is reported with the smallest and the largest.
-///
-/// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for
-/// every arm.
+/// tokio's timers have a resolution of one millisecond: a sleep of 100 µs takes one to two. That holds for every arm.
 fn background(options: &Options, pinning: &Pinning) -> Scene<Shape> {
     let timing =
         if options.common.quick { Timing::of_millis(50, 450) } else { Timing::of_millis(500, 5_500) };

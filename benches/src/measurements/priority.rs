@@ -18,7 +18,7 @@ use std::time::Duration;
 use clockworker::DEFAULT_REQUEST;
 use serde::{Deserialize, Serialize};
 
-use crate::beside::loops::Background;
+use crate::beside::lanes::Background;
 use crate::beside::scene::{Arm, BACKGROUND_CPU, FOREGROUND_CPU, P99, Scene};
 use crate::beside::trial::Place;
 use crate::failure::Failure;
@@ -31,10 +31,8 @@ use crate::workload::arrivals::Pattern;
 
 use options::{Options, Section};
 
-/// The measurement `priority`.
 pub(crate) struct Priority;
 
-/// What tells a scene from others.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Shape {
     section: Section,
@@ -92,10 +90,8 @@ fn bars_of(cell: &Cell<Shape>) -> impl Iterator<Item = Conclusion> + use<> {
     .flatten()
 }
 
-/// Background tasks.
 const TASKS: usize = 8;
 
-/// How long they sleep where they do.
 const NAP: Duration = Duration::from_micros(100);
 
 /// One short task each two milliseconds: a fortieth of a core, where its share is a tenth.
@@ -106,10 +102,8 @@ const LIGHT: Pattern = Pattern {
     longest: Duration::from_micros(80),
 };
 
-/// The request of a queue that is to be served soon.
 const SMALL_REQUEST: Duration = Duration::from_micros(50);
 
-/// The scene of a section beside a background of such polls. `part` tells it apart from the other scenes of the run.
 fn scene(
     (section, poll): (Section, Duration),
     part: u64,
@@ -150,7 +144,6 @@ fn scene(
     }
 }
 
-/// LocalSet without and with the background, each twice, and clockworker with two queues.
 fn arms(section: Section, poll: Duration) -> Vec<Arm> {
     let alone = || Arm::new("foreground_only", "LocalSet, foreground only", Place::ForegroundOnly);
     let local_set = || Arm::new("local_set", "LocalSet with background", Place::LocalSet);

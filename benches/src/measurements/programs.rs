@@ -13,8 +13,6 @@ mod clients;
 mod list;
 pub mod options;
 mod program;
-mod quantity;
-mod resident;
 
 use std::time::Duration;
 
@@ -34,16 +32,11 @@ use crate::terminal;
 use options::Options;
 use program::{Arm, Program, Setting};
 
-/// The measurement `programs`.
-#[derive(Debug)]
-pub struct Programs;
+pub(crate) struct Programs;
 
-/// What tells a program from others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shape {
-    /// Its key.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Shape {
     pub program: String,
-    /// The ratio that its bars allow.
     pub limit: f64,
 }
 
@@ -72,7 +65,6 @@ impl Measurement for Programs {
     }
 }
 
-/// A program that is measured, by [`Arm`].
 struct Sampled {
     program: [&'static Program; 2],
     setting: Setting,
@@ -110,11 +102,6 @@ impl Experiment<Shape> for Sampled {
     }
 }
 
-/// Carries out `programs`: measures them, or says which there are.
-///
-/// # Errors
-///
-/// If the JSON file cannot be written, a program in a process of its own fails, or standard output cannot be written.
 pub fn command(options: &Options) -> Result<(), Failure> {
     match options.list {
         true => terminal::print_text(&list::titles()),

@@ -16,12 +16,10 @@
 
 mod arm;
 mod chapter;
-mod classes;
 pub mod options;
-mod schedule;
+pub mod schedule;
 mod served;
 mod server;
-pub mod service;
 
 use std::fmt;
 use std::rc::Rc;
@@ -35,42 +33,31 @@ use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
+use crate::measurements::name_of;
 use crate::page::model::Chapter;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
 use arm::{ARMS, LOCAL_SET};
 use options::Options;
-use schedule::Schedule;
-use served::Waits;
-use service::Service;
+use schedule::{Schedule, Service};
+use served::{Waits, class_name};
 
-/// The measurement `tail`.
-#[derive(Debug)]
-pub struct Tail;
+pub(crate) struct Tail;
 
-/// What tells a cell from others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shape {
-    /// The service time's name.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Shape {
     pub service: Service,
-    /// The service time, as the simulator reads it.
     pub distribution: String,
-    /// The work that arrives, in percent of the window.
     pub load_percent: u32,
-    /// For how long jobs arrive in a round, about.
     pub window_s: f64,
-    /// The longest piece that a job is served in.
     pub piece_us: u32,
 }
 
-/// The arms and the cell that bars are for.
 const BARRED_ARMS: [&str; 2] = ["las", "qlas"];
 const BARRED: (Service, u32) = (Service::Pareto, 90);
 
-/// Intended arrival to the end of the last piece.
 const RESPONSE: &str = "response_ns";
-/// The same over the job's size.
 const SLOWDOWN: &str = "slowdown";
 /// Jobs that had not ended when their window was over, a round. All have in the end.
 const UNFINISHED: &str = "unfinished";
@@ -126,13 +113,10 @@ fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Ite
     Some(slowdown.into_iter().chain(simulated))
 }
 
-/// One service time at one utilisation.
 struct Load {
     service: Service,
-    /// The work that arrives, in percent of the window.
     load_percent: u32,
     options: Options,
-    /// What tells its random numbers from those of others.
     part: u64,
 }
 
@@ -145,7 +129,7 @@ impl Experiment<Shape> for Load {
             window_s: self.options.window().as_secs_f64(),
             piece_us: self.options.piece,
         };
-        let title = format!("{} at {} %", self.service.name(), self.load_percent);
+        let title = format!("{} at {} %", name_of(&self.service), self.load_percent);
         let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
         vec![Cell::new(title, shape, arms(named))]
     }
@@ -164,7 +148,7 @@ impl Experiment<Shape> for Load {
             .with_number("late_max_ns", served.late_max_ns() as f64)
             .with_number(STRETCH, served.stretch());
         let by_class =
-            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", classes::name(class)), waits));
+            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", class_name(class)), waits));
         Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
     }
 
@@ -186,7 +170,6 @@ impl Experiment<Shape> for Load {
     }
 }
 
-/// What jobs of such sizes had to wait.
 fn with_waits(sample: Sample, (sizes, waits): (impl fmt::Display, Waits)) -> Sample {
     sample
         .with_values(format!("{RESPONSE}{sizes}"), waits.response)

@@ -19,62 +19,44 @@ use crate::harness::pinning::{Pinning, Side};
 use crate::harness::report;
 use crate::harness::sample::Sample;
 
-/// Messages a second that came back in closed loops.
 pub(crate) const ECHO_RATE: &str = "echo_rate";
-
 /// CPU time of the server's process per message in closed loops, where it has no background.
 pub(crate) const CPU_PER_ECHO: &str = "cpu_ns_per_echo";
-
 /// CPU time of the server's process in closed loops, as a part of one core's.
 pub(crate) const CPU_USED: &str = "cpu_used";
-
 /// By load: messages a second that were to be sent.
 pub(crate) const MESSAGE_RATE: &str = "message_rate";
-
-/// From the intended arrival of a message until its answer.
 pub(crate) const LATENCY: &str = "latency_ns";
-
-/// From the intended arrival of a message until it was sent.
 pub(crate) const LATENESS: &str = "lateness_ns";
-
-/// How a server's host does its I/O.
 pub(crate) const DRIVER: &str = "driver";
 
 /// How long the last answers of an open loop may take, beside a background that goes on.
 const LIMIT: Duration = Duration::from_millis(500);
-
-/// What a window takes beside its length, about.
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(10);
 
-/// Servers that are compared, under the same loads.
 pub(crate) struct Cell<S, P, D> {
     pub title: String,
     pub shape: S,
-    /// The subcommand of a server's process.
     pub server: &'static str,
     pub arms: Vec<Arm<P>>,
     /// What a client says to a server of such a seed and shape.
     pub dialogue: fn(u64, &S) -> D,
-    /// To each server.
     pub connections: usize,
     pub loops: Vec<Loop>,
     pub window: Duration,
     /// So long from the start of an open loop nothing counts.
     pub lead: Duration,
-    /// Windows of each server in a loop of a round.
     pub turns: usize,
     pub rounds: Rounds,
     /// The figure of what a background does a second, and the place of the arm with which it is compared.
     pub background: (&'static str, usize),
     pub seed: u64,
-    /// What tells this cell's random numbers from those of others.
     pub part: u64,
     pub pinning: Pinning,
     /// By arm, once they are started.
     pub running: Vec<Running<D>>,
 }
 
-/// A server that is compared.
 #[derive(Clone)]
 pub(crate) struct Arm<P> {
     pub key: String,
@@ -83,20 +65,18 @@ pub(crate) struct Arm<P> {
     pub has_background: bool,
 }
 
-/// How a client sends.
 pub(crate) enum Loop {
     /// Each connection has one message under way.
     Closed,
     /// Messages are sent at so many percent of the pace of the closed loops before.
     AtLoad(u32),
-    /// So many messages are sent a second.
     AtRate(f64),
 }
 
-/// A server that runs, and what its client found in the closed loops of the round.
 pub(crate) struct Running<D> {
     server: Server,
     client: Client<D>,
+    /// What the client found in the closed loops of the round.
     closed: Closed,
 }
 
@@ -106,7 +86,6 @@ pub(crate) fn at_load(load: u32, figure: &str) -> String {
 }
 
 impl<S, P, D: Dialogue> Cell<S, P, D> {
-    /// Connections to all servers.
     pub(crate) fn sockets(&self) -> u64 {
         (self.arms.len() * self.connections) as u64
     }

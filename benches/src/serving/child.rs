@@ -11,10 +11,8 @@ use serde_json::de::IoRead;
 use super::server::{Command, Listening, Usage};
 use crate::failure::Failure;
 
-/// What a server says.
 type Answers = Deserializer<IoRead<BufReader<ChildStdout>>>;
 
-/// A running server. Dropping it ends its process.
 pub(crate) struct Server {
     process: Child,
     commands: ChildStdin,
@@ -45,7 +43,6 @@ impl Server {
         Ok(Server { process, commands, answers, listening })
     }
 
-    /// Gives it a command; what it has used up so far.
     pub(crate) fn command(&mut self, command: &Command) -> Result<Usage, Failure> {
         serde_json::to_writer(&mut self.commands, command)
             .map_err(std::io::Error::from)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mio::event::Event;
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Registry, Token};
+use mio::{Events, Interest, Poll, Token};
 
 use super::dialogue::Dialogue;
 use super::schedule::Schedule;
@@ -29,27 +29,20 @@ const BUFFER: usize = 64 << 10;
 /// Longest time until the server has answered everything, once its background rests.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a closed loop found.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Closed {
-    /// Messages that came back.
     pub echoes: u64,
-    /// In so much time.
     pub elapsed: Duration,
 }
 
-/// What an open loop found.
 #[derive(Default)]
 pub(crate) struct Open {
     /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
     pub latencies: Values,
-    /// From the intended arrival until the message was sent.
     pub lateness: Values,
-    /// From the first arrival that could be until the last echo.
     pub elapsed: Duration,
 }
 
-/// All connections to one server.
 pub(crate) struct Client<D> {
     poll: Poll,
     connections: Vec<Connection>,
@@ -62,7 +55,6 @@ pub(crate) struct Client<D> {
 }
 
 impl<D: Dialogue> Client<D> {
-    /// Connects, and has a message answered on each connection.
     pub(crate) fn connect(
         address: SocketAddr,
         connections: usize,
@@ -72,7 +64,12 @@ impl<D: Dialogue> Client<D> {
         let refused = |error| Failure::run(format!("cannot connect to a server: {error}"));
         let poll = Poll::new().map_err(refused)?;
         let connect = |number| -> io::Result<Connection> {
-            Ok(Connection::new(number, connect(address, number, poll.registry())?))
+            let stream = Std::connect(address)?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let mut stream = TcpStream::from_std(stream);
+            poll.registry().register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
+            Ok(Connection::new(number, stream))
         };
         let connections = (0..connections).map(connect).collect::<Result<_, _>>().map_err(refused)?;
         let (buffer, echoed) = (vec![0; BUFFER], Vec::new());
@@ -109,8 +106,7 @@ impl<D: Dialogue> Client<D> {
         Ok(Closed { echoes, elapsed })
     }
 
-    /// Sends messages when they are due, whatever has become of those before, and waits for all of them, after the
-    /// last for `limit` at most.
+    /// Sends messages when they are due, whatever has become of those before. Waits for the last for `limit` at most.
     pub(crate) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
         let mut events = Events::with_capacity(EVENTS);
         let mut open = Open::default();
@@ -139,7 +135,6 @@ impl<D: Dialogue> Client<D> {
         Ok(open)
     }
 
-    /// Waits until everything is back, for 20 s at most.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
         let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
@@ -158,7 +153,6 @@ impl<D: Dialogue> Client<D> {
         }
     }
 
-    /// Sends what is due. The time since `start`.
     fn send_due(
         &mut self,
         schedule: &Schedule,
@@ -211,16 +205,6 @@ impl<D: Dialogue> Client<D> {
         }
         Ok(number)
     }
-}
-
-/// A new connection, whose events have that number.
-fn connect(address: SocketAddr, number: usize, registry: &Registry) -> io::Result<TcpStream> {
-    let stream = Std::connect(address)?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    let mut stream = TcpStream::from_std(stream);
-    registry.register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
-    Ok(stream)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use crate::random::{Purpose, Random};
 
-/// The messages on all connections to a server, and their answers.
 pub(crate) trait Dialogue {
     /// The message with that number on that connection, and what the server answers it with.
     fn exchange(&self, connection: usize, number: u64) -> (&[u8], &[u8]);

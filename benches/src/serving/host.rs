@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// One of the runtimes that services are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Host {
@@ -17,7 +16,6 @@ pub enum Host {
 }
 
 impl Host {
-    /// The name in tables.
     pub fn title(self) -> &'static str {
         match self {
             Host::Monoio => "monoio",

@@ -16,8 +16,7 @@ pub(crate) fn block_on(main: impl Future<Output = io::Result<Infallible>>) -> io
     RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?.block_on(main)
 }
 
-/// Runs `main` on an executor inside monoio. Beside one that is `busy`, never idle, monoio does all of its work only with
-/// timers.
+/// Runs `main` on an executor inside monoio, which beside a `busy` one does all of its work only with timers.
 pub(crate) fn on_executor(
     executor: &Executor,
     busy: bool,
@@ -28,7 +27,6 @@ pub(crate) fn on_executor(
     if busy { host.block_on(with_timers(run))? } else { host.block_on(run) }
 }
 
-/// Listens, and says where.
 pub(crate) fn listen<S>(world: &World<S>) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS)?;
     world.listens(listener.local_addr()?, driver())?;

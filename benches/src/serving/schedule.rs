@@ -4,21 +4,16 @@ use std::time::Duration;
 
 use crate::random::{Purpose, Random};
 
-/// A message to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// When, in nanoseconds from the start.
     pub at: u64,
     pub connection: usize,
 }
 
-/// The messages of a window.
 pub(crate) struct Schedule {
-    /// In order of time.
     pub arrivals: Vec<Arrival>,
     pub length: Duration,
-    /// So long from the start nothing counts: the server has rested while another had its window, and its caches are the
-    /// other's.
+    /// So long from the start nothing counts: the server has rested, and its caches are those of another.
     pub lead: Duration,
 }
 

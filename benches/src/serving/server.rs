@@ -8,29 +8,29 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
-use std::{process, thread};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
-use super::gate::Gate;
 use crate::failure::Failure;
 use crate::harness::pinning::{Pinning, Side};
+use crate::process;
 use crate::terminal;
+use crate::workload::spin;
 
 /// Where every server listens, on a port that the system chooses.
 pub(crate) const ADDRESS: &str = "127.0.0.1:0";
 
-/// The buffer of each connection: two of the largest messages, so that a read that fetches one knows that it has fetched
-/// all there was.
+/// The buffer of each connection: two of the largest messages, so that a read that fetches one knows it is all there was.
 pub(crate) const BUFFER: usize = 8 << 10;
 
-/// What a server tells once it listens.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Listening {
     pub address: SocketAddr,
-    /// How its host does I/O.
     pub driver: String,
 }
 
@@ -41,23 +41,55 @@ pub(crate) enum Command {
     Stop,
 }
 
-/// What a server's process has done so far.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Usage {
     /// CPU time of all of its threads; zero where the system does not tell.
     pub cpu: Duration,
-    /// Pieces of work of the background.
     pub work: u64,
 }
 
-/// What a server is given to run with.
+/// Lets the background run or rest, from another thread. It rests at first.
+#[derive(Default)]
+pub(crate) struct Gate {
+    open: AtomicBool,
+    opened: Notify,
+    /// Pieces of work so far; written by the server's thread only.
+    done: AtomicU64,
+}
+
+impl Gate {
+    pub(crate) fn set(&self, open: bool) {
+        self.open.store(open, Ordering::Release);
+        if open {
+            self.opened.notify_waiters();
+        }
+    }
+
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Does a piece of work, of as much CPU time as `time` says once the background may run.
+    pub(crate) async fn work(&self, time: impl FnOnce() -> Duration) {
+        while !self.open.load(Ordering::Acquire) {
+            // It is woken by what opens the gate from here on; what did so before is seen.
+            let opened = self.opened.notified();
+            if !self.open.load(Ordering::Acquire) {
+                opened.await;
+            }
+        }
+        spin::burn(time());
+        // One writer: a load and a store do.
+        self.done.store(self.done() + 1, Ordering::Relaxed);
+    }
+}
+
 pub(crate) struct World<S> {
     pub setup: S,
     pub gate: Arc<Gate>,
 }
 
 impl<S> World<S> {
-    /// Tells where the server listens, and how its host does I/O.
     pub(crate) fn listens(&self, address: SocketAddr, driver: &str) -> io::Result<()> {
         say(&Listening { address, driver: driver.to_owned() })
     }
@@ -87,7 +119,7 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
         let command: Command =
             command.map_err(|error| Failure::run(format!("no command for a server: {error}")))?;
         gate.set(command == Command::Go);
-        say(&Usage { cpu: cpu(), work: gate.done() })
+        say(&Usage { cpu: process::cpu_time(), work: gate.done() })
             .map_err(|error| Failure::run(format!("cannot write to standard output: {error}")))?;
     }
     Ok(())
@@ -102,23 +134,10 @@ fn say(answer: &impl Serialize) -> io::Result<()> {
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.
 pub(crate) fn give_up(error: &io::Error) -> ! {
     terminal::complain(&Failure::run(format!("the server failed: {error}")));
-    process::exit(1)
+    std::process::exit(1)
 }
 
 /// Does nothing for ever: what a host is given as its main future, so that connections are tasks like any other.
 pub(crate) async fn forever() -> Infallible {
     std::future::pending().await
-}
-
-#[cfg(unix)]
-fn cpu() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
-
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-#[cfg(not(unix))]
-fn cpu() -> Duration {
-    Duration::ZERO
 }

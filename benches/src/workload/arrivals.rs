@@ -4,30 +4,24 @@ use std::time::Duration;
 
 use crate::random::{Purpose, Random};
 
-/// What arrives, and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// The mean time between two arrivals.
     pub mean_gap: Duration,
     /// Segments of CPU work in a task, at least and at most.
     pub segments: (u64, u64),
-    /// A segment's CPU time and a pause's length are both drawn from this range on.
+    /// The bounds of both a segment's CPU time and a pause's length.
     pub shortest: Duration,
-    /// And to this.
     pub longest: Duration,
 }
 
-/// One foreground task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// When it arrives, from the start of the schedule: the moment all of its times count from.
     pub at: Duration,
-    /// What it does, in order.
     pub segments: Vec<Segment>,
 }
 
 impl Arrival {
-    /// The CPU time it takes in all.
     pub fn cpu(&self) -> Duration {
         self.segments.iter().map(|segment| segment.cpu).sum()
     }
@@ -36,9 +30,7 @@ impl Arrival {
 /// A stretch of work, and the pause before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// How long to sleep first; zero before the first segment.
     pub pause: Duration,
-    /// How much CPU time to use up then.
     pub cpu: Duration,
 }
 

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// The token that goes round, and who waits for it.
 #[derive(Debug)]
 pub struct Relay {
     wakers: RefCell<Vec<Option<Waker>>>,
@@ -16,7 +15,6 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A relay of so many runners that ends after so many hops.
     pub fn new(runners: usize, hops: u64) -> Rc<Self> {
         let wakers = RefCell::new(vec![None; runners]);
         let (made, waiting) = (Cell::new(0), Cell::new(0));
@@ -29,7 +27,6 @@ impl Relay {
         Runner { relay: self.clone(), place, waits: false }
     }
 
-    /// Is ready when all runners are in their places.
     pub fn ready(&self) -> impl Future<Output = ()> + '_ {
         self.watch(|relay| relay.waiting.get() == relay.wakers.borrow().len())
     }
@@ -57,7 +54,6 @@ impl Relay {
     }
 }
 
-/// One of the tasks; never ready.
 #[derive(Debug)]
 pub struct Runner {
     relay: Rc<Relay>,

@@ -3,8 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Wakes itself and returns `Pending` a given number of times, then is ready: `yields + 1` polls that do no
-/// work.
+/// Wakes itself and returns `Pending` a given number of times, then is ready: `yields + 1` polls that do no work.
 ///
 /// It calls nothing of any runtime. In particular it is not [`tokio::task::yield_now`], which keeps the waker
 /// back until tokio has been to its drivers and so measures those.
@@ -14,7 +13,6 @@ pub struct SelfWaking {
 }
 
 impl SelfWaking {
-    /// A future of `yields + 1` polls.
     pub fn new(yields: u32) -> Self {
         SelfWaking { left: yields }
     }

@@ -4,17 +4,14 @@ use std::fmt;
 
 use crate::numbers::grouped;
 
-/// How many tasks, and how often each yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The number of tasks, all spawned before any is awaited.
     pub tasks: usize,
-    /// How often each of them wakes itself and returns `Pending`.
     pub yields: u32,
 }
 
 impl Shape {
-    /// The shape of `tasks` tasks with `yields` yields each.
     pub const fn new(tasks: usize, yields: u32) -> Self {
         Shape { tasks, yields }
     }

@@ -12,8 +12,7 @@
 use std::hint;
 use std::time::Duration;
 
-/// Rounds of integer work between two looks at the clock: about half a microsecond, as reading the CPU clock
-/// is a system call of a quarter of one.
+/// About half a microsecond of integer work between two looks at the clock, each a system call of a quarter of one.
 const ROUNDS_PER_STEP: u32 = 300;
 
 /// Keeps this thread's core busy until the thread has used up `amount` of CPU time.
@@ -45,7 +44,6 @@ pub fn clock() -> &'static str {
     if cfg!(unix) { "thread CPU time" } else { "wall time (this system has no thread CPU clock)" }
 }
 
-/// CPU time of the calling thread so far.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};

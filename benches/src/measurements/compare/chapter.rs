@@ -11,10 +11,8 @@ use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::stats::{self, Estimate};
 
-/// The arms on the first screen.
 const COSTS: [&str; 4] = ["woken_first_one_queue", "woken_first_two_queues", "qlas", "las"];
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Compare>) -> Chapter {
     let mut chapter = Chapter::default();
     let (overhead, background) = by_scenario(&report.cells);

@@ -1,15 +1,15 @@
 //! What `compare` can be asked for.
 
 use clap::{Args, ValueEnum, value_parser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::options::Common;
 
-/// What to compare, and how long.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -38,12 +38,6 @@ pub enum Scenario {
     Overhead,
     /// What foreground latency costs beside background work
     Background,
-}
-
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
 }
 
 impl Options {

@@ -1,6 +1,7 @@
 //! The executors that `overhead` measures.
 
 use clap::ValueEnum;
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use serde::Serialize;
 
 #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -11,6 +12,7 @@ use crate::arms::monoio;
 use crate::arms::others::{LocalExecutor, LocalPool, LocalRuntime, Published, Unordered};
 use crate::arms::runner::{Hosted, Job};
 use crate::arms::{Baseline, OneQueue, TwoQueues};
+use crate::measurements::name_of;
 
 /// An executor, and how it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -53,24 +55,18 @@ pub enum Arm {
 
 /// The keys of arms that cannot abort a task, or drop it only later.
 pub(super) const NO_ABORTS: &[&str] = &["monoio", "futures_unordered", "boxed_loop", "published"];
-
 /// Of arms that poll tasks whether they were woken or not.
 pub(super) const NO_WAKERS: &[&str] = &["boxed_loop"];
-
 /// Of arms that take no wakes from other threads, or do not park.
 pub(super) const NO_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop"];
-
 /// Of arms that take them only when no task is runnable, and those.
 pub(super) const NO_BUSY_REMOTE_WAKES: &[&str] = &["boxed_loop", "task_loop", "monoio"];
-
 /// Of arms that tens of thousands of wakes at once do harm to, and those.
 pub(super) const NO_STORMS: &[&str] = &["boxed_loop", "task_loop", "glommio"];
-
 /// Of arms that do not run inside tokio.
 pub(super) const NOT_ON_TOKIO: &[&str] = &["local_pool", "monoio", "glommio", "task_loop", "boxed_loop"];
 
 impl Arm {
-    /// Whether this machine has what the arm needs.
     pub(super) fn is_available(self) -> bool {
         match self {
             #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -79,7 +75,6 @@ impl Arm {
         }
     }
 
-    /// The name in the tables.
     pub(crate) fn title(self) -> String {
         match self {
             Arm::LocalSet => "LocalSet",
@@ -103,21 +98,18 @@ impl Arm {
         .to_owned()
     }
 
-    /// The name on the command line and in the JSON file.
     pub fn key(self) -> String {
-        let value = self.to_possible_value().expect("no arm is hidden");
-        value.get_name().to_owned()
+        name_of(&self)
     }
 
-    /// Does `job` on a fresh executor.
     pub fn run(self, job: &impl Job) -> Vec<f64> {
         match self {
             Arm::LocalSet => job.run(Hosted::new(Baseline::default())),
             Arm::WokenFirst => job.run(Hosted::new(OneQueue::as_it_comes())),
             Arm::TwoQueues => job.run(Hosted::new(TwoQueues::alike())),
-            Arm::Qlas => job.run(Hosted::new(OneQueue::qlas())),
-            Arm::Las => job.run(Hosted::new(OneQueue::las())),
-            Arm::Serpt => job.run(Hosted::new(OneQueue::serpt())),
+            Arm::Qlas => job.run(Hosted::new(OneQueue::under::<Qlas>())),
+            Arm::Las => job.run(Hosted::new(OneQueue::under::<Las>())),
+            Arm::Serpt => job.run(Hosted::new(OneQueue::under::<Serpt>())),
             Arm::Published => job.run(Hosted::new(Published::default())),
             Arm::LocalRuntime => job.run(LocalRuntime::default()),
             Arm::LocalExecutor => job.run(Hosted::new(LocalExecutor::default())),

@@ -3,19 +3,18 @@
 use super::Overhead;
 use super::measure::{Quantity, Topic};
 use crate::harness::report::{Arm, Cell, Report};
+use crate::measurements::name_of;
 use crate::numbers::{NOTHING, number};
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;
 use crate::stats::conclusion::Interval;
 
-/// The arms on the first screen.
 const COSTS: [&str; 4] = ["woken_first", "two_queues", "qlas", "las"];
 
 /// Their names there, which are those of `compare`: it comes first where there are both.
 const COST_NAMES: [&str; 4] = ["one queue", "two queues", "QLAS", "LAS"];
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Overhead>) -> Chapter {
     let cells = &report.cells;
     let measures = cells.chunk_by(|one, next| one.shape == next.shape);
@@ -53,7 +52,6 @@ pub(crate) fn costs<S>(cell: &Cell<S>, keys: [&str; 4], command: &str) -> Vec<He
     keys.into_iter().zip(COST_NAMES).filter_map(line).collect()
 }
 
-/// What the ratios of a measure are to.
 fn base(cell: &Cell<Topic>) -> &str {
     cell.arms.first().map_or(NOTHING, |arm| &arm.title)
 }
@@ -74,7 +72,6 @@ fn plot(section: &[Cell<Topic>]) -> Option<Plot> {
     Plot::ratios(format!("{title}, {column}"), axis, Better::Less, bars)
 }
 
-/// A table for each quantity of a measure.
 fn tables(cells: &[Cell<Topic>]) -> impl Iterator<Item = Table> {
     cells[0].shape.quantities.iter().map(|quantity| table(cells, quantity))
 }
@@ -82,7 +79,7 @@ fn tables(cells: &[Cell<Topic>]) -> impl Iterator<Item = Table> {
 fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
     let (first, section) = (&cells[0], cells[0].shape.section);
     let rounds = cells.iter().map(Cell::rounds).max().unwrap_or(0);
-    let caption = format!("{}: {title}, {rounds} rounds; ratios to {}", section.name(), base(first));
+    let caption = format!("{}: {title}, {rounds} rounds; ratios to {}", name_of(&section), base(first));
     let (cell_titles, arm_titles): (Vec<&str>, Vec<&str>) = (
         cells.iter().map(|cell| cell.title.as_str()).collect(),
         first.arms.iter().map(|arm| arm.title.as_str()).collect(),
@@ -101,7 +98,6 @@ fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
     table
 }
 
-/// A figure above its ratio.
 fn shown(arm: &Arm, key: &str) -> String {
     match (arm.value(key), arm.ratio(key)) {
         (None, _) => NOTHING.to_owned(),

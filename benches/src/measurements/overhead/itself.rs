@@ -2,32 +2,31 @@
 
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas, Scheduler, Serpt};
+use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{DEFAULT_REQUEST, Executor};
 
 use super::measure::{Measure, Quantities, ROUNDS, Topic};
 use super::options::{Options, Section};
 use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
 use crate::arms::runner::{Hosted, Job, Runner};
-use crate::arms::{ManyGroups, ManyQueues};
+use crate::arms::{ManyGroups, ManyQueues, executor_under};
 use crate::harness::experiment::Rounds;
 use crate::numbers::grouped;
 use crate::random::{Purpose, Random, Zipf};
-use crate::stopwatch::{Stopwatch, nanos};
+use crate::stopwatch::Stopwatch;
 use crate::workload::relay::Relay;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;
 
 const QUEUES: [usize; 6] = [1, 2, 8, 64, 256, 1_024];
 
-/// Tasks in all, dealt out to the queues.
 const TASKS: usize = 1_024;
 
 /// A request so small that a turn ends after one poll, though others of the queue are runnable.
 const ONE_POLL: Duration = Duration::from_nanos(1);
 
-/// What the queues' tasks do, with so many polls of each, and how long it takes.
-type Load = fn(&Hosted<ManyQueues>, u32) -> Duration;
+/// What the queues' tasks do, with so many polls of each, and the nanoseconds that it takes.
+type Load = fn(&Hosted<ManyQueues>, u32) -> f64;
 
 const LOADS: [(&str, Load); 3] =
     [("all runnable", all_runnable), ("one runnable", one_runnable), ("churning", churning)];
@@ -36,13 +35,12 @@ const LOADS: [(&str, Load); 3] =
 const PICKING: [(&str, Load, Duration); 2] =
     [("all runnable", all_runnable, ONE_POLL), ("churning", churning, DEFAULT_REQUEST)];
 
-/// All tasks of all queues are runnable throughout.
-fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn all_runnable(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     spawn_and_join(host, TASKS, || SelfWaking::new(yields))
 }
 
 /// The same number of tasks, all in the first queue.
-fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     let watch = Stopwatch::start();
     host.block_on(async {
         let handles: Vec<_> = (0..TASKS).map(|_| host.spawn(0, SelfWaking::new(yields))).collect();
@@ -50,11 +48,11 @@ fn one_runnable(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
             handle.await.expect("a task that only yields does not fail");
         }
     });
-    watch.elapsed()
+    watch.nanos()
 }
 
 /// A token goes through all queues: one task is runnable, and wakes that of the next queue.
-fn churning(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
+fn churning(host: &Hosted<ManyQueues>, yields: u32) -> f64 {
     host.block_on(async {
         let relay = Relay::new(TASKS, polls_of_all(yields));
         for task in 0..TASKS {
@@ -63,7 +61,7 @@ fn churning(host: &Hosted<ManyQueues>, yields: u32) -> Duration {
         relay.ready().await;
         let watch = Stopwatch::start();
         relay.run().await;
-        watch.elapsed()
+        watch.nanos()
     })
 }
 
@@ -80,7 +78,6 @@ fn queues() -> impl Iterator<Item = (String, String)> + Clone {
     QUEUES.into_iter().map(move |queues| (queues.to_string(), title(queues)))
 }
 
-/// Nanoseconds per poll at the default request.
 pub(super) fn polls(options: &Options) -> Measure<Topic> {
     let quantity = &[("ns_per_poll", "Queues at the default request: ns per poll")];
     let (rows, yields) = (LOADS.map(|(title, _)| title), yields(options));
@@ -108,60 +105,58 @@ pub(super) fn picks(options: &Options) -> Measure<Topic> {
     })
 }
 
-/// The nanoseconds and the turns of a load on so many queues.
 fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) {
     let host = Hosted::new(ManyQueues::new(queues, request));
-    let time = nanos(load(&host, yields));
+    let time = load(&host, yields);
     (time, host.contender().turns() as f64)
 }
 
 type Build = fn() -> Executor;
 
-/// The policies that groups are measured with.
 const POLICIES: [(&str, Build); 4] = [
     ("WokenFirst", Executor::new),
-    ("QLAS", || with(Qlas::new())),
-    ("LAS", || with(Las::new())),
-    ("SERPT", || with(Serpt::new())),
+    ("QLAS", executor_under::<Qlas>),
+    ("LAS", executor_under::<Las>),
+    ("SERPT", executor_under::<Serpt>),
 ];
-
-fn with(scheduler: impl Scheduler + 'static) -> Executor {
-    Executor::builder().scheduler(scheduler).build().expect("the defaults are valid")
-}
 
 /// The key of the bars' table: few enough tasks for the second-level cache, so that more groups are nothing but that.
 pub(super) const FEW_TASKS: &str = "ns_per_poll";
 
-/// 10,000 tasks in up to 10,000 groups, or few of both.
-pub(super) fn few_tasks(options: &Options) -> Measure<Topic> {
-    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(10_000, 100) };
-    let quantity = &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")];
-    groups(options, quantity, shape, &[1, 10, 100, 1_000, 10_000])
-}
+/// What is measured of so many tasks, dealt out to so many groups. There are as many tasks however many groups there are.
+/// 100,000 tasks are so many that memory counts, as with groups they are polled in an order that is not that of their memory.
+const GROUPS: [(Quantities, Shape, &[usize]); 2] = [
+    (
+        &[(FEW_TASKS, "Groups, 10,000 tasks in all: ns per poll")],
+        Shape::new(10_000, 100),
+        &[1, 10, 100, 1_000, 10_000],
+    ),
+    (
+        &[("ns_per_poll_many_tasks", "Groups, 100,000 tasks in all: ns per poll")],
+        Shape::new(100_000, 10),
+        &[1, 1_000, 10_000, 100_000],
+    ),
+];
 
-/// 100,000 tasks in up to 100,000 groups, or few of both: so many that memory counts, as with groups they are polled in an
-/// order that is not that of their memory.
-pub(super) fn many_tasks(options: &Options) -> Measure<Topic> {
-    let shape = if options.common.quick { Shape::new(1_000, 2) } else { Shape::new(100_000, 10) };
-    let quantity = &[("ns_per_poll_many_tasks", "Groups, 100,000 tasks in all: ns per poll")];
-    groups(options, quantity, shape, &[1, 1_000, 10_000, 100_000])
-}
-
-/// Self-waking polls of tasks in so many groups. There are as many tasks however many groups there are.
-fn groups(options: &Options, quantity: Quantities, shape: Shape, numbers: &[usize]) -> Measure<Topic> {
-    let rows =
-        POLICIES.iter().flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));
-    let columns = numbers.iter().map(|&groups| (groups.to_string(), grouped(groups as u64)));
-    let keys: Vec<_> = numbers.iter().map(|&groups| dealt(shape, groups, options.common.seed)).collect();
-    let sample = move |row: usize, column: usize| {
-        let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
-        let run = |shape| {
-            let contender = ManyGroups::new(build(), keys.clone());
-            SpawnAndJoin(shape).run(Hosted::new(contender))[0]
+pub(super) fn groups(options: &Options) -> [Measure<Topic>; 2] {
+    GROUPS.map(|(quantity, shape, numbers)| {
+        let shape = if options.common.quick { Shape::new(1_000, 2) } else { shape };
+        let rows = POLICIES
+            .iter()
+            .flat_map(|(policy, _)| ["uniform", "Zipf"].map(|dealt| format!("{policy}, {dealt}")));
+        let columns = numbers.iter().map(|&groups| (groups.to_string(), grouped(groups as u64)));
+        let keys: Vec<_> = numbers.iter().map(|&groups| dealt(shape, groups, options.common.seed)).collect();
+        let sample = move |row: usize, column: usize| {
+            let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
+            let run = |shape| {
+                let contender = ManyGroups::new(build(), keys.clone());
+                SpawnAndJoin(shape).run(Hosted::new(contender))[0]
+            };
+            vec![nanos_per_poll(shape, run)]
         };
-        vec![nanos_per_poll(shape, run)]
-    };
-    Measure::of_itself(Section::Groups, quantity, rows, columns, sample).with(Rounds { usual: 15, ..ROUNDS })
+        let rounds = Rounds { usual: 15, ..ROUNDS };
+        Measure::of_itself(Section::Groups, quantity, rows, columns, sample).with(rounds)
+    })
 }
 
 /// Each task's group, in turn or by Zipf's law.

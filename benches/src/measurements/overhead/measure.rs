@@ -19,12 +19,9 @@ pub(crate) struct Topic {
     pub(super) quantities: Vec<Quantity>,
 }
 
-/// One of the numbers that a sample gives.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Quantity {
-    /// The figure's key.
     pub(super) key: String,
-    /// Its name for people, with the unit.
     pub(super) title: String,
 }
 
@@ -35,15 +32,12 @@ impl Topic {
     }
 }
 
-/// Keys and titles of quantities.
 pub(super) type Quantities = &'static [(&'static str, &'static str)];
 
-/// A column of a table of executors, which is a cell.
 pub(super) struct Column {
     title: String,
     /// A number for each quantity, NaN for one that the arm does not have.
     sample: Box<dyn Fn(Arm) -> Vec<f64>>,
-    /// The keys of arms that cannot do it.
     without: &'static [&'static str],
 }
 
@@ -52,17 +46,14 @@ impl Column {
         Column { title: title.into(), sample: Box::new(sample), without: &[] }
     }
 
-    /// The numbers that a job gives.
     pub(super) fn of(title: impl Into<String>, job: impl Job + 'static) -> Self {
         Column::new(title, move |arm| arm.run(&job))
     }
 
-    /// The number that a job gives, for each of so many.
     pub(super) fn each(title: impl Into<String>, job: impl Job + 'static, number: usize) -> Self {
         Column::new(title, move |arm| vec![arm.run(&job)[0] / number as f64])
     }
 
-    /// The same, not measured for these arms.
     pub(super) fn without(self, without: &'static [&'static str]) -> Self {
         Column { without, ..self }
     }
@@ -71,7 +62,6 @@ impl Column {
 /// What executors, or ways of setting one up, are measured for in the same rounds.
 pub(crate) struct Measure<S> {
     cells: Vec<Cell<S>>,
-    /// The keys of a sample's numbers.
     keys: Vec<&'static str>,
     rounds: Rounds,
     /// By cell and arm: a number for each key, or none if it cannot be measured.
@@ -91,14 +81,12 @@ impl<S> Measure<S> {
         Measure { cells, keys, rounds, sample: Box::new(sample) }
     }
 
-    /// The same in so many rounds.
     pub(super) fn with(self, rounds: Rounds) -> Self {
         Measure { rounds, ..self }
     }
 }
 
 impl Measure<Topic> {
-    /// Measures executors beside LocalSet.
     pub(super) fn of_executors(
         section: Section,
         quantities: Quantities,

@@ -4,16 +4,17 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
 use crate::harness::options::{Common, or_default};
+use crate::measurements::in_order;
 
-/// What to measure, on what, and how often.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -69,36 +70,22 @@ pub enum Section {
 }
 
 impl Section {
-    /// The name on the command line and in tables.
-    pub(super) fn name(self) -> String {
-        let value = self.to_possible_value().expect("no section is hidden");
-        value.get_name().to_owned()
-    }
-
     /// Whether clockworker is compared with itself and not with LocalSet.
     pub(super) fn is_of_itself(self) -> bool {
         matches!(self, Section::Queues | Section::Groups)
     }
 }
 
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
-
 impl Options {
     /// The sections to run.
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
-        let wanted = or_default(&self.only, Section::value_variants());
-        Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
+        in_order(or_default(&self.only, Section::value_variants()))
     }
 
     /// The arms to measure: first LocalSet and LocalSet again.
     pub(super) fn arms(&self) -> Vec<Arm> {
-        let wanted = or_default(&self.arms, Arm::value_variants());
-        let others = Arm::value_variants().iter().copied().filter(|arm| *arm != Arm::LocalSet);
-        let others = others.filter(|arm| wanted.contains(arm) && arm.is_available());
+        let wanted = in_order(or_default(&self.arms, Arm::value_variants()));
+        let others = wanted.filter(|arm| *arm != Arm::LocalSet && arm.is_available());
         iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
     }
 }

@@ -19,11 +19,10 @@ use super::options::{Options, Section};
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
-use crate::stopwatch::{Stopwatch, nanos};
+use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;
 
-/// Tasks, and yields of each.
 const SHAPES: [(usize, u32); 5] =
     [(1, 1_000_000), (10, 100_000), (1_000, 1_000), (100_000, 10), (1_000_000, 5)];
 const QUICK_SHAPES: [(usize, u32); 5] = [(1, 1_000), (10, 100), (100, 10), (1_000, 5), (2_000, 5)];
@@ -31,7 +30,6 @@ const QUICK_SHAPES: [(usize, u32); 5] = [(1, 1_000), (10, 100), (100, 10), (1_00
 /// From here on spawning counts beside polling, and is measured to be taken off.
 const SPAWNS_COUNT_FROM: usize = 1_000;
 
-/// Self-waking polls at 1 to 1,000,000 tasks. A round of a million takes ten seconds.
 pub(super) fn polls(options: &Options) -> Measure<Topic> {
     let shapes = if options.common.quick { QUICK_SHAPES } else { SHAPES };
     let column = |(tasks, yields)| {
@@ -45,7 +43,6 @@ pub(super) fn polls(options: &Options) -> Measure<Topic> {
         .with(Rounds { limit: Some(Duration::from_secs(240)), ..ROUNDS })
 }
 
-/// tokio's own `yield_now`, which keeps a waker back until tokio has been to its drivers.
 pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
     let shape = if options.common.quick { Shape::new(100, 5) } else { Shape::new(1_000, 100) };
     let column = Column::new(shape.to_string(), move |arm| {
@@ -55,7 +52,6 @@ pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
     Measure::of_executors(Section::Polls, quantity, options, [column.without(NOT_ON_TOKIO)])
 }
 
-/// Spawn and join, spawn and detach, abort: all tasks at once.
 pub(super) fn spawns(options: &Options) -> Measure<Topic> {
     let tasks = if options.common.quick { 500 } else { 100_000 };
     let columns = [
@@ -75,19 +71,18 @@ pub(super) fn nanos_per_poll(shape: Shape, run: impl Fn(Shape) -> f64) -> f64 {
     (all - spawns) / (tasks as f64 * f64::from(yields))
 }
 
-/// Spawns the tasks of a shape and joins them, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SpawnAndJoin(pub Shape);
 
 impl Job for SpawnAndJoin {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let SpawnAndJoin(Shape { tasks, yields }) = *self;
-        vec![nanos(spawn_and_join(&runner, tasks, || SelfWaking::new(yields)))]
+        vec![spawn_and_join(&runner, tasks, || SelfWaking::new(yields))]
     }
 }
 
-/// From before the first spawn until the last task has been awaited.
-pub(super) fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> Duration
+/// Nanoseconds from before the first spawn until the last task has been awaited.
+pub(super) fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> f64
 where
     F: Future<Output = ()> + 'static,
 {
@@ -100,7 +95,7 @@ where
     };
     let watch = Stopwatch::start();
     runner.block_on(root);
-    watch.elapsed()
+    watch.nanos()
 }
 
 struct TokioYielding(Shape);
@@ -113,11 +108,10 @@ impl Job for TokioYielding {
                 tokio::task::yield_now().await;
             }
         };
-        vec![nanos(spawn_and_join(&runner, tasks, make))]
+        vec![spawn_and_join(&runner, tasks, make)]
     }
 }
 
-/// From the first spawn until the last task has run.
 struct Detach(usize);
 
 impl Job for Detach {
@@ -132,7 +126,7 @@ impl Job for Detach {
             drop(held);
             let _ = dropped.await;
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
@@ -142,7 +136,7 @@ struct Abort(usize);
 impl Job for Abort {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let ((unpolled, all_polled), (held, all_dropped)) = (held(), held());
-        let elapsed = runner.block_on(async {
+        let nanos = runner.block_on(async {
             let victim = |task| {
                 let (mut unpolled, held) = (Some(unpolled.clone()), held.clone());
                 let never = poll_fn(move |_cx| {
@@ -160,9 +154,9 @@ impl Job for Abort {
             let watch = Stopwatch::start();
             handles.into_iter().for_each(R::abort);
             let _ = all_dropped.await;
-            watch.elapsed()
+            watch.nanos()
         });
-        vec![nanos(elapsed)]
+        vec![nanos]
     }
 }
 

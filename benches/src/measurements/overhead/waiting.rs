@@ -23,8 +23,7 @@ use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::shape::Shape;
 use crate::workload::spin;
 
-/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn. It comes out the same each
-/// time.
+/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn: the same each time.
 pub(super) fn parked(options: &Options) -> Measure<Topic> {
     let quantities = &[
         ("bytes_per_task", "Parked tasks: bytes per task beyond its future"),
@@ -63,7 +62,6 @@ fn sleeper() -> impl Future<Output = ()> + 'static {
     })
 }
 
-/// Allocations per poll and per wake, which there should be none of.
 pub(super) fn steady(options: &Options) -> Measure<Topic> {
     let (yields, rounds) = if options.common.quick { (5, 5) } else { (100, 100) };
     let columns = [
@@ -74,7 +72,6 @@ pub(super) fn steady(options: &Options) -> Measure<Topic> {
     Measure::of_executors(Section::Memory, quantity, options, columns).with(Rounds { usual: 5, ..ROUNDS })
 }
 
-/// Tasks that yield, and that wait for a wake.
 const STEADY_TASKS: usize = 1_000;
 
 fn per_poll(arm: Arm, yields: u32) -> f64 {
@@ -93,13 +90,10 @@ fn count(run: impl FnOnce() -> Vec<f64>) -> f64 {
     Allocations::since(before).count as f64
 }
 
-/// How many tasks are parked in an idle second.
 const TASKS: usize = 1_000;
 
-/// How long an executor has to come to rest.
 const REST: Duration = Duration::from_millis(20);
 
-/// An idle second with 1,000 parked tasks; a quick run's second is shorter.
 pub(super) fn idle(options: &Options, pinning: &Pinning) -> Measure<Topic> {
     let quantities = &[
         ("host_polls", "An idle second: host polls"),

@@ -19,10 +19,9 @@ use super::options::{Options, Section};
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
 use crate::harness::pinning::{Pinning, Side};
-use crate::stopwatch::{Stopwatch, Wait, nanos, now, wait_until};
+use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
-/// The hop of a ping-pong over oneshot channels; the fan-out of one task to a thousand.
 pub(super) fn local(options: &Options) -> Measure<Topic> {
     let (hops, rounds) = if options.common.quick { (100, 5) } else { (50_000, 200) };
     let fan_out = FanOut { waiters: 1_000, rounds };
@@ -62,11 +61,10 @@ impl Job for PingPong {
             ping.await;
             pong.await;
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
-/// One task wakes many, again as soon as all of them wait.
 #[derive(Clone, Copy)]
 pub(super) struct FanOut {
     pub(super) waiters: usize,
@@ -93,7 +91,7 @@ impl Job for FanOut {
                 handle.await;
             }
         });
-        vec![nanos(watch.elapsed())]
+        vec![watch.nanos()]
     }
 }
 
@@ -106,7 +104,6 @@ struct Bell {
 }
 
 impl Bell {
-    /// The poll of a waiter.
     fn wait(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.rung.get() == self.setup.rounds {
             return Poll::Ready(());
@@ -119,7 +116,6 @@ impl Bell {
         Poll::Pending
     }
 
-    /// The poll of the task that wakes them.
     fn ring(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.waiting.borrow().len() < self.setup.waiters {
             self.ringer.set(Some(cx.waker().clone()));
@@ -145,10 +141,8 @@ const LOST_AFTER: Duration = Duration::from_secs(2);
 /// In a storm, a target that has not been polled after this is asleep for good.
 const LOST_IN_STORM_AFTER: Duration = Duration::from_millis(500);
 
-/// Tasks that keep a busy host busy.
 const BUSY_TASKS: usize = 100;
 
-/// Wakes of one task from another thread, while the host is busy and while it is parked.
 pub(super) fn remote(options: &Options, pinning: &Pinning) -> Measure<Topic> {
     let quantities = &[
         (
@@ -195,7 +189,6 @@ pub(super) fn beside<T: Send + 'static>(
 }
 
 struct Exchange {
-    /// Tasks that are runnable throughout.
     company: usize,
     wakes: u64,
     pinning: Pinning,
@@ -255,10 +248,8 @@ fn wake_until(done: impl Fn() -> bool, waker: &Waker, patience: Duration) -> u32
     unreachable!("it is woken up to four billion times")
 }
 
-/// What the receiver has seen in the end.
 const OVER: u64 = u64::MAX;
 
-/// What sender and receiver share.
 #[derive(Default)]
 struct Line {
     sent: AtomicU64,
@@ -294,7 +285,6 @@ impl Line {
         times
     }
 
-    /// The poll of the receiver.
     fn receive(&self, cx: &mut Context<'_>, wakers: &mpsc::Sender<Waker>) -> Poll<()> {
         if self.over.load(Ordering::Acquire) {
             self.seen.store(OVER, Ordering::Release);
@@ -331,7 +321,6 @@ impl Job for Storm {
     }
 }
 
-/// What the senders of a storm share with the task that they wake.
 #[derive(Default)]
 struct Target {
     left: AtomicUsize,
@@ -357,7 +346,7 @@ impl Target {
         let watch = Stopwatch::start();
         start.wait();
         senders.into_iter().for_each(|sender| sender.join().expect("no sender panics"));
-        let time = nanos(watch.elapsed());
+        let time = watch.nanos();
         let lost = wake_until(|| self.over.load(Ordering::Acquire), waker, LOST_IN_STORM_AFTER);
         (time, lost.into())
     }

@@ -10,7 +10,6 @@ use crate::page::plot::Plot;
 use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Priority>) -> Chapter {
     let cells = &report.cells;
     let first = cells

@@ -3,20 +3,21 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::beside::trial::Timing;
 use crate::harness::options::{Common, or_default};
+use crate::measurements::in_order;
 
 /// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
 const POLLS: [u32; 3] = [20, 100, 500];
 const USUAL_POLL: u32 = 100;
 
-/// What to measure, and how long.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -44,17 +45,10 @@ pub enum Section {
     Sleeping,
 }
 
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
-
 impl Options {
     /// What is to be measured, in order: sections with the length of the background's polls.
     pub(super) fn scenes(&self) -> Vec<(Section, Duration)> {
-        let wanted = or_default(&self.only, Section::value_variants());
-        let sections = Section::value_variants().iter().copied().filter(|section| wanted.contains(section));
+        let sections = in_order(or_default(&self.only, Section::value_variants()));
         let of_section = |section| {
             let usual = if section == Section::Shares { &POLLS[..] } else { &[USUAL_POLL] };
             let polls = or_default(&self.polls, usual).into_iter();

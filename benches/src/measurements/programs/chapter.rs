@@ -1,7 +1,6 @@
 //! What `programs` says: each quantity of a program as it was found, and how they look together.
 
-use super::program::Arm;
-use super::quantity::{self, Quantity};
+use super::program::{Arm, QUANTITIES, Quantity};
 use super::{Programs, Shape};
 use crate::harness::report::{self, Cell, Report, again};
 use crate::numbers::{NOTHING, compared};
@@ -11,29 +10,24 @@ use crate::page::plot::Plot;
 use crate::stats::Estimate;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 
-/// One quantity of a program, as it was found.
 pub(super) struct Finding<'a> {
     quantity: Quantity,
-    /// The median of the base's samples.
     value: f64,
-    /// What the ratios are to.
     base: &'a report::Arm,
     cell: &'a Cell<Shape>,
 }
 
-/// Everything that was found, in the order of the programs.
 pub(super) fn findings(cells: &[Cell<Shape>]) -> impl Iterator<Item = Finding<'_>> {
     let based = cells.iter().filter_map(|cell| Some((cell, cell.arm(Arm::Base.key())?)));
     based.flat_map(|(cell, base)| {
         let finding = move |quantity: Quantity| {
             Some(Finding { quantity, value: base.value(quantity.key)?, base, cell })
         };
-        quantity::ALL.into_iter().filter_map(finding)
+        QUANTITIES.into_iter().filter_map(finding)
     })
 }
 
 impl Finding<'_> {
-    /// The program and the quantity, for people.
     fn name(&self) -> String {
         format!("{}, {}", self.cell.title, self.quantity.title)
     }
@@ -42,17 +36,14 @@ impl Finding<'_> {
         self.cell.arm(arm)?.ratio(self.quantity.key)
     }
 
-    /// What the ratio may be, if there is a bar for it.
     fn limit(&self) -> Option<f64> {
         self.quantity.is_judged().then_some(self.cell.shape.limit)
     }
 
-    /// Clockworker's over the base's, if there is a bar for it.
     fn judged(&self) -> Option<Estimate> {
         self.ratio(Arm::Clockworker.key()).filter(|_| self.limit().is_some())
     }
 
-    /// The ratio beside its bar, if there is one.
     pub(super) fn conclusion(&self) -> Option<Conclusion> {
         let bar = Bar::MiddleAtMost(self.limit()?);
         let named = format!("{} ÷ {}'s", self.name(), self.base.title);
@@ -60,7 +51,6 @@ impl Finding<'_> {
     }
 }
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Programs>) -> Chapter {
     let findings: Vec<Finding<'_>> = findings(&report.cells).collect();
     let (times, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.quantity.is_time());

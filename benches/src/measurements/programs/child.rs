@@ -11,10 +11,6 @@ use crate::harness::pinning::Pinning;
 use crate::terminal;
 
 /// Runs `program` once in a process of this program, on this thread's core.
-///
-/// # Errors
-///
-/// If it does not start, or fails.
 pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {
     let failed = |reason: &dyn std::fmt::Display| Failure::run(format!("'{}' failed: {reason}", program.key));
     let mut process = Command::new(env::current_exe().map_err(|error| failed(&error))?);
@@ -30,10 +26,6 @@ pub(super) fn sample(program: &Program, arm: Arm, setting: &Setting) -> Result<V
 }
 
 /// Is that process.
-///
-/// # Errors
-///
-/// If standard output cannot be written.
 pub fn command(options: &SampleOptions) -> Result<(), Failure> {
     let SampleOptions { program, arm, quick, seed } = *options;
     let common = Common { quick, seed, ..Common::default() };

@@ -16,13 +16,10 @@ use crate::harness::pinning::Side;
 use crate::stats::latencies::Latencies;
 use crate::stopwatch::Stopwatch;
 
-/// On this machine only.
 pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 
-/// The bytes of an echo.
 const BLOCK: usize = 1_024;
 
-/// A key by its number.
 pub(super) fn key(number: usize) -> String {
     format!("key:{number:08}")
 }

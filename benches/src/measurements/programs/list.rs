@@ -68,7 +68,6 @@ pub(super) fn programs() -> impl Iterator<Item = [&'static Program; 2]> {
     programs.map(Into::into)
 }
 
-/// Which programs there are, a line each.
 pub(super) fn titles() -> String {
     let line = |[program, _]: [&Program; 2]| {
         let measured: Vec<&str> = program.quantities.iter().map(|quantity| quantity.title).collect();

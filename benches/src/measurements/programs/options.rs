@@ -2,17 +2,17 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::list;
 use super::program::{Arm, Program};
 use crate::harness::options::Common;
 
-/// What to measure, and how often.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -28,12 +28,6 @@ pub struct Options {
 }
 
 const ROUNDS: &str = "Rounds of every program, however long they take [default: 20, or fewer where they take over 10 s; all in all about three minutes]";
-
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
 
 impl Options {
     /// The programs to run.

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::measurements::name_of;
 use crate::serving::host::Host;
 
 /// What runs the service's tasks.
@@ -25,15 +26,13 @@ pub enum Arm {
 }
 
 impl Arm {
-    /// The arms on a host, the base first.
     pub(super) fn on(host: Host) -> impl Iterator<Item = Arm> {
         let there = move |arm: &Arm| *arm != Arm::ImportsTokioYield || host == Host::Tokio;
         Arm::value_variants().iter().copied().filter(there)
     }
 
-    /// Its name in the JSON file, which is that on the command line.
     pub(super) fn key(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        name_of(&self)
     }
 
     pub(super) fn title(self, host: Host) -> String {

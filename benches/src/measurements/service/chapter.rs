@@ -1,7 +1,6 @@
 //! What `service` says.
 
-use super::Service;
-use super::cell::{CHUNKS, CONNECTIONS, Shape, rate};
+use super::{CHUNKS, CONNECTIONS, Service, Shape, rate};
 use crate::harness::report::{Arm, Cell, Report};
 use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
@@ -13,17 +12,14 @@ use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::TOLERABLE_LATENESS_NS;
 
-/// The chunks of the first screen's cells and of the pictures.
 const CHUNK_US: u32 = 100;
 
 /// The compactors of the first screen: one shows what it costs, many what you gain.
 const ONE: u32 = 1;
 const MANY: u32 = 16;
 
-/// The arm of the first screen.
 const IMPORTS: &str = "imports";
 
-/// The chapter of a report: a section for each host.
 pub(super) fn of(report: &Report<Service>) -> Chapter {
     let hosts = report.cells.chunk_by(|one, other| one.shape.host == other.shape.host);
     let mut sections: Vec<Section> = hosts.map(|cells| section(report, cells)).collect();
@@ -59,12 +55,10 @@ fn load(shape: &Shape) -> String {
     if shape.compactors == 0 { "no compactors".to_owned() } else { shape.load() }
 }
 
-/// Whether it is one of the cells that are shown on the first screen and in pictures.
 fn is_usual(cell: &&Cell<Shape>) -> bool {
     cell.shape.chunk_us.is_none_or(|chunk| chunk == CHUNK_US)
 }
 
-/// The first screen has room for a short line on each side.
 fn headlines(cells: &[Cell<Shape>]) -> Vec<Headline> {
     let mean = |side, compactors| {
         let usual = cells.iter().filter(|cell| cell.shape.host == Host::Tokio).filter(is_usual);

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
 use crate::harness::options::{Common, or_default};
 use crate::serving::host::Host;
 
-/// What to measure, on what, and for how long.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -40,12 +40,6 @@ pub struct Options {
 }
 
 const ROUNDS: &str = "Rounds of every cell, in each of which every arm has two windows [default: 16, some ten minutes for all]";
-
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
 
 /// The hosts that this service runs on, the one that is judged first.
 const HOSTS: &[Host] = if cfg!(target_os = "linux") { &[Host::Tokio, Host::Monoio] } else { &[Host::Tokio] };

@@ -7,7 +7,6 @@ mod tokio;
 use std::io;
 use std::time::Duration;
 
-use clockworker::schedulers::Qlas;
 use clockworker::{Executor, Queue};
 use serde::{Deserialize, Serialize};
 
@@ -21,18 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 type World = crate::serving::server::World<Setup>;
 
-/// How a service is set up: what its process is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
     pub(super) arm: Arm,
-    /// Tasks beside the connections that always have work.
     pub(super) compactors: u32,
     /// The CPU time that each uses up between two yields.
     pub(super) chunk: Duration,
 }
 
-/// Is the service until standard input ends.
 pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
     stand(setup, |world| match world.setup.host {
         #[cfg(target_os = "linux")]
@@ -44,13 +40,7 @@ pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
     })
 }
 
-/// A queue for connections and one for compactors, otherwise with the defaults.
 fn two_queues(executor: &Executor) -> io::Result<[Queue; 2]> {
     let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
     Ok([queue("connections", FOREGROUND_SHARE)?, queue("compactors", BACKGROUND_SHARE)?])
-}
-
-/// One queue with QLAS, for which a task without a group is one by itself.
-fn qlas() -> io::Result<Executor> {
-    Executor::builder().scheduler(Qlas::new()).build().map_err(io::Error::other)
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker_schedulers::simulate::{Policy, Queue, Simulation};
 
 use super::schedule::Schedule;
@@ -10,13 +11,9 @@ use super::served::Served;
 use super::server;
 use crate::arms::{Baseline, Contender, OneQueue, host};
 
-/// An executor that serves the jobs.
 pub(super) struct Arm {
-    /// The name in the file of results.
     pub(super) key: &'static str,
-    /// The name in the tables.
     pub(super) title: &'static str,
-    /// The simulator's name of its order of work.
     policy: &'static str,
     /// Serves a schedule in such pieces on a fresh executor in a fresh host, on this thread.
     pub(super) serve: fn(&Rc<Schedule>, Duration) -> Served,
@@ -25,15 +22,14 @@ pub(super) struct Arm {
 /// The key of the baseline: its tasks take turns, as RunnableFifo's do.
 pub(super) const LOCAL_SET: &str = "local_set";
 
-/// Every arm, in the order of the tables; the baseline first, and once more (A/A).
 pub(super) static ARMS: [Arm; 7] = [
     arm(LOCAL_SET, "LocalSet", "fifo", |jobs, piece| on(Baseline::default(), jobs, piece)),
     arm(LOCAL_SET, "LocalSet", "fifo", |jobs, piece| on(Baseline::default(), jobs, piece)),
-    arm("runnable_fifo", "RunnableFifo", "fifo", |jobs, piece| on(OneQueue::runnable_fifo(), jobs, piece)),
-    arm("arrival_fifo", "ArrivalFifo", "arrival", |jobs, piece| on(OneQueue::arrival_fifo(), jobs, piece)),
-    arm("las", "LAS", "las", |jobs, piece| on(OneQueue::las(), jobs, piece)),
-    arm("qlas", "QLAS", "qlas", |jobs, piece| on(OneQueue::qlas(), jobs, piece)),
-    arm("serpt", "SERPT", "serpt", |jobs, piece| on(OneQueue::serpt(), jobs, piece)),
+    arm("runnable_fifo", "RunnableFifo", "fifo", under::<RunnableFifo>),
+    arm("arrival_fifo", "ArrivalFifo", "arrival", under::<ArrivalFifo>),
+    arm("las", "LAS", "las", under::<Las>),
+    arm("qlas", "QLAS", "qlas", under::<Qlas>),
+    arm("serpt", "SERPT", "serpt", under::<Serpt>),
 ];
 
 const fn arm(
@@ -43,6 +39,10 @@ const fn arm(
     serve: fn(&Rc<Schedule>, Duration) -> Served,
 ) -> Arm {
     Arm { key, title, policy, serve }
+}
+
+fn under<S: Scheduler + Default + 'static>(schedule: &Rc<Schedule>, piece: Duration) -> Served {
+    on(OneQueue::under::<S>(), schedule, piece)
 }
 
 fn on(contender: impl Contender, schedule: &Rc<Schedule>, piece: Duration) -> Served {
@@ -71,7 +71,6 @@ mod tests {
 
     const PIECE: Duration = Duration::from_micros(25);
 
-    /// A job of two pieces, and one of a single piece that comes during the first.
     fn simulated_ns(arm: &Arm, overhead_ns: f64) -> f64 {
         let schedule = Schedule { jobs: vec![job(0, 50_000), job(1_000, 10_000)], length_ns: 60_000 };
         arm.simulated_ns(&schedule, PIECE, overhead_ns)

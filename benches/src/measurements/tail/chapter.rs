@@ -1,9 +1,11 @@
 //! What `tail` says.
 
-use super::service::Service;
-use super::{BARRED, BARRED_ARMS, Shape, Tail, classes};
+use super::schedule::Service;
+use super::served::class_named;
+use super::{BARRED, BARRED_ARMS, Shape, Tail};
 use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
 use crate::harness::report::{Arm, Cell, Report};
+use crate::measurements::name_of;
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
@@ -15,7 +17,6 @@ use crate::stats::{self, Estimate};
 /// what was taken, but a policy that goes by the clock was told that its jobs had run for longer.
 const TOLERABLE_STRETCH: f64 = 1.02;
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Tail>) -> Chapter {
     let cells = &report.cells;
     let first = cells.iter().find(|cell| (cell.shape.service, cell.shape.load_percent) == BARRED);
@@ -41,11 +42,10 @@ pub(super) fn of(report: &Report<Tail>) -> Chapter {
     Chapter { headlines: headlines(first), sections: vec![section] }
 }
 
-/// What the service times are.
 fn services(cells: &[Cell<Shape>]) -> Vec<String> {
     let mut services: Vec<Service> = cells.iter().map(|cell| cell.shape.service).collect();
     services.dedup();
-    services.into_iter().map(|service| format!("{}: {}", service.name(), service.title())).collect()
+    services.into_iter().map(|service| format!("{}: {}", name_of(&service), service.title())).collect()
 }
 
 fn headlines(cell: &Cell<Shape>) -> Vec<Headline> {
@@ -61,16 +61,14 @@ fn headlines(cell: &Cell<Shape>) -> Vec<Headline> {
     favoured().filter_map(gain).chain(favoured().filter_map(|arm| price(cell, arm))).collect()
 }
 
-/// The sizes there are, from the smallest to the largest.
 fn sizes(cell: &Cell<Shape>) -> Vec<&str> {
     let of_base = cell.arms.first().into_iter().flat_map(|arm| arm.distributions.keys());
     let mut sizes: Vec<&str> =
         of_base.filter_map(|key| key.strip_prefix(SLOWDOWN)?.strip_prefix(OF)).collect();
-    sizes.sort_by_key(|size| classes::named(size));
+    sizes.sort_by_key(|size| class_named(size));
     sizes
 }
 
-/// What the largest jobs pay.
 fn price(cell: &Cell<Shape>, arm: &Arm) -> Option<Headline> {
     let sizes = *sizes(cell).last()?;
     let p99 = |arm: &Arm| arm.value(&format!("{SLOWDOWN}{OF}{sizes}.p99"));
@@ -124,7 +122,6 @@ fn all_jobs(cells: &[Cell<Shape>], seed: u64) -> Table {
     .with_words(2)
 }
 
-/// How the small and the large fare.
 fn by_size(cell: &Cell<Shape>) -> Table {
     let sizes = sizes(cell);
     let rows = cell.arms.iter().flat_map(|arm| sizes.iter().map(move |size| (arm, *size)));

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use super::service::Service;
+use super::schedule::Service;
 use crate::harness::options::{Common, or_default};
 
 /// Utilisations of the grid, in percent.
@@ -13,11 +14,10 @@ const GRID_LOADS: [u32; 4] = [50, 70, 90, 95];
 
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
 
-/// Which cells to measure, and how long.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -45,12 +45,6 @@ pub struct Options {
 
 const ROUNDS: &str =
     "Rounds, in each of which every arm serves the same schedule [default: 20, six minutes; 3 with --grid]";
-
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
 
 impl Options {
     /// The cells to measure: a service time and a utilisation in percent each.

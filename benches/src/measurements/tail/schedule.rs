@@ -2,21 +2,50 @@
 
 use std::time::Duration;
 
-use clockworker_schedulers::simulate::Job;
+use clap::ValueEnum;
+use clockworker_schedulers::simulate::{Job, Service as Distribution};
+use serde::{Deserialize, Serialize};
 
-use super::service::Service;
 use crate::random::{Purpose, Random};
 
-/// The jobs of one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// Exponential, of mean 60 µs
+    Exponential,
+    /// 99.5 % of 10 µs, 0.5 % of 10 ms
+    Bimodal,
+    /// Bounded Pareto: α = 1.1, from 10 µs to 100 ms
+    Pareto,
+}
+
+impl Service {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Service::Exponential => "exponential sizes, mean 60 µs",
+            Service::Bimodal => "two sizes, 99.5 % of 10 µs and 0.5 % of 10 ms",
+            Service::Pareto => "bounded Pareto sizes, α = 1.1, 10 µs to 100 ms",
+        }
+    }
+
+    /// The distribution itself. All have a mean of 60 to 66 µs.
+    pub(super) fn distribution(self) -> Distribution {
+        match self {
+            Service::Exponential => Distribution::exponential(60_000.0),
+            Service::Bimodal => Distribution::bimodal(10_000, 10_000_000, 0.005),
+            Service::Pareto => Distribution::bounded_pareto(1.1, 10_000, 100_000_000),
+        }
+        .expect("these are distributions")
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// In order of arrival, which is what their response times count from.
     pub(super) jobs: Vec<Job>,
-    /// How long the window is, in nanoseconds: nothing arrives later.
     pub(super) length_ns: u64,
 }
 
-/// A job that arrives at `at_ns`, with so much work in it.
 pub(super) fn job(at_ns: u64, service_ns: u64) -> Job {
     Job { at_ns, queue: 0, service_ns, group: None }
 }
@@ -40,7 +69,6 @@ impl Schedule {
         Schedule { jobs, length_ns }
     }
 
-    /// The work of all jobs, in nanoseconds.
     pub(super) fn work_ns(&self) -> u64 {
         self.jobs.iter().map(|job| job.service_ns).sum()
     }
@@ -81,5 +109,13 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap / mean - 1.0).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
+    }
+
+    #[test]
+    fn the_same_load_is_about_as_many_jobs_of_each() {
+        for service in Service::value_variants() {
+            let mean = service.distribution().mean_ns();
+            assert!((59_900.0..66_500.0).contains(&mean), "{service:?}: {mean}");
+        }
     }
 }

@@ -71,12 +71,10 @@ struct Server<C> {
 }
 
 impl<C: Contender> Server<C> {
-    /// The next job that has not been admitted.
     fn next(&self) -> Option<Job> {
         self.schedule.jobs.get(self.admitted.get()).copied()
     }
 
-    /// Keeps the thread until the next job is there.
     fn wait_for(self: &Rc<Self>, next: Job) {
         let (from, due) = (cpu_time(), self.start + Duration::from_nanos(next.at_ns));
         let there = burn_until(due);
@@ -84,7 +82,6 @@ impl<C: Contender> Server<C> {
         self.admit(there);
     }
 
-    /// Spawns what has become due.
     fn admit(self: &Rc<Self>, now: Duration) {
         let now_ns = self.since_start(now);
         while let Some(job) = self.next().filter(|job| job.at_ns <= now_ns) {
@@ -96,7 +93,6 @@ impl<C: Contender> Server<C> {
         }
     }
 
-    /// One job.
     async fn work(self: Rc<Self>, number: usize, size_ns: u64) {
         let mut left_ns = size_ns;
         loop {

@@ -1,11 +1,9 @@
 //! What `tcp` says.
 
-use clap::ValueEnum;
-
-use super::Tcp;
-use super::cell::{BACKGROUND_RATE, Shape};
 use super::options::Section as Part;
+use super::{BACKGROUND_RATE, Shape, Tcp};
 use crate::harness::report::{Arm, Cell, Report};
+use crate::measurements::name_of;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
@@ -18,7 +16,6 @@ use crate::stats;
 use crate::stats::conclusion::Interval;
 use crate::stats::latencies::is_worst;
 
-/// The cell of the first screen.
 const CONNECTIONS: u32 = 64;
 const BYTES: u32 = 1_024;
 
@@ -46,18 +43,22 @@ fn words(part: Part) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The chapter of a report.
 pub(super) fn of(report: &Report<Tcp>) -> Chapter {
     let mut chapter = Chapter::default();
     for cells in report.cells.chunk_by(|one, other| one.shape.section == other.shape.section) {
         let part = cells[0].shape.section;
         let (title, question, base) = words(part);
-        let only = part.to_possible_value().map_or_else(String::new, |part| part.get_name().to_owned());
         chapter.headlines.extend(headlines(cells, report.heading.arguments.common.seed));
         chapter.sections.push(Section {
             question: question.to_owned(),
-            command: report.heading.command(&format!("tcp --only {only}")),
-            method: method(&cells[0]),
+            command: report.heading.command(&format!("tcp --only {}", name_of(&part))),
+            method: format!(
+        "A pinned server process and one client on the other core, the same for all; windows of {} ms of all servers \
+         interleaved, four for each in each loop of a round, {} rounds; ratios paired within a round. Open loops send on a \
+         schedule made beforehand, and latency counts from the intended time.",
+        (cells[0].shape.window_s * 1e3).round(),
+        cells[0].rounds()
+    ),
             plots: plots(part, cells),
             tables: vec![closed_loops(base, cells), open_loops(cells)],
             doubts: loops(cells).flat_map(doubts).collect(),
@@ -70,17 +71,6 @@ pub(super) fn of(report: &Report<Tcp>) -> Chapter {
     chapter
 }
 
-fn method(cell: &Cell<Shape>) -> String {
-    format!(
-        "A pinned server process and one client on the other core, the same for all; windows of {} ms of all servers \
-         interleaved, four for each in each loop of a round, {} rounds; ratios paired within a round. Open loops send on a \
-         schedule made beforehand, and latency counts from the intended time.",
-        (cell.shape.window_s * 1e3).round(),
-        cell.rounds()
-    )
-}
-
-/// An arm's open loops at a load.
 struct Loop<'a> {
     cell: &'a Cell<Shape>,
     arm: &'a Arm,
@@ -92,7 +82,6 @@ impl Loop<'_> {
         at_load(self.load, figure)
     }
 
-    /// A percentile of the latencies, in microseconds.
     fn latency(&self, part: &str) -> String {
         self.arm.shown(&self.key(&format!("{LATENCY}.{part}")), 1e3)
     }
@@ -107,7 +96,6 @@ impl Loop<'_> {
     }
 }
 
-/// The open loops of all arms of all cells.
 fn loops(cells: &[Cell<Shape>]) -> impl Iterator<Item = Loop<'_>> {
     arms(cells).flat_map(|(cell, arm)| cell.shape.loads.iter().map(move |&load| Loop { cell, arm, load }))
 }
@@ -121,8 +109,7 @@ fn at_first_load(cell: &Cell<Shape>, figure: &str) -> String {
     at_load(cell.shape.loads.first().copied().unwrap_or(0), figure)
 }
 
-/// The cells of the first screen, one for each host: as many connections and bytes as the bars are for, or the most there
-/// are.
+/// The cells of the first screen, one for each host: of the connections and bytes that the bars are for, or the most.
 fn foremost(cells: &[Cell<Shape>]) -> impl Iterator<Item = &Cell<Shape>> {
     let most = |wanted: u32, all: fn(&Shape) -> u32| {
         cells.iter().map(|cell| all(&cell.shape)).max_by_key(|&number| (number == wanted, number))
@@ -156,7 +143,6 @@ fn costs(cell: &Cell<Shape>) -> Vec<Headline> {
         .collect()
 }
 
-/// Beside the same background, plainly spawned.
 fn gain(cell: &Cell<Shape>, seed: u64) -> Option<Headline> {
     let p99 = at_first_load(cell, "latency_ns.p99");
     let [own, base] = ["clockworker_with_background", "native_with_background"].map(|key| cell.arm(key));

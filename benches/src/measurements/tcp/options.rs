@@ -1,16 +1,17 @@
 //! What `tcp` can be asked for.
 
 use clap::{Args, ValueEnum, value_parser};
+use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::options::{Common, or_default};
+use crate::measurements::in_order;
 use crate::serving::host::Host;
 
-/// What to measure, on what, and for how long.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
 pub struct Options {
-    /// What every measurement can be asked for.
+    #[as_ref]
     #[command(flatten)]
     #[serde(flatten)]
     pub common: Common,
@@ -59,12 +60,6 @@ pub struct Options {
     pub window: Option<u32>,
 }
 
-impl AsRef<Common> for Options {
-    fn as_ref(&self) -> &Common {
-        &self.common
-    }
-}
-
 const ROUNDS: &str =
     "Rounds of every cell, however long they take [default: 40, or fewer where they take over 80 s]";
 
@@ -102,8 +97,7 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
 impl Options {
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
         let default = if self.common.quick { Section::value_variants() } else { &[Section::Plain] };
-        let wanted = or_default(&self.only, default);
-        Section::value_variants().iter().copied().filter(move |section| wanted.contains(section))
+        in_order(or_default(&self.only, default))
     }
 
     pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {

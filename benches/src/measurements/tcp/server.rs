@@ -10,7 +10,6 @@ mod background;
 mod monoio;
 mod tasks;
 
-/// The server on tokio's current-thread runtime.
 #[path = "server"]
 mod on_tokio {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,7 +18,6 @@ mod on_tokio {
     pub(super) mod program;
 }
 
-/// The server on smol.
 #[path = "server"]
 mod on_smol {
     use smol::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,27 +45,20 @@ use tasks::Tasks;
 
 type World = crate::serving::server::World<Setup>;
 
-/// How an echo server is set up: what its process is told.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub(super) host: Host,
-    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn: `monoio::spawn`, tokio's `LocalSet`,
-    /// smol's `LocalExecutor`.
+    /// Whether Clockworker runs the tasks inside the host, or the host's own spawn does.
     pub(super) by_clockworker: bool,
     /// How long Clockworker may keep the thread from its host, in microseconds; the default if there is none.
     pub(super) host_budget_us: Option<u32>,
-    /// The share of Clockworker's queue of connections, where the background's is 1.
     pub(super) foreground_share: u32,
-    /// CPU time of the shortest poll of a background and of the longest, in microseconds. It would take all of the thread, if
-    /// it were let.
+    /// CPU time of the shortest and the longest poll of a background, in microseconds.
     pub(super) polls_us: Option<(u32, u32)>,
-    /// Whether the background's tasks wake themselves, or each other in pairs.
     pub(super) self_waking: bool,
-    /// Where the lengths of the polls start.
     pub(super) seed: u64,
 }
 
-/// Is an echo server until standard input ends.
 pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
     stand(
         setup,

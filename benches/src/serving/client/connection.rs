@@ -8,7 +8,6 @@ use mio::net::TcpStream;
 use crate::failure::Failure;
 use crate::serving::dialogue::Dialogue;
 
-/// A connection, and what is under way on it.
 pub(super) struct Connection {
     stream: TcpStream,
     number: usize,
@@ -107,7 +106,6 @@ impl Connection {
         Ok(())
     }
 
-    /// What it means that the server closed it.
     pub(super) fn closed(&self) -> Failure {
         self.broken("the server closed it")
     }

@@ -13,7 +13,6 @@ use crate::measurements::programs::program::Setting;
 use crate::random::{Purpose, Random};
 use crate::stopwatch::Stopwatch;
 
-/// Tokens sent on, in all.
 const SENDS: usize = 400_000;
 const QUICK_SENDS: usize = 400;
 
@@ -51,7 +50,6 @@ pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
     })
 }
 
-/// An actor: sends every token on to one of `others`, until its way is at its end.
 async fn pass_on(
     mut inbox: mpsc::Receiver<Token>,
     mut choose: impl FnMut() -> usize,
@@ -117,13 +115,11 @@ async fn select_loop(mut inbox: mpsc::Receiver<u64>, mut stopped: watch::Receive
     }
 }
 
-/// Messages that a consumer takes before it says that it has them.
 const BATCH: usize = 100;
 
 /// Broadcast messages that are under way at once.
 const WINDOW: usize = 32;
 
-/// Consumers that drain batches: the time, and polls per batch.
 pub(super) fn batches(setting: &Setting) -> Vec<f64> {
     let (consumers, rounds) = (setting.size(200, 5), setting.size(25, 2));
     let polls = Rc::new(Cell::new(0));
@@ -162,7 +158,6 @@ async fn drain(mut inbox: mpsc::Receiver<usize>, drained: mpsc::Sender<()>) {
     }
 }
 
-/// Waits for so many messages that say that something is done.
 async fn wait_for(done: &mut mpsc::Receiver<()>, messages: usize) {
     for _ in 0..messages {
         done.recv().await.expect("no task ends early");

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::support::{listen, run, spawn_all};
 use super::task::{spawn_local, yield_now};
 use crate::measurements::programs::program::Setting;
-use crate::measurements::programs::resident;
+use crate::process;
 
 /// Connections that are opened before the server gets to accept them: fewer than a listener keeps for it.
 const OPENED_AT_ONCE: usize = 100;
@@ -27,7 +27,7 @@ pub(super) fn after_spawns(setting: &Setting) -> Vec<f64> {
         while ended.get() < tasks {
             yield_now().await;
         }
-        vec![resident::bytes()]
+        vec![process::resident_bytes()]
     })
 }
 
@@ -38,15 +38,14 @@ pub(super) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
         for _ in 0..rounds {
             spawn_all(tasks, |_| yield_now()).await;
         }
-        vec![resident::bytes()]
+        vec![process::resident_bytes()]
     })
 }
 
-/// Per connection that waits for its first request.
 pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
     let connections = setting.size(4_000, 50);
-    #[cfg(unix)]
-    resident::allow_files(2 * connections as u64 + 100);
+    // If it may not, opening one too many says so.
+    let _ = process::allow_files(2 * connections as u64 + 100);
     run(async move {
         let accepted = Rc::new(Cell::new(0));
         let counter = accepted.clone();
@@ -55,7 +54,7 @@ pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
             wait_for_request(stream)
         })
         .await;
-        let before = resident::bytes();
+        let before = process::resident_bytes();
         let mut clients = Vec::with_capacity(connections);
         while accepted.get() < connections {
             if accepted.get() == clients.len() {
@@ -65,7 +64,7 @@ pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
             }
             tokio::task::yield_now().await;
         }
-        vec![(resident::bytes() - before) / connections as f64]
+        vec![(process::resident_bytes() - before) / connections as f64]
     })
 }
 

@@ -12,15 +12,13 @@ mod sync;
 mod timers;
 mod yields;
 
-use crate::measurements::programs::program::Program;
-use crate::measurements::programs::quantity::{
-    CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, TIME, TIME_PER_POLL,
+use crate::measurements::programs::program::{
+    CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, Program, TIME, TIME_PER_POLL,
 };
 use spawns::{spawns_from_threads, tokio_spawns};
 use support::{timed, timed_in_task};
 use yields::{all, buffered, yield_often, yield_often_by_tokio};
 
-/// All of them, in the order of the table.
 pub(crate) static PROGRAMS: &[Program] = &[
     Program::new("ring_1000", "10,000 actors in a ring, 1,000 tokens", |setting| {
         channels::ring(setting, setting.size(1_000, 10))

@@ -20,22 +20,17 @@ use crate::measurements::programs::program::Setting;
 /// Keys that the slow command looks at between two yields.
 const SCANNED: usize = 100;
 
-/// What the server keeps.
 type Store = Rc<RefCell<BTreeMap<String, String>>>;
 
-/// A key-value server with commands that take a microsecond, and one that looks at all keys. The time until all clients
-/// are served, and p99 of the short commands.
+/// Commands that take a microsecond, and one that looks at all keys: the time in all, and p99 of the short commands.
 pub(super) fn key_value(setting: &Setting) -> Vec<f64> {
     let keys = setting.size(10_000, 100);
     run(async move {
-        let store: Store = Rc::new(RefCell::new((0..keys).map(entry).collect()));
+        let entries = (0..keys).map(|number| (clients::key(number), "value".to_owned()));
+        let store: Store = Rc::new(RefCell::new(entries.collect()));
         let address = listen(move |stream| answer_all(stream, store.clone())).await;
         timed_with_p99(clients::of_key_value(setting, address, keys)).await
     })
-}
-
-fn entry(number: usize) -> (String, String) {
-    (clients::key(number), "value".to_owned())
 }
 
 async fn answer_all(stream: TcpStream, store: Store) -> io::Result<()> {
@@ -82,8 +77,7 @@ async fn count(part: &str, store: &Store) -> usize {
     }
 }
 
-/// A proxy: `copy_bidirectional` with a timeout around it, for each connection. The time until all clients have their
-/// echoes, and p99 of an echo.
+/// `copy_bidirectional` with a timeout around it, for each connection: the time in all, and p99 of an echo.
 pub(super) fn proxy(setting: &Setting) -> Vec<f64> {
     run(async move {
         let backend = clients::echo_server(setting);

@@ -21,7 +21,6 @@ pub(super) fn run<F: Future>(main: F) -> F::Output {
     local.block_on(&host, main)
 }
 
-/// The time that `main` takes, in nanoseconds.
 pub(super) fn timed(main: impl Future<Output = ()>) -> Vec<f64> {
     run(async {
         let watch = Stopwatch::start();
@@ -30,7 +29,6 @@ pub(super) fn timed(main: impl Future<Output = ()>) -> Vec<f64> {
     })
 }
 
-/// The time that `main` takes as a task of the set.
 pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64> {
     timed(async { spawn_local(main).await.expect("the task does not fail") })
 }
@@ -42,7 +40,6 @@ pub(super) async fn timed_with_p99(clients: impl Future<Output = Latencies>) -> 
     vec![watch.nanos(), latencies.at(0.99) as f64]
 }
 
-/// Spawns so many tasks, and waits for all of them.
 pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(
     tasks: usize,
     task: impl FnMut(usize) -> F,
@@ -52,7 +49,6 @@ pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(
     }
 }
 
-/// Serves every connection in a task of its own. The address is where.
 pub(super) async fn listen<F: Future<Output: 'static> + 'static>(
     mut serve: impl FnMut(TcpStream) -> F + 'static,
 ) -> SocketAddr {
@@ -67,7 +63,6 @@ pub(super) async fn listen<F: Future<Output: 'static> + 'static>(
     address
 }
 
-/// `future`, whose polls are counted.
 pub(super) async fn counted<F: Future>(polls: Rc<Cell<u64>>, future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| {

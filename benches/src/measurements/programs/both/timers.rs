@@ -17,8 +17,7 @@ use crate::workload::spin;
 const HOGS: usize = 4;
 const POLL: Duration = Duration::from_micros(50);
 
-/// Timers that go off every five milliseconds beside tasks that always have work: the hogs' time per poll, and how late
-/// the timers are.
+/// Timers that go off every five milliseconds beside hogs: the hogs' time per poll, and how late the timers are.
 pub(super) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
     let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
     run(async move {

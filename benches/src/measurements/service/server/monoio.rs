@@ -2,7 +2,6 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-/// As a program for monoio has it.
 #[path = "monoio"]
 mod native {
     use monoio::spawn as spawn_local;
@@ -16,7 +15,6 @@ mod native {
     pub(super) mod program;
 }
 
-/// By its imports.
 #[path = "monoio"]
 mod changed {
     use clockworker::{spawn_local, yield_now};
@@ -28,8 +26,10 @@ use std::convert::Infallible;
 use std::io;
 
 use clockworker::Executor;
+use clockworker::schedulers::Qlas;
 
-use super::{World, qlas, two_queues};
+use super::{World, two_queues};
+use crate::arms::executor_under;
 use crate::measurements::service::arm::Arm;
 use crate::serving::monoio::{block_on, listen, on_executor};
 use crate::serving::server::forever;
@@ -39,7 +39,8 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     match world.setup.arm {
         Arm::Native | Arm::NativeAgain => block_on(native::program::run(world)),
         Arm::Imports => on_executor(&Executor::new(), busy, changed::program::run(world)),
-        Arm::Qlas => on_executor(&qlas()?, busy, changed::program::run(world)),
+        // A task without a group is one by itself.
+        Arm::Qlas => on_executor(&executor_under::<Qlas>(), busy, changed::program::run(world)),
         Arm::TwoQueues => {
             let executor = Executor::new();
             on_executor(&executor, busy, in_two_queues(world, &executor))
@@ -48,8 +49,7 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     }
 }
 
-/// The main function of the service with queues: the rest of it is the same. A connection inherits the queue of the task
-/// that accepts it.
+/// The main function of the service with queues. A connection inherits the queue of the task that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {

@@ -2,7 +2,6 @@
 
 #![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
 
-/// As a program for tokio has it.
 #[path = "tokio"]
 mod native {
     use tokio::task::{JoinSet, LocalSet, spawn_local, yield_now};
@@ -10,7 +9,6 @@ mod native {
     pub(super) mod program;
 }
 
-/// By its imports alone.
 #[path = "tokio"]
 mod changed {
     use clockworker::compat::{JoinSet, LocalSet, spawn_local, yield_now};
@@ -31,10 +29,11 @@ use std::convert::Infallible;
 use std::io;
 
 use clockworker::Executor;
+use clockworker::schedulers::Qlas;
 use tokio::net::TcpListener;
 
-use super::{World, qlas, two_queues};
-use crate::arms::host;
+use super::{World, two_queues};
+use crate::arms::{executor_under, host};
 use crate::measurements::service::arm::Arm;
 use crate::serving::server::ADDRESS;
 
@@ -48,12 +47,12 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
             let executor = Executor::new();
             host.block_on(executor.run_until(in_two_queues(world, &executor)))
         }
-        Arm::Qlas => host.block_on(qlas()?.run_until(changed::program::run(world))),
+        // A task without a group is one by itself.
+        Arm::Qlas => host.block_on(executor_under::<Qlas>().run_until(changed::program::run(world))),
     }
 }
 
-/// The main function of the service with queues: the rest of it is the same. A connection inherits the queue of the task
-/// that accepts it.
+/// The main function of the service with queues. A connection inherits the queue of the task that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {
@@ -63,7 +62,6 @@ async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infalli
     connections.spawn(accepting).await.map_err(io::Error::other)?
 }
 
-/// Listens, and says where.
 async fn listen(world: &World) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS).await?;
     world.listens(listener.local_addr()?, "epoll")?;

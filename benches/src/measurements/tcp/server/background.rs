@@ -12,12 +12,10 @@ use smol::future::yield_now;
 use super::tasks::Tasks;
 use super::{Setup, World};
 use crate::random::{Purpose, Random};
-use crate::serving::gate::Gate;
+use crate::serving::server::Gate;
 
-/// How many tasks of the background are ready at any time.
 const READY: u64 = 8;
 
-/// Spawns what the setup has of a background.
 pub(super) fn start(world: &World, tasks: &Tasks) {
     let Setup { polls_us: Some((shortest, longest)), self_waking, seed, .. } = world.setup else { return };
     let work = |number| Work {
@@ -53,7 +51,6 @@ async fn take_turns(mut work: Work, pair: Rc<Pair>, side: usize) {
     }
 }
 
-/// The work of a task, a piece for each poll.
 struct Work {
     gate: Arc<Gate>,
     random: Random,
@@ -67,7 +64,6 @@ impl Work {
     }
 }
 
-/// Whose turn it is of two tasks, and how to wake each.
 #[derive(Default)]
 struct Pair {
     turn: Cell<usize>,

@@ -15,18 +15,17 @@ use crate::serving::server::give_up;
 /// Where a server's tasks go: a connection is one in the foreground.
 #[derive(Clone)]
 pub(super) enum Tasks {
-    /// Into the monoio that runs.
     #[cfg(target_os = "linux")]
     Monoio,
-    /// Into the LocalSet that runs.
     LocalSet,
-    /// Into smol's own executor.
     LocalExecutor(Rc<LocalExecutor<'static>>),
     /// Into Clockworker's queues: the one it begins with where there is no background, else one for each side.
-    Clockworker { foreground: Queue, background: Queue },
+    Clockworker {
+        foreground: Queue,
+        background: Queue,
+    },
 }
 
-/// An executor as `setup` has it, and its queues.
 pub(super) fn clockworker(setup: &Setup) -> io::Result<(Executor, Tasks)> {
     let mut builder = Executor::builder();
     if let Some(budget) = setup.host_budget_us {

@@ -10,13 +10,11 @@ use monoio::net::{TcpListener, TcpStream};
 use monoio::time::timeout;
 
 use super::{spawn_local, yield_now};
+use crate::measurements::service::protocol::Store;
 use crate::measurements::service::server::{PATIENCE, World};
-use crate::measurements::service::store::Store;
-use crate::serving::gate::Gate;
 use crate::serving::monoio::listen;
-use crate::serving::server::{BUFFER, forever, give_up};
+use crate::serving::server::{BUFFER, Gate, forever, give_up};
 
-/// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
     for _ in 0..world.setup.compactors {
         drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
@@ -33,7 +31,6 @@ pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     }
 }
 
-/// Has a task talk on each connection.
 pub(in super::super) async fn accept(listener: TcpListener) {
     let store = Store::default();
     loop {

@@ -11,17 +11,15 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::{JoinSet, LocalSet, spawn_local, yield_now};
+use crate::measurements::service::protocol::Store;
 use crate::measurements::service::server::tokio::listen;
 use crate::measurements::service::server::{PATIENCE, World};
-use crate::measurements::service::store::Store;
-use crate::serving::gate::Gate;
+use crate::serving::server::Gate;
 
-/// The service, with all of its tasks on one LocalSet.
 pub(in super::super) async fn main(world: &World) -> io::Result<Infallible> {
     LocalSet::new().run_until(run(world)).await
 }
 
-/// The service, with its tasks where `spawn_local` puts them.
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
     for _ in 0..world.setup.compactors {
         drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
@@ -37,7 +35,6 @@ pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
     }
 }
 
-/// Has a task talk on each connection.
 pub(in super::super) async fn accept(listener: TcpListener) -> io::Result<Infallible> {
     let store = Store::default();
     let mut connections = JoinSet::new();
@@ -52,7 +49,6 @@ pub(in super::super) async fn accept(listener: TcpListener) -> io::Result<Infall
     }
 }
 
-/// Answers line by line.
 async fn talk(stream: TcpStream, store: Store) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (requests, mut answers) = stream.into_split();

@@ -1,9 +1,9 @@
-//! Foreground tasks on the thread of the executor under test: dispatched as they arrive, their times written
-//! down.
+//! What runs in the two lanes of an executor: foreground tasks as they arrive, and background tasks in an endless loop.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -13,25 +13,22 @@ use tokio::time::{sleep, timeout};
 use crate::arms::Contender;
 use crate::stopwatch::now;
 use crate::workload::arrivals::{Arrival, Segment};
+use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
-/// How long tasks that have arrived may take to end once the last has arrived. What has not ended then is
-/// reported as unfinished.
-pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+const FOREGROUND: usize = 0;
+const BACKGROUND: usize = 1;
 
-/// The lane of the dispatcher and the foreground tasks.
-const LANE: usize = 0;
+/// How long tasks may take to end once the last has arrived. What has not ended then is reported as unfinished.
+pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
 /// When a task was first polled and when it ended, as far as it came.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    /// The start of its first poll.
     pub(super) started: Option<Instant>,
-    /// The end of its last segment.
     pub(super) completed: Option<Instant>,
 }
 
-/// Of every task of a schedule.
 type Journal = Rc<[Cell<Times>]>;
 
 /// Takes arrivals, by number, until the other end is closed, and spawns a task for each on the thread of
@@ -46,7 +43,7 @@ pub(super) async fn serve<C: Contender>(
 ) -> Vec<Times> {
     let journal: Journal = vec![Cell::default(); schedule.len()].into();
     let dispatcher = dispatch(contender.clone(), schedule, inbox, journal.clone());
-    contender.spawn(LANE, dispatcher).await.expect("the dispatcher does not fail");
+    contender.spawn(FOREGROUND, dispatcher).await.expect("the dispatcher does not fail");
     journal.iter().map(Cell::get).collect()
 }
 
@@ -62,7 +59,7 @@ async fn dispatch<C: Contender>(
     while let Some(number) = inbox.recv().await {
         let (schedule, journal, held) = (schedule.clone(), journal.clone(), held.clone());
         // Its handle is dropped, which detaches the task: the journal hears of its end.
-        drop(contender.spawn(LANE, async move {
+        drop(contender.spawn(FOREGROUND, async move {
             work(&schedule[number], &journal[number]).await;
             drop(held);
         }));
@@ -72,7 +69,6 @@ async fn dispatch<C: Contender>(
     let _ = timeout(DRAIN_LIMIT, all_ended).await;
 }
 
-/// One foreground task.
 async fn work(arrival: &Arrival, times: &Cell<Times>) {
     let started = Some(now());
     times.set(Times { started, completed: None });
@@ -83,4 +79,53 @@ async fn work(arrival: &Arrival, times: &Cell<Times>) {
         burn(cpu);
     }
     times.set(Times { started, completed: Some(now()) });
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Background {
+    pub(crate) tasks: usize,
+    /// The CPU time that a task uses up in one iteration, which is one poll.
+    pub(crate) poll: Duration,
+    /// How long it sleeps then; with `None` it is ready again at once.
+    pub(crate) rest: Option<Duration>,
+}
+
+/// The background tasks of one arm, as seen from any thread.
+#[derive(Clone, Debug)]
+pub(super) struct Loops {
+    background: Background,
+    iterations: Arc<AtomicU64>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Loops {
+    pub(super) fn new(background: Background) -> Self {
+        Loops { background, iterations: Arc::default(), stopped: Arc::default() }
+    }
+
+    /// Spawns the tasks. They run until they are stopped, or dropped with their executor.
+    ///
+    /// Must be called inside [`Contender::run_until`].
+    pub(super) fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
+        (0..self.background.tasks).map(|_| contender.spawn(BACKGROUND, self.clone().repeat())).collect()
+    }
+
+    pub(super) fn iterations(&self) -> u64 {
+        self.iterations.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    async fn repeat(self) {
+        while !self.stopped.load(Ordering::Relaxed) {
+            burn(self.background.poll);
+            match self.background.rest {
+                Some(pause) => sleep(pause).await,
+                None => SelfWaking::new(1).await,
+            }
+            self.iterations.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
