@@ -9,7 +9,7 @@
 //! - *Background iterations*: completed loops, a second.
 //!
 //! A task that has not ended when the [drain limit](foreground::DRAIN_LIMIT) is over counts as
-//! [worst](crate::stats::latencies::WORST): it is never left out.
+//! [worst](crate::stats::spread::WORST): it is never left out.
 
 pub(crate) mod foreground;
 pub(crate) mod loops;

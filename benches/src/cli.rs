@@ -13,7 +13,6 @@ use crate::{docs, report};
 #[command(name = "clockworker-benches", version)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Line {
-    /// What is asked for.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -62,11 +61,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
-    ///
-    /// # Errors
-    ///
-    /// As what is done has them.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
             Command::Compare(options) => command::<compare::Compare>(options),
@@ -86,7 +80,6 @@ impl Command {
     }
 }
 
-/// Whether there is a subcommand of that name.
 pub fn has_command(name: &str) -> bool {
     Line::command().find_subcommand(name).is_some()
 }

@@ -18,7 +18,6 @@ use crate::whole_file::WholeFile;
 
 use results::Results;
 
-/// Which documents, and from what.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Documents in Markdown
@@ -34,11 +33,6 @@ pub struct Options {
     pub check: bool,
 }
 
-/// Carries out `docs`.
-///
-/// # Errors
-///
-/// If a file cannot be read or written, a table asks for what no file of results has, or, with `--check`, a document is stale.
 pub fn command(options: &Options) -> Result<(), Failure> {
     let results = Results::of(&options.results)?;
     let mut stale = Vec::new();

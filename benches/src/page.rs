@@ -21,20 +21,15 @@ const WHAT_IT_IS: &str = "Each line names the part of clockworker-benches that m
      are of 95 %, or the range of repetitions where it says so; “better” and “worse” mean that \
      the whole interval is on that side of 1, “even” that 1 is inside it.";
 
-/// Everything on the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Why numbers mean nothing, if they do not, and in which files.
     pub notes: Vec<(String, Vec<String>)>,
-    /// The first screen.
     pub headlines: Vec<Headline>,
-    /// What follows.
     pub sections: Vec<Section>,
-    /// The facts of the machine.
     pub facts: Vec<Table>,
     /// Questions without an answer, and what to run for one.
     pub missing: Vec<(String, String)>,
-    /// Files without a place, and why.
     pub left_out: Vec<String>,
 }
 

@@ -23,11 +23,6 @@ use document::{Document, Read};
 use options::Options;
 use read::{READERS, Reader};
 
-/// Carries out `report`.
-///
-/// # Errors
-///
-/// If there is nothing to report, a file cannot be read or written, or a run fails.
 pub fn command(options: &Options) -> Result<(), Failure> {
     let place = options.page();
     if options.out.is_none() {

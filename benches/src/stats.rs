@@ -2,7 +2,6 @@
 //! them, how values are [spread](spread::Values) and what [follows](conclusion::Conclusion) from numbers.
 
 pub mod conclusion;
-pub mod latencies;
 pub mod spread;
 
 use serde::{Deserialize, Serialize};
@@ -15,11 +14,8 @@ pub const RESAMPLES: usize = 5_000;
 /// A value with the interval in which it lies, either by a confidence level or as the range of what was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Estimate {
-    /// The value itself.
     pub median: f64,
-    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end of the interval.
     pub high: f64,
 }
 

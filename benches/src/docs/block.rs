@@ -10,10 +10,6 @@ const CLOSE: &str = "\n-->\n";
 const END: &str = "<!-- /docs -->";
 
 /// The text with every block's table as `render` has it.
-///
-/// # Errors
-///
-/// If a block has no end, its comment is no table, or `render` fails, with the number of the line.
 pub fn rewrite(text: &str, render: impl Fn(&Table) -> Result<String, String>) -> Result<String, String> {
     let mut written = String::new();
     let mut rest = text;

@@ -15,7 +15,6 @@ use crate::report::document::{Document, files_in};
 use crate::stats::Estimate;
 use crate::stats::conclusion::Conclusion;
 
-/// The folder of the files.
 #[derive(Debug)]
 pub struct Results {
     files: Vec<PathBuf>,
@@ -34,20 +33,11 @@ struct Content {
 }
 
 impl Results {
-    /// The files of a folder.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
     pub fn of(folder: &Path) -> Result<Self, Failure> {
         Ok(Results { files: files_in(folder)? })
     }
 
     /// The table in Markdown, and below it where it comes from.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be read, or the table asks for what is not there, with what is there.
     pub fn table(&self, table: &Table) -> Result<String, String> {
         let loaded = |file| Ok((file, self.content(file)?));
         let contents: BTreeMap<&str, Content> =
@@ -94,7 +84,6 @@ impl Results {
 }
 
 impl Content {
-    /// The title of a row's or column's arm or cell.
     fn title(&self, entry: &Entry) -> Option<String> {
         let arm = |key: &String| self.cells.iter().find_map(|cell| Some(cell.arm(key)?.title.clone()));
         entry.arm.as_ref().and_then(arm).or_else(|| entry.cell.clone())
@@ -123,7 +112,6 @@ impl Content {
         Ok(wanted.figures.iter().map(shown).collect::<Result<Vec<_>, _>>()?.join(" / "))
     }
 
-    /// The bars whose quantity begins with one of these texts, as a list.
     fn bars(&self, texts: &[String]) -> Result<String, String> {
         let mut list = String::new();
         for text in texts {

@@ -14,10 +14,6 @@ pub struct Artefacts(PathBuf);
 
 impl Artefacts {
     /// Makes the folder in `parent`, named by date, time and seed, and by a number if that was taken.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be made.
     pub fn create(parent: &Path, seed: u64) -> Result<Self, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(parent, error.kind());
         fs::create_dir_all(parent).map_err(unwritable)?;
@@ -38,10 +34,6 @@ impl Artefacts {
     }
 
     /// Writes the report, as JSON and as the text that is printed.
-    ///
-    /// # Errors
-    ///
-    /// If the disk is full, say.
     pub fn write(&self, report: &impl Serialize, text: &str) -> Result<(), Failure> {
         let write = |name: &str, body: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
             let path = self.0.join(name);

@@ -19,10 +19,6 @@ use crate::terminal;
 use crate::whole_file::WholeFile;
 
 /// Carries out a measurement's command: everything that can be refused is refused before anything is measured.
-///
-/// # Errors
-///
-/// If the JSON file cannot be written, what is asked for makes no sense, an arm fails, or standard output cannot be written.
 pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     let file = options.as_ref().json.as_deref().map(WholeFile::at).transpose()?;
     let pinning = Pinning::detect();
@@ -46,7 +42,6 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     terminal::print_text(&printed)
 }
 
-/// The report as it is printed.
 fn printed<M: Measurement>(report: &Report<M>) -> String {
     let heading = &report.heading;
     let facts = format!("seed {}\n{}\n", heading.arguments.as_ref().seed, heading.facts);

@@ -15,7 +15,6 @@ use crate::harness::pinning::Pinning;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 
-/// The experiments of a run, in order.
 pub type Plan<S> = Vec<Box<dyn Experiment<S>>>;
 
 /// A subcommand that measures something. [`command`](super::command::command) runs it, and `report` reads its files.
@@ -26,7 +25,6 @@ pub trait Measurement: Sized {
     /// What a cell is measured for: its place among the others, by which chapters and bars find it.
     type Shape: Serialize + DeserializeOwned;
 
-    /// The name of the subcommand.
     const NAME: &'static str;
 
     /// What files of results call themselves.
@@ -35,20 +33,14 @@ pub trait Measurement: Sized {
     /// The version of those files' form. It goes up when a field changes its meaning or goes away.
     const SCHEMA_VERSION: u32;
 
-    /// What it answers.
     const QUESTION: &'static str;
 
     /// The subcommand with the arguments for `report --run`, which wants everything.
     const ARGUMENTS: &'static [&'static str] = &[Self::NAME];
 
-    /// Every arm's host.
     const HOST: &'static str = facts::TOKIO;
 
     /// The experiments that are asked for.
-    ///
-    /// # Errors
-    ///
-    /// If what is asked for makes no sense. Nothing has been measured then.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
 
     /// The folder in which each run leaves one of its own with its report, if there is such a folder.

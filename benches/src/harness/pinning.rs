@@ -1,6 +1,5 @@
 //! Threads on cores: what is measured on one, what drives it on another.
 
-/// Which core each side of a measurement runs on, or why it runs anywhere.
 #[derive(Clone, Debug)]
 pub struct Pinning {
     cores: Result<Cores, String>,
@@ -14,7 +13,6 @@ struct Cores {
     load: usize,
 }
 
-/// A side of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The executors under test.

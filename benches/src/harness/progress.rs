@@ -21,22 +21,18 @@ impl Progress {
         Progress(bar)
     }
 
-    /// Says what is running now.
     pub fn say(&self, what: impl Into<Cow<'static, str>>) {
         self.0.set_message(what);
     }
 
-    /// One step is done.
     pub fn advance(&self) {
         self.0.inc(1);
     }
 
-    /// Draws the elapsed time anew.
     pub fn tick(&self) {
         self.0.tick();
     }
 
-    /// Takes the bar away.
     pub fn finish(self) {
         self.0.finish_and_clear();
     }

@@ -13,53 +13,40 @@ use crate::numbers::{self, NOTHING, compared, number};
 use crate::page::model::Section;
 use crate::stats::Estimate;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
-use crate::stats::latencies::WORST;
+use crate::stats::spread::WORST;
 
-/// Everything that a run found.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Report<M: Measurement> {
-    /// What every file of results begins with.
     #[serde(flatten)]
     pub heading: Heading<M::Options>,
-    /// What was measured.
     pub cells: Vec<Cell<M::Shape>>,
-    /// Whether it is where it should be.
     pub bars: Vec<Conclusion>,
 }
 
 /// Arms that were compared, under the same load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell<S> {
-    /// In a few words.
     pub title: String,
-    /// What it is for.
     #[serde(flatten)]
     pub shape: S,
-    /// What the ends of the ratios' intervals are.
     pub interval: Interval,
     /// The arms, the base first.
     pub arms: Vec<Arm>,
 }
 
-/// What an arm did.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Arm {
-    /// Its key.
     #[serde(rename = "arm")]
     pub key: String,
-    /// Its name for people.
     pub title: String,
     /// What is known of it beside figures.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
-    /// Its figures, by key.
     pub figures: BTreeMap<String, Figure>,
-    /// Its distributions, by key.
     pub distributions: BTreeMap<String, Distribution>,
 }
 
-/// A number of an arm.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figure {
     /// Of all rounds: the median of the samples, or, in a distribution, what all rounds together have.
@@ -68,14 +55,12 @@ pub struct Figure {
     pub ratio: Option<Estimate>,
     /// The key of the base, if there is a ratio to it.
     pub base: Option<String>,
-    /// By round.
     pub samples: Vec<f64>,
 }
 
 /// Values of all rounds together.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Distribution {
-    /// How many values there are.
     pub count: u64,
     /// Those of them that count as the worst, because what they measure did not end in time.
     pub missing: u64,
@@ -107,7 +92,6 @@ impl<S> Cell<S> {
         Cell { interval: Interval::RangeOfRepetitions, ..self }
     }
 
-    /// The arm of that key.
     pub fn arm(&self, key: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.key == key)
     }
@@ -117,7 +101,6 @@ impl<S> Cell<S> {
         self.arms.iter().filter(|arm| !arm.key.ends_with(AGAIN))
     }
 
-    /// How many rounds were run.
     pub fn rounds(&self) -> usize {
         self.arms
             .iter()
@@ -159,7 +142,6 @@ pub fn arms(named: impl IntoIterator<Item = (String, String)>) -> Vec<Arm> {
 }
 
 impl Arm {
-    /// The value of a figure, if the arm has it.
     pub fn value(&self, figure: &str) -> Option<f64> {
         Some(self.figures.get(figure)?.value)
     }

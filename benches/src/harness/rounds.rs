@@ -17,7 +17,6 @@ use crate::stats::spread::Values;
 use crate::stats::{self, Estimate};
 use crate::stopwatch::Stopwatch;
 
-/// Everything that an arm did.
 #[derive(Clone, Debug, Default)]
 struct Record {
     samples: BTreeMap<String, Vec<f64>>,
@@ -28,10 +27,6 @@ struct Record {
 type ByArm<T> = Vec<Vec<T>>;
 
 /// Runs an experiment that has been started. `part` tells its random numbers from those of others.
-///
-/// # Errors
-///
-/// If an arm fails.
 pub fn run<S>(
     experiment: &mut dyn Experiment<S>,
     part: u64,

@@ -45,13 +45,11 @@ impl Sample {
         }
     }
 
-    /// The figures of the round, by key.
     pub fn figures(&self) -> impl Iterator<Item = (String, f64)> {
         let rates = self.rates.iter().map(|(key, (amount, per))| (key.clone(), amount / per));
         rates.chain(self.values.iter().flat_map(|(key, values)| figures_of(key, values)))
     }
 
-    /// The distributions of the round.
     pub fn into_values(self) -> BTreeMap<String, Values> {
         self.values
     }

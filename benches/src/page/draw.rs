@@ -63,7 +63,6 @@ fn height(plot: &Plot) -> u32 {
     }
 }
 
-/// What is inside the outermost element.
 fn inside(svg: &str) -> &str {
     let start = svg.find('>').map_or(0, |end| end + 1);
     let end = svg.rfind("</svg>").unwrap_or(svg.len());

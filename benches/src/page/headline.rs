@@ -7,16 +7,12 @@ use crate::stats::conclusion::Interval;
 /// The topic that `compare` and `overhead` share.
 pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
 
-/// Which card a line is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What it costs.
     Cost,
-    /// What you gain.
     Gain,
 }
 
-/// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Time, latency.
@@ -38,22 +34,17 @@ pub enum Outcome {
     Unjudged,
 }
 
-/// A line of the first screen.
 #[derive(Clone, Debug)]
 pub struct Headline {
-    /// Which card it is on.
     pub side: Side,
     /// What was measured. Lines of one topic stand together.
     pub topic: String,
     /// Of what. A second line of the same topic and label, from another file, is left out.
     pub label: String,
-    /// The number.
     pub value: String,
     /// Its interval, and of what kind that is.
     pub interval: String,
-    /// What it comes to, in words.
     pub words: String,
-    /// What it comes to.
     pub outcome: Outcome,
     /// The part of the program that measured it.
     pub command: String,

@@ -98,7 +98,6 @@ fn class_of(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The name of a section's place on the page.
 fn anchor(place: usize) -> String {
     format!("section-{}", place + 1)
 }

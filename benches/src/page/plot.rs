@@ -8,53 +8,37 @@ use crate::stats::Estimate;
 /// Lines told apart in one picture, at the most.
 pub const MOST_SERIES: usize = 6;
 
-/// A picture.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// The heading.
     pub title: String,
-    /// What is in it.
     pub kind: Kind,
 }
 
-/// What is in a picture.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Ratios, each drawn as a bar from 1.
     Ratios {
         /// What they are ratios to, and of what.
         axis: String,
-        /// Which way is better.
         better: Better,
-        /// The bars.
         bars: Vec<RatioBar>,
     },
-    /// Lines.
     Lines {
-        /// What is to the right.
         x: Axis,
-        /// What is up.
         y: Axis,
-        /// The lines.
         series: Vec<Series>,
     },
 }
 
-/// A ratio in a picture.
 #[derive(Clone, Debug)]
 pub struct RatioBar {
-    /// Whose.
     pub label: String,
-    /// How large, with the ends of its interval.
     pub value: Estimate,
 }
 
-/// A line in a picture.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Whose.
     pub label: String,
-    /// Where it goes.
     pub points: Vec<(f64, f64)>,
 }
 

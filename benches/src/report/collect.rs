@@ -13,10 +13,6 @@ use crate::failure::Failure;
 use crate::harness::target;
 
 /// The files that are asked for, which are run for first if that is asked for.
-///
-/// # Errors
-///
-/// If there are none, one cannot be read, or a run fails.
 pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
     let files = match (options.run, options.from.as_slice()) {
         (true, _) => run(options)?,
@@ -31,7 +27,6 @@ pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
     files.iter().map(|file| Document::load(file)).collect()
 }
 
-/// Named files, and those in named folders.
 fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in named {
@@ -43,7 +38,6 @@ fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// What earlier runs have left.
 fn earlier() -> Result<Vec<PathBuf>, Failure> {
     let folder = Options::folder();
     let mut files = if folder.is_dir() { document::files_in(&folder)? } else { Vec::new() };

@@ -11,12 +11,10 @@ use super::read;
 use crate::failure::Failure;
 use crate::page::model::Chapter;
 
-/// A file of results.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The file's name, without its folder.
     pub name: String,
-    /// What kind of file it is.
     pub schema: String,
     /// On what it was measured: names and values, by name. Empty where nothing was measured.
     pub facts: Vec<(String, String)>,
@@ -35,32 +33,20 @@ struct Head {
     facts: Map<String, Value>,
 }
 
-/// What became of a file.
 #[derive(Debug)]
 pub enum Read {
-    /// It is in the report.
     Chapter(Chapter),
     /// It is left out, for this reason.
     LeftOut(String),
 }
 
 impl Document {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is not JSON, or says nothing of its kind.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Document::parse(name, &text).map_err(|reason| unreadable(path, &reason))
     }
 
-    /// Reads a text.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON, or says nothing of its kind.
     pub fn parse(name: String, text: &str) -> Result<Self, String> {
         let body: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let head = Head::deserialize(&body).map_err(|error| format!("not a file of results: {error}"))?;
@@ -74,11 +60,6 @@ impl Document {
         Ok(Document { name, schema: head.schema, facts, body })
     }
 
-    /// What it says.
-    ///
-    /// # Errors
-    ///
-    /// If something is missing that files of its kind have.
     pub fn read(&self) -> Result<Read, Failure> {
         let Some(reader) = read::reader(&self.schema) else {
             let reason = format!("{}: this program does not know files of kind '{}'", self.name, self.schema);
@@ -93,11 +74,6 @@ impl Document {
         found.map_or(UNKNOWN, |(_, value)| value)
     }
 
-    /// The content, as a reader needs it.
-    ///
-    /// # Errors
-    ///
-    /// If it is not like that.
     pub fn content<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         T::deserialize(&self.body)
             .map_err(|error| Failure::request(format!("cannot read '{}': {error}", self.name)))
@@ -118,10 +94,6 @@ fn plain(value: &Value) -> String {
 }
 
 /// The files of results in a folder, by name. Other files are left alone.
-///
-/// # Errors
-///
-/// If the folder cannot be read.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| unreadable(folder, &error.to_string());
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(unreadable)?.collect();

@@ -49,7 +49,6 @@ impl Options {
         target::folder("report")
     }
 
-    /// Where the page goes.
     pub fn page(&self) -> PathBuf {
         self.out.clone().unwrap_or_else(|| Options::folder().join("report.html"))
     }

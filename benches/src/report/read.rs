@@ -16,7 +16,6 @@ use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
 use crate::page::model::Chapter;
 
-/// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     /// What such a file calls itself.
@@ -29,7 +28,6 @@ pub struct Reader {
     pub question: &'static str,
     /// What is to be added for a run of seconds.
     pub quick: &'static [&'static str],
-    /// Turns a file into a part of the page.
     pub read: fn(&Document) -> Result<Chapter, Failure>,
 }
 
@@ -46,12 +44,10 @@ pub const READERS: [Reader; 9] = [
     theory::READER,
 ];
 
-/// The reader of files of such a kind.
 pub fn reader(schema: &str) -> Option<&'static Reader> {
     READERS.iter().find(|reader| reader.schema == schema)
 }
 
-/// The reader of a measurement's files.
 const fn of<M: Measurement>() -> Reader {
     Reader {
         schema: M::SCHEMA,
@@ -69,7 +65,6 @@ impl Reader {
         format!("{}.json", self.schema.strip_prefix("clockworker-").unwrap_or(self.schema))
     }
 
-    /// The command line that writes such a file.
     pub fn command(&self) -> String {
         heading::command(&self.arguments.join(" "))
     }

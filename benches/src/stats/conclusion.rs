@@ -10,15 +10,11 @@ use crate::stats::Estimate;
 /// A quantity that the project has set itself a bar for, or that helps to judge one.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Conclusion {
-    /// What it is.
     pub quantity: String,
-    /// How large it is.
     pub value: Estimate,
-    /// What the ends of the value's interval are.
     pub interval: Interval,
     /// The bar, where there is one and the run is a measurement.
     pub bar: Option<Bar>,
-    /// Whether it is met.
     pub verdict: Option<Verdict>,
 }
 
@@ -36,13 +32,10 @@ pub enum Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
-    /// This, or less.
     AtMost(f64),
     /// This, or less, by the value alone.
     MiddleAtMost(f64),
-    /// This, or more.
     AtLeast(f64),
-    /// From the one to the other.
     Within(f64, f64),
 }
 

@@ -16,7 +16,7 @@ use crate::serving::cell::{
 };
 use crate::stats;
 use crate::stats::conclusion::Interval;
-use crate::stats::latencies::is_worst;
+use crate::stats::spread::is_worst;
 
 /// The cell of the first screen.
 const CONNECTIONS: u32 = 64;

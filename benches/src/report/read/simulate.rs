@@ -10,7 +10,6 @@ use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, number_by_percentile};
 use crate::report::document::Document;
 
-/// Reads such files.
 pub const READER: Reader = Reader {
     schema: Report::SCHEMA,
     version: 1,

@@ -9,7 +9,6 @@ use crate::numbers::percent;
 use crate::page::model::{Chapter, Section, Table};
 use crate::report::document::Document;
 
-/// Reads such files.
 pub const READER: Reader = Reader {
     schema: CheckReport::SCHEMA,
     version: 1,
