@@ -20,10 +20,6 @@ pub struct Estimate {
 }
 
 /// The middle value, or the mean of the two in the middle.
-///
-/// # Panics
-///
-/// If there are no samples.
 pub fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     median_of(&mut sorted)
@@ -34,10 +30,6 @@ pub fn median(samples: &[f64]) -> f64 {
 /// Samples are drawn with replacement, as many as there are, [`RESAMPLES`] times; the interval holds the
 /// middle 95 % of the medians of those draws. It says how far the median would move if the same rounds had
 /// fallen differently; it says nothing about what changes from one build or machine to the next.
-///
-/// # Panics
-///
-/// If there are no samples.
 pub fn bootstrap_median(samples: &[f64], random: &mut Random) -> Estimate {
     let mut draw = vec![0.0; samples.len()];
     let mut medians: Vec<f64> = (0..RESAMPLES)
@@ -52,10 +44,6 @@ pub fn bootstrap_median(samples: &[f64], random: &mut Random) -> Estimate {
 
 /// The median with the smallest and the largest sample: for a handful of repetitions, where a bootstrap would
 /// only dress up the same two ends.
-///
-/// # Panics
-///
-/// If there are no samples.
 pub fn median_and_range(samples: &[f64]) -> Estimate {
     let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -4,9 +4,7 @@ use super::table::Table;
 
 /// What a comment begins with that says which table is wanted.
 const OPEN: &str = "<!-- docs\n";
-/// How that comment ends.
 const CLOSE: &str = "\n-->\n";
-/// What ends the table.
 const END: &str = "<!-- /docs -->";
 
 /// The text with every block's table as `render` has it.

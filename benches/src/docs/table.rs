@@ -31,7 +31,6 @@ pub struct Table {
 pub struct Entry {
     /// Its name in the table, if it is not the title of its arm or cell.
     pub head: Option<String>,
-    /// The file of results, without its ending.
     pub file: Option<String>,
     pub cell: Option<String>,
     pub arm: Option<String>,
@@ -49,7 +48,6 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What of a figure is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Show {
@@ -72,7 +70,6 @@ pub struct Wanted<'a> {
 }
 
 impl Table {
-    /// The names of the files that it is from, in order, each once.
     pub fn files(&self) -> Vec<&str> {
         let entries = [&self.all].into_iter().chain(&self.rows).chain(&self.columns);
         let mut files: Vec<&str> = Vec::new();

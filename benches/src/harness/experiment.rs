@@ -24,7 +24,6 @@ pub trait Experiment<S> {
 
     fn rounds(&self) -> Rounds;
 
-    /// How many of them are asked for, if anybody says.
     fn wanted(&self, common: &Common) -> Option<u32> {
         common.rounds
     }

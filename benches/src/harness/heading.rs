@@ -13,9 +13,7 @@ pub struct Heading<A> {
     pub schema: String,
     /// The version of that kind. It goes up when a field changes its meaning or goes away, not when one is added.
     pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
-    /// The command line, without its file of results.
     pub command_line: String,
     pub arguments: A,
     pub facts: Facts,

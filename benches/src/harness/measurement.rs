@@ -26,13 +26,10 @@ pub trait Measurement: Sized {
     type Shape: Serialize + DeserializeOwned;
 
     const NAME: &'static str;
-
-    /// What files of results call themselves.
     const SCHEMA: &'static str;
-
     /// The version of those files' form. It goes up when a field changes its meaning or goes away.
     const SCHEMA_VERSION: u32;
-
+    /// What it answers.
     const QUESTION: &'static str;
 
     /// The subcommand with the arguments for `report --run`, which wants everything.
@@ -40,7 +37,6 @@ pub trait Measurement: Sized {
 
     const HOST: &'static str = facts::TOKIO;
 
-    /// The experiments that are asked for.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
 
     /// The folder in which each run leaves one of its own with its report, if there is such a folder.
@@ -48,9 +44,7 @@ pub trait Measurement: Sized {
         None
     }
 
-    /// What was found, beside what was wanted.
     fn bars(options: &Self::Options, cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
 
-    /// What the report says: to the terminal, and on the page.
     fn chapter(report: &Report<Self>) -> Chapter;
 }

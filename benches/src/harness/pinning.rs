@@ -15,7 +15,6 @@ struct Cores {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The executors under test.
     Measured,
     /// The load generator, the progress bar and whatever else is not being measured.
     Load,
@@ -58,7 +57,6 @@ impl Pinning {
         self.cores.is_ok()
     }
 
-    /// What was done, for the facts beside the tables.
     pub fn describe(&self) -> String {
         match &self.cores {
             Ok(Cores { measured, load }) => {

@@ -24,7 +24,6 @@ pub struct Report<M: Measurement> {
     pub bars: Vec<Conclusion>,
 }
 
-/// Arms that were compared, under the same load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell<S> {
     pub title: String,
@@ -40,7 +39,6 @@ pub struct Arm {
     #[serde(rename = "arm")]
     pub key: String,
     pub title: String,
-    /// What is known of it beside figures.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
     pub figures: BTreeMap<String, Figure>,
@@ -146,12 +144,10 @@ impl Arm {
         Some(self.figures.get(figure)?.value)
     }
 
-    /// The ratio of a figure to the base's, if it was compared.
     pub fn ratio(&self, figure: &str) -> Option<Estimate> {
         self.figures.get(figure)?.ratio
     }
 
-    /// A figure by round; none if the arm does not have it.
     pub fn samples(&self, figure: &str) -> &[f64] {
         self.figures.get(figure).map_or(&[], |figure| &figure.samples)
     }
@@ -161,7 +157,6 @@ impl Arm {
         self.samples(figure).iter().copied().fold(0.0, f64::max)
     }
 
-    /// How many values a distribution has, and how many of them are missing.
     pub fn counts(&self, distribution: &str) -> (u64, u64) {
         self.distributions.get(distribution).map_or((0, 0), |found| (found.count, found.missing))
     }
@@ -180,12 +175,10 @@ impl Arm {
         }
     }
 
-    /// A figure as a part of a whole, for a table.
     pub fn percent(&self, figure: &str) -> String {
         self.value(figure).map_or_else(|| NOTHING.to_owned(), numbers::percent)
     }
 
-    /// The ratio of a figure with its interval, for a table.
     pub fn compared(&self, figure: &str) -> String {
         compared(self.ratio(figure).as_ref())
     }

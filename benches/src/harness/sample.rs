@@ -38,10 +38,7 @@ impl Sample {
             *pers += per;
         }
         for (key, values) in other.values {
-            match self.values.get_mut(&key) {
-                Some(there) => there.merge(&values),
-                None => drop(self.values.insert(key, values)),
-            }
+            self.values.entry(key).and_modify(|there| there.merge(&values)).or_insert(values);
         }
     }
 
@@ -55,7 +52,6 @@ impl Sample {
     }
 }
 
-/// The figures of a distribution, by key.
 pub fn figures_of(key: &str, values: &Values) -> impl Iterator<Item = (String, f64)> {
     values.statistics().into_iter().map(move |(statistic, value)| (format!("{key}.{statistic}"), value))
 }

@@ -7,7 +7,6 @@ const TICKS: f64 = 5.0;
 /// Decades of a logarithmic axis up to which 2 and 5 of each are written too.
 const FEW_DECADES: f64 = 1.6;
 
-/// The percentiles written beside an axis of them.
 const PERCENTILES: [f64; 7] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
 #[derive(Clone, Debug)]
@@ -29,7 +28,6 @@ pub enum Scale {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Plain,
-    /// Nanoseconds, as ns, µs, ms or s.
     Nanos,
     Percent,
 }

@@ -4,7 +4,6 @@ use crate::numbers::{interval, ratio};
 use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
 
-/// The topic that `compare` and `overhead` share.
 pub const TIME_PER_POLL: &str = "Time per poll ÷ LocalSet’s";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,20 +14,15 @@ pub enum Side {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// Time, latency.
     Less,
-    /// Throughput, progress.
     More,
 }
 
 /// What a ratio comes to. The whole interval has a say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All of the interval is on the better side of 1.
     Gain,
-    /// All of it is on the worse side.
     Loss,
-    /// 1 is inside it.
     Even,
     /// There is no interval, or the number is no ratio.
     Unjudged,
@@ -53,7 +47,6 @@ pub struct Headline {
 }
 
 impl Headline {
-    /// A ratio to what is better or worse.
     pub fn ratio(
         side: Side,
         (topic, label): (impl Into<String>, impl Into<String>),
@@ -86,7 +79,6 @@ impl Headline {
         self
     }
 
-    /// Whether another line is about the same.
     pub fn is_like(&self, other: &Headline) -> bool {
         (&self.topic, &self.label) == (&other.topic, &other.label)
     }

@@ -17,11 +17,9 @@ pub struct Chapter {
 pub struct Section {
     pub title: String,
     pub question: String,
-    /// The command that measured it.
     pub command: String,
     /// The file that it is from; empty where there is none.
     pub file: String,
-    /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
     /// How it was measured, in a sentence or two.
     pub method: String,
@@ -29,7 +27,6 @@ pub struct Section {
     pub tables: Vec<Table>,
     /// What a reader must know before believing the numbers.
     pub doubts: Vec<String>,
-    /// Whether they are where they should be.
     pub bars: Vec<Conclusion>,
     /// Whether only those bars are listed that are not met: there are many, and a table has them all.
     pub hides_met: bool,
@@ -60,7 +57,6 @@ pub type Column<R> = (&'static str, fn(&R) -> String);
 pub struct Table {
     pub caption: String,
     pub columns: Vec<String>,
-    /// The lines, as long as the list of columns.
     pub rows: Vec<Vec<String>>,
     /// How many columns, from the first on, are words and not numbers.
     pub words: usize,

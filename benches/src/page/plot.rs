@@ -43,7 +43,6 @@ pub struct Series {
 }
 
 impl Plot {
-    /// Ratios with their intervals, if there are any.
     pub fn ratios(
         title: impl Into<String>,
         axis: impl Into<String>,
@@ -118,17 +117,14 @@ impl Series {
     }
 }
 
-/// The axes of a percentile plot of times.
 pub fn time_by_percentile(what: &str) -> (Axis, Axis) {
     (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Nanos))
 }
 
-/// The axes of a percentile plot of numbers.
 pub fn number_by_percentile(what: &str) -> (Axis, Axis) {
     (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Plain))
 }
 
-/// The axes of a cumulative distribution of times.
 pub fn distribution(what: &str) -> (Axis, Axis) {
     (
         Axis::new(what, Scale::Log, Unit::Nanos),

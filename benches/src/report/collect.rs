@@ -12,7 +12,6 @@ use crate::cli;
 use crate::failure::Failure;
 use crate::harness::target;
 
-/// The files that are asked for, which are run for first if that is asked for.
 pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
     let files = match (options.run, options.from.as_slice()) {
         (true, _) => run(options)?,

@@ -13,7 +13,6 @@ use crate::page::model::Chapter;
 
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The file's name, without its folder.
     pub name: String,
     pub schema: String,
     /// On what it was measured: names and values, by name. Empty where nothing was measured.
@@ -21,10 +20,8 @@ pub struct Document {
     body: Value,
 }
 
-/// What stands for a fact that a file does not have.
 const UNKNOWN: &str = "unknown";
 
-/// What all files of results have.
 #[derive(Debug, Deserialize)]
 struct Head {
     schema: String,
@@ -68,7 +65,6 @@ impl Document {
         (reader.read)(self).map(Read::Chapter)
     }
 
-    /// A fact of the machine, or that it is not known.
     pub fn fact(&self, key: &str) -> &str {
         let found = self.facts.iter().find(|(fact, _)| fact == key);
         found.map_or(UNKNOWN, |(_, value)| value)
@@ -84,7 +80,6 @@ fn unreadable(path: &Path, reason: &str) -> Failure {
     Failure::request(format!("cannot read '{}': {reason}", path.display()))
 }
 
-/// A fact as people read it.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => UNKNOWN.to_owned(),

@@ -21,7 +21,6 @@ const FACTS: [(&str, &str); 14] = [
     ("steal", "part of CPU time stolen by the hypervisor"),
 ];
 
-/// What all runs have in common, and what was different.
 pub fn tables(documents: &[&Document]) -> Vec<Table> {
     let measured: Vec<&Document> =
         documents.iter().copied().filter(|document| !document.facts.is_empty()).collect();

@@ -44,7 +44,6 @@ result that `overhead` left there if those have none.
   report --from results/ --markdown docs.md";
 
 impl Options {
-    /// The folder of the files that `--run` writes.
     pub fn folder() -> PathBuf {
         target::folder("report")
     }

@@ -18,13 +18,10 @@ use crate::page::model::Chapter;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// What such a file calls itself.
     pub schema: &'static str,
-    /// The version of such files that is read.
     pub version: u32,
     /// What is to be run to get one.
     pub arguments: &'static [&'static str],
-    /// What it would answer.
     pub question: &'static str,
     /// What is to be added for a run of seconds.
     pub quick: &'static [&'static str],
@@ -60,7 +57,6 @@ const fn of<M: Measurement>() -> Reader {
 }
 
 impl Reader {
-    /// The name of its file in the report's folder.
     pub fn file_name(&self) -> String {
         format!("{}.json", self.schema.strip_prefix("clockworker-").unwrap_or(self.schema))
     }

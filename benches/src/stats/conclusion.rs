@@ -18,7 +18,6 @@ pub struct Conclusion {
     pub verdict: Option<Verdict>,
 }
 
-/// What kind of interval a value comes with.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
@@ -28,7 +27,6 @@ pub enum Interval {
     RangeOfRepetitions,
 }
 
-/// Where a quantity should be.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
@@ -70,7 +68,6 @@ impl Bar {
 }
 
 impl Conclusion {
-    /// A quantity, judged by its bar if it has one.
     pub fn new(quantity: String, value: Estimate, interval: Interval, bar: Option<Bar>) -> Self {
         let verdict = bar.map(|bar| bar.verdict(&value));
         Conclusion { quantity, value, interval, bar, verdict }

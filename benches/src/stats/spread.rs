@@ -23,7 +23,6 @@ pub fn is_worst(nanos: u64) -> bool {
 /// Values gathered in an HDR histogram, of one window or of many.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// What the histogram counts in.
     unit: f64,
     histogram: Histogram<u64>,
     sum: f64,
@@ -65,7 +64,6 @@ impl Values {
         values
     }
 
-    /// Adds all of `others`, which have the same unit.
     pub fn merge(&mut self, others: &Values) {
         self.histogram.add(&others.histogram).expect("all have the same bounds");
         self.sum += others.sum;
@@ -77,7 +75,6 @@ impl Values {
         self.histogram.len()
     }
 
-    /// How many of them are waits without an end.
     pub fn missing(&self) -> u64 {
         self.missing
     }
@@ -107,7 +104,6 @@ impl Values {
         (0..=HALVINGS * POINTS_PER_HALVING).map(halving).map(|part| (part, self.at(part))).collect()
     }
 
-    /// What that part of them is no larger than.
     pub fn at(&self, part: f64) -> f64 {
         self.histogram.value_at_quantile(part) as f64 * self.unit
     }
