@@ -37,6 +37,7 @@ pub trait Measurement: Sized {
 
     const HOST: &'static str = facts::TOKIO;
 
+    /// Nothing has been measured when this finds that what is asked for makes no sense.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
 
     /// The folder in which each run leaves one of its own with its report, if there is such a folder.

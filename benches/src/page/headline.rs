@@ -85,7 +85,7 @@ impl Headline {
 }
 
 impl Better {
-    fn outcome(self, value: &Estimate) -> Outcome {
+    pub fn outcome(self, value: &Estimate) -> Outcome {
         let (gain, loss) = match self {
             Better::Less => (value.high < 1.0, value.low > 1.0),
             Better::More => (value.low > 1.0, value.high < 1.0),
