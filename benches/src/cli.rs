@@ -1,6 +1,6 @@
 //! The command line: what can be asked for.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
@@ -78,8 +78,4 @@ impl Command {
             Command::Docs(options) => docs::command(options),
         }
     }
-}
-
-pub fn has_command(name: &str) -> bool {
-    Line::command().find_subcommand(name).is_some()
 }

@@ -23,7 +23,11 @@ pub enum Kind {
         better: Better,
         bars: Vec<Ratio>,
     },
-    Lines { x: Axis, y: Axis, series: Vec<Line> },
+    Lines {
+        x: Axis,
+        y: Axis,
+        series: Vec<Line>,
+    },
 }
 
 /// Its label, and how large it is.

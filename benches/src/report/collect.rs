@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 use super::document::{self, Document};
 use super::options::Options;
 use super::read::{READERS, Reader};
-use crate::cli;
 use crate::failure::Failure;
 use crate::harness::target;
 
@@ -27,14 +26,11 @@ pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
 }
 
 fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in named {
-        match path.is_dir() {
-            true => files.extend(document::files_in(path)?),
-            false => files.push(path.clone()),
-        }
-    }
-    Ok(files)
+    let files = named.iter().map(|path| match path.is_dir() {
+        true => document::files_in(path),
+        false => Ok(vec![path.clone()]),
+    });
+    Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn earlier() -> Result<Vec<PathBuf>, Failure> {
@@ -52,16 +48,16 @@ fn newest_overhead() -> Option<PathBuf> {
     results.filter(|result| result.is_file()).max()
 }
 
-/// Runs every scenario that this program has, each in a process of its own as by hand.
+/// Runs every scenario, each in a process of its own as by hand.
 fn run(options: &Options) -> Result<Vec<PathBuf>, Failure> {
     let folder = Options::folder();
     fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
-    let there = READERS.iter().filter(|reader| cli::has_command(reader.arguments[0]));
-    there.map(|reader| run_one(reader, options, &folder)).collect()
+    READERS.iter().map(|reader| run_one(reader, options, &folder)).collect()
 }
 
 fn run_one(reader: &Reader, options: &Options, folder: &Path) -> Result<PathBuf, Failure> {
-    let file = folder.join(reader.file_name());
+    let kind = reader.schema.strip_prefix("clockworker-").unwrap_or(reader.schema);
+    let file = folder.join(format!("{kind}.json"));
     let name = reader.arguments.join(" ");
     let failed = |reason: String| Failure::run(format!("'{name}' failed: {reason}"));
     let program = env::current_exe().map_err(|error| failed(error.to_string()))?;

@@ -1,5 +1,6 @@
 //! A file of results, as a scenario has written it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,14 +10,13 @@ use serde_json::{Map, Value};
 
 use super::read;
 use crate::failure::Failure;
-use crate::page::model::Chapter;
 
 #[derive(Clone, Debug)]
 pub struct Document {
     pub name: String,
     pub schema: String,
-    /// On what it was measured: names and values, by name. Empty where nothing was measured.
-    pub facts: Vec<(String, String)>,
+    /// On what it was measured. Empty where nothing was measured.
+    pub facts: BTreeMap<String, String>,
     body: Value,
 }
 
@@ -28,13 +28,6 @@ struct Head {
     schema_version: u32,
     #[serde(default)]
     facts: Map<String, Value>,
-}
-
-#[derive(Debug)]
-pub enum Read {
-    Chapter(Chapter),
-    /// It is left out, for this reason.
-    LeftOut(String),
 }
 
 impl Document {
@@ -53,21 +46,17 @@ impl Document {
             let (found, read) = (head.schema_version, reader.version);
             return Err(format!("its form has version {found}, this program reads {read}"));
         }
-        let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(&value))).collect();
+        let plain = |value| match value {
+            Value::Null => UNKNOWN.to_owned(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(value))).collect();
         Ok(Document { name, schema: head.schema, facts, body })
     }
 
-    pub fn read(&self) -> Result<Read, Failure> {
-        let Some(reader) = read::reader(&self.schema) else {
-            let reason = format!("{}: this program does not know files of kind '{}'", self.name, self.schema);
-            return Ok(Read::LeftOut(reason));
-        };
-        (reader.read)(self).map(Read::Chapter)
-    }
-
     pub fn fact(&self, key: &str) -> &str {
-        let found = self.facts.iter().find(|(fact, _)| fact == key);
-        found.map_or(UNKNOWN, |(_, value)| value)
+        self.facts.get(key).map_or(UNKNOWN, String::as_str)
     }
 
     pub fn content<T: DeserializeOwned>(&self) -> Result<T, Failure> {
@@ -78,14 +67,6 @@ impl Document {
 
 fn unreadable(path: &Path, reason: &str) -> Failure {
     Failure::request(format!("cannot read '{}': {reason}", path.display()))
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => UNKNOWN.to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The files of results in a folder, by name. Other files are left alone.
@@ -112,9 +93,8 @@ mod tests {
         let text = r#"{"schema":"x","schema_version":1,"facts":{"cpu":"Z80","cores":2,"steal":null}}"#;
         let document = parse(text).unwrap();
         assert_eq!(document.schema, "x");
-        let facts = [("cores", "2"), ("cpu", "Z80"), ("steal", "unknown")];
-        assert_eq!(document.facts, facts.map(|(fact, value)| (fact.to_owned(), value.to_owned())));
-        assert!(matches!(document.read().unwrap(), Read::LeftOut(reason) if reason.contains("'x'")));
+        let facts = ["cores", "cpu", "steal", "host"].map(|fact| document.fact(fact));
+        assert_eq!(facts, ["2", "Z80", "unknown", "unknown"]);
     }
 
     #[test]
@@ -128,7 +108,8 @@ mod tests {
     #[test]
     fn a_known_file_with_something_missing_is_refused_by_name() {
         let document = parse(r#"{"schema":"clockworker-compare","schema_version":2}"#).unwrap();
-        let failure = document.read().unwrap_err().to_string();
+        let reader = read::reader(&document.schema).unwrap();
+        let failure = (reader.read)(&document).unwrap_err().to_string();
         assert!(failure.starts_with("cannot read 'a.json': missing field"), "{failure}");
     }
 }

@@ -47,8 +47,4 @@ impl Options {
     pub fn folder() -> PathBuf {
         target::folder("report")
     }
-
-    pub fn page(&self) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| Options::folder().join("report.html"))
-    }
 }

@@ -1,11 +1,8 @@
 //! The scenarios whose files are read: one reader for each.
 
-pub mod simulate;
-pub mod theory;
-
 use super::document::Document;
+use super::simulate;
 use crate::failure::Failure;
-use crate::harness::heading;
 use crate::harness::measurement::Measurement;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
@@ -37,8 +34,8 @@ pub const READERS: [Reader; 9] = [
     of::<Tcp>(),
     of::<Priority>(),
     of::<Tail>(),
-    simulate::READER,
-    theory::READER,
+    simulate::SIMULATED,
+    simulate::THEORY,
 ];
 
 pub fn reader(schema: &str) -> Option<&'static Reader> {
@@ -53,15 +50,5 @@ const fn of<M: Measurement>() -> Reader {
         question: M::QUESTION,
         quick: &["--quick"],
         read: |document| Ok(M::chapter(&document.content()?)),
-    }
-}
-
-impl Reader {
-    pub fn file_name(&self) -> String {
-        format!("{}.json", self.schema.strip_prefix("clockworker-").unwrap_or(self.schema))
-    }
-
-    pub fn command(&self) -> String {
-        heading::command(&self.arguments.join(" "))
     }
 }

@@ -131,15 +131,16 @@ mod tests {
     #[test]
     fn the_whole_interval_has_a_say() {
         let value = Estimate { median: 0.6, low: 0.5, high: 0.7 };
-        let verdicts = [0.7, 0.65, 0.4].map(|limit| Bar::AtMost(limit).verdict(&value));
-        assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
-        let verdicts = [0.5, 0.65, 0.8].map(|limit| Bar::AtLeast(limit).verdict(&value));
-        assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
+        for [met, undecided, missed] in [
+            [0.7, 0.65, 0.4].map(Bar::AtMost),
+            [0.5, 0.65, 0.8].map(Bar::AtLeast),
+            [(0.5, 0.7), (0.6, 0.7), (0.8, 0.9)].map(|(least, most)| Bar::Within(least, most)),
+        ] {
+            let verdicts = [met, undecided, missed].map(|bar| bar.verdict(&value));
+            assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
+        }
         let verdicts = [0.6, 0.59].map(|limit| Bar::MiddleAtMost(limit).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Missed]);
-        let verdicts = [(0.5, 0.7), (0.6, 0.7), (0.8, 0.9)]
-            .map(|(least, most)| Bar::Within(least, most).verdict(&value));
-        assert_eq!(verdicts, [Verdict::Met, Verdict::Undecided, Verdict::Missed]);
     }
 
     #[test]
