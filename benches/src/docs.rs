@@ -8,15 +8,14 @@ pub mod results;
 pub mod table;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::report::document::files_in;
 use crate::terminal;
 use crate::whole_file::WholeFile;
-
-use results::Results;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -34,12 +33,13 @@ pub struct Options {
 }
 
 pub fn command(options: &Options) -> Result<(), Failure> {
-    let results = Results::of(&options.results)?;
+    let files = files_in(&options.results)?;
     let mut stale = Vec::new();
     for document in &options.documents {
-        let text = read(document)?;
         let name = document.display();
-        let written = block::rewrite(&text, |table| results.table(table))
+        let unreadable = |error| Failure::request(format!("cannot read '{name}': {error}"));
+        let text = fs::read_to_string(document).map_err(unreadable)?;
+        let written = block::rewrite(&text, |table| results::table(&files, table))
             .map_err(|problem| Failure::request(format!("{name}, {problem}")))?;
         match (written == text, options.check) {
             (true, _) => {}
@@ -50,19 +50,13 @@ pub fn command(options: &Options) -> Result<(), Failure> {
             }
         }
     }
-    match stale.as_slice() {
-        [] => Ok(()),
-        stale => Err(Failure::run(format!(
-            "not as the files in '{}' have it, so run `docs` without --check: {}",
-            options.results.display(),
-            stale.join("; ")
-        ))),
+    if stale.is_empty() {
+        return Ok(());
     }
-}
-
-fn read(document: &Path) -> Result<String, Failure> {
-    let unreadable = |error| Failure::request(format!("cannot read '{}': {error}", document.display()));
-    fs::read_to_string(document).map_err(unreadable)
+    let (files, stale) = (options.results.display(), stale.join("; "));
+    Err(Failure::run(format!(
+        "not as the files in '{files}' have it, so run `docs` without --check: {stale}"
+    )))
 }
 
 /// The number of the first line that differs.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -11,14 +11,9 @@ use crate::failure::Failure;
 use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::{markdown, model};
-use crate::report::document::{Document, files_in};
+use crate::report::document::Document;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Conclusion;
-
-#[derive(Debug)]
-pub struct Results {
-    files: Vec<PathBuf>,
-}
 
 /// What every measurement's report has, whatever tells its cells apart.
 #[derive(Debug, Deserialize)]
@@ -32,55 +27,48 @@ struct Content {
     origin: String,
 }
 
-impl Results {
-    pub fn of(folder: &Path) -> Result<Self, Failure> {
-        Ok(Results { files: files_in(folder)? })
+/// The table in Markdown from these files of results, and below it where it comes from.
+pub fn table(files: &[PathBuf], table: &Table) -> Result<String, String> {
+    let loaded = |file| Ok((file, content(files, file)?));
+    let contents: BTreeMap<&str, Content> =
+        table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
+    let head = |entry: &Entry| {
+        let file = entry.file.as_deref().or(table.all.file.as_deref());
+        let title = || contents[file?].title(entry);
+        entry.head.clone().or_else(title).unwrap_or_default()
+    };
+    let place = |row, column| {
+        let wanted = table.wanted(row, column)?;
+        contents[wanted.file].place(&wanted)
+    };
+    let mut written = model::Table {
+        columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
+        words: 1,
+        ..model::Table::default()
+    };
+    for row in &table.rows {
+        let places = table.columns.iter().map(|column| place(row, column));
+        written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
     }
+    let mut parts = vec![markdown::grid(&written)];
+    if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
+        parts.push(content.bars(&table.bars)?);
+    }
+    parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
+    parts.retain(|part| !part.is_empty());
+    Ok(parts.join("\n"))
+}
 
-    /// The table in Markdown, and below it where it comes from.
-    pub fn table(&self, table: &Table) -> Result<String, String> {
-        let loaded = |file| Ok((file, self.content(file)?));
-        let contents: BTreeMap<&str, Content> =
-            table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
-        let head = |entry: &Entry| {
-            let file = entry.file.as_deref().or(table.all.file.as_deref());
-            let title = || contents[file?].title(entry);
-            entry.head.clone().or_else(title).unwrap_or_default()
-        };
-        let place = |row, column| {
-            let wanted = table.wanted(row, column)?;
-            contents[wanted.file].place(&wanted)
-        };
-        let mut written = model::Table {
-            columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
-            words: 1,
-            ..model::Table::default()
-        };
-        for row in &table.rows {
-            let places = table.columns.iter().map(|column| place(row, column));
-            written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
-        }
-        let mut parts = vec![markdown::grid(&written)];
-        if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
-            parts.push(content.bars(&table.bars)?);
-        }
-        parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
-        parts.retain(|part| !part.is_empty());
-        Ok(parts.join("\n"))
-    }
-
-    fn content(&self, name: &str) -> Result<Content, String> {
-        let names =
-            || self.files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
-        let place = names().position(|other| other == name);
-        let place = place.ok_or_else(|| unknown("file", name, names()))?;
-        let read = || {
-            let document = Document::load(&self.files[place])?;
-            let content: Content = document.content()?;
-            Ok(Content { origin: content.origin(&document), ..content })
-        };
-        read().map_err(|failure: Failure| failure.to_string())
-    }
+fn content(files: &[PathBuf], name: &str) -> Result<Content, String> {
+    let names = || files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
+    let place = names().position(|other| other == name);
+    let place = place.ok_or_else(|| unknown("file", name, names()))?;
+    let read = || {
+        let document = Document::load(&files[place])?;
+        let content: Content = document.content()?;
+        Ok(Content { origin: content.origin(&document), ..content })
+    };
+    read().map_err(|failure: Failure| failure.to_string())
 }
 
 impl Content {

@@ -173,14 +173,8 @@ mod tests {
 
     #[test]
     fn a_kernel_that_says_it_differently_is_no_reason_to_stop() {
-        assert!(Ticks::parse("cpu0 1 2 3").is_none());
-        assert!(Ticks::parse("cpu  1 2 3").is_none());
-        assert!(Ticks::parse("cpu  1 2 x 4 5 6 7 8").is_none());
-    }
-
-    #[test]
-    fn facts_name_no_place_on_this_machine() {
-        let facts = serde_json::to_string(&Facts::gather(&Pinning::detect(), "any")).unwrap();
-        assert!(!facts.contains(env!("CARGO_MANIFEST_DIR")), "{facts}");
+        for line in ["cpu0 1 2 3", "cpu  1 2 3", "cpu  1 2 x 4 5 6 7 8"] {
+            assert!(Ticks::parse(line).is_none());
+        }
     }
 }

@@ -55,7 +55,6 @@ impl Headline {
         better: Better,
         command: &str,
     ) -> Self {
-        let outcome = kind.map_or(Outcome::Unjudged, |_| better.outcome(value));
         Headline {
             side,
             topic: topic.into(),
@@ -67,7 +66,7 @@ impl Headline {
             value: format!("{}\u{a0}×", ratio(value.median)),
             interval: kind.map_or_else(|| "no interval".to_owned(), |_| interval(value)),
             words: words(value),
-            outcome,
+            outcome: kind.map_or(Outcome::Unjudged, |_| better.outcome(value)),
             command: command.to_owned(),
             phrase: None,
         }
@@ -193,16 +192,16 @@ mod tests {
 
     #[test]
     fn lines_of_a_topic_stand_together() {
-        let line = |topic: &str, label: &str| {
-            let value = Estimate { median: 1.0, low: 1.0, high: 1.0 };
-            Headline::ratio(Side::Cost, (topic, label), &value, None, Better::Less, "x")
+        let line = |topic: &str, label: &str| Headline {
+            topic: topic.to_owned(),
+            label: label.to_owned(),
+            ..line(Side::Cost, [1.0; 3], Better::Less)
         };
         let lines = [line("a", "1"), line("b", "2"), line("a", "3")];
-        let topics = by_topic(&lines, Side::Cost);
-        let labels =
-            |place: usize| topics[place].1.iter().map(|line| line.label.as_str()).collect::<Vec<_>>();
-        assert_eq!((topics[0].0, labels(0)), ("a", vec!["1", "3"]));
-        assert_eq!((topics[1].0, labels(1)), ("b", vec!["2"]));
+        let topics = by_topic(&lines, Side::Cost).into_iter();
+        let labels: Vec<(&str, String)> =
+            topics.map(|(topic, lines)| (topic, lines.iter().map(|line| &*line.label).collect())).collect();
+        assert_eq!(labels, [("a", "13".to_owned()), ("b", "2".to_owned())]);
         assert!(by_topic(&lines, Side::Gain).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is measured here. Queues that always have work are picked and charged as the executor picks and charges them,
 //! poll by poll, and what they got is drawn beside what they are owed. The same on every machine.
 
-use clockworker::schedulers::{Eevdf, QueueId, Share};
+use clockworker::schedulers::{Eevdf, Share};
 
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Headline, Outcome, Side};
@@ -73,18 +73,16 @@ fn run([comes, goes]: [u64; 2]) -> Service {
     let mut got = [0; QUEUES.len()];
     let mut now = 0;
     queues[..QUEUES.len() - 1].iter().for_each(|&queue| eevdf.wake(queue));
-    let (mut here, mut left) = (false, false);
+    let mut is_here = false;
     while now < END {
-        if !here && now >= comes {
-            eevdf.wake(guest);
-            here = true;
+        match (is_here, (comes..goes).contains(&now)) {
+            (false, true) => eevdf.wake(guest),
+            (true, false) => eevdf.sleep(guest),
+            _ => {}
         }
-        if here && !left && now >= goes {
-            eevdf.sleep(guest);
-            left = true;
-        }
+        is_here = (comes..goes).contains(&now);
         let Some(queue) = eevdf.pick() else { break };
-        let place = place_of(&queues, queue);
+        let place = queues.iter().position(|&other| other == queue).expect("what is picked was added");
         let poll_ns = QUEUES[place].poll_ns;
         eevdf.charge(queue, poll_ns);
         now += poll_ns;
@@ -92,10 +90,6 @@ fn run([comes, goes]: [u64; 2]) -> Service {
         service[place].push((now, got[place]));
     }
     service
-}
-
-fn place_of(queues: &[QueueId], queue: QueueId) -> usize {
-    queues.iter().position(|&other| other == queue).expect("what is picked was added")
 }
 
 fn got_by(service: &[(u64, u64)], when: u64) -> u64 {
