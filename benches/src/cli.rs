@@ -55,7 +55,7 @@ pub enum Command {
     #[command(hide = true)]
     ProgramSample(programs::options::SampleOptions),
     /// Write one page of all results: what it costs and what you gain
-    Report(report::options::Options),
+    Report(report::Options),
     /// Write the tables of README.md, OVERHEAD.md and LATENCY.md from the committed files of results
     Docs(docs::Options),
 }

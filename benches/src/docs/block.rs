@@ -35,15 +35,6 @@ mod tests {
     const BLOCK: &str = "# Title\n\n<!-- docs\ncorner = \"a\"\n-->\nold\n<!-- /docs -->\nmore\n";
 
     #[test]
-    fn only_the_table_changes_and_then_nothing() {
-        let render = |table: &Table| Ok(format!("new {}\n", table.corner));
-        let once = rewrite(BLOCK, render).unwrap();
-        assert_eq!(once, "# Title\n\n<!-- docs\ncorner = \"a\"\n-->\n\nnew a\n\n<!-- /docs -->\nmore\n");
-        assert_eq!(rewrite(&once, render).unwrap(), once);
-        assert_eq!(rewrite("no block", render).unwrap(), "no block");
-    }
-
-    #[test]
     fn a_block_that_is_not_one_is_refused_by_its_line() {
         let refused = |text: &str| rewrite(text, |_| Err("nothing there".to_owned())).unwrap_err();
         let cases = [

@@ -173,13 +173,6 @@ mod tests {
     }
 
     #[test]
-    fn a_number_without_an_interval_is_not_judged() {
-        let value = Estimate { median: 2.0, low: 2.0, high: 2.0 };
-        let line = Headline::ratio(Side::Cost, ("Time", "FIFO"), &value, None, Better::Less, "tail");
-        assert_eq!((line.outcome, line.interval.as_str()), (Outcome::Unjudged, "no interval"));
-    }
-
-    #[test]
     fn the_answer_names_both_sides_or_says_what_is_missing() {
         let cost = line(Side::Cost, [0.32, 0.31, 0.33], Better::Less).with_phrase("a poll takes #");
         let gain = line(Side::Gain, [0.68, 0.6, 0.7], Better::Less).with_phrase("p99 is #");

@@ -159,18 +159,13 @@ fn picture(plot: &Plot, pictures: &mut usize) -> Markup {
                 desc id=(description) { (plot.in_words()) }
                 (PreEscaped(drawing))
             }
-            (legend(plot))
-        }
-    }
-}
-
-fn legend(plot: &Plot) -> Markup {
-    let Kind::Lines { series, .. } = &plot.kind else { return html! {} };
-    html! {
-        figcaption {
-            ul.legend {
-                @for (place, (label, _)) in series.iter().enumerate() {
-                    li { span.(format!("s{}", place + 1)) {} (label) }
+            @if let Kind::Lines { series, .. } = &plot.kind {
+                figcaption {
+                    ul.legend {
+                        @for (place, (label, _)) in series.iter().enumerate() {
+                            li { span.(format!("s{}", place + 1)) {} (label) }
+                        }
+                    }
                 }
             }
         }

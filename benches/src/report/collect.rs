@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::Options;
 use super::document::{self, Document};
-use super::options::Options;
 use super::read::{READERS, Reader};
 use crate::failure::Failure;
 use crate::harness::target;
@@ -34,7 +34,7 @@ fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn earlier() -> Result<Vec<PathBuf>, Failure> {
-    let folder = Options::folder();
+    let folder = target::folder("report");
     let mut files = if folder.is_dir() { document::files_in(&folder)? } else { Vec::new() };
     let has_overhead = files.contains(&folder.join("overhead.json"));
     files.extend(newest_overhead().filter(|_| !has_overhead));
@@ -50,7 +50,7 @@ fn newest_overhead() -> Option<PathBuf> {
 
 /// Runs every scenario, each in a process of its own as by hand.
 fn run(options: &Options) -> Result<Vec<PathBuf>, Failure> {
-    let folder = Options::folder();
+    let folder = target::folder("report");
     fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
     READERS.iter().map(|reader| run_one(reader, options, &folder)).collect()
 }

@@ -58,10 +58,6 @@ mod tests {
         assert!(common.rows.contains(&vec!["processor".to_owned(), "Z80".to_owned()]));
         assert_eq!(different.rows, [["date", "today", "tomorrow"]]);
         assert_eq!(different.columns.len(), 3, "a file without facts has no column");
-    }
-
-    #[test]
-    fn nothing_measured_is_nothing_to_tell() {
         assert!(tables(&[document("{}")]).is_empty());
     }
 }

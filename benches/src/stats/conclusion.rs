@@ -142,14 +142,4 @@ mod tests {
         let verdicts = [0.6, 0.59].map(|limit| Bar::MiddleAtMost(limit).verdict(&value));
         assert_eq!(verdicts, [Verdict::Met, Verdict::Missed]);
     }
-
-    #[test]
-    fn a_conclusion_reads_as_a_sentence() {
-        let value = Estimate { median: 0.44, low: 0.431, high: 0.45 };
-        let conclusion =
-            |bar| Conclusion::new("Time".to_owned(), value, Interval::Confidence95, bar).to_string();
-        assert_eq!(conclusion(None), "Time: 0.44 (95 % interval 0.43 – 0.45)");
-        let wanted = conclusion(Some(Bar::AtMost(0.65)));
-        assert_eq!(wanted, "Time: 0.44 (95 % interval 0.43 – 0.45); wanted ≤ 0.65: met");
-    }
 }
