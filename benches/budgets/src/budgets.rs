@@ -47,10 +47,6 @@ pub(crate) const REWRITE: &str = "if this is meant to be, `cargo run --release -
 
 impl Budgets {
     /// Reads the file.
-    ///
-    /// # Errors
-    ///
-    /// If it does not have exactly one budget for each operation that is to have one.
     pub fn read(path: &Path) -> Result<Budgets, Failure> {
         let budgets = Budgets::read_any(path)?;
         let mut operations = Operation::all();
@@ -132,7 +128,6 @@ fn rounded(number: f64) -> Value {
 mod tests {
     use super::*;
 
-    /// Reads a file of that text.
     fn parsed(text: &str) -> Result<Budgets, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();

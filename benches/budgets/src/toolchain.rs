@@ -8,14 +8,12 @@ use serde::Deserialize;
 pub(crate) struct Toolchain {
     /// Version and commit of the compiler.
     pub(crate) rustc: String,
-    /// What it was built for.
     pub(crate) target: String,
     /// Flags from the environment or from cargo's configuration.
     pub(crate) rustflags: String,
 }
 
 impl Toolchain {
-    /// What this program was built with.
     pub(crate) fn present() -> Self {
         Toolchain {
             rustc: env!("BUILT_WITH_RUSTC").to_owned(),

@@ -1,6 +1,5 @@
 //! What a poll consists of, and which function belongs to what.
 
-/// What time goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Spawn,
