@@ -9,7 +9,7 @@
 //! - *Background iterations*: completed loops, a second.
 //!
 //! A task that has not ended when the [drain limit](lanes::DRAIN_LIMIT) is over counts as
-//! [worst](crate::stats::latencies::WORST): it is never left out.
+//! [worst](crate::stats::spread::WORST): it is never left out.
 
 pub(crate) mod lanes;
 pub(crate) mod scene;

@@ -1,6 +1,6 @@
 //! The command line: what can be asked for.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
@@ -13,7 +13,6 @@ use crate::{docs, report};
 #[command(name = "clockworker-benches", version)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Line {
-    /// What is asked for.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -56,17 +55,12 @@ pub enum Command {
     #[command(hide = true)]
     ProgramSample(programs::options::SampleOptions),
     /// Write one page of all results: what it costs and what you gain
-    Report(report::options::Options),
+    Report(report::Options),
     /// Write the tables of README.md, OVERHEAD.md and LATENCY.md from the committed files of results
     Docs(docs::Options),
 }
 
 impl Command {
-    /// Does it.
-    ///
-    /// # Errors
-    ///
-    /// As what is done has them.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
             Command::Compare(options) => command::<compare::Compare>(options),
@@ -84,9 +78,4 @@ impl Command {
             Command::Docs(options) => docs::command(options),
         }
     }
-}
-
-/// Whether there is a subcommand of that name.
-pub fn has_command(name: &str) -> bool {
-    Line::command().find_subcommand(name).is_some()
 }

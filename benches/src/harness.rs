@@ -12,7 +12,6 @@
 //!
 //! An example that is easy to read is [`tail`](crate::measurements::tail), and one with processes is [`service`](crate::measurements::service).
 
-pub mod artefacts;
 pub mod command;
 pub mod measurement;
 pub mod options;
@@ -26,5 +25,4 @@ pub mod facts;
 pub mod heading;
 
 pub mod pinning;
-pub mod progress;
 pub mod target;

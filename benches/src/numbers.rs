@@ -4,17 +4,14 @@ pub use clockworker_terminal::numbers::*;
 
 use crate::stats::Estimate;
 
-/// The two ends of an interval.
 pub fn interval(estimate: &Estimate) -> String {
     format!("{} – {}", ratio(estimate.low), ratio(estimate.high))
 }
 
-/// A ratio with its interval.
 pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} ({})", ratio(estimate.median), interval(estimate))
 }
 
-/// A ratio with its interval, if there is one.
 pub fn compared(estimate: Option<&Estimate>) -> String {
     estimate.map_or_else(|| NOTHING.to_owned(), with_interval)
 }

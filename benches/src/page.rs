@@ -15,26 +15,20 @@ pub mod text;
 use headline::Headline;
 use model::{Chapter, Section, Table};
 
-/// How the lines of the first screen are to be read.
 const WHAT_IT_IS: &str = "Each line names the part of clockworker-benches that measured it: \
      cargo run --release -p clockworker-benches -- NAME. Ratios are medians of pairs measured in the same round; intervals \
      are of 95 %, or the range of repetitions where it says so; “better” and “worse” mean that \
      the whole interval is on that side of 1, “even” that 1 is inside it.";
 
-/// Everything on the page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// Why numbers mean nothing, if they do not, and in which files.
     pub notes: Vec<(String, Vec<String>)>,
-    /// The first screen.
     pub headlines: Vec<Headline>,
-    /// What follows.
     pub sections: Vec<Section>,
-    /// The facts of the machine.
     pub facts: Vec<Table>,
     /// Questions without an answer, and what to run for one.
     pub missing: Vec<(String, String)>,
-    /// Files without a place, and why.
     pub left_out: Vec<String>,
 }
 
@@ -62,12 +56,10 @@ impl Page {
         }
     }
 
-    /// Whether there is something to say of what is not on the page.
     pub fn has_missing(&self) -> bool {
         !self.missing.is_empty() || !self.left_out.is_empty()
     }
 
-    /// What is on it and what is not, for the terminal.
     pub fn summary(&self) -> String {
         let plots: usize = self.sections.iter().map(|section| section.plots.len()).sum();
         let mut lines = vec![

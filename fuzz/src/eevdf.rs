@@ -10,14 +10,12 @@ use clockworker_schedulers::{QueueId, Share};
 use clockworker_testing::tape::Tape;
 use eevdf_pair::{Call, Pair};
 
-/// Queues at most.
 const QUEUES: u8 = 8;
 
 /// Up to where the model is exact: with 256 calls of up to 2³² ns `Eevdf` never cuts a number to fit.
 const EXACT_BITS: u8 = 32;
 const CALLS: usize = 256;
 
-/// Runs the calls that `data` says.
 pub fn run(data: &[u8]) {
     let [shape, start, data @ ..] = data else { return };
     // At zero, or close to where the zero is moved, or at the ends.

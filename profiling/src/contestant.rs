@@ -26,7 +26,6 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    /// The name on the command line and in tables.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

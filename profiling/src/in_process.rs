@@ -1,7 +1,6 @@
 //! The profilers inside the process.
 
 pub(crate) mod flamegraph;
-mod kernel;
 mod phase;
 pub(crate) mod phases;
 #[allow(unsafe_code, reason = "a signal handler reads the interrupted context")]

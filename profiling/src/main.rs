@@ -23,7 +23,6 @@ fn main() -> ExitCode {
     terminal::main(|line: &Line| terminal::print_text(&answer(&line.command)?))
 }
 
-/// Does what was asked for; the text to print.
 fn answer(command: &Command) -> Result<String, Failure> {
     match command {
         Command::Run(options) => Ok(rounds::command(options)),

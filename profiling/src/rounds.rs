@@ -28,7 +28,6 @@ pub(crate) fn repeat(length: Length, mut round: impl FnMut()) -> u64 {
     }
 }
 
-/// Runs the workload, and says what that came to.
 pub(crate) fn command(options: &RunOptions) -> String {
     // What happens once in a process, calibrating the clock above all, is not the workload's.
     options.executor.run(Shape::new(1, 0), || (), |()| ());
@@ -55,7 +54,6 @@ fn workload(options: &RunOptions) -> (u64, Duration) {
     (rounds, time)
 }
 
-/// The commands for callgrind, which is a program of its own.
 pub(crate) fn callgrind(executor: Contestant, workload: Workload) -> Result<String, Failure> {
     let program = env::current_exe().map_err(|error| Failure::run(format!("cannot find myself: {error}")))?;
     let counts = format!("{DIRECTORY}/callgrind.out");

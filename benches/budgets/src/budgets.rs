@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::callgrind::Count;
@@ -13,7 +14,8 @@ use crate::toolchain::Toolchain;
 use clockworker_terminal::failure::Failure;
 
 /// What an operation may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Instructions, exceeded by no more than a tolerance.
     pub instructions: f64,
@@ -30,6 +32,13 @@ pub struct Budgets {
     document: DocumentMut,
 }
 
+/// What of the file is read.
+#[derive(Deserialize)]
+struct Content {
+    toolchain: Toolchain,
+    operations: BTreeMap<String, Budget>,
+}
+
 /// The file that the repository has.
 pub const DEFAULT_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../budgets.toml");
 
@@ -38,10 +47,6 @@ pub(crate) const REWRITE: &str = "if this is meant to be, `cargo run --release -
 
 impl Budgets {
     /// Reads the file.
-    ///
-    /// # Errors
-    ///
-    /// If it does not have exactly one budget for each operation that is to have one.
     pub fn read(path: &Path) -> Result<Budgets, Failure> {
         let budgets = Budgets::read_any(path)?;
         let mut operations = Operation::all();
@@ -65,18 +70,19 @@ impl Budgets {
     }
 
     fn parse(text: &str) -> Result<Budgets, String> {
-        let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
-        let part = |key: &str| {
-            let text = document.get("toolchain").and_then(|table| table.get(key)).and_then(Item::as_str);
-            text.map(str::to_owned).ok_or_else(|| format!("'toolchain.{key}' must be a string"))
+        let document = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+        let Content { toolchain, operations: budgets } =
+            toml_edit::de::from_str(text).map_err(|error| error.to_string())?;
+        let is_out_of_range = |budget: &Budget| {
+            let Budget { instructions, allocations } = *budget;
+            !(instructions > 0.0 && instructions.is_finite() && allocations >= 0.0 && allocations.is_finite())
         };
-        let toolchain =
-            Toolchain { rustc: part("rustc")?, target: part("target")?, rustflags: part("rustflags")? };
-        let table = document.get("operations").and_then(Item::as_table);
-        let table = table.ok_or("'operations' must be a table")?;
-        let budgets = table.iter().map(|(key, entry)| Ok((key.to_owned(), budget(key, entry)?)));
-        let budgets = budgets.collect::<Result<_, String>>()?;
-        Ok(Budgets { toolchain, budgets, document })
+        match budgets.iter().find(|(_, budget)| is_out_of_range(budget)) {
+            Some((key, _)) => {
+                Err(format!("'operations.{key}' needs `instructions` above 0, and `allocations`, 0 or above"))
+            }
+            None => Ok(Budgets { toolchain, budgets, document }),
+        }
     }
 
     /// The budget of an operation, if it has one.
@@ -118,29 +124,10 @@ fn rounded(number: f64) -> Value {
     if number.fract() == 0.0 { Value::from(number as i64) } else { Value::from(number) }
 }
 
-fn budget(key: &str, entry: &Item) -> Result<Budget, String> {
-    let numbers = entry.as_table_like().filter(|table| table.len() == 2).and_then(|table| {
-        let number = |name: &str| {
-            let item = table.get(name)?;
-            item.as_float().or(item.as_integer().map(|n| n as f64)).filter(|number| number.is_finite())
-        };
-        Some((number("instructions")?, number("allocations")?))
-    });
-    match numbers {
-        Some((instructions, allocations)) if instructions > 0.0 && allocations >= 0.0 => {
-            Ok(Budget { instructions, allocations })
-        }
-        _ => Err(format!(
-            "'operations.{key}' must be a table of `instructions`, a number above 0, and `allocations`, 0 or above"
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Reads a file of that text.
     fn parsed(text: &str) -> Result<Budgets, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();
@@ -178,22 +165,23 @@ mod tests {
                 "{unknown}"
             );
         }
-        for wrong in [
-            "5",
-            "{ instructions = 5 }",
-            "{ instructions = 5, allocation = 0 }",
-            "{ instructions = 5, allocations = 0, time = 1 }",
-            "{ instructions = \"5\", allocations = 0 }",
-            "{ instructions = 0, allocations = 0 }",
-            "{ instructions = inf, allocations = 0 }",
-            "{ instructions = 5, allocations = -1 }",
-            "{ instructions = 5, allocations = nan }",
+        for (wrong, wanted) in [
+            ("5", "invalid type: integer `5`"),
+            ("{ instructions = 5 }", "missing field `allocations`"),
+            ("{ instructions = 5, allocations = 0, time = 1 }", "unknown field `time`"),
+            ("{ instructions = \"5\", allocations = 0 }", "invalid type: string"),
+            ("{ instructions = 0, allocations = 0 }", "'operations.hop' needs `instructions` above 0"),
+            ("{ instructions = inf, allocations = 0 }", "'operations.hop' needs"),
+            ("{ instructions = 5, allocations = -1 }", "'operations.hop' needs"),
+            ("{ instructions = 5, allocations = nan }", "'operations.hop' needs"),
         ] {
             let said = problem(&full().replace(&format!("\n{HOP}"), &format!("\nhop = {wrong}\n")));
-            assert!(said.starts_with("'operations.hop' must be a table of `instructions`"), "{said}");
+            assert!(said.contains(wanted), "{said}");
         }
-        assert_eq!(problem("[operations]"), "'toolchain.rustc' must be a string");
-        assert_eq!(problem(HEAD.trim_end_matches("[operations]\n# all\n")), "'operations' must be a table");
+        assert!(problem("[operations]").contains("missing field `toolchain`"));
+        assert!(
+            problem(HEAD.trim_end_matches("[operations]\n# all\n")).contains("missing field `operations`")
+        );
         assert!(problem("[operations").contains("TOML parse error at line 1"));
     }
 

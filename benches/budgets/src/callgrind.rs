@@ -14,7 +14,6 @@ use crate::operations::{COUNTED_OPERATIONS, Operation, SIZES};
 use crate::region::COUNTED;
 use clockworker_terminal::failure::Failure;
 
-/// What an operation takes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Count {
     /// Instructions of this program, per operation.

@@ -2,19 +2,18 @@
 
 use std::fmt;
 
-/// What a program was built with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Toolchain {
     /// Version and commit of the compiler.
     pub(crate) rustc: String,
-    /// What it was built for.
     pub(crate) target: String,
     /// Flags from the environment or from cargo's configuration.
     pub(crate) rustflags: String,
 }
 
 impl Toolchain {
-    /// What this program was built with.
     pub(crate) fn present() -> Self {
         Toolchain {
             rustc: env!("BUILT_WITH_RUSTC").to_owned(),
@@ -75,11 +74,12 @@ mod tests {
     fn another_compiler_is_comparable_roughly_another_target_is_not() {
         let then = Toolchain { rustc: "1.88.0".into(), target: "x86_64".into(), rustflags: String::new() };
         assert_eq!(Comparable::between(&then, &then), Comparable::Exactly);
-        let compiler = Toolchain { rustc: "1.89.0".into(), ..then.clone() };
-        assert_eq!(Comparable::between(&then, &compiler), Comparable::Roughly);
-        let flags = Toolchain { rustflags: "-Ctarget-cpu=native".into(), ..then.clone() };
-        assert_eq!(Comparable::between(&then, &flags), Comparable::Roughly);
-        let target = Toolchain { target: "aarch64".into(), ..then.clone() };
-        assert_eq!(Comparable::between(&then, &target), Comparable::Allocations);
+        for (now, comparable) in [
+            (Toolchain { rustc: "1.89.0".into(), ..then.clone() }, Comparable::Roughly),
+            (Toolchain { rustflags: "-Ctarget-cpu=native".into(), ..then.clone() }, Comparable::Roughly),
+            (Toolchain { target: "aarch64".into(), ..then.clone() }, Comparable::Allocations),
+        ] {
+            assert_eq!(Comparable::between(&then, &now), comparable);
+        }
     }
 }

@@ -7,17 +7,13 @@ use crate::callgrind::Count;
 use crate::operations::Operation;
 use crate::toolchain::{Comparable, Toolchain};
 
-/// What a count says about the code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
-    /// There is no budget.
     Unbudgeted,
     Within,
     /// It takes fewer instructions than it may, by more than is tolerated the other way.
     Below,
-    /// It takes too many instructions.
     Slower,
-    /// It allocates more often than it may.
     Allocates,
 }
 
@@ -36,7 +32,6 @@ impl Verdict {
         }
     }
 
-    /// As the table says it.
     fn label(self) -> &'static str {
         match self {
             Verdict::Unbudgeted | Verdict::Within => "",
@@ -83,7 +78,6 @@ impl Row<'_> {
         .map(Cell::new)
     }
 
-    /// What is over budget, if anything.
     fn complaint(&self) -> Option<String> {
         let (key, count, budget) = (self.operation.key, self.count, self.budget?);
         match self.verdict {
@@ -101,7 +95,6 @@ impl Row<'_> {
     }
 }
 
-/// All counts beside their budgets.
 pub(crate) struct Comparison<'a> {
     /// What the budgets were written with.
     then: &'a Toolchain,
@@ -111,7 +104,6 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares counts of this program.
     pub(crate) fn new(budgets: &'a Budgets, counts: &'a [(Operation, Count)]) -> Self {
         let (then, now) = (&budgets.toolchain, Toolchain::present());
         let comparable = Comparable::between(then, &now);
@@ -167,7 +159,6 @@ impl<'a> Comparison<'a> {
         notices
     }
 
-    /// What is over budget, if anything.
     pub(crate) fn complaint(&self) -> Option<String> {
         let over: Vec<String> = self.rows.iter().filter_map(Row::complaint).collect();
         let look = "to see where they are, `cargo run --release -p clockworker-budgets -- profile KEY`, here and at the \

@@ -12,7 +12,7 @@ use crate::harness::report::{self, Cell, arms};
 use crate::harness::sample::Sample;
 use crate::numbers::{grouped, micros};
 use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
-use crate::stats::latencies::TOLERABLE_LATENESS_NS;
+use crate::stats::spread::TOLERABLE_LATENESS_NS;
 use crate::stats::spread::Values;
 use crate::workload::arrivals::Pattern;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -11,15 +11,9 @@ use crate::failure::Failure;
 use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::{markdown, model};
-use crate::report::document::{Document, files_in};
+use crate::report::document::Document;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Conclusion;
-
-/// The folder of the files.
-#[derive(Debug)]
-pub struct Results {
-    files: Vec<PathBuf>,
-}
 
 /// What every measurement's report has, whatever tells its cells apart.
 #[derive(Debug, Deserialize)]
@@ -33,68 +27,51 @@ struct Content {
     origin: String,
 }
 
-impl Results {
-    /// The files of a folder.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
-    pub fn of(folder: &Path) -> Result<Self, Failure> {
-        Ok(Results { files: files_in(folder)? })
+/// The table in Markdown from these files of results, and below it where it comes from.
+pub fn table(files: &[PathBuf], table: &Table) -> Result<String, String> {
+    let loaded = |file| Ok((file, content(files, file)?));
+    let contents: BTreeMap<&str, Content> =
+        table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
+    let head = |entry: &Entry| {
+        let file = entry.file.as_deref().or(table.all.file.as_deref());
+        let title = || contents[file?].title(entry);
+        entry.head.clone().or_else(title).unwrap_or_default()
+    };
+    let place = |row, column| {
+        let wanted = table.wanted(row, column)?;
+        contents[wanted.file].place(&wanted)
+    };
+    let mut written = model::Table {
+        columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
+        words: 1,
+        ..model::Table::default()
+    };
+    for row in &table.rows {
+        let places = table.columns.iter().map(|column| place(row, column));
+        written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
     }
+    let mut parts = vec![markdown::grid(&written)];
+    if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
+        parts.push(content.bars(&table.bars)?);
+    }
+    parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
+    parts.retain(|part| !part.is_empty());
+    Ok(parts.join("\n"))
+}
 
-    /// The table in Markdown, and below it where it comes from.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be read, or the table asks for what is not there, with what is there.
-    pub fn table(&self, table: &Table) -> Result<String, String> {
-        let loaded = |file| Ok((file, self.content(file)?));
-        let contents: BTreeMap<&str, Content> =
-            table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
-        let head = |entry: &Entry| {
-            let file = entry.file.as_deref().or(table.all.file.as_deref());
-            let title = || contents[file?].title(entry);
-            entry.head.clone().or_else(title).unwrap_or_default()
-        };
-        let place = |row, column| {
-            let wanted = table.wanted(row, column)?;
-            contents[wanted.file].place(&wanted)
-        };
-        let mut written = model::Table {
-            columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
-            words: 1,
-            ..model::Table::default()
-        };
-        for row in &table.rows {
-            let places = table.columns.iter().map(|column| place(row, column));
-            written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
-        }
-        let mut parts = vec![markdown::grid(&written)];
-        if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
-            parts.push(content.bars(&table.bars)?);
-        }
-        parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
-        parts.retain(|part| !part.is_empty());
-        Ok(parts.join("\n"))
-    }
-
-    fn content(&self, name: &str) -> Result<Content, String> {
-        let names =
-            || self.files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
-        let place = names().position(|other| other == name);
-        let place = place.ok_or_else(|| unknown("file", name, names()))?;
-        let read = || {
-            let document = Document::load(&self.files[place])?;
-            let content: Content = document.content()?;
-            Ok(Content { origin: content.origin(&document), ..content })
-        };
-        read().map_err(|failure: Failure| failure.to_string())
-    }
+fn content(files: &[PathBuf], name: &str) -> Result<Content, String> {
+    let names = || files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
+    let place = names().position(|other| other == name);
+    let place = place.ok_or_else(|| unknown("file", name, names()))?;
+    let read = || {
+        let document = Document::load(&files[place])?;
+        let content: Content = document.content()?;
+        Ok(Content { origin: content.origin(&document), ..content })
+    };
+    read().map_err(|failure: Failure| failure.to_string())
 }
 
 impl Content {
-    /// The title of a row's or column's arm or cell.
     fn title(&self, entry: &Entry) -> Option<String> {
         let arm = |key: &String| self.cells.iter().find_map(|cell| Some(cell.arm(key)?.title.clone()));
         entry.arm.as_ref().and_then(arm).or_else(|| entry.cell.clone())
@@ -123,7 +100,6 @@ impl Content {
         Ok(wanted.figures.iter().map(shown).collect::<Result<Vec<_>, _>>()?.join(" / "))
     }
 
-    /// The bars whose quantity begins with one of these texts, as a list.
     fn bars(&self, texts: &[String]) -> Result<String, String> {
         let mut list = String::new();
         for text in texts {

@@ -13,7 +13,6 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// A table.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
@@ -21,29 +20,22 @@ pub struct Table {
     pub corner: String,
     /// What holds where neither row nor column says otherwise.
     pub all: Entry,
-    /// The columns, but for the heads of the rows.
     pub columns: Vec<Entry>,
-    /// The rows.
     pub rows: Vec<Entry>,
     /// Bars that follow, met or missed, of the file for all: those whose quantity begins with one of these texts.
     pub bars: Vec<String>,
 }
 
-/// A row or a column.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entry {
     /// Its name in the table, if it is not the title of its arm or cell.
     pub head: Option<String>,
-    /// The file of results, without its ending.
     pub file: Option<String>,
-    /// The title of the cell.
     pub cell: Option<String>,
-    /// The key of the arm.
     pub arm: Option<String>,
     /// The keys of the figures, which stand beside each other.
     pub figures: Vec<String>,
-    /// What of them.
     pub show: Option<Show>,
     /// What values are divided by: 1e6 makes milliseconds of nanoseconds, 0.01 per cent of a part.
     pub unit: Option<f64>,
@@ -56,38 +48,28 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What of a figure is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Show {
     /// The ratio to the base's, with its interval.
     #[default]
     Ratio,
-    /// The ratio alone.
     BareRatio,
-    /// The value.
     Value,
 }
 
-/// What stands in one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted<'a> {
     /// The file of results.
     pub file: &'a str,
-    /// The title of the cell.
     pub cell: &'a str,
-    /// The key of the arm.
     pub arm: &'a str,
-    /// The keys of the figures.
     pub figures: &'a [String],
-    /// What of them.
     pub show: Show,
-    /// What values are divided by.
     pub unit: f64,
 }
 
 impl Table {
-    /// The names of the files that it is from, in order, each once.
     pub fn files(&self) -> Vec<&str> {
         let entries = [&self.all].into_iter().chain(&self.rows).chain(&self.columns);
         let mut files: Vec<&str> = Vec::new();
@@ -100,10 +82,6 @@ impl Table {
     }
 
     /// What stands where a row and a column meet: the row's word goes before the column's, and that before the table's.
-    ///
-    /// # Errors
-    ///
-    /// If none of them says of which file, cell, arm or figure.
     pub fn wanted<'a>(&'a self, row: &'a Entry, column: &'a Entry) -> Result<Wanted<'a>, String> {
         let entries = [row, column, &self.all];
         let missing = |what| format!("neither {row}, {column} nor `all` has {what}");

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use super::artefacts::Artefacts;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
 use super::experiment::Experiment;
 use super::facts::Facts;
 use super::heading::{Heading, command_of_this_run, note};
 use super::measurement::{Measurement, Plan};
 use super::options::Common;
 use super::pinning::Pinning;
-use super::progress::Progress;
 use super::report::{Cell, Report};
-use super::rounds;
+use super::{rounds, target};
 use crate::failure::Failure;
 use crate::numbers::grouped;
 use crate::page::text;
@@ -19,10 +20,6 @@ use crate::terminal;
 use crate::whole_file::WholeFile;
 
 /// Carries out a measurement's command: everything that can be refused is refused before anything is measured.
-///
-/// # Errors
-///
-/// If the JSON file cannot be written, what is asked for makes no sense, an arm fails, or standard output cannot be written.
 pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     let file = options.as_ref().json.as_deref().map(WholeFile::at).transpose()?;
     let pinning = Pinning::detect();
@@ -31,22 +28,26 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
         terminal::print_text(&format!("{expected}\n\n"))?;
     }
     let folder = M::artefacts(options);
-    let artefacts = folder.map(|folder| Artefacts::create(&folder, options.as_ref().seed)).transpose()?;
+    let folder = folder.map(|parent| target::folder_of_run(&parent, options.as_ref().seed)).transpose()?;
     let report = run::<M>(plan, options, &pinning)?;
     let printed = printed(&report);
-    if let Some(artefacts) = artefacts {
-        artefacts.write(&report, &printed)?;
+    if let Some(folder) = folder {
+        write_json(&report, WholeFile::at(&folder.join("result.json"))?)?;
+        WholeFile::at(&folder.join("report.txt"))?.write(|out| out.write_all(printed.as_bytes()))?;
     }
     if let Some(file) = file {
-        file.write(|mut out| {
-            serde_json::to_writer(&mut out, &report)?;
-            out.write_all(b"\n")
-        })?;
+        write_json(&report, file)?;
     }
     terminal::print_text(&printed)
 }
 
-/// The report as it is printed.
+fn write_json(report: &impl Serialize, file: WholeFile) -> Result<(), Failure> {
+    file.write(|mut out| {
+        serde_json::to_writer(&mut out, report)?;
+        out.write_all(b"\n")
+    })
+}
+
 fn printed<M: Measurement>(report: &Report<M>) -> String {
     let heading = &report.heading;
     let facts = format!("seed {}\n{}\n", heading.arguments.as_ref().seed, heading.facts);
@@ -91,11 +92,20 @@ fn measure<S>(
     experiment.start()?;
     pinning.pin(experiment.side());
     let rounds = experiment.rounds().most(experiment.wanted(options), options.quick);
-    let progress = Progress::start(name, rounds.into());
+    let progress = progress(name, rounds.into());
     let cells = rounds::run(experiment, part, options, &progress);
-    progress.finish();
+    progress.finish_and_clear();
     pinning.release();
     cells
+}
+
+/// A bar of so many steps, if standard error is a terminal. The thread that calls it draws it, and only when it does:
+/// nothing ticks beside a measurement.
+fn progress(name: String, steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix:>14} {bar:40} {pos}/{len} {elapsed} {msg}");
+    let bar = ProgressBar::new(steps).with_prefix(name).with_style(style.expect("the template is valid"));
+    bar.tick();
+    bar
 }
 
 /// How long all experiments are going to take, in words, if they know, and it is worth telling.

@@ -11,10 +11,6 @@ use crate::harness::pinning::Side;
 /// What is measured in the same rounds: cells, the arms of each, and how one sample of an arm is taken.
 pub trait Experiment<S> {
     /// Starts what has to be there before the first round, as servers. The thread is not pinned yet.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started.
     fn start(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -24,21 +20,14 @@ pub trait Experiment<S> {
     fn cells(&self) -> Vec<Cell<S>>;
 
     /// Measures an arm once. All samples of an arm in a round are put together.
-    ///
-    /// # Errors
-    ///
-    /// If the arm fails, which ends the run.
     fn sample(&mut self, window: &Window) -> Result<Sample, Failure>;
 
-    /// How many rounds there are.
     fn rounds(&self) -> Rounds;
 
-    /// How many of them are asked for, if anybody says.
     fn wanted(&self, common: &Common) -> Option<u32> {
         common.rounds
     }
 
-    /// The core of the thread that takes samples.
     fn side(&self) -> Side;
 
     /// The key of the arm that a figure is compared with; `None` if it is compared with none.
@@ -65,19 +54,15 @@ pub trait Experiment<S> {
 /// Which sample is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The cell's place.
     pub cell: usize,
-    /// The arm's place in the cell.
     pub arm: usize,
     /// The round; [`u64::MAX`] for the one that is not counted.
     pub round: u64,
-    /// The phase of the round.
     pub phase: usize,
     /// The number of the arm's window in the phase.
     pub turn: usize,
 }
 
-/// How many rounds an experiment has.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
     /// Unless `--rounds` gives a number, or the run is a quick one.
@@ -91,7 +76,6 @@ pub struct Rounds {
 /// Fewer rounds than this give no interval worth printing.
 const FEWEST: u32 = 8;
 
-/// Rounds of a quick run.
 const QUICK: u32 = 2;
 
 impl Rounds {

@@ -13,25 +13,18 @@ use crate::workload::spin;
 /// What was measured, on what.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
-    /// When the run began, in UTC.
     pub date: String,
     /// The processor's name for itself.
     pub cpu: String,
-    /// How many cores this process may use.
     pub cores: usize,
     /// Name and release of the operating system's kernel, and the architecture.
     pub kernel: String,
-    /// What the kernel reads the time from.
     pub clock_source: String,
-    /// Which thread ran where.
     pub pinning: String,
     /// What the CPU work of the background scenario is counted in.
     pub spin_clock: String,
-    /// Every arm's host.
     pub host: String,
-    /// The compiler that built the program.
     pub rustc: String,
-    /// The version of tokio in it.
     pub tokio: String,
     /// `release`, or `debug`, in which nothing measured means anything.
     pub profile: String,
@@ -67,7 +60,6 @@ impl Facts {
         }
     }
 
-    /// Adds what is known only after the run.
     pub fn completed(mut self) -> Self {
         self.steal =
             self.ticks_before.zip(Ticks::read()).and_then(|(before, after)| after.steal_since(before));
@@ -181,14 +173,8 @@ mod tests {
 
     #[test]
     fn a_kernel_that_says_it_differently_is_no_reason_to_stop() {
-        assert!(Ticks::parse("cpu0 1 2 3").is_none());
-        assert!(Ticks::parse("cpu  1 2 3").is_none());
-        assert!(Ticks::parse("cpu  1 2 x 4 5 6 7 8").is_none());
-    }
-
-    #[test]
-    fn facts_name_no_place_on_this_machine() {
-        let facts = serde_json::to_string(&Facts::gather(&Pinning::detect(), "any")).unwrap();
-        assert!(!facts.contains(env!("CARGO_MANIFEST_DIR")), "{facts}");
+        for line in ["cpu0 1 2 3", "cpu  1 2 3", "cpu  1 2 x 4 5 6 7 8"] {
+            assert!(Ticks::parse(line).is_none());
+        }
     }
 }

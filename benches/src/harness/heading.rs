@@ -10,17 +10,12 @@ use super::options::Common;
 /// Of which kind results are, what was asked for, and on what it ran. `A` is the command line's part.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Heading<A> {
-    /// What kind of file this is.
     pub schema: String,
     /// The version of that kind. It goes up when a field changes its meaning or goes away, not when one is added.
     pub schema_version: u32,
-    /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
-    /// The command line, without its file of results.
     pub command_line: String,
-    /// What was asked for.
     pub arguments: A,
-    /// On what it ran.
     pub facts: Facts,
 }
 

@@ -15,7 +15,6 @@ use crate::harness::pinning::Pinning;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 
-/// The experiments of a run, in order.
 pub type Plan<S> = Vec<Box<dyn Experiment<S>>>;
 
 /// A subcommand that measures something. [`command`](super::command::command) runs it, and `report` reads its files.
@@ -26,29 +25,19 @@ pub trait Measurement: Sized {
     /// What a cell is measured for: its place among the others, by which chapters and bars find it.
     type Shape: Serialize + DeserializeOwned;
 
-    /// The name of the subcommand.
     const NAME: &'static str;
-
-    /// What files of results call themselves.
     const SCHEMA: &'static str;
-
     /// The version of those files' form. It goes up when a field changes its meaning or goes away.
     const SCHEMA_VERSION: u32;
-
     /// What it answers.
     const QUESTION: &'static str;
 
     /// The subcommand with the arguments for `report --run`, which wants everything.
     const ARGUMENTS: &'static [&'static str] = &[Self::NAME];
 
-    /// Every arm's host.
     const HOST: &'static str = facts::TOKIO;
 
-    /// The experiments that are asked for.
-    ///
-    /// # Errors
-    ///
-    /// If what is asked for makes no sense. Nothing has been measured then.
+    /// Nothing has been measured when this finds that what is asked for makes no sense.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
 
     /// The folder in which each run leaves one of its own with its report, if there is such a folder.
@@ -56,9 +45,7 @@ pub trait Measurement: Sized {
         None
     }
 
-    /// What was found, beside what was wanted.
     fn bars(options: &Self::Options, cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
 
-    /// What the report says: to the terminal, and on the page.
     fn chapter(report: &Report<Self>) -> Chapter;
 }

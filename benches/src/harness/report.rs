@@ -13,53 +13,38 @@ use crate::numbers::{self, NOTHING, compared, number};
 use crate::page::model::Section;
 use crate::stats::Estimate;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
-use crate::stats::latencies::WORST;
+use crate::stats::spread::WORST;
 
-/// Everything that a run found.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Report<M: Measurement> {
-    /// What every file of results begins with.
     #[serde(flatten)]
     pub heading: Heading<M::Options>,
-    /// What was measured.
     pub cells: Vec<Cell<M::Shape>>,
-    /// Whether it is where it should be.
     pub bars: Vec<Conclusion>,
 }
 
-/// Arms that were compared, under the same load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell<S> {
-    /// In a few words.
     pub title: String,
-    /// What it is for.
     #[serde(flatten)]
     pub shape: S,
-    /// What the ends of the ratios' intervals are.
     pub interval: Interval,
     /// The arms, the base first.
     pub arms: Vec<Arm>,
 }
 
-/// What an arm did.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Arm {
-    /// Its key.
     #[serde(rename = "arm")]
     pub key: String,
-    /// Its name for people.
     pub title: String,
-    /// What is known of it beside figures.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
-    /// Its figures, by key.
     pub figures: BTreeMap<String, Figure>,
-    /// Its distributions, by key.
     pub distributions: BTreeMap<String, Distribution>,
 }
 
-/// A number of an arm.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figure {
     /// Of all rounds: the median of the samples, or, in a distribution, what all rounds together have.
@@ -68,14 +53,12 @@ pub struct Figure {
     pub ratio: Option<Estimate>,
     /// The key of the base, if there is a ratio to it.
     pub base: Option<String>,
-    /// By round.
     pub samples: Vec<f64>,
 }
 
 /// Values of all rounds together.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Distribution {
-    /// How many values there are.
     pub count: u64,
     /// Those of them that count as the worst, because what they measure did not end in time.
     pub missing: u64,
@@ -107,7 +90,6 @@ impl<S> Cell<S> {
         Cell { interval: Interval::RangeOfRepetitions, ..self }
     }
 
-    /// The arm of that key.
     pub fn arm(&self, key: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.key == key)
     }
@@ -117,7 +99,6 @@ impl<S> Cell<S> {
         self.arms.iter().filter(|arm| !arm.key.ends_with(AGAIN))
     }
 
-    /// How many rounds were run.
     pub fn rounds(&self) -> usize {
         self.arms
             .iter()
@@ -159,17 +140,14 @@ pub fn arms(named: impl IntoIterator<Item = (String, String)>) -> Vec<Arm> {
 }
 
 impl Arm {
-    /// The value of a figure, if the arm has it.
     pub fn value(&self, figure: &str) -> Option<f64> {
         Some(self.figures.get(figure)?.value)
     }
 
-    /// The ratio of a figure to the base's, if it was compared.
     pub fn ratio(&self, figure: &str) -> Option<Estimate> {
         self.figures.get(figure)?.ratio
     }
 
-    /// A figure by round; none if the arm does not have it.
     pub fn samples(&self, figure: &str) -> &[f64] {
         self.figures.get(figure).map_or(&[], |figure| &figure.samples)
     }
@@ -179,7 +157,6 @@ impl Arm {
         self.samples(figure).iter().copied().fold(0.0, f64::max)
     }
 
-    /// How many values a distribution has, and how many of them are missing.
     pub fn counts(&self, distribution: &str) -> (u64, u64) {
         self.distributions.get(distribution).map_or((0, 0), |found| (found.count, found.missing))
     }
@@ -198,12 +175,10 @@ impl Arm {
         }
     }
 
-    /// A figure as a part of a whole, for a table.
     pub fn percent(&self, figure: &str) -> String {
         self.value(figure).map_or_else(|| NOTHING.to_owned(), numbers::percent)
     }
 
-    /// The ratio of a figure with its interval, for a table.
     pub fn compared(&self, figure: &str) -> String {
         compared(self.ratio(figure).as_ref())
     }

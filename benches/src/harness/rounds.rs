@@ -5,38 +5,33 @@
 
 use std::collections::BTreeMap;
 
+use indicatif::ProgressBar;
+
 use super::experiment::{Experiment, Window};
 use super::options::Common;
-use super::report::{Arm, Cell, Distribution, Figure};
+use super::report::{Cell, Distribution, Figure};
 use super::sample::{Sample, figures_of};
 use crate::failure::Failure;
-use crate::harness::progress::Progress;
 use crate::random::{Purpose, Random};
 use crate::stats::conclusion::Interval;
 use crate::stats::spread::Values;
 use crate::stats::{self, Estimate};
 use crate::stopwatch::Stopwatch;
 
-/// Everything that an arm did.
 #[derive(Clone, Debug, Default)]
 struct Record {
     samples: BTreeMap<String, Vec<f64>>,
     values: BTreeMap<String, Values>,
 }
 
-/// By cell and arm.
 type ByArm<T> = Vec<Vec<T>>;
 
 /// Runs an experiment that has been started. `part` tells its random numbers from those of others.
-///
-/// # Errors
-///
-/// If an arm fails.
 pub fn run<S>(
     experiment: &mut dyn Experiment<S>,
     part: u64,
     options: &Common,
-    progress: &Progress,
+    progress: &ProgressBar,
 ) -> Result<Vec<Cell<S>>, Failure> {
     let mut cells = experiment.cells();
     let (rounds, wanted) = (experiment.rounds(), experiment.wanted(options));
@@ -54,7 +49,7 @@ pub fn run<S>(
         let samples = run_round(experiment, &cells, round.into(), &mut order, progress)?;
         let all = records.iter_mut().flatten().zip(samples.into_iter().flatten());
         all.for_each(|(record, sample)| record.add(sample));
-        progress.advance();
+        progress.inc(1);
     }
     let mut resampling = Random::new(options.seed, Purpose::Resampling, part);
     for (cell, records) in cells.iter_mut().zip(&records) {
@@ -63,19 +58,18 @@ pub fn run<S>(
     Ok(cells)
 }
 
-/// One sample of every arm of every cell.
 fn run_round<S>(
     experiment: &mut dyn Experiment<S>,
     cells: &[Cell<S>],
     round: u64,
     order: &mut Random,
-    progress: &Progress,
+    progress: &ProgressBar,
 ) -> Result<ByArm<Sample>, Failure> {
     let mut samples: ByArm<Sample> =
         cells.iter().map(|cell| vec![Sample::default(); cell.arms.len()]).collect();
     for phase in 0..experiment.phases() {
         for (cell, Cell { title, arms, .. }) in cells.iter().enumerate() {
-            progress.say(title.clone());
+            progress.set_message(title.clone());
             for (place, arm) in in_balance(arms.len(), experiment.turns(), order).into_iter().enumerate() {
                 let window = Window { cell, arm, round, phase, turn: place / arms.len() };
                 samples[cell][arm].merge(experiment.sample(&window)?);
@@ -108,24 +102,19 @@ impl Record {
             self.samples.entry(key).or_default().push(figure);
         }
         for (key, values) in sample.into_values() {
-            match self.values.get_mut(&key) {
-                Some(there) => there.merge(&values),
-                None => drop(self.values.insert(key, values)),
-            }
+            self.values.entry(key).and_modify(|there| there.merge(&values)).or_insert(values);
         }
     }
 
     fn distributions(&self) -> BTreeMap<String, Distribution> {
-        let of = |values: &Values| Distribution {
-            count: values.count(),
-            missing: values.missing(),
-            curve: values.curve(),
+        let of_values = |(key, values): (&String, &Values)| {
+            let (count, missing) = (values.count(), values.missing());
+            (key.clone(), Distribution { count, missing, curve: values.curve() })
         };
-        self.values.iter().map(|(key, values)| (key.clone(), of(values))).collect()
+        self.values.iter().map(of_values).collect()
     }
 }
 
-/// Gives the arms of a cell their figures.
 fn evaluate<S>(
     experiment: &dyn Experiment<S>,
     cell: &mut Cell<S>,
@@ -136,11 +125,11 @@ fn evaluate<S>(
         let mut together: BTreeMap<String, f64> =
             record.values.iter().flat_map(|(key, values)| figures_of(key, values)).collect();
         let mut figures = BTreeMap::new();
-        for (key, samples) in
-            record.samples.iter().filter(|(_, samples)| samples.iter().all(|one| one.is_finite()))
-        {
+        let finite = record.samples.iter().filter(|(_, samples)| samples.iter().all(|one| one.is_finite()));
+        for (key, samples) in finite {
             let base = experiment.base(cell, key).filter(|base| *base != cell.arms[place].key);
-            let pairs = base.and_then(|base| records[position(&cell.arms, base)?].samples.get(key));
+            let place_of = |base| cell.arms.iter().position(|arm| arm.key == base);
+            let pairs = base.and_then(|base| records[place_of(base)?].samples.get(key));
             let ratio = pairs.and_then(|pairs| ratio(samples, pairs, cell.interval, resampling));
             let base = base.filter(|_| ratio.is_some()).map(str::to_owned);
             let value = together.remove(key).unwrap_or_else(|| stats::median(samples));
@@ -151,11 +140,6 @@ fn evaluate<S>(
     }
 }
 
-fn position(arms: &[Arm], key: &str) -> Option<usize> {
-    arms.iter().position(|arm| arm.key == key)
-}
-
-/// The median of the ratios of samples of the same round, if they are numbers.
 fn ratio(samples: &[f64], base: &[f64], interval: Interval, resampling: &mut Random) -> Option<Estimate> {
     match interval {
         Interval::Confidence95 => stats::paired(samples, base, resampling),
@@ -207,8 +191,8 @@ mod tests {
     }
 
     fn cells() -> Vec<Cell<()>> {
-        let progress = Progress::start("drifting", 4);
-        run(&mut Drifting, 0, &Common { seed: 1, ..Common::default() }, &progress).unwrap()
+        let options = Common { seed: 1, ..Common::default() };
+        run(&mut Drifting, 0, &options, &ProgressBar::hidden()).unwrap()
     }
 
     #[test]

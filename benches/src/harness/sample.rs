@@ -38,26 +38,20 @@ impl Sample {
             *pers += per;
         }
         for (key, values) in other.values {
-            match self.values.get_mut(&key) {
-                Some(there) => there.merge(&values),
-                None => drop(self.values.insert(key, values)),
-            }
+            self.values.entry(key).and_modify(|there| there.merge(&values)).or_insert(values);
         }
     }
 
-    /// The figures of the round, by key.
     pub fn figures(&self) -> impl Iterator<Item = (String, f64)> {
         let rates = self.rates.iter().map(|(key, (amount, per))| (key.clone(), amount / per));
         rates.chain(self.values.iter().flat_map(|(key, values)| figures_of(key, values)))
     }
 
-    /// The distributions of the round.
     pub fn into_values(self) -> BTreeMap<String, Values> {
         self.values
     }
 }
 
-/// The figures of a distribution, by key.
 pub fn figures_of(key: &str, values: &Values) -> impl Iterator<Item = (String, f64)> {
     values.statistics().into_iter().map(move |(statistic, value)| (format!("{key}.{statistic}"), value))
 }

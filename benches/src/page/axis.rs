@@ -2,55 +2,41 @@
 
 use crate::numbers::grouped;
 
-/// Ticks on an axis, about.
 const TICKS: f64 = 5.0;
 
 /// Decades of a logarithmic axis up to which 2 and 5 of each are written too.
 const FEW_DECADES: f64 = 1.6;
 
-/// The percentiles written beside an axis of them.
 const PERCENTILES: [f64; 7] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
-/// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// What it shows, with the unit where ticks have none.
     pub title: String,
-    /// Where a value is on it.
     pub scale: Scale,
-    /// How values are written.
     pub unit: Unit,
 }
 
-/// Where a value is on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// In proportion, from 0 on.
     Linear,
-    /// By its logarithm.
     Log,
     /// Parts of a whole, the nearer to 1 the wider apart: each nine takes as much room.
     Nines,
 }
 
-/// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// As numbers.
     Plain,
-    /// Nanoseconds, as ns, µs, ms or s.
     Nanos,
-    /// Parts of a whole, in percent.
     Percent,
 }
 
 impl Axis {
-    /// An axis.
     pub fn new(title: impl Into<String>, scale: Scale, unit: Unit) -> Self {
         Axis { title: title.into(), scale, unit }
     }
 
-    /// Whether a value has a place on it.
     pub fn shows(&self, value: f64) -> bool {
         self.place(value).is_finite()
     }
@@ -83,7 +69,6 @@ impl Axis {
         ([from, to.max(from + some)], ticks)
     }
 
-    /// A value as it is written.
     pub fn format(&self, value: f64) -> String {
         match self.unit {
             Unit::Plain => short(value),

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::draw;
-use super::headline::{Headline, Outcome, Side, answer, by_topic};
+use super::headline::{Headline, Side, answer, by_topic};
 use super::model::{Section, Table};
 use super::plot::{Kind, Plot};
 use super::{Page, WHAT_IT_IS};
@@ -76,29 +76,21 @@ fn card(title: &str, side: Side, headlines: &[Headline]) -> Markup {
 }
 
 fn line_of(line: &Headline) -> Markup {
-    let class = class_of(line.outcome);
+    let word = line.outcome.word();
+    let class = if word.is_empty() { "even" } else { word };
     html! {
         li {
             span { (line.label) }
             span.value.(class) { (line.value) }
             span.how { (line.interval) }
             span.how {
-                span.words { (line.words) @if !line.outcome.word().is_empty() { ", " } }
-                @if !line.outcome.word().is_empty() { strong.(class) { (line.outcome.word()) } }
+                span.words { (line.words) @if !word.is_empty() { ", " } }
+                @if !word.is_empty() { strong.(class) { (word) } }
             }
         }
     }
 }
 
-fn class_of(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Gain => "better",
-        Outcome::Loss => "worse",
-        Outcome::Even | Outcome::Unjudged => "even",
-    }
-}
-
-/// The name of a section's place on the page.
 fn anchor(place: usize) -> String {
     format!("section-{}", place + 1)
 }
@@ -167,18 +159,13 @@ fn picture(plot: &Plot, pictures: &mut usize) -> Markup {
                 desc id=(description) { (plot.in_words()) }
                 (PreEscaped(drawing))
             }
-            (legend(plot))
-        }
-    }
-}
-
-fn legend(plot: &Plot) -> Markup {
-    let Kind::Lines { series, .. } = &plot.kind else { return html! {} };
-    html! {
-        figcaption {
-            ul.legend {
-                @for (place, series) in series.iter().enumerate() {
-                    li { span.(format!("s{}", place + 1)) {} (series.label) }
+            @if let Kind::Lines { series, .. } = &plot.kind {
+                figcaption {
+                    ul.legend {
+                        @for (place, (label, _)) in series.iter().enumerate() {
+                            li { span.(format!("s{}", place + 1)) {} (label) }
+                        }
+                    }
                 }
             }
         }

@@ -6,44 +6,33 @@ use super::headline::Headline;
 use super::plot::Plot;
 use crate::stats::conclusion::{Conclusion, Verdict};
 
-/// What one file of results says.
 #[derive(Clone, Debug, Default)]
 pub struct Chapter {
-    /// For the first screen.
     pub headlines: Vec<Headline>,
-    /// For below it.
     pub sections: Vec<Section>,
 }
 
 /// A part of the page: one question, and its answer.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// The heading.
     pub title: String,
-    /// What it answers.
     pub question: String,
-    /// The command that measured it.
     pub command: String,
     /// The file that it is from; empty where there is none.
     pub file: String,
-    /// Why the numbers mean nothing, if they do not.
     pub note: Option<String>,
     /// How it was measured, in a sentence or two.
     pub method: String,
-    /// Pictures.
     pub plots: Vec<Plot>,
-    /// Numbers.
     pub tables: Vec<Table>,
     /// What a reader must know before believing the numbers.
     pub doubts: Vec<String>,
-    /// Whether they are where they should be.
     pub bars: Vec<Conclusion>,
     /// Whether only those bars are listed that are not met: there are many, and a table has them all.
     pub hides_met: bool,
 }
 
 impl Section {
-    /// The bars that are listed.
     pub fn listed_bars(&self) -> impl Iterator<Item = &Conclusion> {
         let is_listed =
             |bar: &&Conclusion| !self.hides_met || bar.verdict.is_some_and(|verdict| verdict != Verdict::Met);
@@ -66,18 +55,14 @@ pub type Column<R> = (&'static str, fn(&R) -> String);
 /// A table whose first column names the line.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// What it shows.
     pub caption: String,
-    /// The names of the columns.
     pub columns: Vec<String>,
-    /// The lines, as long as the list of columns.
     pub rows: Vec<Vec<String>>,
     /// How many columns, from the first on, are words and not numbers.
     pub words: usize,
 }
 
 impl Table {
-    /// An empty table with one column of words.
     pub fn new(caption: impl Into<String>, columns: &[&str]) -> Self {
         Table {
             caption: caption.into(),
@@ -99,7 +84,6 @@ impl Table {
         table
     }
 
-    /// A table of the simulator's.
     pub fn of_rows(caption: &str, Rows { columns, rows, words }: Rows) -> Self {
         Table { caption: caption.to_owned(), columns, rows, words }
     }

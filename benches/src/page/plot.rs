@@ -2,64 +2,41 @@
 
 use super::axis::{Axis, Scale, Unit};
 use super::headline::Better;
-use crate::numbers::{interval, ratio};
+use crate::numbers::with_interval;
 use crate::stats::Estimate;
 
 /// Lines told apart in one picture, at the most.
 pub const MOST_SERIES: usize = 6;
 
-/// A picture.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// The heading.
     pub title: String,
-    /// What is in it.
     pub kind: Kind,
 }
 
-/// What is in a picture.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Ratios, each drawn as a bar from 1.
     Ratios {
         /// What they are ratios to, and of what.
         axis: String,
-        /// Which way is better.
         better: Better,
-        /// The bars.
-        bars: Vec<RatioBar>,
+        bars: Vec<Ratio>,
     },
-    /// Lines.
     Lines {
-        /// What is to the right.
         x: Axis,
-        /// What is up.
         y: Axis,
-        /// The lines.
-        series: Vec<Series>,
+        series: Vec<Line>,
     },
 }
 
-/// A ratio in a picture.
-#[derive(Clone, Debug)]
-pub struct RatioBar {
-    /// Whose.
-    pub label: String,
-    /// How large, with the ends of its interval.
-    pub value: Estimate,
-}
+/// Its label, and how large it is.
+pub type Ratio = (String, Estimate);
 
-/// A line in a picture.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Whose.
-    pub label: String,
-    /// Where it goes.
-    pub points: Vec<(f64, f64)>,
-}
+/// Its label, and where it goes: to the right, and up.
+pub type Line = (String, Vec<(f64, f64)>);
 
 impl Plot {
-    /// Ratios with their intervals, if there are any.
     pub fn ratios(
         title: impl Into<String>,
         axis: impl Into<String>,
@@ -69,82 +46,57 @@ impl Plot {
         let drawable = |value: &Estimate| {
             [value.low, value.median, value.high].iter().all(|part| part.is_finite() && *part > 0.0)
         };
-        let bars: Vec<RatioBar> = bars
-            .into_iter()
-            .filter_map(|(label, value)| Some(RatioBar { label, value: value.filter(drawable)? }))
-            .collect();
+        let bars = bars.into_iter().filter_map(|(label, value)| Some((label, value.filter(drawable)?)));
+        let bars: Vec<Ratio> = bars.collect();
+        let is_empty = bars.is_empty();
         let kind = Kind::Ratios { axis: axis.into(), better, bars };
-        Some(Plot { title: title.into(), kind }).filter(|plot| !plot.is_empty())
+        (!is_empty).then(|| Plot { title: title.into(), kind })
     }
 
     /// Lines, if there are any: the first [`MOST_SERIES`] of those that have points where the axes can show them.
     pub fn lines(
         title: impl Into<String>,
         (x, y): (Axis, Axis),
-        series: impl IntoIterator<Item = (String, Vec<(f64, f64)>)>,
+        series: impl IntoIterator<Item = Line>,
     ) -> Option<Self> {
-        let seen = |(label, points): (String, Vec<(f64, f64)>)| {
-            let shown = |&(to_right, up): &(f64, f64)| x.shows(to_right) && y.shows(up);
-            Series { label, points: points.into_iter().filter(shown).collect() }
+        let shown = |(label, mut points): Line| {
+            points.retain(|&(to_right, up)| x.shows(to_right) && y.shows(up));
+            (!points.is_empty()).then_some((label, points))
         };
-        let series: Vec<Series> = series
-            .into_iter()
-            .map(seen)
-            .filter(|series| !series.points.is_empty())
-            .take(MOST_SERIES)
-            .collect();
-        let kind = Kind::Lines { x, y, series };
-        Some(Plot { title: title.into(), kind }).filter(|plot| !plot.is_empty())
-    }
-
-    fn is_empty(&self) -> bool {
-        match &self.kind {
-            Kind::Ratios { bars, .. } => bars.is_empty(),
-            Kind::Lines { series, .. } => series.is_empty(),
-        }
+        let series: Vec<Line> = series.into_iter().filter_map(shown).take(MOST_SERIES).collect();
+        (!series.is_empty()).then(|| Plot { title: title.into(), kind: Kind::Lines { x, y, series } })
     }
 
     /// What the picture shows, for those who do not see it.
     pub fn in_words(&self) -> String {
         match &self.kind {
             Kind::Ratios { axis, bars, .. } => {
-                let bars: Vec<String> = bars.iter().map(RatioBar::in_words).collect();
+                let in_words = |(label, value): &Ratio| format!("{label}: {}", with_interval(value));
+                let bars: Vec<String> = bars.iter().map(in_words).collect();
                 format!("{axis}. {}.", bars.join("; "))
             }
             Kind::Lines { x, y, series } => {
-                let lines: Vec<String> = series.iter().map(|series| series.in_words(x, y)).collect();
+                let place =
+                    |(to_right, up): (f64, f64)| format!("{} at {}", y.format(up), x.format(to_right));
+                let in_words = |(label, points): &Line| {
+                    let [from, to] = [points[0], points[points.len() - 1]].map(place);
+                    format!("{label}: from {from} to {to}")
+                };
+                let lines: Vec<String> = series.iter().map(in_words).collect();
                 format!("{} over {}. {}.", y.title, x.title, lines.join("; "))
             }
         }
     }
 }
 
-impl RatioBar {
-    fn in_words(&self) -> String {
-        format!("{}: {} ({})", self.label, ratio(self.value.median), interval(&self.value))
-    }
-}
-
-impl Series {
-    fn in_words(&self, x: &Axis, y: &Axis) -> String {
-        let place = |&(to_right, up): &(f64, f64)| format!("{} at {}", y.format(up), x.format(to_right));
-        let ends =
-            [self.points.first(), self.points.last()].map(|point| point.map_or_else(String::new, place));
-        format!("{}: from {} to {}", self.label, ends[0], ends[1])
-    }
-}
-
-/// The axes of a percentile plot of times.
 pub fn time_by_percentile(what: &str) -> (Axis, Axis) {
     (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Nanos))
 }
 
-/// The axes of a percentile plot of numbers.
 pub fn number_by_percentile(what: &str) -> (Axis, Axis) {
     (Axis::new("percentile", Scale::Nines, Unit::Percent), Axis::new(what, Scale::Log, Unit::Plain))
 }
 
-/// The axes of a cumulative distribution of times.
 pub fn distribution(what: &str) -> (Axis, Axis) {
     (
         Axis::new(what, Scale::Log, Unit::Nanos),
@@ -153,6 +105,6 @@ pub fn distribution(what: &str) -> (Axis, Axis) {
 }
 
 /// A line of points of a distribution, turned around for [`distribution`].
-pub fn turned((label, curve): (String, Vec<(f64, f64)>)) -> (String, Vec<(f64, f64)>) {
+pub fn turned((label, curve): Line) -> Line {
     (label, curve.into_iter().map(|(part, value)| (value, part)).collect())
 }

@@ -5,18 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::Options;
 use super::document::{self, Document};
-use super::options::Options;
 use super::read::{READERS, Reader};
-use crate::cli;
 use crate::failure::Failure;
 use crate::harness::target;
 
-/// The files that are asked for, which are run for first if that is asked for.
-///
-/// # Errors
-///
-/// If there are none, one cannot be read, or a run fails.
 pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
     let files = match (options.run, options.from.as_slice()) {
         (true, _) => run(options)?,
@@ -31,21 +25,16 @@ pub fn documents(options: &Options) -> Result<Vec<Document>, Failure> {
     files.iter().map(|file| Document::load(file)).collect()
 }
 
-/// Named files, and those in named folders.
 fn files_of(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in named {
-        match path.is_dir() {
-            true => files.extend(document::files_in(path)?),
-            false => files.push(path.clone()),
-        }
-    }
-    Ok(files)
+    let files = named.iter().map(|path| match path.is_dir() {
+        true => document::files_in(path),
+        false => Ok(vec![path.clone()]),
+    });
+    Ok(files.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// What earlier runs have left.
 fn earlier() -> Result<Vec<PathBuf>, Failure> {
-    let folder = Options::folder();
+    let folder = target::folder("report");
     let mut files = if folder.is_dir() { document::files_in(&folder)? } else { Vec::new() };
     let has_overhead = files.contains(&folder.join("overhead.json"));
     files.extend(newest_overhead().filter(|_| !has_overhead));
@@ -59,16 +48,16 @@ fn newest_overhead() -> Option<PathBuf> {
     results.filter(|result| result.is_file()).max()
 }
 
-/// Runs every scenario that this program has, each in a process of its own as by hand.
+/// Runs every scenario, each in a process of its own as by hand.
 fn run(options: &Options) -> Result<Vec<PathBuf>, Failure> {
-    let folder = Options::folder();
+    let folder = target::folder("report");
     fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, error.kind()))?;
-    let there = READERS.iter().filter(|reader| cli::has_command(reader.arguments[0]));
-    there.map(|reader| run_one(reader, options, &folder)).collect()
+    READERS.iter().map(|reader| run_one(reader, options, &folder)).collect()
 }
 
 fn run_one(reader: &Reader, options: &Options, folder: &Path) -> Result<PathBuf, Failure> {
-    let file = folder.join(reader.file_name());
+    let kind = reader.schema.strip_prefix("clockworker-").unwrap_or(reader.schema);
+    let file = folder.join(format!("{kind}.json"));
     let name = reader.arguments.join(" ");
     let failed = |reason: String| Failure::run(format!("'{name}' failed: {reason}"));
     let program = env::current_exe().map_err(|error| failed(error.to_string()))?;

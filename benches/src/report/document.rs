@@ -1,5 +1,6 @@
 //! A file of results, as a scenario has written it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,24 +10,18 @@ use serde_json::{Map, Value};
 
 use super::read;
 use crate::failure::Failure;
-use crate::page::model::Chapter;
 
-/// A file of results.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The file's name, without its folder.
     pub name: String,
-    /// What kind of file it is.
     pub schema: String,
-    /// On what it was measured: names and values, by name. Empty where nothing was measured.
-    pub facts: Vec<(String, String)>,
+    /// On what it was measured. Empty where nothing was measured.
+    pub facts: BTreeMap<String, String>,
     body: Value,
 }
 
-/// What stands for a fact that a file does not have.
 const UNKNOWN: &str = "unknown";
 
-/// What all files of results have.
 #[derive(Debug, Deserialize)]
 struct Head {
     schema: String,
@@ -35,32 +30,13 @@ struct Head {
     facts: Map<String, Value>,
 }
 
-/// What became of a file.
-#[derive(Debug)]
-pub enum Read {
-    /// It is in the report.
-    Chapter(Chapter),
-    /// It is left out, for this reason.
-    LeftOut(String),
-}
-
 impl Document {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is not JSON, or says nothing of its kind.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Document::parse(name, &text).map_err(|reason| unreadable(path, &reason))
     }
 
-    /// Reads a text.
-    ///
-    /// # Errors
-    ///
-    /// If it is not JSON, or says nothing of its kind.
     pub fn parse(name: String, text: &str) -> Result<Self, String> {
         let body: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let head = Head::deserialize(&body).map_err(|error| format!("not a file of results: {error}"))?;
@@ -70,34 +46,19 @@ impl Document {
             let (found, read) = (head.schema_version, reader.version);
             return Err(format!("its form has version {found}, this program reads {read}"));
         }
-        let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(&value))).collect();
+        let plain = |value| match value {
+            Value::Null => UNKNOWN.to_owned(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let facts = head.facts.into_iter().map(|(fact, value)| (fact, plain(value))).collect();
         Ok(Document { name, schema: head.schema, facts, body })
     }
 
-    /// What it says.
-    ///
-    /// # Errors
-    ///
-    /// If something is missing that files of its kind have.
-    pub fn read(&self) -> Result<Read, Failure> {
-        let Some(reader) = read::reader(&self.schema) else {
-            let reason = format!("{}: this program does not know files of kind '{}'", self.name, self.schema);
-            return Ok(Read::LeftOut(reason));
-        };
-        (reader.read)(self).map(Read::Chapter)
-    }
-
-    /// A fact of the machine, or that it is not known.
     pub fn fact(&self, key: &str) -> &str {
-        let found = self.facts.iter().find(|(fact, _)| fact == key);
-        found.map_or(UNKNOWN, |(_, value)| value)
+        self.facts.get(key).map_or(UNKNOWN, String::as_str)
     }
 
-    /// The content, as a reader needs it.
-    ///
-    /// # Errors
-    ///
-    /// If it is not like that.
     pub fn content<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         T::deserialize(&self.body)
             .map_err(|error| Failure::request(format!("cannot read '{}': {error}", self.name)))
@@ -108,20 +69,7 @@ fn unreadable(path: &Path, reason: &str) -> Failure {
     Failure::request(format!("cannot read '{}': {reason}", path.display()))
 }
 
-/// A fact as people read it.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => UNKNOWN.to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// The files of results in a folder, by name. Other files are left alone.
-///
-/// # Errors
-///
-/// If the folder cannot be read.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| unreadable(folder, &error.to_string());
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(unreadable)?.collect();
@@ -145,9 +93,8 @@ mod tests {
         let text = r#"{"schema":"x","schema_version":1,"facts":{"cpu":"Z80","cores":2,"steal":null}}"#;
         let document = parse(text).unwrap();
         assert_eq!(document.schema, "x");
-        let facts = [("cores", "2"), ("cpu", "Z80"), ("steal", "unknown")];
-        assert_eq!(document.facts, facts.map(|(fact, value)| (fact.to_owned(), value.to_owned())));
-        assert!(matches!(document.read().unwrap(), Read::LeftOut(reason) if reason.contains("'x'")));
+        let facts = ["cores", "cpu", "steal", "host"].map(|fact| document.fact(fact));
+        assert_eq!(facts, ["2", "Z80", "unknown", "unknown"]);
     }
 
     #[test]
@@ -161,7 +108,8 @@ mod tests {
     #[test]
     fn a_known_file_with_something_missing_is_refused_by_name() {
         let document = parse(r#"{"schema":"clockworker-compare","schema_version":2}"#).unwrap();
-        let failure = document.read().unwrap_err().to_string();
+        let reader = read::reader(&document.schema).unwrap();
+        let failure = (reader.read)(&document).unwrap_err().to_string();
         assert!(failure.starts_with("cannot read 'a.json': missing field"), "{failure}");
     }
 }

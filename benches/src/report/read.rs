@@ -1,11 +1,8 @@
 //! The scenarios whose files are read: one reader for each.
 
-pub mod simulate;
-pub mod theory;
-
 use super::document::Document;
+use super::simulate;
 use crate::failure::Failure;
-use crate::harness::heading;
 use crate::harness::measurement::Measurement;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
@@ -16,20 +13,15 @@ use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
 use crate::page::model::Chapter;
 
-/// Reads the files of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// What such a file calls itself.
     pub schema: &'static str,
-    /// The version of such files that is read.
     pub version: u32,
     /// What is to be run to get one.
     pub arguments: &'static [&'static str],
-    /// What it would answer.
     pub question: &'static str,
     /// What is to be added for a run of seconds.
     pub quick: &'static [&'static str],
-    /// Turns a file into a part of the page.
     pub read: fn(&Document) -> Result<Chapter, Failure>,
 }
 
@@ -42,16 +34,14 @@ pub const READERS: [Reader; 9] = [
     of::<Tcp>(),
     of::<Priority>(),
     of::<Tail>(),
-    simulate::READER,
-    theory::READER,
+    simulate::SIMULATED,
+    simulate::THEORY,
 ];
 
-/// The reader of files of such a kind.
 pub fn reader(schema: &str) -> Option<&'static Reader> {
     READERS.iter().find(|reader| reader.schema == schema)
 }
 
-/// The reader of a measurement's files.
 const fn of<M: Measurement>() -> Reader {
     Reader {
         schema: M::SCHEMA,
@@ -60,17 +50,5 @@ const fn of<M: Measurement>() -> Reader {
         question: M::QUESTION,
         quick: &["--quick"],
         read: |document| Ok(M::chapter(&document.content()?)),
-    }
-}
-
-impl Reader {
-    /// The name of its file in the report's folder.
-    pub fn file_name(&self) -> String {
-        format!("{}.json", self.schema.strip_prefix("clockworker-").unwrap_or(self.schema))
-    }
-
-    /// The command line that writes such a file.
-    pub fn command(&self) -> String {
-        heading::command(&self.arguments.join(" "))
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is measured here. Queues that always have work are picked and charged as the executor picks and charges them,
 //! poll by poll, and what they got is drawn beside what they are owed. The same on every machine.
 
-use clockworker::schedulers::{Eevdf, QueueId, Share};
+use clockworker::schedulers::{Eevdf, Share};
 
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Headline, Outcome, Side};
@@ -12,10 +12,8 @@ use crate::page::plot::Plot;
 
 const MILLI: u64 = 1_000_000;
 
-/// How long is simulated.
 const END: u64 = 1_000 * MILLI;
 
-/// The first picture's end.
 const SOON: u64 = 50 * MILLI;
 
 /// The second picture: shares of each such window, up to its end.
@@ -28,7 +26,6 @@ const GUEST: [u64; 2] = [200 * MILLI, 400 * MILLI];
 /// What each queue asks for per turn: the executor's default.
 const REQUEST: u64 = clockworker::DEFAULT_REQUEST.as_nanos() as u64;
 
-/// A queue that always has work.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     name: &'static str,
@@ -45,7 +42,6 @@ const QUEUES: [Queue; 3] = [
 /// Service got by each queue: (when, how much since the start), after every poll.
 type Service = [Vec<(u64, u64)>; QUEUES.len()];
 
-/// The chapter: two pictures, a table, and a line on the first screen.
 pub fn chapter() -> Chapter {
     let always = run([0, END]);
     let guest = run(GUEST);
@@ -77,18 +73,16 @@ fn run([comes, goes]: [u64; 2]) -> Service {
     let mut got = [0; QUEUES.len()];
     let mut now = 0;
     queues[..QUEUES.len() - 1].iter().for_each(|&queue| eevdf.wake(queue));
-    let (mut here, mut left) = (false, false);
+    let mut is_here = false;
     while now < END {
-        if !here && now >= comes {
-            eevdf.wake(guest);
-            here = true;
+        match (is_here, (comes..goes).contains(&now)) {
+            (false, true) => eevdf.wake(guest),
+            (true, false) => eevdf.sleep(guest),
+            _ => {}
         }
-        if here && !left && now >= goes {
-            eevdf.sleep(guest);
-            left = true;
-        }
+        is_here = (comes..goes).contains(&now);
         let Some(queue) = eevdf.pick() else { break };
-        let place = place_of(&queues, queue);
+        let place = queues.iter().position(|&other| other == queue).expect("what is picked was added");
         let poll_ns = QUEUES[place].poll_ns;
         eevdf.charge(queue, poll_ns);
         now += poll_ns;
@@ -98,11 +92,6 @@ fn run([comes, goes]: [u64; 2]) -> Service {
     service
 }
 
-fn place_of(queues: &[QueueId], queue: QueueId) -> usize {
-    queues.iter().position(|&other| other == queue).expect("what is picked was added")
-}
-
-/// What a queue had got by then.
 fn got_by(service: &[(u64, u64)], when: u64) -> u64 {
     let polls = service.partition_point(|&(now, _)| now <= when);
     polls.checked_sub(1).map_or(0, |last| service[last].1)
@@ -143,7 +132,6 @@ fn by_window(service: &Service) -> Option<Plot> {
     Plot::lines("A queue comes at 200 ms and goes at 400 ms", axes, series)
 }
 
-/// The times of the table's columns.
 const TIMES: [(u64, &str); 4] =
     [(MILLI, "after 1 ms"), (10 * MILLI, "10 ms"), (100 * MILLI, "100 ms"), (END, "1 s")];
 

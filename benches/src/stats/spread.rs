@@ -1,19 +1,31 @@
 //! How values are spread: percentiles, the largest and the mean, and enough points to draw their distribution.
 
-use crate::stats::latencies::{Latencies, WORST};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+/// What a task without an end counts as: longer than any task that has ended can have taken.
+pub const WORST: Duration = Duration::from_secs(60);
+
+/// A generator later than this had to share its core: a tenth of the shortest piece of work is lost in the
+/// latencies.
+pub const TOLERABLE_LATENESS_NS: u64 = 10_000;
 
 /// Points of a distribution that are kept for drawing it: this many for each power of two towards 1.
 const POINTS_PER_HALVING: u32 = 2;
 const HALVINGS: u32 = 14;
 
-/// Values gathered, of one window or of many.
+/// Whether a percentile is a task that never ended, and not a time that was measured.
+pub fn is_worst(nanos: u64) -> bool {
+    nanos >= WORST.as_nanos() as u64
+}
+
+/// Values gathered in an HDR histogram, of one window or of many.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// What the histogram counts in.
     unit: f64,
-    histogram: Latencies,
+    histogram: Histogram<u64>,
     sum: f64,
-    count: u64,
     missing: u64,
     largest: f64,
 }
@@ -28,14 +40,14 @@ impl Default for Values {
 impl Values {
     /// None yet; kept to three digits, or to `unit` where that is more.
     pub fn to_the(unit: f64) -> Self {
-        Values { unit, histogram: Latencies::default(), sum: 0.0, count: 0, missing: 0, largest: 0.0 }
+        let most = WORST.as_nanos() as u64;
+        let histogram = Histogram::new_with_bounds(1, most, 3).expect("the bounds are in order");
+        Values { unit, histogram, sum: 0.0, missing: 0, largest: 0.0 }
     }
 
-    /// Adds one.
     pub fn add(&mut self, value: f64) {
-        self.histogram.extend([Some((value / self.unit).round() as u64)]);
+        self.histogram.saturating_record((value / self.unit).round() as u64);
         self.sum += value;
-        self.count += 1;
         self.largest = self.largest.max(value);
     }
 
@@ -52,28 +64,24 @@ impl Values {
         values
     }
 
-    /// Adds all of `others`, which have the same unit.
     pub fn merge(&mut self, others: &Values) {
-        self.histogram.merge(&others.histogram);
+        self.histogram.add(&others.histogram).expect("all have the same bounds");
         self.sum += others.sum;
-        self.count += others.count;
         self.missing += others.missing;
         self.largest = self.largest.max(others.largest);
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
-        self.count
+        self.histogram.len()
     }
 
-    /// How many of them are waits without an end.
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
     /// The mean; zero if there are none.
     pub fn mean(&self) -> f64 {
-        self.sum / self.count.max(1) as f64
+        self.sum / self.count().max(1) as f64
     }
 
     /// How they are spread, by name; all zero if there are none.
@@ -96,9 +104,8 @@ impl Values {
         (0..=HALVINGS * POINTS_PER_HALVING).map(halving).map(|part| (part, self.at(part))).collect()
     }
 
-    /// What that part of them is no larger than.
     pub fn at(&self, part: f64) -> f64 {
-        self.histogram.at(part) as f64 * self.unit
+        self.histogram.value_at_quantile(part) as f64 * self.unit
     }
 }
 
@@ -124,6 +131,23 @@ mod tests {
         let mut values = Values::to_the(0.25);
         values.add(1.26);
         assert_eq!((values.at(0.5), values.statistics()[5]), (1.25, ("max", 1.26)));
+    }
+
+    #[test]
+    fn percentiles_are_right_to_three_digits() {
+        let latencies = Values::of_nanos((1..=1_000).map(|micros| Some(micros * 1_000)));
+        for (part, exact) in [(0.5, 500_000.0), (0.9, 900_000.0), (0.99, 990_000.0)] {
+            let found = latencies.at(part);
+            assert!((found / exact - 1.0).abs() < 0.001, "{found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn tasks_without_an_end_are_the_worst_and_never_left_out() {
+        let latencies = Values::of_nanos((0..100).map(|task| (task >= 2).then_some(1_000)));
+        assert!(latencies.at(0.9) < 1_010.0);
+        assert!(is_worst(latencies.at(0.99) as u64));
+        assert_eq!((latencies.count(), latencies.missing()), (100, 2));
     }
 
     #[test]

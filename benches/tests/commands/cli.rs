@@ -199,12 +199,10 @@ fn check_tail_arm(arm: &Value, jobs: u64) {
 fn a_quick_priority_has_every_scene() {
     let (_, report) = quick("priority");
     let scenes = list(&report, "cells");
-    let name = |scene: &Value| format!("{} {}", scene["section"], scene["background_poll_us"]);
+    let name =
+        |scene: &Value| format!("{} {}", scene["section"].as_str().unwrap(), scene["background_poll_us"]);
     let named: Vec<String> = scenes.iter().map(name).collect();
-    assert_eq!(
-        named,
-        [r#""shares" 20"#, r#""shares" 100"#, r#""shares" 500"#, r#""request" 100"#, r#""sleeping" 100"#]
-    );
+    assert_eq!(named.join(", "), "shares 20, shares 100, shares 500, request 100, sleeping 100");
     for scene in scenes {
         let named = arms(scene);
         assert_eq!(named[..2], ["foreground_only", "foreground_only_again"]);
@@ -240,6 +238,16 @@ fn what_is_named_is_measured_and_nothing_else() {
             &["bimodal at 50 %", "bimodal at 95 %", "up to 50 µs"],
             &["pareto", "at 90 %"],
         ),
+        (
+            "service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas",
+            &["3 × 50 µs", "QLAS"],
+            &["monoio,", "two queues"],
+        ),
+        (
+            "tcp --quick --hosts tokio --only plain --connections 1,3 --loads 40",
+            &["TCP echo, alone", "tokio, 1 connection, 1,024 B", "tokio, 3 connections, 1,024 B", "(40 %)"],
+            &["monoio,", "smol", "background work", "by host budget", "(50 %)"],
+        ),
     ] {
         let printed = printed_by(line);
         assert_prints(&printed, wanted);
@@ -261,15 +269,9 @@ fn every_run_has_its_folder_of_artefacts() {
 fn nonsense_is_refused_in_one_line() {
     for (line, wanted) in [
         ("compare --scenario latency", "possible values: overhead, background"),
-        ("compare --rounds many", "'many'"),
         ("compare --rounds 0", "'0'"),
-        ("compare --rounds=-4", "'-4'"),
         ("compare --repetitions 1e3", "'1e3'"),
-        ("compare --seed 18446744073709551616", "'18446744073709551616'"),
-        ("compare --seed", "--seed"),
         ("compare --no-such-option", "--no-such-option"),
-        ("compare overhead", "'overhead'"),
-        ("compare --quick --quick", "--quick"),
         ("compare --scenario two\n\nlines", "two lines"),
         ("contrast", "'contrast'"),
         ("overhead --only poll", "possible values: polls, spawn, wake"),
@@ -279,6 +281,19 @@ fn nonsense_is_refused_in_one_line() {
         ("tail --load 100", "--load"),
         ("tail --service uniform", "uniform"),
         ("priority --only compare", "compare"),
+        ("service --compactors 1001", "--compactors"),
+        ("service --host smol", "tokio"),
+        ("service --arms none", "'none'"),
+        ("service --arms native", "nothing to compare"),
+        ("service --chunks 0", "--chunks"),
+        ("service-server {}", "missing field"),
+        ("tcp --connections 0", "--connections"),
+        ("tcp --hosts mio", "'mio'"),
+        ("tcp --only all", "'all'"),
+        ("tcp --sizes 65537", "--sizes"),
+        ("tcp --window 1", "--window"),
+        ("tcp --polls 100-20", "--polls"),
+        ("tcp-server {}", "missing field"),
         #[cfg(unix)]
         ("compare --json /dev/null", "not a regular file"),
         ("compare --json ", "--json"),
@@ -315,14 +330,8 @@ fn a_link_goes_on_leading_to_the_file() {
 
 #[test]
 fn help_and_version_are_no_errors() {
-    for (line, wanted) in [
-        ("--help", "compare"),
-        ("compare --help", "--quick"),
-        ("overhead --help", "boxed_loop"),
-        ("--version", "clockworker-benches "),
-    ] {
-        assert_prints(&printed_by(line), &[wanted]);
-    }
+    assert_prints(&printed_by("overhead --help"), &["--quick", "boxed_loop"]);
+    assert_prints(&printed_by("--version"), &["clockworker-benches "]);
     let no_command = run(&[]);
     assert_eq!(no_command.status.code(), Some(2));
     assert!(text(&no_command.stderr).contains("Usage: clockworker-benches"));

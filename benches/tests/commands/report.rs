@@ -3,17 +3,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tempfile::TempDir;
+
+use crate::support::{assert_prints, assert_refused, program, text};
 
 fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report").join(name)
 }
 
 fn report(directory: &TempDir, arguments: &[&str], from: &[PathBuf]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
-    command.arg("report").args(arguments).current_dir(directory.path());
+    let mut command = program(&["report"]);
+    command.args(arguments).current_dir(directory.path());
     command.env("CARGO_TARGET_DIR", directory.path().join("target"));
     if !from.is_empty() {
         command.arg("--from").args(from);
@@ -25,32 +27,15 @@ fn report(directory: &TempDir, arguments: &[&str], from: &[PathBuf]) -> Output {
 fn written(from: &[PathBuf]) -> [String; 2] {
     let directory = TempDir::new().unwrap();
     let output = report(&directory, &["--out", "page.html", "--markdown", "page.md"], from);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", text(&output.stderr));
     ["page.html", "page.md"].map(|name| fs::read_to_string(directory.path().join(name)).unwrap())
-}
-
-fn refusal(arguments: &[&str], from: &[PathBuf]) -> String {
-    let output = report(&TempDir::new().unwrap(), arguments, from);
-    let line = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), line.lines().count()), (Some(2), 1), "{line}");
-    line
 }
 
 /// What a reader sees of a piece of HTML, tags as single spaces.
 fn seen(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for character in html.chars() {
-        match character {
-            '<' => inside = true,
-            '>' => {
-                inside = false;
-                text.push(' ');
-            }
-            other if !inside => text.push(other),
-            _ => {}
-        }
-    }
+    let behind_tag =
+        |piece: &str| piece.split_once('>').map_or_else(|| piece.to_owned(), |(_, text)| format!(" {text}"));
+    let text: String = html.split('<').map(behind_tag).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -60,12 +45,6 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     &text[from..from + to]
 }
 
-fn assert_contains(text: &str, wanted: &[&str]) {
-    for wanted in wanted {
-        assert!(text.contains(wanted), "'{wanted}' is not in:\n{text}");
-    }
-}
-
 #[test]
 fn the_first_screen_says_what_it_costs_and_what_you_gain() {
     let [page, _] = written(&[recorded("")]);
@@ -73,7 +52,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
     let sentence = "Next to tokio’s LocalSet: a poll takes 0.32 × as it comes, 0.86 × with LAS, background work gets 0.90 × \
                     done; foreground p99 beside it is 0.65 ×, p99 slowdown of jobs 0.24 × with QLAS.";
     let (costs, gains) = screen.split_once(" What you gain ").expect("two cards");
-    assert_contains(
+    assert_prints(
         costs,
         &[
             &seen(sentence),
@@ -85,7 +64,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
             "p99 slowdown, jobs of 10 ms – 100 ms ÷ LocalSet’s tail LAS 1.40 × no interval 40 % more QLAS",
         ],
     );
-    assert_contains(
+    assert_prints(
         gains,
         &[
             "Imports changed ÷ LocalSet’s service mean, 16 × 100 µs 0.12 × 0.12 – 0.12 88 % less, better main_spawns_two",
@@ -121,7 +100,7 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
     assert_eq!(sections, wanted);
     assert_eq!(page.matches("class=\"plot\"").count(), 31);
     let text = seen(&page);
-    assert_contains(
+    assert_prints(
         &text,
         &[
             "1 × 100 µs two queues, 19:1 114 1.04 (1.03 – 1.05)",
@@ -161,16 +140,16 @@ fn the_page_needs_nothing_but_itself() {
 fn pictures_and_tables_can_be_read_without_seeing_them() {
     let [page, _] = written(&[recorded("")]);
     for picture in page.split("<svg").skip(1).map(|part| &part[..part.find("</svg>").unwrap()]) {
-        assert_contains(picture, &["viewBox=\"0 0 400 ", "role=\"img\"", "<title id=", "<desc id="]);
+        assert_prints(picture, &["viewBox=\"0 0 400 ", "role=\"img\"", "<title id=", "<desc id="]);
         let names = between(picture, "aria-labelledby=\"", "\" ").replace("aria-labelledby=\"", "");
         let names = names.split('"').next().unwrap();
         assert!(names.split(' ').all(|name| page.matches(&format!("id=\"{name}\"")).count() == 1), "{names}");
     }
     for table in page.split("<table").skip(1).map(|part| &part[..part.find("</table>").unwrap()]) {
-        assert_contains(table, &["<caption>", "scope=\"col\"", "scope=\"row\""]);
+        assert_prints(table, &["<caption>", "scope=\"col\"", "scope=\"row\""]);
     }
     let described = "WokenFirst, one queue: 0.34 (0.33 – 0.35); WokenFirst, two queues: 0.41 (0.40 – 0.42)";
-    assert_contains(&page, &[described]);
+    assert_prints(&page, &[described]);
 }
 
 #[test]
@@ -203,7 +182,7 @@ fn the_same_files_in_any_order_give_the_same_bytes() {
 fn what_was_not_measured_is_named_with_what_to_run() {
     let [page, markdown] = written(&[recorded("overhead.json")]);
     let text = seen(&page);
-    assert_contains(
+    assert_prints(
         &text,
         &[
             "a poll takes 0.33 × as it comes, 0.87 × with LAS",
@@ -212,7 +191,7 @@ fn what_was_not_measured_is_named_with_what_to_run() {
         ],
     );
     assert!(!text.contains("-- overhead --json FILE"));
-    assert_contains(
+    assert_prints(
         &markdown,
         &["Not here: What does the order of work do to the slowest jobs, short and long? `"],
     );
@@ -228,14 +207,14 @@ fn a_run_that_was_no_measurement_is_marked_on_top() {
     fs::write(&file, quick).unwrap();
     let [page, markdown] = written(&[file]);
     let screen = seen(between(&page, "<header>", "</header>"));
-    assert_contains(&screen, &["quick: not a measurement (quick.json)"]);
-    assert_contains(&markdown, &["**quick: not a measurement** (quick.json)\n"]);
+    assert_prints(&screen, &["quick: not a measurement (quick.json)"]);
+    assert_prints(&markdown, &["**quick: not a measurement** (quick.json)\n"]);
 }
 
 #[test]
 fn markdown_has_the_tables() {
     let [_, markdown] = written(&[recorded("")]);
-    assert_contains(
+    assert_prints(
         &markdown,
         &[
             "| Time per poll ÷ LocalSet’s: QLAS | **0.84\u{a0}×** | 0.83 – 0.85 | 16 % less, better | `compare` |",
@@ -253,17 +232,20 @@ fn files_of_unknown_kinds_are_left_out_and_named() {
     fs::write(&file, r#"{"schema":"clockworker-new","schema_version":1}"#).unwrap();
     let [page, _] = written(&[recorded("compare.json"), file]);
     let wanted = "Left out: new.json: this program does not know files of kind &#39;clockworker-new&#39;";
-    assert_contains(&seen(&page).replace('\'', "&#39;"), &[wanted]);
+    assert_prints(&seen(&page).replace('\'', "&#39;"), &[wanted]);
 }
 
 #[test]
 fn what_cannot_be_reported_is_refused() {
-    assert_contains(&refusal(&[], &[]), &["no files of results there: --run makes them"]);
-    assert_contains(&refusal(&[], &[PathBuf::from("gone.json")]), &["cannot read 'gone.json'"]);
     let directory = TempDir::new().unwrap();
-    let file = directory.path().join("bad.json");
-    fs::write(&file, "{\"schema\":").unwrap();
-    assert_contains(&refusal(&[], &[file]), &["bad.json': EOF"]);
-    assert_contains(&refusal(&["--out", "/nowhere/page.html"], &[recorded("tcp.json")]), &["cannot write"]);
-    assert_contains(&refusal(&["--quick"], &[]), &["--run"]);
+    let bad = directory.path().join("bad.json");
+    fs::write(&bad, "{\"schema\":").unwrap();
+    let refused = |arguments: &[&str], from: &[PathBuf], wanted| {
+        assert_refused(&report(&directory, arguments, from), wanted);
+    };
+    refused(&[], &[], "no files of results there: --run makes them");
+    refused(&[], &[PathBuf::from("gone.json")], "cannot read 'gone.json'");
+    refused(&[], &[bad], "bad.json': EOF");
+    refused(&["--out", "/nowhere/page.html"], &[recorded("tcp.json")], "cannot write");
+    refused(&["--quick"], &[], "--run");
 }

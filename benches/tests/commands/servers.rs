@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{arms, assert_prints, assert_refused, list, printed_by, quick, run};
+use crate::support::{arms, assert_prints, assert_refused, list, quick};
 
 const SERVICES_ON_TOKIO: [&str; 6] =
     ["native", "native_again", "imports", "imports_tokio_yield", "two_queues", "qlas"];
@@ -97,44 +97,6 @@ fn check_latencies(cell: &Value, arm: &Value, key: &str) {
     // The same schedules for all.
     let messages = |arm: &Value| arm["distributions"][key]["count"].clone();
     assert_eq!(messages(arm), messages(&cell["arms"][0]));
-}
-
-#[test]
-fn only_what_is_asked_for_is_run() {
-    let printed = printed_by("service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas");
-    assert_prints(&printed, &["3 × 50 µs", "QLAS"]);
-    assert!(!printed.contains("monoio,") && !printed.contains("two queues"), "{printed}");
-    let printed = printed_by("tcp --quick --hosts tokio --only plain --connections 1,3 --loads 40");
-    assert_prints(
-        &printed,
-        &["TCP echo, alone", "tokio, 1 connection, 1,024 B", "tokio, 3 connections, 1,024 B", "(40 %)"],
-    );
-    for unwanted in ["monoio,", "smol", "background work", "by host budget", "(50 %)"] {
-        assert!(!printed.contains(unwanted), "{unwanted} is in:\n{printed}");
-    }
-}
-
-#[test]
-fn nonsense_is_refused_in_one_line() {
-    let lines = [
-        ("service --compactors 1001", "--compactors"),
-        ("service --host smol", "tokio"),
-        ("service --arms none", "'none'"),
-        ("service --arms native", "nothing to compare"),
-        ("service --chunks 0", "--chunks"),
-        ("service --rounds 1", "--rounds"),
-        ("service-server {}", "missing field"),
-        ("tcp --connections 0", "--connections"),
-        ("tcp --hosts mio", "'mio'"),
-        ("tcp --only all", "'all'"),
-        ("tcp --sizes 65537", "--sizes"),
-        ("tcp --window 1", "--window"),
-        ("tcp --polls 100-20", "--polls"),
-        ("tcp-server {}", "missing field"),
-    ];
-    lines.iter().for_each(|(line, wanted)| {
-        assert_refused(&run(&line.split(' ').collect::<Vec<_>>()), wanted);
-    });
 }
 
 #[cfg(unix)]

@@ -6,14 +6,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The program with these arguments.
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_clockworker-benches"));
     command.args(arguments);
     command
 }
 
-/// Runs the program.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     program(arguments).output().expect("the program starts")
 }
@@ -36,7 +34,8 @@ pub(crate) fn quick(line: &str) -> (String, Value) {
     let printed = printed_by(&format!("{line} --quick --json {}", file.display()));
     let entries = fs::read_dir(directory.path()).unwrap();
     assert!(entries.map(|entry| entry.unwrap().path()).eq([file.clone()]), "nothing else is left");
-    assert_unjudged(&printed);
+    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
+    assert!(!printed.contains("; wanted") && !printed.contains("Bars: "), "{printed}");
     let written = fs::read_to_string(&file).unwrap();
     assert!(!written.contains(env!("CARGO_MANIFEST_DIR")) && !written.contains("results.json"));
     let report: Value = serde_json::from_str(&written).unwrap();
@@ -44,12 +43,6 @@ pub(crate) fn quick(line: &str) -> (String, Value) {
     assert_eq!(report["note"], "quick: not a measurement");
     assert!(list(&report, "bars").iter().all(|bar| bar["bar"].is_null() && bar["verdict"].is_null()));
     (printed, report)
-}
-
-/// A quick run says so, and has no verdicts.
-pub(crate) fn assert_unjudged(printed: &str) {
-    assert!(printed.starts_with("quick: not a measurement\n"), "{printed}");
-    assert!(!printed.contains("; wanted") && !printed.contains("Bars: "), "{printed}");
 }
 
 pub(crate) fn assert_prints(printed: &str, wanted: &[&str]) {

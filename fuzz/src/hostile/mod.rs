@@ -26,7 +26,6 @@ use plan::Bytewise;
 use scene::Scene;
 use task::Place;
 
-/// Tasks at most.
 const TASKS: usize = 48;
 
 /// Runs the scene that `data` says.
@@ -61,7 +60,6 @@ fn settle(scene: &Scene, ex: &Executor) {
     assert_eq!(settle_run(pin!(turns(scene, ex))), None);
 }
 
-/// The program between turns.
 fn perform(scene: &Rc<Scene>, ex: &Executor) {
     while let Some(op) = scene.program.try_next() {
         match op % 16 {
@@ -79,7 +77,6 @@ fn perform(scene: &Rc<Scene>, ex: &Executor) {
     }
 }
 
-/// Lets every task end, and looks at every handle.
 fn finish(scene: &Rc<Scene>, ex: &Executor) {
     settle(scene, ex);
     scene.assert_no_wake_lost();
@@ -92,7 +89,6 @@ fn finish(scene: &Rc<Scene>, ex: &Executor) {
     scene.assert_accounts(ex);
 }
 
-/// Drops everything.
 fn end(scene: &Scene, ex: Executor) {
     drop(scene.queues.take());
     drop(ex);

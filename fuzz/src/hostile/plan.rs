@@ -70,7 +70,6 @@ impl Bytewise {
     }
 }
 
-/// The next misdeed.
 fn draw(scene: &Scene) -> Option<(u8, u8)> {
     let delay = scene.plan.try_next()?;
     Some((delay % 64, scene.plan.byte()))

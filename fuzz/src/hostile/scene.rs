@@ -23,7 +23,6 @@ pub(super) struct Owed {
     pub(super) since: u64,
 }
 
-/// The scene.
 #[derive(Default)]
 pub(super) struct Scene {
     pub(super) program: Tape,
@@ -41,7 +40,6 @@ pub(super) struct Scene {
     pub(super) hostile_polls: Cell<u64>,
     /// By slot, the task that has it in the hostile queue.
     pub(super) slots: RefCell<Vec<Option<(TaskId, usize)>>>,
-    /// What the scheduler owes.
     pub(super) owed: RefCell<Vec<Owed>>,
     /// What its fault must be reported as, once it has one.
     pub(super) at_fault: OnceCell<&'static [PolicyFault]>,
@@ -165,7 +163,6 @@ impl Scene {
         }
     }
 
-    /// Looks whether a task has ended.
     pub(super) fn look_at_handle(&self, which: u8) {
         if let Some(index) = self.some_task(which) {
             self.entry(index).joined_by.set(None);

@@ -13,7 +13,6 @@ use clockworker_testing::panics::panic_as_meant;
 
 use super::scene::Scene;
 
-/// Where a task is spawned.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     Hostile,
@@ -23,7 +22,6 @@ pub(super) enum Place {
     Beside,
 }
 
-/// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Completed,
@@ -31,7 +29,6 @@ pub(super) enum End {
     Cancelled,
 }
 
-/// What is known of a task.
 #[derive(Default)]
 pub(super) struct Entry {
     /// It was woken since its last poll, or is new.
@@ -56,7 +53,6 @@ pub(super) struct Output {
     _counted: Rc<()>,
 }
 
-/// The future of a task.
 pub(super) struct Programmed {
     pub(super) index: usize,
     pub(super) entry: Rc<Entry>,

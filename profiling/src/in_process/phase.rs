@@ -1,6 +1,5 @@
 //! What a poll consists of, and which function belongs to what.
 
-/// What time goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Spawn,
@@ -183,16 +182,14 @@ mod tests {
     use super::*;
 
     /// Functions as a release build has them, the innermost first; the last is the one that decides.
+    #[rustfmt::skip]
     const SEEN: &[(Phase, &[&str])] = &[
         (Phase::Spawn, &["slab::Slab<T>::insert_at", "clockworker::queue::records::Records::insert"]),
         (Phase::Spawn, &["clockworker::run::queue::RunQueue::spawn"]),
         (Phase::Spawn, &["clockworker::run::spawn::<impl clockworker::run::core::Core>::spawn"]),
-        (
-            Phase::ReadyList,
-            &[
-                "<clockworker_schedulers::policies::qlas::Qlas as clockworker_schedulers::scheduler::Scheduler>::pop",
-            ],
-        ),
+        (Phase::ReadyList, &[
+            "<clockworker_schedulers::policies::qlas::Qlas as clockworker_schedulers::scheduler::Scheduler>::pop",
+        ]),
         (Phase::ReadyList, &["clockworker_schedulers::parts::buckets::Buckets<T>::push_back"]),
         (Phase::Pick, &["clockworker_schedulers::eevdf::Eevdf::pick_contended"]),
         (Phase::Pick, &["clockworker_schedulers::parts::tournament::Tournament::reserve"]),
@@ -201,36 +198,22 @@ mod tests {
         (Phase::Clock, &["core::cell::Cell<T>::set", "clockworker::run::meter::Meter::read"]),
         (Phase::Waker, &["core::ptr::non_null::NonNull<T>::new", "clockworker::task::waker::wake_by_ref"]),
         // Shared by several phases: the caller's rule decides, wherever it is.
-        (
-            Phase::Waker,
-            &["clockworker::task::owner::OwnerCell<T>::get", "clockworker::task::header::wake_task"],
-        ),
+        (Phase::Waker, &["clockworker::task::owner::OwnerCell<T>::get", "clockworker::task::header::wake_task"]),
         (Phase::State, &["clockworker::task::waker::lend"]),
         (Phase::State, &["slab::Slab<T>::get_mut", "clockworker::queue::records::Records::take_ready"]),
-        (
-            Phase::Own,
-            &[
-                "<clockworker_benches::workload::self_waking::SelfWaking as core::future::future::Future>::poll",
-            ],
-        ),
+        (Phase::Own, &["<clockworker_benches::workload::self_waking::SelfWaking as core::future::future::Future>::poll"]),
         (Phase::Finish, &["clockworker::task::state::State::complete_unwatched"]),
         (Phase::Finish, &["clockworker::task::live::LiveTask::complete"]),
         (Phase::Memory, &["_int_malloc"]),
         (Phase::Memory, &["libc.so.6"]),
         (Phase::Loop, &["clockworker::run::pick::<impl clockworker::run::core::Core>::enter_task"]),
         (Phase::Loop, &["clockworker::run::timing::Timing::end"]),
-        (
-            Phase::Waker,
-            &[
-                "tokio::runtime::task::state::State::fetch_update_action",
-                "tokio::runtime::task::state::State::transition_to_notified_by_ref",
-            ],
-        ),
+        (Phase::Waker, &[
+            "tokio::runtime::task::state::State::fetch_update_action",
+            "tokio::runtime::task::state::State::transition_to_notified_by_ref",
+        ]),
         (Phase::State, &["tokio::runtime::task::state::State::ref_dec"]),
-        (
-            Phase::ReadyList,
-            &["tokio::loom::std::mutex::Mutex<T>::lock", "tokio::task::local::LocalSet::next_task"],
-        ),
+        (Phase::ReadyList, &["tokio::loom::std::mutex::Mutex<T>::lock", "tokio::task::local::LocalSet::next_task"]),
         (Phase::Loop, &["tokio::runtime::context::CONTEXT::{{constant}}", "tokio::runtime::context::budget"]),
         (Phase::Host, &["tokio::runtime::time::Driver::park_internal"]),
         (Phase::Host, &["epoll_wait"]),

@@ -10,8 +10,9 @@ use clockworker_benches::failure::Failure;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
 use clockworker_benches::workload::shape::Shape;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 
-use super::kernel::Counts;
 use super::phase::{TITLES, classify};
 use super::sampler::{Listening, PERIOD, Sampler, taken};
 use super::table::{apportion, layout};
@@ -28,7 +29,7 @@ struct Account {
     time: Duration,
     /// Which of the samples are its own.
     spans: Vec<Range<usize>>,
-    kernel: Counts,
+    kernel: KernelCounts,
     /// Its samples by phase, and by function inside each.
     by_phase: [usize; PHASES],
     by_function: [HashMap<String, usize>; PHASES],
@@ -38,7 +39,15 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
     let shape = options.workload.shape();
     let sampler =
         Sampler::start().map_err(|errno| Failure::run(format!("no timer to sample by: {errno}")))?;
-    let mut accounts: Vec<Account> = options.executors.iter().copied().map(Account::new).collect();
+    let account = |&contestant| Account {
+        contestant,
+        time: Duration::ZERO,
+        spans: Vec::new(),
+        kernel: KernelCounts::default(),
+        by_phase: [0; PHASES],
+        by_function: Default::default(),
+    };
+    let mut accounts: Vec<Account> = options.executors.iter().map(account).collect();
     // What happens once in a process, calibrating the clock above all, is not the workload's.
     options.executors.iter().for_each(|executor| executor.run(Shape::new(1, 0), || (), |()| ()));
     let rounds = repeat(options.length, || accounts.iter_mut().for_each(|account| account.round(shape)));
@@ -67,19 +76,8 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
 }
 
 impl Account {
-    fn new(contestant: Contestant) -> Self {
-        Account {
-            contestant,
-            time: Duration::ZERO,
-            spans: Vec::new(),
-            kernel: Counts::default(),
-            by_phase: [0; PHASES],
-            by_function: Default::default(),
-        }
-    }
-
     fn round(&mut self, shape: Shape) {
-        let kernel = Counts::now();
+        let before = KernelCounts::now();
         let first = taken();
         let begin = || (Stopwatch::start(), Listening::begin());
         let end = |(watch, listening): (Stopwatch, Listening)| {
@@ -88,7 +86,7 @@ impl Account {
         };
         self.time += self.contestant.run(shape, begin, end);
         self.spans.push(first..taken());
-        self.kernel.add_since(kernel);
+        self.kernel.add_since(before);
     }
 
     fn classify(&mut self, samples: &[usize], names: &mut Names) {
@@ -117,7 +115,7 @@ impl Account {
             grouped(self.samples() as u64),
             100.0 * error,
             self.kernel.faults as f64 / polls as f64,
-            100.0 * self.kernel.system_share(),
+            100.0 * self.kernel.system as f64 / self.kernel.cpu.max(1) as f64,
         )
     }
 
@@ -140,6 +138,32 @@ impl Account {
             }
         }
         text
+    }
+}
+
+/// What the kernel counts for this process: page faults without I/O, and CPU time in microseconds, of which so much is the
+/// kernel's own.
+#[derive(Clone, Copy, Debug, Default)]
+struct KernelCounts {
+    faults: i64,
+    cpu: i64,
+    system: i64,
+}
+
+impl KernelCounts {
+    /// So far. Zero if the kernel does not say.
+    fn now() -> Self {
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Self::default() };
+        let system = usage.system_time().num_microseconds();
+        let cpu = usage.user_time().num_microseconds() + system;
+        KernelCounts { faults: usage.minor_page_faults(), cpu, system }
+    }
+
+    fn add_since(&mut self, before: Self) {
+        let now = Self::now();
+        self.faults += now.faults - before.faults;
+        self.cpu += now.cpu - before.cpu;
+        self.system += now.system - before.system;
     }
 }
 

@@ -26,7 +26,6 @@ static SAMPLES: [AtomicUsize; ROOM] = [const { AtomicUsize::new(0) }; ROOM];
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
-/// The signal's handler.
 extern "C" fn take(_signal: c_int, _info: *mut siginfo_t, context: *mut c_void) {
     // Ordering: Relaxed throughout, all of it is one thread's.
     if !LISTENING.load(Ordering::Relaxed) {
@@ -79,7 +78,6 @@ impl Sampler {
     }
 }
 
-/// How many samples were taken so far.
 pub(super) fn taken() -> usize {
     TAKEN.load(Ordering::Relaxed).min(ROOM)
 }

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use super::program::Setting;
 use crate::arms;
 use crate::harness::pinning::Side;
-use crate::stats::latencies::Latencies;
+use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 pub(super) const ANY_PORT: &str = "127.0.0.1:0";
@@ -26,7 +26,7 @@ pub(super) fn key(number: usize) -> String {
 
 /// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
 /// short ones.
-pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Latencies {
+pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Values {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, move |all| {
         all.spawn(async move {
@@ -61,7 +61,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 }
 
 /// Clients that send blocks and wait for their echo. The latencies.
-pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Latencies {
+pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Values {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, move |all| {
         (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
@@ -91,16 +91,18 @@ async fn connect(address: SocketAddr) -> TcpStream {
 async fn on_a_thread(
     setting: &Setting,
     start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
-) -> Latencies {
+) -> Values {
     let (done, found) = oneshot::channel();
     let pinning = setting.pinning.clone();
     thread::spawn(move || {
         pinning.pin(Side::Load);
         let latencies = arms::host().block_on(async {
-            let (mut clients, mut latencies) = (JoinSet::new(), Latencies::default());
+            let (mut clients, mut latencies) = (JoinSet::new(), Values::default());
             start(&mut clients);
             while let Some(some) = clients.join_next().await {
-                latencies.extend(some.expect("no client fails").into_iter().map(Some));
+                for nanos in some.expect("no client fails") {
+                    latencies.add_nanos(Some(nanos));
+                }
             }
             latencies
         });

@@ -10,7 +10,7 @@ use crate::serving::cell::{DRIVER, LATENCY, LATENESS};
 use crate::serving::host::Host;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Interval;
-use crate::stats::latencies::TOLERABLE_LATENESS_NS;
+use crate::stats::spread::TOLERABLE_LATENESS_NS;
 
 const CHUNK_US: u32 = 100;
 

@@ -14,7 +14,7 @@ use crate::serving::cell::{
 };
 use crate::stats;
 use crate::stats::conclusion::Interval;
-use crate::stats::latencies::is_worst;
+use crate::stats::spread::is_worst;
 
 const CONNECTIONS: u32 = 64;
 const BYTES: u32 = 1_024;

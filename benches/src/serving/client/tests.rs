@@ -6,7 +6,7 @@ use std::thread;
 
 use super::*;
 use crate::serving::dialogue::Echoes;
-use crate::stats::latencies::is_worst;
+use crate::stats::spread::is_worst;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);

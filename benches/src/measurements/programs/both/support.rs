@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::task::{LocalSet, spawn_local};
 use crate::arms;
 use crate::measurements::programs::clients::ANY_PORT;
-use crate::stats::latencies::Latencies;
+use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 /// Runs `main` and its tasks. What is left of them is dropped before the host is.
@@ -34,10 +34,10 @@ pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64
 }
 
 /// The time until all clients are served, with the p99 of their latencies.
-pub(super) async fn timed_with_p99(clients: impl Future<Output = Latencies>) -> Vec<f64> {
+pub(super) async fn timed_with_p99(clients: impl Future<Output = Values>) -> Vec<f64> {
     let watch = Stopwatch::start();
     let latencies = clients.await;
-    vec![watch.nanos(), latencies.at(0.99) as f64]
+    vec![watch.nanos(), latencies.at(0.99)]
 }
 
 pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(

@@ -8,7 +8,7 @@ use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
 use crate::measurements::programs::program::Setting;
-use crate::stats::latencies::Latencies;
+use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.
@@ -18,7 +18,7 @@ type Call = (u64, oneshot::Sender<u64>);
 pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
     run(async move {
-        let latencies = Rc::new(RefCell::new(Latencies::default()));
+        let latencies = Rc::new(RefCell::new(Values::default()));
         let watch = Stopwatch::start();
         spawn_all(pairs, |_| {
             let (server, requests) = mpsc::channel(1);
@@ -27,7 +27,7 @@ pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
         })
         .await;
         let latencies = latencies.borrow();
-        vec![watch.nanos(), latencies.at(0.99) as f64, latencies.at(0.999) as f64]
+        vec![watch.nanos(), latencies.at(0.99), latencies.at(0.999)]
     })
 }
 
@@ -58,11 +58,11 @@ async fn call_all(service: mpsc::Sender<Call>, calls: usize) {
     }
 }
 
-async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Latencies>>) {
+async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Values>>) {
     for number in 0..calls as u64 {
         let watch = Stopwatch::start();
         call(&service, number).await;
-        latencies.borrow_mut().record(watch.elapsed().as_nanos() as u64);
+        latencies.borrow_mut().add_nanos(Some(watch.elapsed().as_nanos() as u64));
     }
 }
 

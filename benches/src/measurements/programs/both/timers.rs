@@ -9,7 +9,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
 use crate::measurements::programs::program::Setting;
-use crate::stats::latencies::Latencies;
+use crate::stats::spread::Values;
 use crate::stopwatch::now;
 use crate::workload::spin;
 
@@ -21,13 +21,13 @@ const POLL: Duration = Duration::from_micros(50);
 pub(super) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
     let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
     run(async move {
-        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Latencies::default())));
+        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Values::default())));
         (0..HOGS).for_each(|_| drop(spawn_local(hog(polls.clone()))));
         let start = now();
         (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
         sleep(Duration::from_millis(window)).await;
         let per_poll = (now() - start).as_nanos() as f64 / f64::from(polls.get());
-        vec![per_poll, lateness.borrow().at(0.99) as f64]
+        vec![per_poll, lateness.borrow().at(0.99)]
     })
 }
 
@@ -39,15 +39,15 @@ async fn hog(polls: Rc<Cell<u32>>) {
     }
 }
 
-async fn tick(start: Instant, lateness: Rc<RefCell<Latencies>>) {
+async fn tick(start: Instant, lateness: Rc<RefCell<Values>>) {
     for number in 1.. {
         sleep_and_record(start + number * Duration::from_millis(5), &lateness).await;
     }
 }
 
-async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Latencies>) {
+async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Values>) {
     sleep_until(deadline.into()).await;
-    lateness.borrow_mut().record((now() - deadline).as_nanos() as u64);
+    lateness.borrow_mut().add_nanos(Some((now() - deadline).as_nanos() as u64));
 }
 
 /// Very many tasks that sleep once, all of them at the same time: the thread's CPU time, and how late they wake.
@@ -55,7 +55,7 @@ pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
     let (sleepers, spawning) = (setting.size(100_000, 200), setting.size(150, 2));
     let millisecond = Duration::from_millis(1);
     run(async move {
-        let lateness = Rc::new(RefCell::new(Latencies::default()));
+        let lateness = Rc::new(RefCell::new(Values::default()));
         let (start, before) = (now(), spin::cpu_time());
         spawn_all(sleepers, |number| {
             let deadline = start + (spawning + number % 100) as u32 * millisecond;
@@ -64,7 +64,7 @@ pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
         })
         .await;
         let cpu = (spin::cpu_time() - before).as_nanos() as f64;
-        vec![cpu, lateness.borrow().at(0.99) as f64]
+        vec![cpu, lateness.borrow().at(0.99)]
     })
 }
 

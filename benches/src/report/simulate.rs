@@ -1,26 +1,35 @@
-//! Files of `clockworker-simulate`: the schedulers and shares in virtual time.
+//! Files of `clockworker-simulate`: the schedulers and shares in virtual time, and, by `--theory`, the simulator beside the
+//! formulas of queueing theory.
 
-use clockworker_simulate::{CaseReport, Quantities, Report};
+use clockworker_simulate::{CaseReport, CheckReport, Quantities, Report};
 
-use super::Reader;
+use super::document::Document;
+use super::read::Reader;
 use crate::failure::Failure;
 use crate::harness::heading::usual_command;
-use crate::numbers::grouped;
+use crate::numbers::{grouped, percent};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, number_by_percentile};
-use crate::report::document::Document;
 
-/// Reads such files.
-pub const READER: Reader = Reader {
+pub const SIMULATED: Reader = Reader {
     schema: Report::SCHEMA,
     version: 1,
     arguments: &["simulate", "--load", "0.9", "--service", "pareto:alpha=1.1,min=10us,max=100ms"],
     question: "Which scheduler and which shares meet a target?",
     quick: &["--jobs", "10000"],
-    read,
+    read: simulated,
 };
 
-fn read(document: &Document) -> Result<Chapter, Failure> {
+pub const THEORY: Reader = Reader {
+    schema: CheckReport::SCHEMA,
+    version: 1,
+    arguments: &["simulate", "--theory"],
+    question: "Can the simulator be believed?",
+    quick: &["--quick"],
+    read: theory,
+};
+
+fn simulated(document: &Document) -> Result<Chapter, Failure> {
     let report: Report = document.content()?;
     let Report { arguments, cases, .. } = &report;
     let queues: Vec<String> =
@@ -30,7 +39,7 @@ fn read(document: &Document) -> Result<Chapter, Failure> {
         .map_or_else(|| "the jobs of a trace".to_owned(), |jobs| format!("{} jobs", grouped(jobs)));
     let section = Section {
         title: "Simulated".to_owned(),
-        question: READER.question.to_owned(),
+        question: SIMULATED.question.to_owned(),
         command: usual_command("simulate", false, arguments.seed),
         method: format!(
             "In virtual time, by the executor’s own schedulers: {}; {jobs}; a poll takes {} ns besides its work. The same \
@@ -56,4 +65,23 @@ fn plot(cases: &[CaseReport]) -> Option<Plot> {
         })
     });
     Plot::lines("Simulated slowdown by percentile", number_by_percentile("slowdown"), series)
+}
+
+fn theory(document: &Document) -> Result<Chapter, Failure> {
+    let report: CheckReport = document.content()?;
+    let within = report.rows.iter().filter(|row| row.within).count();
+    let section = Section {
+        title: "The simulator against theory".to_owned(),
+        question: THEORY.question.to_owned(),
+        command: usual_command("simulate --theory", report.quick, report.seed),
+        note: report.quick.then(|| "quick: too few jobs to prove anything".to_owned()),
+        method: format!(
+            "Mean response over mean size, simulated and by the formula for M/G/1: {within} of {} rows are within {}.",
+            report.rows.len(),
+            percent(report.tolerance)
+        ),
+        tables: vec![Table::of_rows("Simulator and formulas", report.by_formula())],
+        ..Section::default()
+    };
+    Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
 }
