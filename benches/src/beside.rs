@@ -8,7 +8,7 @@
 //! - *Total latency*: intended arrival until the end of the last segment.
 //! - *Background iterations*: completed loops, a second.
 //!
-//! A task that has not ended when the [drain limit](lanes::DRAIN_LIMIT) is over counts as
+//! A task that has not ended when the drain limit is over counts as
 //! [worst](crate::stats::spread::WORST): it is never left out.
 
 pub(crate) mod lanes;

@@ -1,6 +1,6 @@
 //! The command `overhead`: what polls, spawns, wakes, queues, groups, memory and idleness cost, beside other executors.
 //!
-//! Every section is one or more [measures](measure), each an experiment of its own. A sample is taken on a fresh executor in
+//! Every section is one or more measures, each an experiment of its own. A sample is taken on a fresh executor in
 //! a fresh host.
 
 pub mod arm;
