@@ -1,6 +1,6 @@
 //! The command `docs`: writes the tables of the project's documents from the committed files of results.
 //!
-//! A document says which table it wants in a comment of Markdown , as TOML ([`table`]). What stands between that
+//! A document says which table it wants in a comment of Markdown, as TOML ([`table`]). What stands between that
 //! comment and `<!-- /docs -->` is this program's. CI runs `docs --check`, so no document shows other numbers than the files.
 
 pub mod results;
