@@ -25,7 +25,7 @@ pub(crate) fn run(budgets: &Path) -> Result<(), Failure> {
             return Err(wrong(&format!("two counts of '{key}' differ")));
         }
         expect(&check("10")?, 0, "")?;
-        expect(&check("30")?, 1, &format!("over budget:\n  {key}: "))?;
+        expect(&check("30")?, 1, &format!("over budget: {key}: "))?;
     }
 
     let text = fs::read_to_string(&copy).map_err(unable("cannot copy the budgets"))?;
