@@ -9,7 +9,7 @@
 //! the arms with their workloads. The criterion bench `polls` uses the same arms and workloads.
 
 #![deny(unsafe_code)]
-#![allow(missing_docs, reason = "it is a program's: what is said is what a name does not say")]
+#![allow(missing_docs, reason = "only the program uses this library; its docs say what names do not")]
 
 pub mod cli;
 pub mod docs;

@@ -1,5 +1,5 @@
-//! Promise 13: an aborted task's future is dropped before any other task of its queue is polled, whoever aborts it and wherever
-//! the task is.
+//! Promise 13: an aborted task's future is dropped before any other task of its queue is polled: from the owner, from tasks and
+//! from other threads, wherever the task is.
 //!
 //! A scene is drawn by lot: tasks yield, wait, wake and abort each other, while others abort them too.
 
@@ -165,7 +165,7 @@ fn spawn_elsewhere(ex: &Executor, board: &Arc<Board>) {
 /// Wakes some tasks and maybe aborts one, itself or through another thread.
 fn act(board: &Board, own: Origin, thread: Origin) {
     let tasks = board.known().tasks.len();
-    // Often the newest, which nobody has seen yet.
+    // Often the newest, which no other task has seen yet.
     let any = || board.known().rng.usize(..2 * tasks).min(tasks - 1);
     let (woken, aborted) = (any(), any());
     match board.draw(16) {

@@ -5,7 +5,7 @@
 //! file or folder of its name, but for `host`, which is `turns`.
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "it is a program's: what is said is what a name does not say")]
+#![allow(missing_docs, reason = "only the program uses this library; its docs say what names do not")]
 
 mod aborts;
 mod adversary;

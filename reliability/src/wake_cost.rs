@@ -1,4 +1,4 @@
-//! Promise 9: `wake()` waits for nobody, runs no user code and allocates nothing.
+//! Promise 9: `wake()` takes no lock that others hold, runs no user code and allocates nothing.
 //!
 //! Wakes while the executor is not driven: one that waited for it would wait for ever. And wakes and aborts under a lock that
 //! the poll and the drop of the task take: if a wake polled or dropped the task where it is, that would be seen as a poll

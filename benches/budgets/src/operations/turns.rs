@@ -68,7 +68,7 @@ fn idle(tasks: &impl RunsTasks, region: &dyn Region) {
 }
 
 fn poll_often(mut run: Pin<&mut impl Future>, n: u64) {
-    let host = Waker::from(Arc::new(Nobody));
+    let host = Waker::from(Arc::new(Deaf));
     let mut cx = Context::from_waker(&host);
     for _ in 0..n {
         assert!(run.as_mut().poll(&mut cx).is_pending());
@@ -90,7 +90,7 @@ fn of_one_task(tasks: &impl RunsTasks, region: &dyn Region) {
 }
 
 fn wake_and_poll_often(waker: &RefCell<Option<Waker>>, mut run: Pin<&mut impl Future>, n: u64) {
-    let host = Waker::from(Arc::new(Nobody));
+    let host = Waker::from(Arc::new(Deaf));
     let mut cx = Context::from_waker(&host);
     for _ in 0..n {
         waker.borrow().iter().for_each(Waker::wake_by_ref);
@@ -100,8 +100,8 @@ fn wake_and_poll_often(waker: &RefCell<Option<Waker>>, mut run: Pin<&mut impl Fu
 
 /// A host that is not to be woken. (A clone of `Waker::noop` is not known as one in unoptimised builds, whose tables of
 /// functions have copies.)
-struct Nobody;
+struct Deaf;
 
-impl Wake for Nobody {
+impl Wake for Deaf {
     fn wake(self: Arc<Self>) {}
 }
