@@ -237,6 +237,17 @@ mod tests {
     }
 
     #[test]
+    fn climbing_finds_worse_than_as_many_programs_drawn_by_lot() {
+        let found = Search::<Act>::new(Limit::Operations(600_000), 2, Vec::new()).run(|_| {}).unwrap();
+        let (worst, _) = found.worst.unwrap();
+        let mut rng = Rng::with_seed(2);
+        for _ in 0..found.programs {
+            let drawn = Trial::<Act>::of(Program::draw(&mut rng)).unwrap();
+            assert!(drawn.rank() < worst.rank(), "{}", drawn.program);
+        }
+    }
+
+    #[test]
     fn what_adds_nothing_is_left_out() {
         let serve = Act::Serve { polls: 100, of: None };
         let moves = [Act::Sleep(2), Act::Wake(1), serve, Act::Sleep(2)];
