@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -326,6 +326,28 @@ fn a_link_goes_on_leading_to_the_file() {
     printed_by(&format!("compare --quick --scenario overhead --json {}", link.display()));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().starts_with('{'));
+}
+
+/// Interrupted once its load generator runs: the file is what it was, and no draft is beside it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_run_leaves_the_file_as_it_was() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("results.json");
+    fs::write(&file, "old").unwrap();
+    let arguments = ["compare", "--scenario", "background", "--json", file.to_str().unwrap()];
+    let mut child = program(&arguments).stdout(Stdio::null()).spawn().unwrap();
+    let threads = || fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+    while threads() < 2 {
+        std::thread::yield_now();
+    }
+    let interrupted =
+        Command::new("sh").args(["-c", &format!("kill -s INT {}", child.id())]).status().unwrap();
+    assert!(interrupted.success() && !child.wait().unwrap().success());
+    assert_eq!(
+        (fs::read_to_string(&file).unwrap(), names_in(directory.path())),
+        ("old".into(), vec!["results.json".into()])
+    );
 }
 
 #[test]
