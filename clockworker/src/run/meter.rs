@@ -14,7 +14,7 @@ use crate::queue::Counter;
 pub(crate) const SAMPLE_NS: u64 = 2_000;
 
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
-const MAX_STRIDE: u32 = 32;
+pub(super) const MAX_STRIDE: u32 = 32;
 
 /// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`. At most twice as many: one short poll
 /// among long ones says nothing of the next.

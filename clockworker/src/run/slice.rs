@@ -51,7 +51,7 @@ pub(crate) fn run<S: Scheduler>(
     {
         return Ok(end);
     }
-    let mut timing = Timing::start(core);
+    let mut timing = Timing::start(core, queue);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
@@ -59,7 +59,7 @@ pub(crate) fn run<S: Scheduler>(
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
-        let service_ns = timing.after_poll(S::NEEDS_SERVICE, queue);
+        let service_ns = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
@@ -174,7 +174,7 @@ fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Option<SliceEnd> {
-    let mut timing = Timing::start(core);
+    let mut timing = Timing::start(core, queue);
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(queue, aborted.group);
         let (task, group) = (aborted.task, aborted.group);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Core;
-use super::meter::{SAMPLE_NS, stride};
+use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
 use super::queue::RunQueue;
 
 /// Why a slice ended.
@@ -34,30 +34,44 @@ pub(crate) enum SliceEnd {
 /// with tokio's `LocalSet`, which does 61.
 pub(crate) const MAIN_PATIENCE: u32 = 64;
 
-/// Shortens the stride after a slice that ended before the next reading was due, if its last polls took long. Otherwise
-/// readings would never come sooner, where no slice has as many polls.
-#[inline]
-pub(crate) fn shorten_stride(core: &Core, elapsed_ns: u64) {
-    let polls = core.pace.polls_unread.take();
-    if polls > 0 && elapsed_ns > SAMPLE_NS {
-        core.pace.stride.set(stride(polls, elapsed_ns).min(core.pace.stride.get()));
-    }
-}
+/// The most polls of a queue between two readings while others wait: the bound on how far its slice overruns when its polls
+/// suddenly take long.
+const CONTENDED_STRIDE: u32 = 8;
 
-/// Polls between clock readings, and until the host must run.
-pub(super) struct Pace {
-    /// Polls between clock readings, where none is needed after each.
-    stride: Cell<u32>,
+/// Polls of a queue between clock readings, where none is needed after each.
+pub(crate) struct Stride {
+    polls: Cell<u32>,
     /// Polls since the last reading, at the end of a slice.
-    polls_unread: Cell<u32>,
-    /// Polls left until the host must run.
-    polls_left: Cell<u32>,
+    unread: Cell<u32>,
 }
 
-impl Default for Pace {
+impl Default for Stride {
     fn default() -> Self {
-        Self { stride: Cell::new(1), polls_unread: Cell::new(0), polls_left: Cell::new(0) }
+        Self { polls: Cell::new(1), unread: Cell::new(0) }
     }
+}
+
+impl Stride {
+    /// Whether the last polls of the slice that has just ended were not timed.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread.get() > 0
+    }
+
+    /// Shortens the stride after a slice that ended before the next reading was due, if its last polls took long. Otherwise
+    /// readings would never come sooner, where no slice has as many polls.
+    #[inline]
+    pub(super) fn shorten(&self, elapsed_ns: u64) {
+        let unread = self.unread.take();
+        if unread > 0 && elapsed_ns > SAMPLE_NS {
+            self.polls.set(stride(unread, elapsed_ns).min(self.polls.get()));
+        }
+    }
+}
+
+/// Polls until the host must run.
+#[derive(Default)]
+pub(super) struct Pace {
+    polls_left: Cell<u32>,
 }
 
 impl Pace {
@@ -80,6 +94,7 @@ impl Pace {
 /// When to read the clock in a slice, what the last reading was, and how many polls there may be.
 pub(super) struct Timing<'a> {
     core: &'a Core,
+    queue: &'a RunQueue,
     started: u64,
     last: u64,
     /// Polls done in this slice.
@@ -99,8 +114,9 @@ pub(super) struct Timing<'a> {
 }
 
 impl<'a> Timing<'a> {
-    pub(super) fn start(core: &'a Core) -> Self {
-        let stride = core.pace.stride.get();
+    pub(super) fn start(core: &'a Core, queue: &'a RunQueue) -> Self {
+        let most = if core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE };
+        let stride = queue.stride.polls.get().min(most);
         let now = core.meter.now();
         let (main_waits_for, main_waits_ns) = match core.main.waits_for() {
             0 => (MAIN_PATIENCE, SAMPLE_NS),
@@ -109,6 +125,7 @@ impl<'a> Timing<'a> {
         let cap = core.pace.polls_left.get();
         Self {
             core,
+            queue,
             started: now,
             last: now,
             polls: 0,
@@ -121,25 +138,26 @@ impl<'a> Timing<'a> {
         }
     }
 
-    /// Counts a poll of the queue, and reads the clock if the time is needed; the nanoseconds since the last reading, or 0.
+    /// Counts a poll of the queue, and reads the clock if the time is needed or the next reading is due; the nanoseconds since
+    /// the last reading, or 0.
     #[inline(always)] // a call would keep the whole of it in memory
-    pub(super) fn after_poll(&mut self, needed: bool, queue: &RunQueue) -> u64 {
+    pub(super) fn after_poll(&mut self, needed: bool) -> u64 {
         self.polls += 1;
         self.countdown -= 1;
-        let exact = needed || self.core.queues.are_contended();
-        if !exact && self.countdown > 0 {
+        if !needed && self.countdown > 0 {
             return 0;
         }
         self.looking = true;
         let now = self.core.meter.read();
         let elapsed = now - std::mem::replace(&mut self.last, now);
         // Long polls each have their reading as it is: no need to divide.
-        if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            self.stride = stride(self.stride, elapsed);
-            self.core.pace.stride.set(self.stride);
+        if !needed && (self.stride > 1 || elapsed < SAMPLE_NS) {
+            let most = if self.core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE };
+            self.stride = stride(self.stride, elapsed).min(most);
+            self.queue.stride.polls.set(self.stride);
         }
         self.countdown = self.stride;
-        self.core.coop_budget.renew_in_time(queue.counters.polls.get() + 1);
+        self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
         elapsed
     }
 
@@ -162,8 +180,7 @@ impl<'a> Timing<'a> {
     pub(super) fn end(&mut self) -> Option<SliceEnd> {
         let core = self.core;
         let looking = std::mem::take(&mut self.looking);
-        // Only an admission, or a poll in which queues began to contend, preempts.
-        if looking && core.is_preempted() {
+        if core.slice.is_signalled() && self.heed_signal() {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken()
@@ -176,13 +193,27 @@ impl<'a> Timing<'a> {
         }
         if looking { core.time_is_up(self.last, self.polls) } else { None }
     }
+
+    /// Whether the slice is to end for another queue. If not, another one waits from now on, for `CONTENDED_STRIDE` polls at
+    /// most until the next reading.
+    #[cold]
+    fn heed_signal(&mut self) -> bool {
+        if self.core.is_preempted() {
+            return true;
+        }
+        self.core.slice.clear_signal();
+        let spared = self.countdown.saturating_sub(CONTENDED_STRIDE);
+        self.countdown -= spared;
+        self.stride -= spared;
+        false
+    }
 }
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.pace.polls_left.set(self.cap.saturating_sub(self.polls));
         self.core.polled(self.polls);
-        self.core.pace.polls_unread.set(self.stride - self.countdown);
+        self.queue.stride.unread.set(self.stride - self.countdown);
         self.core.main.waited(self.polls);
     }
 }
