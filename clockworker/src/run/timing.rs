@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::Core;
+use super::lots::{Lots, MOST_IN_MEAN};
 use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
 use super::queue::RunQueue;
 
@@ -68,10 +69,24 @@ impl Stride {
     }
 }
 
-/// Polls until the host must run.
+/// Polls until the host must run, and which of them are timed.
 #[derive(Default)]
 pub(super) struct Pace {
     polls_left: Cell<u32>,
+    lots: Lots,
+}
+
+/// What is known of the time that a poll took. Nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timed {
+    /// Since the last reading of the clock, or 0 if it was not read after this poll.
+    pub(super) elapsed_ns: u64,
+    /// What the scheduler is told that the poll took. None if it is told nothing.
+    pub(super) service_ns: Option<u64>,
+}
+
+impl Timed {
+    pub(super) const NOT: Timed = Timed { elapsed_ns: 0, service_ns: None };
 }
 
 impl Pace {
@@ -105,25 +120,37 @@ pub(super) struct Timing<'a> {
     main_waits_for: u32,
     /// Nanoseconds that it waits for at most. `u64::MAX` if it woke itself.
     main_waits_ns: u64,
-    /// Polls until the next reading, where none is needed after each.
+    /// Polls until the next reading; or, where the scheduler asks for service, until the poll that is timed has been done.
     countdown: u32,
-    /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
+    /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart; or one in so many is timed, in the mean.
     stride: u32,
+    /// How many polls the timed one stands for.
+    stands_for: u32,
+    /// Polls when the clock was read last.
+    read_at: u32,
+    /// Polls and time when the lot was drawn.
+    drawn_at: (u32, u64),
     /// Whether `end` must check more than after any poll: the clock was read, or tasks were admitted.
     looking: bool,
 }
 
+/// How many polls of one slice may go by without a reading.
+#[inline]
+fn most_unread(core: &Core) -> u32 {
+    if core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE }
+}
+
 impl<'a> Timing<'a> {
-    pub(super) fn start(core: &'a Core, queue: &'a RunQueue) -> Self {
-        let most = if core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE };
-        let stride = queue.stride.polls.get().min(most);
+    /// Begins a slice of a queue whose scheduler asks for service, or not.
+    pub(super) fn start(core: &'a Core, queue: &'a RunQueue, needed: bool) -> Self {
+        let stride = queue.stride.polls.get().min(most_unread(core));
         let now = core.meter.now();
         let (main_waits_for, main_waits_ns) = match core.main.waits_for() {
             0 => (MAIN_PATIENCE, SAMPLE_NS),
             yielded => (yielded, u64::MAX),
         };
         let cap = core.pace.polls_left.get();
-        Self {
+        let mut timing = Self {
             core,
             queue,
             started: now,
@@ -134,39 +161,79 @@ impl<'a> Timing<'a> {
             main_waits_ns,
             countdown: stride,
             stride,
+            stands_for: 1,
+            read_at: 0,
+            drawn_at: (0, now),
             looking: false,
+        };
+        if needed {
+            timing.draw();
         }
+        timing
     }
 
-    /// Counts a poll of the queue, and reads the clock if the time is needed or the next reading is due; the nanoseconds since
-    /// the last reading, or 0.
+    /// Counts a poll of the queue, and reads the clock if that is due.
     #[inline(always)] // a call would keep the whole of it in memory
-    pub(super) fn after_poll(&mut self, needed: bool) -> u64 {
+    pub(super) fn after_poll(&mut self, needed: bool) -> Timed {
         self.polls += 1;
         self.countdown -= 1;
-        if !needed && self.countdown > 0 {
-            return 0;
+        // A timed poll has a reading before it, too.
+        if self.countdown > u32::from(needed) {
+            return Timed::NOT;
         }
-        self.looking = true;
-        let now = self.core.meter.read();
-        let elapsed = now - std::mem::replace(&mut self.last, now);
+        let elapsed_ns = self.read();
+        self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
+        if needed {
+            return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns) };
+        }
         // Long polls each have their reading as it is: no need to divide.
-        if !needed && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            let most = if self.core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE };
-            self.stride = stride(self.stride, elapsed).min(most);
+        if self.stride > 1 || elapsed_ns < SAMPLE_NS {
+            self.stride = stride(self.stride, elapsed_ns).min(most_unread(self.core));
             self.queue.stride.polls.set(self.stride);
         }
         self.countdown = self.stride;
-        self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
-        elapsed
+        Timed { elapsed_ns, service_ns: None }
+    }
+
+    /// Reads the clock; the nanoseconds since the last reading.
+    #[inline]
+    fn read(&mut self) -> u64 {
+        self.looking = true;
+        self.read_at = self.polls;
+        let now = self.core.meter.read();
+        now - std::mem::replace(&mut self.last, now)
+    }
+
+    /// What the scheduler is told of a poll after a reading: nothing, if it was the one before the poll to be timed.
+    #[inline]
+    fn sample(&mut self, elapsed_ns: u64) -> Option<u64> {
+        if self.countdown > 0 {
+            return None;
+        }
+        let service_ns = elapsed_ns.saturating_mul(u64::from(self.stands_for));
+        // As for the stride: no need to divide.
+        if self.stride > 1 || elapsed_ns < SAMPLE_NS {
+            let (polls, since) = self.drawn_at;
+            let fit = SAMPLE_NS * u64::from(self.polls - polls) / (self.last - since).max(1);
+            self.stride = fit.clamp(1, u64::from(MOST_IN_MEAN.min(2 * self.stride))) as u32;
+            self.queue.stride.polls.set(self.stride);
+        }
+        self.draw();
+        Some(service_ns)
+    }
+
+    /// Draws which poll is timed next.
+    #[inline]
+    fn draw(&mut self) {
+        let lot = self.core.pace.lots.draw(self.stride);
+        (self.countdown, self.stands_for) = (lot.poll, lot.stands_for);
+        self.drawn_at = (self.polls, self.last);
     }
 
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     pub(super) fn after_drop(&mut self) -> u64 {
         self.polls += 1;
-        self.looking = true;
-        let now = self.core.meter.read();
-        now - std::mem::replace(&mut self.last, now)
+        self.read()
     }
 
     /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.
@@ -177,10 +244,10 @@ impl<'a> Timing<'a> {
 
     /// Why the slice is over, if it is.
     #[inline(always)]
-    pub(super) fn end(&mut self) -> Option<SliceEnd> {
+    pub(super) fn end(&mut self, needed: bool) -> Option<SliceEnd> {
         let core = self.core;
         let looking = std::mem::take(&mut self.looking);
-        if core.slice.is_signalled() && self.heed_signal() {
+        if core.slice.is_signalled() && self.heed_signal(needed) {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken()
@@ -194,17 +261,19 @@ impl<'a> Timing<'a> {
         if looking { core.time_is_up(self.last, self.polls) } else { None }
     }
 
-    /// Whether the slice is to end for another queue. If not, another one waits from now on, for `CONTENDED_STRIDE` polls at
-    /// most until the next reading.
+    /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
+    /// (Where polls are timed by lot it is near enough.)
     #[cold]
-    fn heed_signal(&mut self) -> bool {
+    fn heed_signal(&mut self, needed: bool) -> bool {
         if self.core.is_preempted() {
             return true;
         }
         self.core.slice.clear_signal();
-        let spared = self.countdown.saturating_sub(CONTENDED_STRIDE);
-        self.countdown -= spared;
-        self.stride -= spared;
+        if !needed {
+            let spared = self.countdown.saturating_sub(CONTENDED_STRIDE);
+            self.countdown -= spared;
+            self.stride -= spared;
+        }
         false
     }
 }
@@ -213,7 +282,7 @@ impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.pace.polls_left.set(self.cap.saturating_sub(self.polls));
         self.core.polled(self.polls);
-        self.queue.stride.unread.set(self.stride - self.countdown);
+        self.queue.stride.unread.set(self.polls - self.read_at);
         self.core.main.waited(self.polls);
     }
 }
