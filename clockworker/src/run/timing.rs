@@ -64,7 +64,7 @@ impl Stride {
     pub(super) fn shorten(&self, elapsed_ns: u64) {
         let unread = self.unread.take();
         if unread > 0 && elapsed_ns > SAMPLE_NS {
-            self.polls.set(stride(unread, elapsed_ns).min(self.polls.get()));
+            self.polls.set(stride(SAMPLE_NS, unread, elapsed_ns).min(self.polls.get()));
         }
     }
 }
@@ -187,8 +187,9 @@ impl<'a> Timing<'a> {
             return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns) };
         }
         // Long polls each have their reading as it is: no need to divide.
-        if self.stride > 1 || elapsed_ns < SAMPLE_NS {
-            self.stride = stride(self.stride, elapsed_ns).min(most_unread(self.core));
+        let window_ns = self.window_ns();
+        if self.stride > 1 || elapsed_ns < window_ns {
+            self.stride = stride(window_ns, self.stride, elapsed_ns).min(most_unread(self.core));
             self.queue.stride.polls.set(self.stride);
         }
         self.countdown = self.stride;
@@ -212,14 +213,23 @@ impl<'a> Timing<'a> {
         }
         let service_ns = elapsed_ns.saturating_mul(u64::from(self.stands_for));
         // As for the stride: no need to divide.
-        if self.stride > 1 || elapsed_ns < SAMPLE_NS {
+        let window_ns = self.window_ns();
+        if self.stride > 1 || elapsed_ns < window_ns {
             let (polls, since) = self.drawn_at;
-            let fit = SAMPLE_NS * u64::from(self.polls - polls) / (self.last - since).max(1);
+            let fit = window_ns * u64::from(self.polls - polls) / (self.last - since).max(1);
             self.stride = fit.clamp(1, u64::from(MOST_IN_MEAN.min(2 * self.stride))) as u32;
             self.queue.stride.polls.set(self.stride);
         }
         self.draw();
         Some(service_ns)
+    }
+
+    /// How far readings are to be apart. Nanoseconds.
+    #[inline]
+    fn window_ns(&self) -> u64 {
+        // Other queues wait for the end of the slice: one of a short request is to end in time.
+        let contended = self.core.queues.are_contended();
+        if contended { SAMPLE_NS.min(self.queue.request_ns.get() / 8) } else { SAMPLE_NS }
     }
 
     /// Draws which poll is timed next.
