@@ -9,7 +9,13 @@ pub(crate) struct Queue {
     pub(crate) request: u64,
     /// s, in nanoseconds; the drop of a future is a poll, or part of one.
     pub(crate) longest_poll: u64,
+    /// o, in nanoseconds: by how much a slice may overrun what it was granted.
+    pub(crate) overrun: u64,
 }
+
+/// o of a queue whose scheduler asks for no service, in polls: what the executor does between two readings of the clock while
+/// queues contend.
+pub(crate) const POLLS_OVERRUN: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
@@ -22,7 +28,7 @@ pub(crate) enum Others {
 /// B in nanoseconds times W, and parts of it. Each holds the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shortfall {
-    /// What the queue may have had too early: its own longest slice, r_f + s_f.
+    /// What the queue may have had too early: its own longest slice, r_f + o_f.
     pub(crate) own_slice: i128,
     /// And the others' slices: all but what sleepers keep.
     pub(crate) slices: i128,
@@ -64,7 +70,7 @@ pub(crate) fn delay(queues: &[Queue], own: usize, tasks: u64, others: Others) ->
         return (tasks * longest_poll) as f64;
     }
     let (shares, share) = (sum_of_shares(queues), i128::from(queues[own].share));
-    let ahead = i128::from(tasks) * i128::from(longest_poll) + i128::from(queues[own].request);
+    let ahead = i128::from(tasks.saturating_sub(1)) * i128::from(longest_poll) + queues[own].longest_slice();
     let credits = match others {
         Others::Contend => 0,
         Others::ComeAndGo => (shares + (queues.len() - 1) as i128 * share) * credit(queues),
@@ -78,16 +84,16 @@ pub(crate) fn with_host(delay: f64, budget: u64, away: u64) -> f64 {
     delay + (1.0 + (delay / budget.max(1) as f64).floor()) * away as f64
 }
 
-/// w_i·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + s_j)
+/// w_i·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + o_j)
 fn weighed_slices_of_others(queues: &[Queue], own: usize) -> i128 {
     let me = queues[own];
     let others = queues.iter().enumerate().filter(|&(index, _)| index != own);
     let slice =
-        |other: &Queue| me.weigh(other.request).max(other.weigh(me.request)) + me.weigh(other.longest_poll);
+        |other: &Queue| me.weigh(other.request).max(other.weigh(me.request)) + me.weigh(other.overrun);
     others.map(|(_, other)| slice(other)).sum()
 }
 
-/// K, what sleeping queues together can keep of what they are owed: 2·max (r_k + s_k)
+/// K, what sleeping queues together can keep of what they are owed: 2·max (r_k + o_k)
 fn credit(queues: &[Queue]) -> i128 {
     2 * queues.iter().map(|queue| queue.longest_slice()).max().unwrap_or(0)
 }
@@ -97,9 +103,9 @@ fn sum_of_shares(queues: &[Queue]) -> i128 {
 }
 
 impl Queue {
-    /// r + s
+    /// r + o
     fn longest_slice(self) -> i128 {
-        i128::from(self.request) + i128::from(self.longest_poll)
+        i128::from(self.request) + i128::from(self.overrun)
     }
 
     fn weigh(self, ns: u64) -> i128 {
@@ -111,9 +117,9 @@ impl Queue {
 mod tests {
     use super::*;
 
-    const VICTIM: Queue = Queue { share: 1, request: 500, longest_poll: 20 };
-    const WORKER: Queue = Queue { share: 9, request: 500, longest_poll: 20 };
-    const HELPER: Queue = Queue { share: 1, request: 500, longest_poll: 1 };
+    const VICTIM: Queue = Queue { share: 1, request: 500, longest_poll: 20, overrun: 20 };
+    const WORKER: Queue = Queue { share: 9, ..VICTIM };
+    const HELPER: Queue = Queue { longest_poll: 1, overrun: 1, ..VICTIM };
 
     fn whole(queues: &[Queue], own: usize, shares_change: bool) -> i128 {
         shortfall(queues, own, sum_of_shares(queues) as u64, shares_change).whole
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_worked_example_of_a_delay() {
-        let foreground = Queue { share: 9, request: 100_000, longest_poll: 20_000 };
+        let foreground = Queue { share: 9, request: 100_000, longest_poll: 20_000, overrun: 20_000 };
         let queues = [foreground, Queue { share: 1, request: 500_000, ..foreground }];
         let alone = delay(&queues, 0, 10, Others::Contend);
         assert_eq!(alone.ceil(), 873_334.0);

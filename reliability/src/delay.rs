@@ -14,7 +14,7 @@ use clockworker::schedulers::RunnableFifo;
 use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
-use crate::bounds::{self, Others, Queue};
+use crate::bounds::{self, Others, POLLS_OVERRUN, Queue};
 pub(crate) use crate::cases::Cases as Options;
 use crate::cases::{Worst, log_uniform};
 use crate::figure::{Figure, told};
@@ -200,7 +200,8 @@ impl Workload {
         let queues = (0..count).map(|_| {
             let share = log_uniform(rng, 1, widest) as u32;
             let request = if alike { request } else { log_uniform(rng, 1_000, 2_000_000) };
-            (Queue { share, request, longest_poll }, rng.u64(1..=crowd))
+            let overrun = POLLS_OVERRUN * longest_poll;
+            (Queue { share, request, longest_poll, overrun }, rng.u64(1..=crowd))
         });
         let (queues, tasks): (Vec<_>, Vec<_>) = queues.unzip();
         let first = rng.u64(1..=4);

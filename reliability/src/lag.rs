@@ -98,10 +98,11 @@ impl Interval {
         let (mut eevdf, mut oracle) = (Eevdf::new(), EevdfOracle::default());
         let widest = [1, 10, 1_000, 1_000_000][rng.usize(..4)];
         let count = rng.usize(2..=8);
-        let draw = |_| bounds::Queue {
-            share: log_uniform(rng, 1, widest) as u32,
-            request: log_uniform(rng, 1_000, 2_000_000),
-            longest_poll: log_uniform(rng, 1_000, 2_000_000),
+        let draw = |_| {
+            let share = log_uniform(rng, 1, widest) as u32;
+            let (request, longest_poll) =
+                (log_uniform(rng, 1_000, 2_000_000), log_uniform(rng, 1_000, 2_000_000));
+            bounds::Queue { share, request, longest_poll, overrun: longest_poll }
         };
         let queues: Vec<_> = (0..count).map(draw).collect();
         let mut ids = Vec::new();

@@ -14,12 +14,12 @@ use crate::queue::Counter;
 pub(crate) const SAMPLE_NS: u64 = 2_000;
 
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
-const MAX_STRIDE: u32 = 32;
+pub(super) const MAX_STRIDE: u32 = 32;
 
-/// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`. At most twice as many: one short poll
-/// among long ones says nothing of the next.
-pub(crate) fn stride(polls: u32, elapsed_ns: u64) -> u32 {
-    let stride = SAMPLE_NS * u64::from(polls) / elapsed_ns.max(1);
+/// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`, for readings to be some `window_ns`
+/// apart. At most twice as many: one short poll among long ones says nothing of the next.
+pub(crate) fn stride(window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
+    let stride = window_ns * u64::from(polls) / elapsed_ns.max(1);
     stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
 }
 
@@ -159,7 +159,7 @@ impl Meter {
         self.read();
         let took_ns = self.take();
         self.main_ns.add(took_ns);
-        self.main_stride.set(stride(self.main_unread.take(), took_ns));
+        self.main_stride.set(stride(SAMPLE_NS, self.main_unread.take(), took_ns));
         self.open.set(Account::Own);
     }
 

@@ -11,6 +11,7 @@ mod core;
 mod drained;
 mod drivers;
 mod ending;
+mod lots;
 mod main_future;
 mod meter;
 mod pick;

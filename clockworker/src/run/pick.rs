@@ -8,7 +8,7 @@ use clockworker_schedulers::{Eevdf, QueueId};
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use super::timing::{SliceEnd, shorten_stride};
+use super::timing::SliceEnd;
 use crate::queue::{GroupIndex, NO_GROUP};
 
 /// The slice under way.
@@ -17,11 +17,21 @@ pub(super) struct Slice {
     running: Cell<Option<QueueId>>,
     /// The task that is being polled, for what it spawns.
     current: Cell<Current>,
-    /// Whether the slice is to end: a queue woke up that is to be served before the running one, futures of the running one
-    /// are to be dropped, or there is more to admit than fits between two polls.
-    preempted: Cell<bool>,
+    /// What the slice is to look at after the poll under way.
+    signal: Cell<Signal>,
     /// When the running slice's grant ends, while queues contend. A clock reading.
     deadline: Cell<u64>,
+}
+
+/// What a slice is to look at after a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signal {
+    Nothing,
+    /// Another queue has become runnable, and waits from now on.
+    Contended,
+    /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
+    /// dropped, or there is more to admit than fits between two polls.
+    Preempted,
 }
 
 /// What a task passes on to the tasks it spawns: its queue and group.
@@ -41,7 +51,7 @@ impl Default for Slice {
         Self {
             running: Cell::new(None),
             current: Cell::new(Current::NONE),
-            preempted: Cell::new(false),
+            signal: Cell::new(Signal::Nothing),
             deadline: Cell::new(u64::MAX),
         }
     }
@@ -70,7 +80,24 @@ impl Slice {
 
     /// Has the slice end after the poll under way.
     pub(super) fn preempt(&self) {
-        self.preempted.set(true);
+        self.signal.set(Signal::Preempted);
+    }
+
+    /// Has the slice look, after the poll under way, at what it may do while another queue waits.
+    fn contend(&self) {
+        if self.signal.get() == Signal::Nothing {
+            self.signal.set(Signal::Contended);
+        }
+    }
+
+    /// Whether there is anything to look at.
+    #[inline]
+    pub(super) fn is_signalled(&self) -> bool {
+        self.signal.get() != Signal::Nothing
+    }
+
+    pub(super) fn clear_signal(&self) {
+        self.signal.set(Signal::Nothing);
     }
 
     /// Moves the end of the grant by `ns` of the slice that were not the queue's.
@@ -88,7 +115,7 @@ impl Core {
         };
         self.end_visit();
         self.slice.running.set(Some(queue.id));
-        self.slice.preempted.set(false);
+        self.slice.clear_signal();
         self.meter.begin(Account::Queue);
         let end = queue.run_slice(self);
         self.slice.current.set(Current::NONE);
@@ -107,11 +134,11 @@ impl Core {
 
     /// Charges the queue what the slice took, and counts how it ended.
     pub(super) fn end_slice(&self, queue: &RunQueue, end: SliceEnd) {
-        // While queues contend, the clock is read after every poll, and whenever a queue becomes runnable.
         let contended = self.queues.are_contended();
-        if !contended || self.meter.is_stale() {
+        // Else the last poll was timed, and what came after it is paid for by the next account.
+        if !contended || queue.stride.is_unread() || self.meter.is_stale() {
             let before = self.meter.now();
-            shorten_stride(self, self.meter.read() - before);
+            queue.stride.shorten(self.meter.read() - before);
         }
         queue.counters.slices.add(1);
         // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
@@ -196,7 +223,7 @@ impl Core {
 
     #[inline]
     pub(crate) fn is_preempted(&self) -> bool {
-        self.slice.preempted.get()
+        self.slice.signal.get() == Signal::Preempted
     }
 
     /// Whether the host or another queue is due at `now`, after so many polls in this slice.
@@ -250,7 +277,7 @@ impl Core {
         eevdf.set_request(queue.id, queue.request_ns.get());
         drop(eevdf);
         if self.slice.running.get() == Some(queue.id) {
-            self.slice.preempted.set(true);
+            self.slice.preempt();
         }
         self.preempt_for(queue);
     }
@@ -267,6 +294,7 @@ impl Core {
         } else {
             // The running queue was alone until now: its request begins here.
             self.grant_rest();
+            self.slice.contend();
         }
         self.preempt_for(queue);
     }
@@ -276,7 +304,7 @@ impl Core {
         if let Some(running) = self.slice.running.get()
             && self.queues.eevdf.borrow().preempts(queue.id, running)
         {
-            self.slice.preempted.set(true);
+            self.slice.preempt();
         }
     }
 }

@@ -10,7 +10,7 @@ use clockworker_schedulers::{QueueId, Ready, RunnableFifo, Scheduler, Share, Tas
 use super::Core;
 use super::any_policy::AnyPolicy;
 use super::queues::ReservedQueue;
-use super::timing::SliceEnd;
+use super::timing::{SliceEnd, Stride};
 use crate::base::drop_quietly;
 use crate::queue::{
     Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
@@ -47,6 +47,7 @@ pub(crate) struct RunQueue {
     has_aborted: Cell<bool>,
     /// Aborted tasks whose records stay until the scheduler gives them out.
     tombstones: Tombstones,
+    pub(super) stride: Stride,
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
     watch: Watchdog,
@@ -76,6 +77,7 @@ impl RunQueue {
             aborted: RefCell::default(),
             has_aborted: Cell::new(false),
             tombstones: Tombstones::new(),
+            stride: Stride::default(),
             counters: Counters::default(),
             fault: Cell::new(None),
             watch: Watchdog::new(),

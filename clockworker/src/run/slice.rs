@@ -8,7 +8,7 @@ use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
 use super::queue::RunQueue;
-use super::timing::{SliceEnd, Timing};
+use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{
     GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice,
 };
@@ -51,7 +51,7 @@ pub(crate) fn run<S: Scheduler>(
     {
         return Ok(end);
     }
-    let mut timing = Timing::start(core);
+    let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group);
@@ -59,16 +59,16 @@ pub(crate) fn run<S: Scheduler>(
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
-        let service_ns = timing.after_poll(S::NEEDS_SERVICE, queue);
+        let timed = timing.after_poll(S::NEEDS_SERVICE);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
             settle_with_successor(queue, core, id, ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, service_ns);
-        if S::WANTS_TIME && service_ns > 0 {
-            calls.guard(|| policy.time_passed(service_ns));
+        let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, timed);
+        if S::WANTS_TIME && timed.elapsed_ns > 0 {
+            calls.guard(|| policy.time_passed(timed.elapsed_ns));
         }
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
@@ -90,7 +90,7 @@ pub(crate) fn run<S: Scheduler>(
                 };
             }
         }
-        if let Some(end) = timing.end() {
+        if let Some(end) = timing.end(S::NEEDS_SERVICE) {
             hand_back(policy, &mut records, (queue, calls, woken), yielded);
             return Ok(end);
         }
@@ -174,7 +174,7 @@ fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Option<SliceEnd> {
-    let mut timing = Timing::start(core);
+    let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(queue, aborted.group);
         let (task, group) = (aborted.task, aborted.group);
@@ -185,7 +185,7 @@ fn drop_aborted<S: Scheduler>(
         if let Some(policy) = &mut *seat.borrow_mut() {
             // Only the rest of its group has use for its service.
             if group != NO_GROUP {
-                calls.guard(|| served(policy, task, service_ns));
+                calls.guard(|| served(policy, task, Some(service_ns)));
             }
             if let Some(removed) = removed {
                 calls.guard(|| removed.tell(policy));
@@ -196,7 +196,7 @@ fn drop_aborted<S: Scheduler>(
             core.admit_incoming();
             timing.look_again();
         }
-        if let Some(end) = timing.end() {
+        if let Some(end) = timing.end(S::NEEDS_SERVICE) {
             return Some(end);
         }
     }
@@ -289,20 +289,20 @@ fn settle<S: Scheduler>(
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
     id: TaskId,
     ran: Ran,
-    service_ns: u64,
+    timed: Timed,
 ) -> Option<Task> {
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(live) => {
-            live.note_poll(core.turn_number(), service_ns);
+            live.note_poll(core.turn_number(), timed.elapsed_ns);
             let task = records.put_back(id, live, false)?;
-            calls.guard(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, timed.service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
-            calls.guard(|| served(policy, task, service_ns));
+            calls.guard(|| served(policy, task, timed.service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
@@ -314,7 +314,7 @@ fn settle<S: Scheduler>(
                 core.task_panicked();
             }
             calls.guard(|| {
-                served(policy, removed.task, service_ns);
+                served(policy, removed.task, timed.service_ns);
                 removed.tell(policy);
             });
             None
@@ -323,8 +323,10 @@ fn settle<S: Scheduler>(
 }
 
 #[inline(always)]
-fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: u64) {
-    if S::NEEDS_SERVICE {
+fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: Option<u64>) {
+    if S::NEEDS_SERVICE
+        && let Some(service_ns) = service_ns
+    {
         policy.served(task, service_ns);
     }
 }
@@ -335,7 +337,7 @@ fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
     // FIFO ignores what was served and which tasks finished, so any other will do.
     let mut unused = RunnableFifo::new();
     let calls = PolicyCalls::default();
-    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, 0);
+    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, Timed::NOT);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

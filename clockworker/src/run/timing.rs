@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use super::Core;
-use super::meter::{SAMPLE_NS, stride};
+use super::lots::{Lots, MOST_IN_MEAN};
+use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
 use super::queue::RunQueue;
 
 /// Why a slice ended.
@@ -34,30 +35,58 @@ pub(crate) enum SliceEnd {
 /// with tokio's `LocalSet`, which does 61.
 pub(crate) const MAIN_PATIENCE: u32 = 64;
 
-/// Shortens the stride after a slice that ended before the next reading was due, if its last polls took long. Otherwise
-/// readings would never come sooner, where no slice has as many polls.
-#[inline]
-pub(crate) fn shorten_stride(core: &Core, elapsed_ns: u64) {
-    let polls = core.pace.polls_unread.take();
-    if polls > 0 && elapsed_ns > SAMPLE_NS {
-        core.pace.stride.set(stride(polls, elapsed_ns).min(core.pace.stride.get()));
-    }
-}
+/// The most polls of a queue between two readings while others wait: the bound on how far its slice overruns when its polls
+/// suddenly take long.
+const CONTENDED_STRIDE: u32 = 8;
 
-/// Polls between clock readings, and until the host must run.
-pub(super) struct Pace {
-    /// Polls between clock readings, where none is needed after each.
-    stride: Cell<u32>,
+/// Polls of a queue between clock readings, where none is needed after each.
+pub(crate) struct Stride {
+    polls: Cell<u32>,
     /// Polls since the last reading, at the end of a slice.
-    polls_unread: Cell<u32>,
-    /// Polls left until the host must run.
-    polls_left: Cell<u32>,
+    unread: Cell<u32>,
 }
 
-impl Default for Pace {
+impl Default for Stride {
     fn default() -> Self {
-        Self { stride: Cell::new(1), polls_unread: Cell::new(0), polls_left: Cell::new(0) }
+        Self { polls: Cell::new(1), unread: Cell::new(0) }
     }
+}
+
+impl Stride {
+    /// Whether the last polls of the slice that has just ended were not timed.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread.get() > 0
+    }
+
+    /// Shortens the stride after a slice that ended before the next reading was due, if its last polls took long. Otherwise
+    /// readings would never come sooner, where no slice has as many polls.
+    #[inline]
+    pub(super) fn shorten(&self, elapsed_ns: u64) {
+        let unread = self.unread.take();
+        if unread > 0 && elapsed_ns > SAMPLE_NS {
+            self.polls.set(stride(SAMPLE_NS, unread, elapsed_ns).min(self.polls.get()));
+        }
+    }
+}
+
+/// Polls until the host must run, and which of them are timed.
+#[derive(Default)]
+pub(super) struct Pace {
+    polls_left: Cell<u32>,
+    lots: Lots,
+}
+
+/// What is known of the time that a poll took. Nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timed {
+    /// Since the last reading of the clock, or 0 if it was not read after this poll.
+    pub(super) elapsed_ns: u64,
+    /// What the scheduler is told that the poll took. None if it is told nothing.
+    pub(super) service_ns: Option<u64>,
+}
+
+impl Timed {
+    pub(super) const NOT: Timed = Timed { elapsed_ns: 0, service_ns: None };
 }
 
 impl Pace {
@@ -80,6 +109,7 @@ impl Pace {
 /// When to read the clock in a slice, what the last reading was, and how many polls there may be.
 pub(super) struct Timing<'a> {
     core: &'a Core,
+    queue: &'a RunQueue,
     started: u64,
     last: u64,
     /// Polls done in this slice.
@@ -90,25 +120,39 @@ pub(super) struct Timing<'a> {
     main_waits_for: u32,
     /// Nanoseconds that it waits for at most. `u64::MAX` if it woke itself.
     main_waits_ns: u64,
-    /// Polls until the next reading, where none is needed after each.
+    /// Polls until the next reading; or, where the scheduler asks for service, until the poll that is timed has been done.
     countdown: u32,
-    /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart.
+    /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart; or one in so many is timed, in the mean.
     stride: u32,
+    /// How many polls the timed one stands for.
+    stands_for: u32,
+    /// Polls when the clock was read last.
+    read_at: u32,
+    /// Polls and time when the lot was drawn.
+    drawn_at: (u32, u64),
     /// Whether `end` must check more than after any poll: the clock was read, or tasks were admitted.
     looking: bool,
 }
 
+/// How many polls of one slice may go by without a reading.
+#[inline]
+fn most_unread(core: &Core) -> u32 {
+    if core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE }
+}
+
 impl<'a> Timing<'a> {
-    pub(super) fn start(core: &'a Core) -> Self {
-        let stride = core.pace.stride.get();
+    /// Begins a slice of a queue whose scheduler asks for service, or not.
+    pub(super) fn start(core: &'a Core, queue: &'a RunQueue, needed: bool) -> Self {
+        let stride = queue.stride.polls.get().min(most_unread(core));
         let now = core.meter.now();
         let (main_waits_for, main_waits_ns) = match core.main.waits_for() {
             0 => (MAIN_PATIENCE, SAMPLE_NS),
             yielded => (yielded, u64::MAX),
         };
         let cap = core.pace.polls_left.get();
-        Self {
+        let mut timing = Self {
             core,
+            queue,
             started: now,
             last: now,
             polls: 0,
@@ -117,38 +161,89 @@ impl<'a> Timing<'a> {
             main_waits_ns,
             countdown: stride,
             stride,
+            stands_for: 1,
+            read_at: 0,
+            drawn_at: (0, now),
             looking: false,
+        };
+        if needed {
+            timing.draw();
         }
+        timing
     }
 
-    /// Counts a poll of the queue, and reads the clock if the time is needed; the nanoseconds since the last reading, or 0.
+    /// Counts a poll of the queue, and reads the clock if that is due.
     #[inline(always)] // a call would keep the whole of it in memory
-    pub(super) fn after_poll(&mut self, needed: bool, queue: &RunQueue) -> u64 {
+    pub(super) fn after_poll(&mut self, needed: bool) -> Timed {
         self.polls += 1;
         self.countdown -= 1;
-        let exact = needed || self.core.queues.are_contended();
-        if !exact && self.countdown > 0 {
-            return 0;
+        // A timed poll has a reading before it, too.
+        if self.countdown > u32::from(needed) {
+            return Timed::NOT;
         }
-        self.looking = true;
-        let now = self.core.meter.read();
-        let elapsed = now - std::mem::replace(&mut self.last, now);
+        let elapsed_ns = self.read();
+        self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
+        if needed {
+            return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns) };
+        }
         // Long polls each have their reading as it is: no need to divide.
-        if !exact && (self.stride > 1 || elapsed < SAMPLE_NS) {
-            self.stride = stride(self.stride, elapsed);
-            self.core.pace.stride.set(self.stride);
+        let window_ns = self.window_ns();
+        if self.stride > 1 || elapsed_ns < window_ns {
+            self.stride = stride(window_ns, self.stride, elapsed_ns).min(most_unread(self.core));
+            self.queue.stride.polls.set(self.stride);
         }
         self.countdown = self.stride;
-        self.core.coop_budget.renew_in_time(queue.counters.polls.get() + 1);
-        elapsed
+        Timed { elapsed_ns, service_ns: None }
+    }
+
+    /// Reads the clock; the nanoseconds since the last reading.
+    #[inline]
+    fn read(&mut self) -> u64 {
+        self.looking = true;
+        self.read_at = self.polls;
+        let now = self.core.meter.read();
+        now - std::mem::replace(&mut self.last, now)
+    }
+
+    /// What the scheduler is told of a poll after a reading: nothing, if it was the one before the poll to be timed.
+    #[inline]
+    fn sample(&mut self, elapsed_ns: u64) -> Option<u64> {
+        if self.countdown > 0 {
+            return None;
+        }
+        let service_ns = elapsed_ns.saturating_mul(u64::from(self.stands_for));
+        // As for the stride: no need to divide.
+        let window_ns = self.window_ns();
+        if self.stride > 1 || elapsed_ns < window_ns {
+            let (polls, since) = self.drawn_at;
+            let fit = window_ns * u64::from(self.polls - polls) / (self.last - since).max(1);
+            self.stride = fit.clamp(1, u64::from(MOST_IN_MEAN.min(2 * self.stride))) as u32;
+            self.queue.stride.polls.set(self.stride);
+        }
+        self.draw();
+        Some(service_ns)
+    }
+
+    /// How far readings are to be apart. Nanoseconds.
+    #[inline]
+    fn window_ns(&self) -> u64 {
+        // Other queues wait for the end of the slice: one of a short request is to end in time.
+        let contended = self.core.queues.are_contended();
+        if contended { SAMPLE_NS.min(self.queue.request_ns.get() / 8) } else { SAMPLE_NS }
+    }
+
+    /// Draws which poll is timed next.
+    #[inline]
+    fn draw(&mut self) {
+        let lot = self.core.pace.lots.draw(self.stride);
+        (self.countdown, self.stands_for) = (lot.poll, lot.stands_for);
+        self.drawn_at = (self.polls, self.last);
     }
 
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     pub(super) fn after_drop(&mut self) -> u64 {
         self.polls += 1;
-        self.looking = true;
-        let now = self.core.meter.read();
-        now - std::mem::replace(&mut self.last, now)
+        self.read()
     }
 
     /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.
@@ -159,11 +254,10 @@ impl<'a> Timing<'a> {
 
     /// Why the slice is over, if it is.
     #[inline(always)]
-    pub(super) fn end(&mut self) -> Option<SliceEnd> {
+    pub(super) fn end(&mut self, needed: bool) -> Option<SliceEnd> {
         let core = self.core;
         let looking = std::mem::take(&mut self.looking);
-        // Only an admission, or a poll in which queues began to contend, preempts.
-        if looking && core.is_preempted() {
+        if core.slice.is_signalled() && self.heed_signal(needed) {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken()
@@ -176,13 +270,29 @@ impl<'a> Timing<'a> {
         }
         if looking { core.time_is_up(self.last, self.polls) } else { None }
     }
+
+    /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
+    /// (Where polls are timed by lot it is near enough.)
+    #[cold]
+    fn heed_signal(&mut self, needed: bool) -> bool {
+        if self.core.is_preempted() {
+            return true;
+        }
+        self.core.slice.clear_signal();
+        if !needed {
+            let spared = self.countdown.saturating_sub(CONTENDED_STRIDE);
+            self.countdown -= spared;
+            self.stride -= spared;
+        }
+        false
+    }
 }
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         self.core.pace.polls_left.set(self.cap.saturating_sub(self.polls));
         self.core.polled(self.polls);
-        self.core.pace.polls_unread.set(self.stride - self.countdown);
+        self.queue.stride.unread.set(self.polls - self.read_at);
         self.core.main.waited(self.polls);
     }
 }

@@ -3,14 +3,16 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
-use std::future::pending;
+use std::future::{Future, pending, poll_fn};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
-    Probe, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed, yields,
+    Probe, VirtualTime, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed, yields,
 };
 
 /// What a scheduler can get hold of.
@@ -298,15 +300,27 @@ fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
             drop(self.1.spawn(async {}));
         }
     }
-    let ex = untimed();
+    let sim = VirtualTime::new();
+    let ex = sim.executor();
     let other = ex.new_queue("other").create().unwrap();
     let queue = ex.new_queue("q").scheduler(Spawns(VecDeque::new(), other.clone())).create().unwrap();
     let woken = Probe::new();
-    let task = queue.spawn(woken.future());
+    let timed = |future: Pin<Box<dyn Future<Output = u32>>>| {
+        let (sim, mut future) = (sim.clone(), future);
+        // Long enough for each poll to be timed.
+        queue.spawn(poll_fn(move |cx| {
+            sim.work(Duration::from_micros(2));
+            future.as_mut().poll(cx)
+        }))
+    };
+    let task = timed(Box::pin(woken.future()));
     quietly(|| settle(&ex));
     let waker = {
         let woken = Rc::clone(&woken);
-        queue.spawn(async move { woken.finish() })
+        timed(Box::pin(async move {
+            woken.finish();
+            0
+        }))
     };
     quietly(|| settle(&ex));
     output(waker).unwrap();

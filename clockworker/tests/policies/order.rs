@@ -309,7 +309,10 @@ fn a_users_policy_is_told_everything_in_order() {
         let sim = w.sim.clone();
         async move {
             signal.set();
-            clockworker::spawn_local(std::future::ready(()));
+            clockworker::spawn_local({
+                let sim = sim.clone();
+                async move { sim.work(us(2)) }
+            });
             sim.work(us(7));
             clockworker::yield_now().await;
             sim.work(us(8));
@@ -332,7 +335,7 @@ fn a_users_policy_is_told_everything_in_order() {
         "finished 1",
         "group_closed 2",
         "pop 2",
-        "served 2 0",
+        "served 2 2000",
         "finished 2",
         "group_closed 4",
         "pop 0",

@@ -23,6 +23,7 @@ mod floods;
 mod groups;
 mod preemption;
 mod queues;
+mod readings;
 mod shares;
 mod simulator;
 mod sleepers;

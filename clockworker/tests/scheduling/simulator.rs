@@ -35,6 +35,9 @@ struct Settings {
     mean_ns: f64,
 }
 
+/// From this length on, the executor times every poll. Of shorter ones it times some, which the simulator does not.
+const TIMED_NS: u64 = 2_000;
+
 /// When each job ended, in order of their ends: the queue, when it came, when it ended.
 type Ends = Vec<(usize, u64, u64)>;
 
@@ -44,7 +47,11 @@ fn jobs(queues: usize, seed: u64) -> Vec<Job> {
         Stream { queue, ..Stream::new(service, settings.load) }
     };
     let streams: Vec<Stream> = QUEUES.iter().take(queues).enumerate().map(stream).collect();
-    Arrivals::new(&streams, 500, seed).unwrap().collect()
+    let long_enough = |job: Job| {
+        let last_poll = job.service_ns % QUEUES[job.queue].quantum_ns;
+        Job { service_ns: job.service_ns + TIMED_NS.saturating_sub(last_poll), ..job }
+    };
+    Arrivals::new(&streams, 500, seed).unwrap().map(long_enough).collect()
 }
 
 fn simulated(queues: usize, jobs: &[Job], policy: Policy) -> Ends {

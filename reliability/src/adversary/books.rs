@@ -12,6 +12,8 @@ pub(super) struct Books {
     most: u64,
     shares_change: bool,
     victim: usize,
+    /// By how many polls a slice may overrun what it was granted.
+    polls_overrun: u64,
     ledger: Ledger,
     pub(super) operations: u64,
     planned: u64,
@@ -53,9 +55,10 @@ impl Outcome {
 }
 
 impl Books {
-    /// For a play of about so many moves and polls, of a victim in that place.
-    pub(super) fn new(victim: usize, operations: u64) -> Self {
-        Books { victim, planned: operations, ..Books::default() }
+    /// For a play of about so many moves and polls, of a victim in that place. A slice may overrun what it was granted by so
+    /// many polls.
+    pub(super) fn new(victim: usize, operations: u64, polls_overrun: u64) -> Self {
+        Books { victim, planned: operations, polls_overrun, ..Books::default() }
     }
 
     /// A queue is created, in a new place or in one where another was closed.
@@ -83,7 +86,9 @@ impl Books {
     pub(super) fn serve(&mut self, place: usize, ns: u64, poll: u64) {
         self.ledger.serve(place == self.victim, ns);
         self.operations += 1;
-        self.places[place].longest_poll = self.places[place].longest_poll.max(poll);
+        let queue = &mut self.places[place];
+        queue.longest_poll = queue.longest_poll.max(poll);
+        queue.overrun = self.polls_overrun * queue.longest_poll;
     }
 
     /// Whether there is to be one more cycle. There are as many in each third of the play.
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn cycles_come_in_three_parts_of_as_many() {
-        let mut books = Books::new(0, 100);
+        let mut books = Books::new(0, 100, 1);
         books.create(0, 1, 1);
         while books.next_cycle() {
             (0..9).for_each(|_| books.operations += 1);
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_closed_queue_counts_until_its_place_is_taken() {
-        let mut books = Books::new(0, 1);
+        let mut books = Books::new(0, 1, 1);
         books.create(0, 1, 1);
         books.create(1, 8, 1);
         books.create(2, 3, 1);
@@ -206,7 +211,7 @@ mod tests {
     /// B = (1/2)·(10 + 4 + K) + 10 + K, where K = 2·(10 + 4)
     #[test]
     fn a_broken_bound_is_more_than_one() {
-        let mut books = Books::new(0, 1);
+        let mut books = Books::new(0, 1, 1);
         books.create(0, 1, 10);
         books.create(1, 1, 10);
         books.serve(1, 118, 4);

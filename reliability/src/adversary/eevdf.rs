@@ -122,7 +122,7 @@ impl<'a> Stage<'a> {
             polls: vec![0; count],
             slice: None,
             by_polls: false,
-            books: Books::new(program.victim, operations),
+            books: Books::new(program.victim, operations, 1),
         };
         for (queue, shape) in program.queues.iter().enumerate() {
             stage.act(Act::Add { queue, share: shape.share, request: shape.request });

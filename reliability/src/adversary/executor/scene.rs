@@ -13,6 +13,7 @@ use super::main_future::{Wait, make_moves};
 use super::queues::{CROWD, Life, Lives, Manner, Worker};
 use super::{Act, How};
 use crate::adversary::books::{Books, Outcome};
+use crate::bounds::POLLS_OVERRUN;
 use crate::adversary::program::Program;
 
 /// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
@@ -53,7 +54,7 @@ pub(super) fn play(program: &Program<Act>, operations: u64) -> anyhow::Result<Ou
         ex: Rc::downgrade(&ex),
         handle: ex.handle(),
         clock,
-        books: RefCell::new(Books::new(program.victim, operations)),
+        books: RefCell::new(Books::new(program.victim, operations, POLLS_OVERRUN)),
         lives: RefCell::default(),
         polls: RefCell::new(vec![0; program.queues.len()]),
         host: Cell::new(0),
