@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clockworker_schedulers::GroupId;
+use clockworker_schedulers::{Attributes, GroupId};
 use slab::Slab;
 
 /// A group's index among the groups of its queue, of 29 bits; [`NO_GROUP`] for none.
@@ -22,6 +22,15 @@ struct GroupSlot {
     key: u64,
     /// [`Group`](crate::Group) handles and unfinished tasks.
     holders: usize,
+    attributes: Attributes,
+}
+
+/// A group that was opened, with one more holder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub(crate) index: GroupIndex,
+    /// Whether it was not open before, so that its scheduler is to be told.
+    pub(crate) is_new: bool,
 }
 
 /// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
@@ -31,17 +40,40 @@ pub(crate) fn group_of(slot: u32, group: GroupIndex) -> GroupId {
 }
 
 impl Groups {
-    pub(super) fn open(&mut self, key: u64) -> GroupIndex {
-        if let Some(&index) = self.by_key.get(&key) {
-            self.retain(index);
-            return index;
+    /// Opens the group of that key with these attributes, unless it is open already.
+    pub(super) fn open(&mut self, key: u64, attributes: Attributes) -> Opened {
+        if let Some(index) = self.find(key) {
+            return Opened { index, is_new: false };
         }
         if self.slots.len() >= NO_GROUP as usize {
-            return NO_GROUP;
+            return Opened { index: NO_GROUP, is_new: false };
         }
-        let index = self.slots.insert(GroupSlot { key, holders: 1 }) as GroupIndex;
+        let index = self.slots.insert(GroupSlot { key, holders: 1, attributes }) as GroupIndex;
         self.by_key.insert(key, index);
-        index
+        Opened { index, is_new: true }
+    }
+
+    /// The group of that key, if it is open, with one more holder.
+    pub(super) fn find(&mut self, key: u64) -> Option<GroupIndex> {
+        let index = *self.by_key.get(&key)?;
+        self.retain(index);
+        Some(index)
+    }
+
+    /// The key that a group was opened with.
+    pub(super) fn key(&self, index: GroupIndex) -> Option<u64> {
+        self.slots.get(index as usize).map(|slot| slot.key)
+    }
+
+    /// What was said of a group.
+    pub(super) fn attributes(&self, index: GroupIndex) -> Option<Attributes> {
+        self.slots.get(index as usize).map(|slot| slot.attributes)
+    }
+
+    /// Gives a group other attributes. False if it has them already, or is gone.
+    pub(super) fn set_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
+        let slot = self.slots.get_mut(index as usize);
+        slot.is_some_and(|slot| std::mem::replace(&mut slot.attributes, attributes) != attributes)
     }
 
     pub(super) fn retain(&mut self, index: GroupIndex) {

@@ -3,15 +3,18 @@
 mod counters;
 mod error;
 mod fault;
+mod group_error;
 mod groups;
 mod policy;
 mod records;
 mod standing;
+mod task_attributes;
 mod tombstones;
 mod watchdog;
 
 pub use error::QueueError;
 pub use fault::PolicyFault;
+pub use group_error::GroupError;
 
 pub(crate) use counters::{Counter, Counters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};

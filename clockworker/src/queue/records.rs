@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
 use slab::Slab;
 
 use super::PolicyFault;
-use super::groups::{GroupIndex, Groups, NO_GROUP, group_of};
+use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of};
 use super::standing::Standing;
+use super::task_attributes::TaskAttributes;
 use crate::task::{LiveTask, RecordKey};
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
@@ -23,6 +24,7 @@ pub(crate) struct Records {
     tasks: Slab<Record>,
     generation: u32,
     groups: Groups,
+    attributes: TaskAttributes,
 }
 
 struct Record {
@@ -133,6 +135,7 @@ impl Records {
     pub(crate) fn remove(&mut self, id: TaskId) -> Removed {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
+        self.attributes.remove(id.slot() as u32);
         let group = record.standing.group();
         let group_closed = group == NO_GROUP || self.groups.release(group);
         Removed { task, group_closed }
@@ -153,6 +156,7 @@ impl Records {
     /// Removes all records and groups; returns the tasks.
     pub(crate) fn take_all(&mut self) -> Vec<LiveTask> {
         self.groups = Groups::default();
+        self.attributes.clear();
         self.tasks.drain().filter_map(|record| record.task).collect()
     }
 
@@ -185,6 +189,18 @@ impl Records {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
             self.tasks = Slab::new();
         }
+        self.attributes.shrink();
+    }
+
+    /// Keeps what was said of a task, for what it spawns.
+    pub(crate) fn set_attributes(&mut self, id: TaskId, attributes: Attributes) {
+        self.attributes.insert(id.slot() as u32, attributes);
+    }
+
+    /// What was said of the task in that slot, if it has any attributes.
+    #[inline]
+    pub(crate) fn attributes(&self, slot: u32) -> Option<Attributes> {
+        self.attributes.get(slot)
     }
 
     /// How many slots there are: at least the most tasks at a time since there was none; less than twice as many, or 4.
@@ -208,9 +224,29 @@ impl Records {
         records.any(|record| record.standing.is_marked() && record.task.is_some())
     }
 
-    /// The index of the group with the user's `key`, with one more holder.
-    pub(crate) fn open_group(&mut self, key: u64) -> GroupIndex {
-        self.groups.open(key)
+    /// Opens the group with the user's `key`, unless it is open already; with one more holder.
+    pub(crate) fn open_group(&mut self, key: u64, attributes: Attributes) -> Opened {
+        self.groups.open(key, attributes)
+    }
+
+    /// The open group with the user's `key`, with one more holder.
+    pub(crate) fn find_group(&mut self, key: u64) -> Option<GroupIndex> {
+        self.groups.find(key)
+    }
+
+    /// The key that a group was opened with.
+    pub(crate) fn group_key(&self, index: GroupIndex) -> Option<u64> {
+        self.groups.key(index)
+    }
+
+    /// What was said of a group.
+    pub(crate) fn group_attributes(&self, index: GroupIndex) -> Option<Attributes> {
+        self.groups.attributes(index)
+    }
+
+    /// Gives a group other attributes. False if it has them already, or is gone.
+    pub(crate) fn set_group_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
+        self.groups.set_attributes(index, attributes)
     }
 
     /// Counts one more handle to a group.

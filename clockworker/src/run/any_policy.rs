@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -16,6 +16,8 @@ use crate::task::WokenList;
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
 pub(super) trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
+    /// Pushes a task that was spawned with attributes.
+    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault>;
     /// See [`RunQueue::admit_woken`].
     fn admit_woken(
         &self,
@@ -24,6 +26,8 @@ pub(super) trait AnyPolicy {
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
+    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
+    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
@@ -41,6 +45,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         guarded(|| Policy::push(self, task, why))
     }
 
+    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::push_spawned(self, task, attributes))
+    }
+
     fn admit_woken(
         &self,
         queue: &RunQueue,
@@ -49,6 +57,14 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         most: usize,
     ) -> Result<usize, PolicyFault> {
         guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
+    }
+
+    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::group_opened(self, group, key, attributes))
+    }
+
+    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::group_changed(self, group, attributes))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{Attributes, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
 
 use super::Core;
 use super::any_policy::AnyPolicy;
@@ -82,12 +82,12 @@ impl RunQueue {
         })
     }
 
-    /// Adds a task, which `make` makes, and hands it to the scheduler.
-    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) {
+    /// Adds a task, which `make` makes, for the caller to hand to the scheduler.
+    pub(crate) fn insert(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) -> Task {
         let task = self.records.borrow_mut().insert(self.key.index, group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
-        self.push(task, Ready::Spawned);
+        task
     }
 
     /// Marks a woken task as ready. The host's visit before the turn `visited` woke it, or, if that is `None`, anything else.
@@ -108,6 +108,22 @@ impl RunQueue {
     pub(crate) fn push(&self, task: Task, why: Ready) {
         self.ready.set(self.ready.get() + 1);
         self.check(self.policy.push(task, why));
+    }
+
+    /// What was said of the task in that slot, if it has any attributes.
+    #[inline]
+    pub(crate) fn attributes(&self, slot: u32) -> Option<Attributes> {
+        self.records.borrow().attributes(slot)
+    }
+
+    /// Hands a new task to the scheduler, with what was said of it if that is anything.
+    pub(crate) fn push_spawned(&self, task: Task, attributes: &Attributes) {
+        if *attributes == Attributes::new() {
+            return self.push(task, Ready::Spawned);
+        }
+        self.records.borrow_mut().set_attributes(task.id, *attributes);
+        self.ready.set(self.ready.get() + 1);
+        self.check(self.policy.push_spawned(task, attributes));
     }
 
     /// Pushes a task that yielded and is counted as ready already.
@@ -230,6 +246,28 @@ impl RunQueue {
             }
         });
         self.check(seen);
+    }
+
+    /// Opens the group of that key, unless it is open, and tells the scheduler; with one more holder.
+    pub(crate) fn open_group(&self, key: u64, attributes: Attributes) -> GroupIndex {
+        let opened = self.records.borrow_mut().open_group(key, attributes);
+        if opened.is_new {
+            self.tell_opened(opened.index, key, &attributes);
+        }
+        opened.index
+    }
+
+    /// Tells the scheduler of a group that was opened.
+    pub(crate) fn tell_opened(&self, index: GroupIndex, key: u64, attributes: &Attributes) {
+        self.check(self.policy.group_opened(group_of(0, index), key, attributes));
+    }
+
+    /// Gives a group other attributes, and tells the scheduler if they are others.
+    pub(crate) fn change_group(&self, index: GroupIndex, attributes: Attributes) {
+        let changed = self.records.borrow_mut().set_group_attributes(index, attributes);
+        if changed {
+            self.check(self.policy.group_changed(group_of(0, index), &attributes));
+        }
     }
 
     /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.

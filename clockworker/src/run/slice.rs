@@ -54,7 +54,7 @@ pub(crate) fn run<S: Scheduler>(
     let mut timing = Timing::start(core);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
-        core.enter_task(queue, group);
+        core.enter_task(queue, group, id.slot());
         let mut ran = live.run();
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
@@ -69,6 +69,9 @@ pub(crate) fn run<S: Scheduler>(
         let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, service_ns);
         if S::WANTS_TIME && service_ns > 0 {
             calls.guard(|| policy.time_passed(service_ns));
+        }
+        if S::WANTS_CLOCK && service_ns > 0 {
+            calls.guard(|| policy.time_is(core.meter.now()));
         }
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
@@ -128,7 +131,12 @@ fn first<S: Scheduler>(
     calls: &PolicyCalls,
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?,
+        Some(policy) => {
+            if S::WANTS_CLOCK {
+                calls.guard(|| policy.time_is(core.meter.now()));
+            }
+            choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?
+        }
         None => None,
     };
     if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
@@ -176,7 +184,7 @@ fn drop_aborted<S: Scheduler>(
 ) -> Option<SliceEnd> {
     let mut timing = Timing::start(core);
     while let Some(aborted) = queue.next_aborted() {
-        core.enter_task(queue, aborted.group);
+        core.enter_task(queue, aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
         let removed = queue.cancel_aborted(aborted, Cause::Aborted);

@@ -9,7 +9,7 @@ use clockworker_schedulers::Ready;
 
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
-use super::{Cause, waker};
+use super::{Cause, Id, waker};
 use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
@@ -106,6 +106,10 @@ impl LiveTask {
         };
         deferrals.set(next);
         if yields { Ready::Deferred } else { Ready::Woken }
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        self.header().id
     }
 
     /// Whether the task was woken and taken off its list for its scheduler.
@@ -237,7 +241,7 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
         unsafe { unlink(link) };
         return Incoming::Nothing;
     }
-    if key.slot == RecordKey::NO_SLOT {
+    if !key.has_slot() {
         // SAFETY: the record's reference of a task from another thread comes with its first push. This is the owner
         // thread, and the task is not complete.
         return Incoming::New(unsafe { LiveTask::from_raw(link.header()) }, key);

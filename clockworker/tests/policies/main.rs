@@ -20,6 +20,7 @@ mod support {
     pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
 }
 
+mod attributes;
 mod callbacks;
 mod handing_over;
 mod hostile;
