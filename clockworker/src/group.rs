@@ -7,6 +7,7 @@ use clockworker_schedulers::{Attributes, Share};
 
 use crate::queue::{GroupError, GroupIndex, NO_GROUP};
 use crate::queue_handle::Queue;
+use crate::run::GroupStats;
 use crate::task::{JoinHandle, TaskRequest};
 use crate::task_builder::TaskBuilder;
 
@@ -105,7 +106,7 @@ impl Group {
 
     /// What the scheduler was told of the group when it was opened, or changed last.
     pub fn attributes(&self) -> Attributes {
-        self.queue.inner.records.borrow().group_attributes(self.index).unwrap_or_default()
+        self.queue.inner.records.borrow().group_attributes(self.index)
     }
 
     /// The group's weight, 1 unless told otherwise.
@@ -133,6 +134,31 @@ impl Group {
         self.queue.inner.change_group(self.index, attributes);
         self.queue.core.after_policy_call(&self.queue.inner);
         Ok(())
+    }
+
+    /// What the group has done since it was opened.
+    ///
+    /// O(tasks of the queue), as the ready ones are counted when asked; [`Queue::group_stats`] counts those of all groups at once.
+    pub fn stats(&self) -> GroupStats {
+        self.queue.inner.group_stats(self.index, self.key)
+    }
+
+    /// Asks for all tasks of the group to be cancelled, as [`JoinHandle::abort`] does; how many there were. Spares the calling
+    /// task, and tasks from other threads that have not come in yet. The group stays open.
+    ///
+    /// O(tasks of the queue).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let tenant = ex.default_queue().group(7);
+    /// let task = tenant.spawn(std::future::pending::<()>());
+    /// assert_eq!(tenant.abort_all(), 1);
+    /// assert!(ex.block_on(task).unwrap_err().is_cancelled());
+    /// ```
+    pub fn abort_all(&self) -> usize {
+        self.queue.inner.abort_all(Some(self.index))
     }
 
     /// The key that the group was opened with.

@@ -112,7 +112,7 @@ pub use queue::{GroupError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;
-pub use run::{ExecutorStats, HOST_BUDGETS, QueueStats};
+pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
 pub use task_builder::{TaskBuilder, new_task};

@@ -11,7 +11,7 @@ use crate::group::Group;
 use crate::group_builder::GroupBuilder;
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
-use crate::run::{Core, QueueStats, RunQueue, context};
+use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::task::{JoinHandle, TaskRequest};
 use crate::task_builder::TaskBuilder;
 
@@ -159,6 +159,33 @@ impl Queue {
     /// Whether [`close`](Queue::close) was called.
     pub fn is_closed(&self) -> bool {
         self.inner.closed.get()
+    }
+
+    /// Asks for all tasks of the queue to be cancelled, as [`JoinHandle::abort`] does; how many there were. Spares the calling
+    /// task, and tasks from other threads that have not come in yet. The queue goes on: [`close`](Queue::close) it first if it is
+    /// to end.
+    ///
+    /// O(tasks of the queue). Their futures are dropped in the queue's next slices, each billed to it.
+    pub fn abort_all(&self) -> usize {
+        self.inner.abort_all(None)
+    }
+
+    /// What each open group of the queue has done. O(tasks and groups of the queue).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, schedulers::Las};
+    ///
+    /// let ex = Executor::builder().scheduler(Las::new()).build().unwrap();
+    /// let queue = ex.default_queue();
+    /// let tenants = [queue.group(1), queue.group(2)];
+    /// ex.block_on(tenants[1].spawn(async {})).unwrap();
+    /// let polls: Vec<_> = queue.group_stats().iter().map(|group| (group.key, group.polls)).collect();
+    /// assert_eq!(polls, [(1, Some(0)), (2, Some(1))]);
+    /// ```
+    pub fn group_stats(&self) -> Vec<GroupStats> {
+        self.inner.all_group_stats()
     }
 
     /// What the queue has done so far.

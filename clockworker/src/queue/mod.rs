@@ -16,7 +16,7 @@ pub use error::QueueError;
 pub use fault::PolicyFault;
 pub use group_error::GroupError;
 
-pub(crate) use counters::{Counter, Counters};
+pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 pub(crate) use records::{Aborted, Popped, Records, Removed};

@@ -31,6 +31,8 @@ pub(super) trait AnyPolicy {
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
+    /// Whether the scheduler is in service and needs to know the service of tasks.
+    fn needs_service(&self) -> bool;
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
     /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
@@ -73,6 +75,11 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
 
     fn is_busy(&self) -> bool {
         self.chosen.try_borrow_mut().is_err()
+    }
+
+    fn needs_service(&self) -> bool {
+        // Where it is borrowed it is on the stack, in service.
+        S::NEEDS_SERVICE && self.chosen.try_borrow().map_or(true, |chosen| chosen.is_some())
     }
 
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {

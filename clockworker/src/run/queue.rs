@@ -15,7 +15,7 @@ use crate::base::drop_quietly;
 use crate::queue::{
     Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
 };
-use crate::task::{Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
+use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// The most tasks of a queue. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
@@ -174,14 +174,16 @@ impl RunQueue {
     /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
     /// the scheduler has the task; then the record is a tombstone.
     pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
-        let Aborted { live, task, ready, group: _ } = aborted;
-        self.count_finished(live.cancel(cause));
+        let Aborted { live, task, ready, group } = aborted;
+        let finish = live.cancel(cause);
+        self.count_finished(finish);
         if ready {
+            self.records.borrow_mut().finish_buried(group, finish);
             self.tombstones.add(self.counters.polls.get(), self.ready.get());
             return None;
         }
         // The record goes after the future, whose drop may spawn into its group.
-        Some(self.records.borrow_mut().remove(task.id))
+        Some(self.records.borrow_mut().remove(task.id, Some(finish)))
     }
 
     /// Counts a tombstone less, which the scheduler gave out. True if it is time to read the clock.
@@ -270,6 +272,19 @@ impl RunQueue {
         }
     }
 
+    /// Whether the scheduler is in service and needs to know the service of tasks.
+    pub(super) fn needs_service(&self) -> bool {
+        self.policy.needs_service()
+    }
+
+    /// Asks for tasks to be cancelled, those of a group or all; how many. Not the one that is being polled.
+    pub(crate) fn abort_all(&self, of: Option<GroupIndex>) -> usize {
+        // An abort may wake the host, so nothing is borrowed meanwhile.
+        let tasks = self.records.borrow().abort_handles(of);
+        tasks.iter().for_each(AbortHandle::abort);
+        tasks.len()
+    }
+
     /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.
     pub(crate) fn release_group(&self, index: GroupIndex) {
         // A scheduler may drop a handle of its own queue while it panics. A second panic would end the process, and the
@@ -326,11 +341,14 @@ impl RunQueue {
         self.ready.set(0);
         // Aborted tasks first, whose errors say so.
         while let Some(aborted) = self.next_aborted() {
-            self.count_finished(aborted.live.cancel(Cause::Aborted));
+            let finish = aborted.live.cancel(Cause::Aborted);
+            self.count_finished(finish);
+            self.records.borrow_mut().finish_buried(aborted.group, finish);
         }
-        for task in tasks {
+        for (task, group) in tasks {
             let finish = task.cancel(cause);
             self.count_finished(finish);
+            self.records.borrow_mut().finish_taken(group, finish);
         }
     }
 }

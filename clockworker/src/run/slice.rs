@@ -193,6 +193,7 @@ fn drop_aborted<S: Scheduler>(
         if let Some(policy) = &mut *seat.borrow_mut() {
             // Only the rest of its group has use for its service.
             if group != NO_GROUP {
+                queue.records.borrow_mut().count_drop(group, service_ns);
                 calls.guard(|| served(policy, task, service_ns));
             }
             if let Some(removed) = removed {
@@ -304,17 +305,22 @@ fn settle<S: Scheduler>(
         Ran::Pending(live) => {
             live.note_poll(core.turn_number(), service_ns);
             let task = records.put_back(id, live, false)?;
+            count_in_group::<S>(records, task, service_ns);
             calls.guard(|| served(policy, task, service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
+            count_in_group::<S>(records, task, service_ns);
             calls.guard(|| served(policy, task, service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
-            let removed = records.remove(id);
+            if S::NEEDS_SERVICE {
+                records.count_last_poll(id, service_ns);
+            }
+            let removed = records.remove(id, Some(finish));
             // Its group may have gone with it.
             core.leave_task();
             queue.count_finished(finish);
@@ -327,6 +333,14 @@ fn settle<S: Scheduler>(
             });
             None
         }
+    }
+}
+
+/// Counts a poll in the task's group, where the time of each is known.
+#[inline(always)]
+fn count_in_group<S: Scheduler>(records: &mut Records, task: Task, service_ns: u64) {
+    if S::NEEDS_SERVICE {
+        records.count_poll(task, service_ns);
     }
 }
 

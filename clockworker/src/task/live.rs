@@ -9,7 +9,7 @@ use clockworker_schedulers::Ready;
 
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
-use super::{Cause, Id, waker};
+use super::{AbortHandle, Cause, Id, waker};
 use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
@@ -115,6 +115,13 @@ impl LiveTask {
     /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
         self.header().owned.phase.get() == Phase::Ready
+    }
+
+    /// Makes a handle that can abort the task.
+    pub(crate) fn abort_handle(&self) -> AbortHandle {
+        self.header().state.retain();
+        // SAFETY: `retain` counted the reference that goes to the new handle.
+        unsafe { AbortHandle::from_raw(self.header) }
     }
 
     /// Whether the task was aborted. An abort on another thread may be seen late.

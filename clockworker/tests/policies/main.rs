@@ -26,4 +26,5 @@ mod handing_over;
 mod hostile;
 mod order;
 mod scheduler_drops;
+mod told;
 mod watchdog;
