@@ -71,6 +71,28 @@ impl Executor {
         QueueBuilder::new(&self.core, name)
     }
 
+    /// The open queue of that name. None after a shutdown, when no queue is open. O(log queues).
+    ///
+    /// Inside a task, [`Queue::current`] is the task's own.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// ex.new_queue("background").create().unwrap();
+    /// assert_eq!(ex.queue("background").unwrap().name(), "background");
+    /// assert!(ex.queue("foreground").is_none());
+    /// ```
+    pub fn queue(&self, name: &str) -> Option<Queue> {
+        self.core.find_queue(name).map(|inner| Queue::new(Rc::clone(&self.core), inner))
+    }
+
+    /// All queues: those that are open, and closed ones that still have tasks.
+    pub fn queues(&self) -> Vec<Queue> {
+        let queues = self.core.all_queues().into_iter();
+        queues.map(|inner| Queue::new(Rc::clone(&self.core), inner)).collect()
+    }
+
     /// The queue that the executor began with.
     pub fn default_queue(&self) -> &Queue {
         &self.default
@@ -233,7 +255,7 @@ impl fmt::Debug for EnterGuard {
     }
 }
 
-/// Spawns a task into the queue and group of the calling task. Called inside [`run_until`](Executor::run_until) but outside a
+/// Spawns a task into the queue and group of the calling task, with its attributes. Called inside [`run_until`](Executor::run_until) but outside a
 /// task, into the default queue.
 ///
 /// # Panics

@@ -3,11 +3,15 @@
 use std::fmt;
 use std::future::Future;
 
-use crate::queue::GroupIndex;
-use crate::queue_handle::Queue;
-use crate::task::JoinHandle;
+use clockworker_schedulers::{Attributes, Share};
 
-/// Tasks of a queue that belong together. From [`Queue::group`].
+use crate::queue::{GroupError, GroupIndex, NO_GROUP};
+use crate::queue_handle::Queue;
+use crate::run::GroupStats;
+use crate::task::{JoinHandle, TaskRequest};
+use crate::task_builder::TaskBuilder;
+
+/// Tasks of a queue that belong together. From [`Queue::group`], or with attributes from [`Queue::new_group`].
 ///
 /// This is a handle; clones are the same group. **Dropping it does nothing** to the group's tasks.
 ///
@@ -31,9 +35,50 @@ pub struct Group {
 }
 
 impl Group {
-    pub(crate) fn open(queue: Queue, key: u64) -> Self {
-        let index = queue.inner.records.borrow_mut().open_group(key);
-        Self { queue, index, key }
+    /// Opens the group of that key with these attributes, unless it is open already.
+    pub(crate) fn open(queue: Queue, key: u64, attributes: Attributes) -> Self {
+        let opened = queue.inner.records.borrow_mut().open_group(key, attributes);
+        // Made first, so that it lets go of the group if the scheduler is the caller, and telling it panics.
+        let group = Self { queue, index: opened.index, key };
+        if opened.is_new {
+            group.queue.inner.tell_opened(group.index, key, &attributes);
+            group.queue.core.after_policy_call(&group.queue.inner);
+        }
+        group
+    }
+
+    /// The group of that key, if it is open.
+    pub(crate) fn find(queue: Queue, key: u64) -> Option<Self> {
+        let index = queue.inner.records.borrow_mut().find_group(key)?;
+        Some(Self { queue, index, key })
+    }
+
+    /// The group of the task that is being polled, which is of that queue.
+    pub(crate) fn of_current(queue: &Queue) -> Option<Self> {
+        let index = queue.core.current_group();
+        if index == NO_GROUP {
+            return None;
+        }
+        let mut records = queue.inner.records.borrow_mut();
+        let key = records.group_key(index)?;
+        records.retain_group(index);
+        Some(Self { queue: queue.clone(), index, key })
+    }
+
+    /// The group of the task that is being polled or dropped on this thread. None outside tasks, and in a task without a group.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Group};
+    ///
+    /// let ex = Executor::new();
+    /// let tenant = ex.default_queue().group(7);
+    /// let key = ex.block_on(tenant.spawn(async { Group::current().map(|group| group.key()) }));
+    /// assert_eq!(key.unwrap(), Some(7));
+    /// ```
+    pub fn current() -> Option<Group> {
+        Self::of_current(&Queue::current()?)
     }
 
     /// Spawns a task on the group's queue, in this group. See [`Queue::spawn`]. What that task spawns with
@@ -44,6 +89,76 @@ impl Group {
         F::Output: 'static,
     {
         self.queue.core.spawn(&self.queue.inner, self.index, future)
+    }
+
+    pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.queue.core.spawn_with(&self.queue.inner, self.index, request, future)
+    }
+
+    /// Begins a task with attributes, in this group: [`spawn`](TaskBuilder::spawn) spawns it.
+    pub fn new_task(&self) -> TaskBuilder {
+        TaskBuilder::of_group(self.clone())
+    }
+
+    /// What the scheduler was told of the group when it was opened, or changed last.
+    pub fn attributes(&self) -> Attributes {
+        self.queue.inner.records.borrow().group_attributes(self.index)
+    }
+
+    /// The group's weight, 1 unless told otherwise.
+    pub fn weight(&self) -> u32 {
+        self.attributes().weight.get()
+    }
+
+    /// Changes the group's weight, also while its tasks run, and tells the scheduler, if it is another.
+    ///
+    /// # Errors
+    ///
+    /// If the weight is not between 1 and [`Share::MAX`], or the queue is gone, as in [`Queue::set_share`].
+    pub fn set_weight(&self, weight: u32) -> Result<(), GroupError> {
+        let weight = Share::new(weight).map_err(GroupError::weight)?;
+        self.set_attributes(self.attributes().with_weight(weight))
+    }
+
+    /// Changes all that was said of the group, also while its tasks run, and tells the scheduler, if it is anything else.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`Queue::set_share`].
+    pub fn set_attributes(&self, attributes: Attributes) -> Result<(), GroupError> {
+        self.queue.core.exists(&self.queue.inner).map_err(GroupError::queue)?;
+        self.queue.inner.change_group(self.index, attributes);
+        self.queue.core.after_policy_call(&self.queue.inner);
+        Ok(())
+    }
+
+    /// What the group has done since it was opened.
+    ///
+    /// O(tasks of the queue), as the ready ones are counted when asked; [`Queue::group_stats`] counts those of all groups at once.
+    pub fn stats(&self) -> GroupStats {
+        self.queue.inner.group_stats(self.index, self.key)
+    }
+
+    /// Asks for all tasks of the group to be cancelled, as [`JoinHandle::abort`] does; how many there were. Spares the calling
+    /// task, and tasks from other threads that have not come in yet. The group stays open.
+    ///
+    /// O(tasks of the queue).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let tenant = ex.default_queue().group(7);
+    /// let task = tenant.spawn(std::future::pending::<()>());
+    /// assert_eq!(tenant.abort_all(), 1);
+    /// assert!(ex.block_on(task).unwrap_err().is_cancelled());
+    /// ```
+    pub fn abort_all(&self) -> usize {
+        self.queue.inner.abort_all(Some(self.index))
     }
 
     /// The key that the group was opened with.

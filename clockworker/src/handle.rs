@@ -5,7 +5,11 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
-use crate::task::{JoinHandle, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote};
+use crate::remote_task_builder::RemoteTaskBuilder;
+use crate::task::{
+    JoinHandle, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
+    spawn_remote_placed,
+};
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
 ///
@@ -62,17 +66,74 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        let why = match self.shared.find(queue) {
+        match self.find(queue) {
+            Ok(key) => spawn_remote(&self.shared, key, make),
+            Err(why) => refuse(&self.shared, why, make),
+        }
+    }
+
+    /// Spawns a task in the group of that key, on the queue of that name.
+    ///
+    /// As [`spawn_on`](Handle::spawn_on). The executor opens the group when the task comes in, unless it is open already.
+    /// [`new_task`](Handle::new_task) says more of a task.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// ex.new_queue("tenants").create().unwrap();
+    /// let handle = ex.handle();
+    /// let task = std::thread::spawn(move || handle.spawn_in("tenants", 42, || async { 7 })).join().unwrap();
+    /// assert_eq!(ex.block_on(task).unwrap(), 7);
+    /// ```
+    pub fn spawn_in<M, F>(&self, queue: &str, group: u64, make: M) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        self.new_task().queue(queue).group(group).spawn(make)
+    }
+
+    /// Begins a task with a queue, a group or attributes: [`spawn`](RemoteTaskBuilder::spawn) spawns it.
+    pub fn new_task(&self) -> RemoteTaskBuilder<'_> {
+        RemoteTaskBuilder::new(self)
+    }
+
+    pub(crate) fn spawn_placed<M, F>(
+        &self,
+        queue: &str,
+        placement: Placement,
+        make: M,
+    ) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        match self.find(queue) {
+            Ok(key) if placement == Placement::default() => spawn_remote(&self.shared, key, make),
+            Ok(key) => spawn_remote_placed(&self.shared, key, placement, make),
+            Err(why) => refuse(&self.shared, why, make),
+        }
+    }
+
+    /// The key of tasks for the queue of that name, which have no records yet.
+    fn find(&self, queue: &str) -> Result<RecordKey, Refused> {
+        match self.shared.find(queue) {
             Ok(Some(QueueKey { index, generation })) => {
-                let key = RecordKey { queue: index, slot: RecordKey::NO_SLOT, generation };
-                return spawn_remote(&self.shared, key, make);
+                Ok(RecordKey { queue: index, slot: RecordKey::NO_SLOT, generation })
             }
-            Ok(None) => Refused::NoSuchQueue,
-            Err(Stopped::ShutDown) => Refused::ShutDown,
-            Err(Stopped::Dropped) => Refused::ExecutorDropped,
-            Err(Stopped::Forked) => Refused::Forked,
-        };
-        refuse(&self.shared, why, make)
+            Ok(None) => Err(Refused::NoSuchQueue),
+            Err(Stopped::ShutDown) => Err(Refused::ShutDown),
+            Err(Stopped::Dropped) => Err(Refused::ExecutorDropped),
+            Err(Stopped::Forked) => Err(Refused::Forked),
+        }
+    }
+
+    /// The names of the open queues, in alphabetical order. By the time of a spawn one may have been closed.
+    pub fn queue_names(&self) -> Vec<String> {
+        self.shared.queue_names()
     }
 
     /// Whether an open queue has that name. By the time of a spawn it may have been closed.

@@ -73,13 +73,16 @@ mod task;
 mod builder;
 mod executor;
 mod group;
+mod group_builder;
 mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
 mod queue_builder;
 mod queue_handle;
+mod remote_task_builder;
 mod shutdown;
+mod task_builder;
 mod yield_now;
 
 // The same under tokio's names.
@@ -99,15 +102,18 @@ pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use executor::{EnterGuard, Executor, spawn_local};
 pub use group::Group;
+pub use group_builder::GroupBuilder;
 pub use handle::Handle;
 pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{PolicyFault, QueueError};
+pub use queue::{GroupError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
-pub use run::{ExecutorStats, HOST_BUDGETS, QueueStats};
+pub use remote_task_builder::RemoteTaskBuilder;
+pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
+pub use task_builder::{TaskBuilder, new_task};
 pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

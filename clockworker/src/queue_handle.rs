@@ -5,13 +5,15 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker_schedulers::Share;
+use clockworker_schedulers::{Attributes, Share};
 
 use crate::group::Group;
+use crate::group_builder::GroupBuilder;
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
-use crate::run::{Core, QueueStats, RunQueue};
-use crate::task::JoinHandle;
+use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
+use crate::task::{JoinHandle, TaskRequest};
+use crate::task_builder::TaskBuilder;
 
 /// Tasks with a share of the thread's CPU. From [`Executor::new_queue`](crate::Executor::new_queue).
 ///
@@ -61,12 +63,55 @@ impl Queue {
         self.core.spawn(&self.inner, NO_GROUP, future)
     }
 
+    pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.core.spawn_with(&self.inner, NO_GROUP, request, future)
+    }
+
+    /// Begins a task with attributes, such as a priority or a deadline: [`spawn`](TaskBuilder::spawn) spawns it on this queue.
+    pub fn new_task(&self) -> TaskBuilder {
+        TaskBuilder::of_queue(self.clone())
+    }
+
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.
     ///
     /// Schedulers such as [`Las`](crate::schedulers::Las) treat a group as one. A group lives as long as a handle to it or a
-    /// task in it; what it has attained is forgotten afterwards.
+    /// task in it; what it has attained is forgotten afterwards. Opened here it has no attributes; if it is open already, it is
+    /// as it is.
     pub fn group(&self, key: u64) -> Group {
-        Group::open(self.clone(), key)
+        Group::open(self.clone(), key, Attributes::new())
+    }
+
+    /// Begins a group with attributes, such as a weight: [`open`](GroupBuilder::open) opens it.
+    pub fn new_group(&self, key: u64) -> GroupBuilder<'_> {
+        GroupBuilder::new(self, key)
+    }
+
+    /// The group of that key, if it is open. O(1).
+    pub fn find_group(&self, key: u64) -> Option<Group> {
+        Group::find(self.clone(), key)
+    }
+
+    /// The queue of the task that is being polled or dropped on this thread. None outside tasks.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Queue};
+    ///
+    /// let ex = Executor::new();
+    /// let background = ex.new_queue("background").create().unwrap();
+    /// let task = background.spawn(async { Queue::current().unwrap().name().to_owned() });
+    /// assert_eq!(ex.block_on(task).unwrap(), "background");
+    /// assert!(Queue::current().is_none());
+    /// ```
+    pub fn current() -> Option<Queue> {
+        let core = context::current()?;
+        let inner = core.current_queue()?;
+        Some(Queue::new(core, inner))
     }
 
     /// The queue's name.
@@ -114,6 +159,33 @@ impl Queue {
     /// Whether [`close`](Queue::close) was called.
     pub fn is_closed(&self) -> bool {
         self.inner.closed.get()
+    }
+
+    /// Asks for all tasks of the queue to be cancelled, as [`JoinHandle::abort`] does; how many there were. Spares the calling
+    /// task, and tasks from other threads that have not come in yet. The queue goes on: [`close`](Queue::close) it first if it is
+    /// to end.
+    ///
+    /// O(tasks of the queue). Their futures are dropped in the queue's next slices, each billed to it.
+    pub fn abort_all(&self) -> usize {
+        self.inner.abort_all(None)
+    }
+
+    /// What each open group of the queue has done. O(tasks and groups of the queue).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, schedulers::Las};
+    ///
+    /// let ex = Executor::builder().scheduler(Las::new()).build().unwrap();
+    /// let queue = ex.default_queue();
+    /// let tenants = [queue.group(1), queue.group(2)];
+    /// ex.block_on(tenants[1].spawn(async {})).unwrap();
+    /// let polls: Vec<_> = queue.group_stats().iter().map(|group| (group.key, group.polls)).collect();
+    /// assert_eq!(polls, [(1, Some(0)), (2, Some(1))]);
+    /// ```
+    pub fn group_stats(&self) -> Vec<GroupStats> {
+        self.inner.all_group_stats()
     }
 
     /// What the queue has done so far.

@@ -87,6 +87,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod scheduler;
 mod task;
 
@@ -103,6 +104,7 @@ pub mod simulate;
 #[cfg(any(test, feature = "laws", feature = "simulate"))]
 mod random;
 
+pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
 pub use policies::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};

@@ -1,6 +1,6 @@
 //! The [`Scheduler`] trait: order inside one queue.
 
-use crate::{GroupId, Ready, Task, TaskId};
+use crate::{Attributes, GroupId, Ready, Task, TaskId};
 
 /// Order inside one queue: which of its ready tasks is polled next.
 ///
@@ -39,12 +39,14 @@ use crate::{GroupId, Ready, Task, TaskId};
 /// # What it is told besides
 ///
 /// All other methods have a default. These tell a scheduler more, and by default do nothing with it:
-/// [`served`](Scheduler::served), [`time_passed`](Scheduler::time_passed), [`finished`](Scheduler::finished),
-/// [`group_closed`](Scheduler::group_closed) and [`drained`](Scheduler::drained). For each poll the calls come in this order:
+/// [`group_opened`](Scheduler::group_opened), [`spawned`](Scheduler::spawned), [`served`](Scheduler::served),
+/// [`time_passed`](Scheduler::time_passed), [`time_is`](Scheduler::time_is), [`finished`](Scheduler::finished),
+/// [`group_closed`](Scheduler::group_closed) and [`drained`](Scheduler::drained). A group is opened before a task of it is pushed,
+/// and a task with attributes is spawned before it is pushed. For each poll the calls come in this order:
 ///
 /// 1. `pop` gives a task; the executor polls it.
-/// 2. `served` tells how long the poll took; `time_passed` how much went by since it was called last, if it is
-///    [wanted](Scheduler::WANTS_TIME) and known.
+/// 2. `served` tells how long the poll took; `time_passed` how much went by since it was called last, and `time_is` what the clock
+///    says, if they are [wanted](Scheduler::WANTS_TIME) and known.
 /// 3. `finished`, if the task completed, was cancelled or panicked; then `group_closed`, if that was the last of its group.
 /// 4. `push` for each task of this queue that became ready meanwhile, in that order; the polled task itself comes last, with
 ///    [`Ready::Yielded`], if it was woken while it ran. Where the next `pop` follows at once, the two are one call of
@@ -65,6 +67,9 @@ pub trait Scheduler {
     /// Whether [`time_passed`](Scheduler::time_passed) is to be called. The executor reads no clock for it.
     const WANTS_TIME: bool = false;
 
+    /// Whether [`time_is`](Scheduler::time_is) is to be called. The executor reads no clock for it.
+    const WANTS_CLOCK: bool = false;
+
     /// `task` became ready, for the reason `why`. It is not in the scheduler at present.
     ///
     /// A task that is [woken](Ready::Woken) may be pushed late, but before any that becomes ready after it, where the scheduler
@@ -75,6 +80,25 @@ pub trait Scheduler {
     fn pop(&mut self) -> Option<TaskId>;
 
     // What it is told besides.
+
+    /// `group` was opened under the user's `key`, and has no task yet.
+    ///
+    /// Not called for tasks without a group, each of which is a group of its own with no attributes.
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        let _ = (group, key, attributes);
+    }
+
+    /// An open group was given other attributes. It may have tasks, ready or not.
+    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        let _ = (group, attributes);
+    }
+
+    /// `task` was spawned with attributes of its own, or inherited them from the task that spawned it.
+    ///
+    /// Not called for a task that has none.
+    fn spawned(&mut self, task: Task, attributes: &Attributes) {
+        let _ = (task, attributes);
+    }
 
     /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.
     ///
@@ -94,6 +118,14 @@ pub trait Scheduler {
     /// of them, once.)
     fn time_passed(&mut self, service_ns: u64) {
         let _ = service_ns;
+    }
+
+    /// The clock that [deadlines](Attributes::deadline_ns) are given on reads `now_ns`, which never falls.
+    ///
+    /// Called before the first `pop` of each slice and after the polls that [`time_passed`](Scheduler::time_passed) is called after,
+    /// if [`WANTS_CLOCK`](Scheduler::WANTS_CLOCK).
+    fn time_is(&mut self, now_ns: u64) {
+        let _ = now_ns;
     }
 
     /// `task` will never be pushed again, and is not in the scheduler at present. Its slot may be reused from now on.

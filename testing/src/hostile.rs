@@ -7,7 +7,7 @@ mod faulty;
 
 use std::collections::VecDeque;
 
-use clockworker::schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 pub use faulty::{Fault, Faulty};
 
@@ -28,6 +28,14 @@ pub enum Call {
     Served,
     /// `finished`.
     Finished,
+    /// `group_opened`.
+    GroupOpened,
+    /// `group_changed`.
+    GroupChanged,
+    /// `spawned`.
+    Spawned,
+    /// `time_is`.
+    TimeIs,
     /// `group_closed`.
     GroupClosed,
 }
@@ -174,6 +182,7 @@ impl<P: Plan, const NEEDS_SERVICE: bool> Hostile<P, NEEDS_SERVICE> {
 
 impl<P: Plan, const NEEDS_SERVICE: bool> Scheduler for Hostile<P, NEEDS_SERVICE> {
     const NEEDS_SERVICE: bool = NEEDS_SERVICE;
+    const WANTS_CLOCK: bool = true;
 
     fn push(&mut self, task: Task, why: Ready) {
         self.plan.pushed(task, why);
@@ -214,6 +223,22 @@ impl<P: Plan, const NEEDS_SERVICE: bool> Scheduler for Hostile<P, NEEDS_SERVICE>
     fn finished(&mut self, task: Task) {
         self.plan.finished(task);
         self.plan.begin(Call::Finished);
+    }
+
+    fn group_opened(&mut self, _group: GroupId, _key: u64, _attributes: &Attributes) {
+        self.plan.begin(Call::GroupOpened);
+    }
+
+    fn group_changed(&mut self, _group: GroupId, _attributes: &Attributes) {
+        self.plan.begin(Call::GroupChanged);
+    }
+
+    fn spawned(&mut self, _task: Task, _attributes: &Attributes) {
+        self.plan.begin(Call::Spawned);
+    }
+
+    fn time_is(&mut self, _now_ns: u64) {
+        self.plan.begin(Call::TimeIs);
     }
 
     fn group_closed(&mut self, _group: GroupId) {

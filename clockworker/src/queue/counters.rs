@@ -1,4 +1,4 @@
-//! Counters of a queue. Only the owner thread writes them.
+//! Counters of a queue, and of a group. Only the owner thread writes them.
 
 use std::cell::Cell;
 
@@ -67,5 +67,33 @@ impl Counters {
             panicked,
         } = self;
         [polls, busy_ns, slices, overruns, overrun_ns, preemptions, spawned, completed, cancelled, panicked]
+    }
+}
+
+/// The counters of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupCounters {
+    /// Counted only under a scheduler that needs to know the service.
+    pub(crate) polls: u64,
+    /// As `polls`.
+    pub(crate) busy_ns: u64,
+    pub(crate) spawned: u64,
+    pub(crate) completed: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) panicked: u64,
+}
+
+impl GroupCounters {
+    pub(crate) fn finished(&mut self, finish: Finish) {
+        match finish {
+            Finish::Completed => self.completed += 1,
+            Finish::Cancelled => self.cancelled += 1,
+            Finish::Panicked => self.panicked += 1,
+        }
+    }
+
+    /// Tasks that have not finished.
+    pub(crate) fn live(&self) -> u64 {
+        self.spawned - self.completed - self.cancelled - self.panicked
     }
 }

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use clockworker_schedulers::GroupId;
+use clockworker_schedulers::{Attributes, GroupId};
 use slab::Slab;
+
+use super::GroupCounters;
+use crate::task::Finish;
 
 /// A group's index among the groups of its queue, of 29 bits; [`NO_GROUP`] for none.
 pub(crate) type GroupIndex = u32;
@@ -22,6 +25,16 @@ struct GroupSlot {
     key: u64,
     /// [`Group`](crate::Group) handles and unfinished tasks.
     holders: usize,
+    attributes: Attributes,
+    counters: GroupCounters,
+}
+
+/// A group that was opened, with one more holder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub(crate) index: GroupIndex,
+    /// Whether it was not open before, so that its scheduler is to be told.
+    pub(crate) is_new: bool,
 }
 
 /// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
@@ -30,24 +43,92 @@ pub(crate) fn group_of(slot: u32, group: GroupIndex) -> GroupId {
     GroupId::new(if group == NO_GROUP { 2 * slot } else { 2 * group + 1 })
 }
 
+/// The index of a group that a scheduler sees; none if it is a task without one.
+#[inline]
+pub(super) fn index_of(group: GroupId) -> Option<GroupIndex> {
+    (group.index() % 2 == 1).then_some((group.index() / 2) as GroupIndex)
+}
+
+impl GroupSlot {
+    fn new(key: u64, attributes: Attributes) -> Self {
+        Self { key, holders: 1, attributes, counters: GroupCounters::default() }
+    }
+}
+
 impl Groups {
-    pub(super) fn open(&mut self, key: u64) -> GroupIndex {
-        if let Some(&index) = self.by_key.get(&key) {
-            self.retain(index);
-            return index;
+    /// Opens the group of that key with these attributes, unless it is open already.
+    pub(super) fn open(&mut self, key: u64, attributes: Attributes) -> Opened {
+        if let Some(index) = self.find(key) {
+            return Opened { index, is_new: false };
         }
         if self.slots.len() >= NO_GROUP as usize {
-            return NO_GROUP;
+            return Opened { index: NO_GROUP, is_new: false };
         }
-        let index = self.slots.insert(GroupSlot { key, holders: 1 }) as GroupIndex;
+        let index = self.slots.insert(GroupSlot::new(key, attributes)) as GroupIndex;
         self.by_key.insert(key, index);
-        index
+        Opened { index, is_new: true }
+    }
+
+    /// The group of that key, if it is open, with one more holder.
+    pub(super) fn find(&mut self, key: u64) -> Option<GroupIndex> {
+        let index = *self.by_key.get(&key)?;
+        self.retain(index);
+        Some(index)
+    }
+
+    /// The key that a group was opened with.
+    pub(super) fn key(&self, index: GroupIndex) -> Option<u64> {
+        self.slots.get(index as usize).map(|slot| slot.key)
+    }
+
+    /// What was said of a group.
+    pub(super) fn attributes(&self, index: GroupIndex) -> Attributes {
+        self.slots.get(index as usize).map_or_else(Attributes::new, |slot| slot.attributes)
+    }
+
+    /// Gives a group other attributes. False if it has them already, or is gone.
+    pub(super) fn set_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
+        let slot = self.slots.get_mut(index as usize);
+        slot.is_some_and(|slot| std::mem::replace(&mut slot.attributes, attributes) != attributes)
     }
 
     pub(super) fn retain(&mut self, index: GroupIndex) {
         if let Some(slot) = self.slots.get_mut(index as usize) {
             slot.holders += 1;
         }
+    }
+
+    /// Counts a task that was spawned, which holds the group.
+    pub(super) fn add_task(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.holders += 1;
+            slot.counters.spawned += 1;
+        }
+    }
+
+    /// Counts how a task ended, which may hold the group for longer.
+    pub(super) fn finished(&mut self, index: GroupIndex, finish: Finish) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.counters.finished(finish);
+        }
+    }
+
+    /// Counts so many polls, which took so long.
+    pub(super) fn served(&mut self, index: GroupIndex, polls: u64, service_ns: u64) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.counters.polls += polls;
+            slot.counters.busy_ns = slot.counters.busy_ns.wrapping_add(service_ns);
+        }
+    }
+
+    /// What the group has done.
+    pub(super) fn counters(&self, index: GroupIndex) -> GroupCounters {
+        self.slots.get(index as usize).map_or_else(GroupCounters::default, |slot| slot.counters)
+    }
+
+    /// The groups that are open, in the order of their indices, and their keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
+        self.slots.iter().map(|(index, slot)| (index as GroupIndex, slot.key))
     }
 
     /// Counts one holder less. True if it was the last. (After its executor was torn down, a handle's group may be gone

@@ -3,17 +3,20 @@
 mod counters;
 mod error;
 mod fault;
+mod group_error;
 mod groups;
 mod policy;
 mod records;
 mod standing;
+mod task_attributes;
 mod tombstones;
 mod watchdog;
 
 pub use error::QueueError;
 pub use fault::PolicyFault;
+pub use group_error::GroupError;
 
-pub(crate) use counters::{Counter, Counters};
+pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 pub(crate) use records::{Aborted, Popped, Records, Removed};

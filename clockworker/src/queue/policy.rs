@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use clockworker_schedulers::{GroupId, Ready, RunnableFifo, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
 use super::records::{Popped, Records};
@@ -30,6 +30,16 @@ impl<S: Scheduler> Policy<S> {
             scheduler.push(task, why);
         } else if let Some(fifo) = &mut *self.successor.borrow_mut() {
             fifo.push(task, why);
+        }
+    }
+
+    /// Pushes a task that was spawned with attributes. FIFO has no use for them.
+    pub(crate) fn push_spawned(&self, task: Task, attributes: &Attributes) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            scheduler.spawned(task, attributes);
+            scheduler.push(task, Ready::Spawned);
+        } else if let Some(fifo) = &mut *self.successor.borrow_mut() {
+            fifo.push(task, Ready::Spawned);
         }
     }
 
@@ -71,6 +81,18 @@ impl<S: Scheduler> Policy<S> {
         }
         kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
         Ok(())
+    }
+
+    pub(crate) fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            scheduler.group_opened(group, key, attributes);
+        }
+    }
+
+    pub(crate) fn group_changed(&self, group: GroupId, attributes: &Attributes) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            scheduler.group_changed(group, attributes);
+        }
     }
 
     pub(crate) fn group_closed(&self, group: GroupId) {

@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
 use slab::Slab;
 
-use super::PolicyFault;
-use super::groups::{GroupIndex, Groups, NO_GROUP, group_of};
+use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of, index_of};
 use super::standing::Standing;
-use crate::task::{LiveTask, RecordKey};
+use super::task_attributes::TaskAttributes;
+use super::{GroupCounters, PolicyFault};
+use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
@@ -23,6 +24,7 @@ pub(crate) struct Records {
     tasks: Slab<Record>,
     generation: u32,
     groups: Groups,
+    attributes: TaskAttributes,
 }
 
 struct Record {
@@ -64,7 +66,7 @@ impl Records {
         self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
         let key = RecordKey { queue, slot, generation: generation.get() };
-        self.groups.retain(group);
+        self.groups.add_task(group);
         self.insert_task(make(key), generation, group);
         Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
     }
@@ -97,7 +99,7 @@ impl Records {
                 record.standing.set_ready(false);
                 match record.task.take() {
                     Some(live) => Popped::Task { live, group: record.standing.group() },
-                    None => Popped::Aborted(self.remove(id)),
+                    None => Popped::Aborted(self.remove(id, None)),
                 }
             }
             Some(_) => Popped::Fault(PolicyFault::Repeated),
@@ -129,13 +131,22 @@ impl Records {
         Some(record.as_task(id.slot() as u32))
     }
 
-    /// Removes the record of a finished task.
-    pub(crate) fn remove(&mut self, id: TaskId) -> Removed {
+    /// Removes the record of a finished task. Counts its `finish` in its group, unless that was done before.
+    pub(crate) fn remove(&mut self, id: TaskId, finish: Option<Finish>) -> Removed {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
+        self.attributes.remove(id.slot() as u32);
         let group = record.standing.group();
-        let group_closed = group == NO_GROUP || self.groups.release(group);
+        let group_closed = group == NO_GROUP || self.leave_group(group, finish);
         Removed { task, group_closed }
+    }
+
+    /// Ends a task's hold of its group. True if it was the last.
+    fn leave_group(&mut self, group: GroupIndex, finish: Option<Finish>) -> bool {
+        if let Some(finish) = finish {
+            self.groups.finished(group, finish);
+        }
+        self.groups.release(group)
     }
 
     /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
@@ -150,10 +161,73 @@ impl Records {
         })
     }
 
-    /// Removes all records and groups; returns the tasks.
-    pub(crate) fn take_all(&mut self) -> Vec<LiveTask> {
-        self.groups = Groups::default();
-        self.tasks.drain().filter_map(|record| record.task).collect()
+    /// Removes all records; returns the tasks, which still hold their groups.
+    pub(crate) fn take_all(&mut self) -> Vec<(LiveTask, GroupIndex)> {
+        let Self { tasks, groups, attributes, generation: _ } = self;
+        attributes.clear();
+        let mut taken = Vec::new();
+        for record in tasks.drain() {
+            let group = record.standing.group();
+            match record.task {
+                Some(live) => taken.push((live, group)),
+                None => drop(groups.release(group)),
+            }
+        }
+        taken
+    }
+
+    /// Counts a task in its group that was taken by [`take_all`](Records::take_all) and has finished.
+    pub(crate) fn finish_taken(&mut self, group: GroupIndex, finish: Finish) {
+        self.leave_group(group, Some(finish));
+    }
+
+    /// Counts an aborted task in its group, whose record stays.
+    pub(crate) fn finish_buried(&mut self, group: GroupIndex, finish: Finish) {
+        self.groups.finished(group, finish);
+    }
+
+    /// Counts a poll of a task in its group, if it has one.
+    #[inline]
+    pub(crate) fn count_poll(&mut self, task: Task, service_ns: u64) {
+        if let Some(group) = index_of(task.group) {
+            self.groups.served(group, 1, service_ns);
+        }
+    }
+
+    /// Counts the poll in which a task finished, whose record is still there.
+    #[inline]
+    pub(crate) fn count_last_poll(&mut self, id: TaskId, service_ns: u64) {
+        if let Some(record) = self.tasks.get(id.slot()) {
+            self.groups.served(record.standing.group(), 1, service_ns);
+        }
+    }
+
+    /// Counts the drop of an aborted task's future in its group.
+    pub(crate) fn count_drop(&mut self, group: GroupIndex, service_ns: u64) {
+        self.groups.served(group, 0, service_ns);
+    }
+
+    /// What a group has done.
+    pub(crate) fn group_counters(&self, index: GroupIndex) -> GroupCounters {
+        self.groups.counters(index)
+    }
+
+    /// The groups that are open, and the keys they were opened with.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
+        self.groups.iter()
+    }
+
+    /// The groups of the tasks that are ready and not aborted.
+    pub(crate) fn groups_of_ready(&self) -> impl Iterator<Item = GroupIndex> + '_ {
+        let is_ready = |record: &&Record| record.standing.is_ready() && record.task.is_some();
+        self.tasks.iter().map(|(_, record)| record).filter(is_ready).map(|record| record.standing.group())
+    }
+
+    /// Handles to abort the tasks that are not being polled and not aborted: those of a group, or all.
+    pub(crate) fn abort_handles(&self, of: Option<GroupIndex>) -> Vec<AbortHandle> {
+        let records = self.tasks.iter().map(|(_, record)| record);
+        let chosen = records.filter(|record| of.is_none_or(|group| record.standing.group() == group));
+        chosen.filter_map(|record| record.task.as_ref()).map(LiveTask::abort_handle).collect()
     }
 
     /// Marks tasks as ready that are off the woken list, but that a scheduler was never given: it called back into the
@@ -185,6 +259,18 @@ impl Records {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
             self.tasks = Slab::new();
         }
+        self.attributes.shrink();
+    }
+
+    /// Keeps what was said of a task, for what it spawns.
+    pub(crate) fn set_attributes(&mut self, id: TaskId, attributes: Attributes) {
+        self.attributes.insert(id.slot() as u32, attributes);
+    }
+
+    /// What was said of the task in that slot, if it has any attributes.
+    #[inline]
+    pub(crate) fn attributes(&self, slot: u32) -> Option<Attributes> {
+        self.attributes.get(slot)
     }
 
     /// How many slots there are: at least the most tasks at a time since there was none; less than twice as many, or 4.
@@ -208,9 +294,29 @@ impl Records {
         records.any(|record| record.standing.is_marked() && record.task.is_some())
     }
 
-    /// The index of the group with the user's `key`, with one more holder.
-    pub(crate) fn open_group(&mut self, key: u64) -> GroupIndex {
-        self.groups.open(key)
+    /// Opens the group with the user's `key`, unless it is open already; with one more holder.
+    pub(crate) fn open_group(&mut self, key: u64, attributes: Attributes) -> Opened {
+        self.groups.open(key, attributes)
+    }
+
+    /// The open group with the user's `key`, with one more holder.
+    pub(crate) fn find_group(&mut self, key: u64) -> Option<GroupIndex> {
+        self.groups.find(key)
+    }
+
+    /// The key that a group was opened with.
+    pub(crate) fn group_key(&self, index: GroupIndex) -> Option<u64> {
+        self.groups.key(index)
+    }
+
+    /// What was said of a group.
+    pub(crate) fn group_attributes(&self, index: GroupIndex) -> Attributes {
+        self.groups.attributes(index)
+    }
+
+    /// Gives a group other attributes. False if it has them already, or is gone.
+    pub(crate) fn set_group_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
+        self.groups.set_attributes(index, attributes)
     }
 
     /// Counts one more handle to a group.

@@ -6,11 +6,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use clockworker_schedulers::{Attributes, Ready};
+
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
 use crate::queue::NO_GROUP;
-use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, RecordKey, Refused, WokenList};
+use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, Placement, RecordKey, Refused, WokenList};
 
 /// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
@@ -237,6 +239,8 @@ impl Core {
 
     /// Gives a task that another thread spawned its record, or cancels it if its queue does not take it.
     pub(super) fn admit_new(&self, task: LiveTask, key: RecordKey) {
+        let placement =
+            if key.slot == RecordKey::PLACED { self.shared.take_placement(task.id()) } else { None };
         let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
             None => Some(Cause::Refused(Refused::QueueClosed)),
@@ -256,10 +260,29 @@ impl Core {
             return;
         };
         self.make_runnable(queue);
-        queue.spawn(NO_GROUP, |key| {
+        let assign = |key| {
             task.assign_record(key);
             task
-        });
+        };
+        match placement {
+            None => queue.push(queue.insert(NO_GROUP, assign), Ready::Spawned),
+            Some(placement) => self.admit_placed(queue, placement, assign),
+        }
+    }
+
+    /// Adds a task where it belongs: opens its group, unless that is open, and sets its deadline.
+    #[cold]
+    fn admit_placed(
+        &self,
+        queue: &RunQueue,
+        placement: Placement,
+        assign: impl FnOnce(RecordKey) -> LiveTask,
+    ) {
+        let group = placement.group.map_or(NO_GROUP, |key| queue.open_group(key, Attributes::new()));
+        let task = queue.insert(group, assign);
+        // From now on the task holds the group.
+        queue.release_group(group);
+        queue.push_spawned(task, &placement.request.attributes(|| self.meter.look()));
     }
 
     /// After a call of the queue's scheduler outside of its slice: makes the queue runnable if it has ready tasks. The call

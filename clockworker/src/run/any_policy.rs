@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -16,6 +16,8 @@ use crate::task::WokenList;
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
 pub(super) trait AnyPolicy {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
+    /// Pushes a task that was spawned with attributes.
+    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault>;
     /// See [`RunQueue::admit_woken`].
     fn admit_woken(
         &self,
@@ -24,9 +26,13 @@ pub(super) trait AnyPolicy {
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
+    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
+    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
     /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
+    /// Whether the scheduler is in service and needs to know the service of tasks.
+    fn needs_service(&self) -> bool;
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
     /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
@@ -41,6 +47,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         guarded(|| Policy::push(self, task, why))
     }
 
+    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::push_spawned(self, task, attributes))
+    }
+
     fn admit_woken(
         &self,
         queue: &RunQueue,
@@ -51,12 +61,25 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
     }
 
+    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::group_opened(self, group, key, attributes))
+    }
+
+    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault> {
+        guarded(|| Policy::group_changed(self, group, attributes))
+    }
+
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
         guarded(|| Policy::group_closed(self, group))
     }
 
     fn is_busy(&self) -> bool {
         self.chosen.try_borrow_mut().is_err()
+    }
+
+    fn needs_service(&self) -> bool {
+        // Where it is borrowed it is on the stack, in service.
+        S::NEEDS_SERVICE && self.chosen.try_borrow().map_or(true, |chosen| chosen.is_some())
     }
 
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {

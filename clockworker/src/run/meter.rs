@@ -91,6 +91,11 @@ impl Meter {
         now
     }
 
+    /// Looks at the clock without noting it as the last reading, so that no account changes.
+    pub(super) fn look(&self) -> u64 {
+        self.clock.now().max(self.now.get())
+    }
+
     /// Notes that user code is about to run, or has: the last reading is out of date.
     pub(super) fn mark_stale(&self) {
         self.is_stale.set(true);
@@ -171,7 +176,6 @@ impl Meter {
 
     /// The open account, and the nanoseconds it owes by now.
     pub(super) fn pending(&self) -> (Account, u64) {
-        let now = self.clock.now().max(self.now.get());
-        (self.open.get(), now - self.billed_until.get())
+        (self.open.get(), self.look() - self.billed_until.get())
     }
 }

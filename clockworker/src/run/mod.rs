@@ -11,6 +11,7 @@ mod core;
 mod drained;
 mod drivers;
 mod ending;
+mod group_stats;
 mod lots;
 mod main_future;
 mod meter;
@@ -27,6 +28,7 @@ mod turn;
 mod visits;
 mod watching;
 
+pub use group_stats::GroupStats;
 pub use stats::{ExecutorStats, QueueStats};
 pub use visits::HOST_BUDGETS;
 

@@ -34,16 +34,17 @@ enum Signal {
     Preempted,
 }
 
-/// What a task passes on to the tasks it spawns: its queue and group.
+/// What a task passes on to the tasks it spawns: its queue and group, and by its slot its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Current {
     pub(super) queue: u32,
     pub(super) group: GroupIndex,
+    pub(super) slot: u32,
 }
 
 impl Current {
     /// No task is being polled.
-    pub(super) const NONE: Current = Current { queue: u32::MAX, group: NO_GROUP };
+    pub(super) const NONE: Current = Current { queue: u32::MAX, group: NO_GROUP, slot: u32::MAX };
 }
 
 impl Default for Slice {
@@ -68,6 +69,12 @@ impl Slice {
     #[inline]
     pub(super) fn current(&self) -> Current {
         self.current.get()
+    }
+
+    /// Whether a task is being polled.
+    #[inline]
+    pub(super) fn is_in_task(&self) -> bool {
+        self.current.get().queue != Current::NONE.queue
     }
 
     /// Calls what is part of no task, although one may be being polled.
@@ -248,8 +255,8 @@ impl Core {
 
     /// Notes which task is polled next.
     #[inline]
-    pub(crate) fn enter_task(&self, queue: &RunQueue, group: GroupIndex) {
-        self.slice.current.set(Current { queue: queue.key.index, group });
+    pub(crate) fn enter_task(&self, queue: &RunQueue, group: GroupIndex, slot: usize) {
+        self.slice.current.set(Current { queue: queue.key.index, group, slot: slot as u32 });
     }
 
     /// Notes that no task is being polled any more.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{Attributes, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
 
 use super::Core;
 use super::any_policy::AnyPolicy;
@@ -15,7 +15,7 @@ use crate::base::drop_quietly;
 use crate::queue::{
     Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
 };
-use crate::task::{Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
+use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// The most tasks of a queue. Twice the number fits an index, which [`group_of`] needs.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
@@ -84,12 +84,12 @@ impl RunQueue {
         })
     }
 
-    /// Adds a task, which `make` makes, and hands it to the scheduler.
-    pub(crate) fn spawn(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) {
+    /// Adds a task, which `make` makes, for the caller to hand to the scheduler.
+    pub(crate) fn insert(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) -> Task {
         let task = self.records.borrow_mut().insert(self.key.index, group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
-        self.push(task, Ready::Spawned);
+        task
     }
 
     /// Marks a woken task as ready. The host's visit before the turn `visited` woke it, or, if that is `None`, anything else.
@@ -110,6 +110,22 @@ impl RunQueue {
     pub(crate) fn push(&self, task: Task, why: Ready) {
         self.ready.set(self.ready.get() + 1);
         self.check(self.policy.push(task, why));
+    }
+
+    /// What was said of the task in that slot, if it has any attributes.
+    #[inline]
+    pub(crate) fn attributes(&self, slot: u32) -> Option<Attributes> {
+        self.records.borrow().attributes(slot)
+    }
+
+    /// Hands a new task to the scheduler, with what was said of it if that is anything.
+    pub(crate) fn push_spawned(&self, task: Task, attributes: &Attributes) {
+        if *attributes == Attributes::new() {
+            return self.push(task, Ready::Spawned);
+        }
+        self.records.borrow_mut().set_attributes(task.id, *attributes);
+        self.ready.set(self.ready.get() + 1);
+        self.check(self.policy.push_spawned(task, attributes));
     }
 
     /// Pushes a task that yielded and is counted as ready already.
@@ -160,14 +176,16 @@ impl RunQueue {
     /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
     /// the scheduler has the task; then the record is a tombstone.
     pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
-        let Aborted { live, task, ready, group: _ } = aborted;
-        self.count_finished(live.cancel(cause));
+        let Aborted { live, task, ready, group } = aborted;
+        let finish = live.cancel(cause);
+        self.count_finished(finish);
         if ready {
+            self.records.borrow_mut().finish_buried(group, finish);
             self.tombstones.add(self.counters.polls.get(), self.ready.get());
             return None;
         }
         // The record goes after the future, whose drop may spawn into its group.
-        Some(self.records.borrow_mut().remove(task.id))
+        Some(self.records.borrow_mut().remove(task.id, Some(finish)))
     }
 
     /// Counts a tombstone less, which the scheduler gave out. True if it is time to read the clock.
@@ -234,6 +252,41 @@ impl RunQueue {
         self.check(seen);
     }
 
+    /// Opens the group of that key, unless it is open, and tells the scheduler; with one more holder.
+    pub(crate) fn open_group(&self, key: u64, attributes: Attributes) -> GroupIndex {
+        let opened = self.records.borrow_mut().open_group(key, attributes);
+        if opened.is_new {
+            self.tell_opened(opened.index, key, &attributes);
+        }
+        opened.index
+    }
+
+    /// Tells the scheduler of a group that was opened.
+    pub(crate) fn tell_opened(&self, index: GroupIndex, key: u64, attributes: &Attributes) {
+        self.check(self.policy.group_opened(group_of(0, index), key, attributes));
+    }
+
+    /// Gives a group other attributes, and tells the scheduler if they are others.
+    pub(crate) fn change_group(&self, index: GroupIndex, attributes: Attributes) {
+        let changed = self.records.borrow_mut().set_group_attributes(index, attributes);
+        if changed {
+            self.check(self.policy.group_changed(group_of(0, index), &attributes));
+        }
+    }
+
+    /// Whether the scheduler is in service and needs to know the service of tasks.
+    pub(super) fn needs_service(&self) -> bool {
+        self.policy.needs_service()
+    }
+
+    /// Asks for tasks to be cancelled, those of a group or all; how many. Not the one that is being polled.
+    pub(crate) fn abort_all(&self, of: Option<GroupIndex>) -> usize {
+        // An abort may wake the host, so nothing is borrowed meanwhile.
+        let tasks = self.records.borrow().abort_handles(of);
+        tasks.iter().for_each(AbortHandle::abort);
+        tasks.len()
+    }
+
     /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.
     pub(crate) fn release_group(&self, index: GroupIndex) {
         // A scheduler may drop a handle of its own queue while it panics. A second panic would end the process, and the
@@ -290,11 +343,14 @@ impl RunQueue {
         self.ready.set(0);
         // Aborted tasks first, whose errors say so.
         while let Some(aborted) = self.next_aborted() {
-            self.count_finished(aborted.live.cancel(Cause::Aborted));
+            let finish = aborted.live.cancel(Cause::Aborted);
+            self.count_finished(finish);
+            self.records.borrow_mut().finish_buried(aborted.group, finish);
         }
-        for task in tasks {
+        for (task, group) in tasks {
             let finish = task.cancel(cause);
             self.count_finished(finish);
+            self.records.borrow_mut().finish_taken(group, finish);
         }
     }
 }

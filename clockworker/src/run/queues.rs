@@ -125,7 +125,14 @@ impl Core {
         self.queues.list.borrow().get(index as usize)?.clone()
     }
 
-    pub(super) fn all_queues(&self) -> Vec<Rc<RunQueue>> {
+    /// The open queue of that name.
+    pub(crate) fn find_queue(&self, name: &str) -> Option<Rc<RunQueue>> {
+        let key = self.shared.find(name).ok().flatten()?;
+        self.queue_at(key.index).filter(|queue| queue.key == key)
+    }
+
+    /// All queues, closed ones with tasks included, in the order of their indices.
+    pub(crate) fn all_queues(&self) -> Vec<Rc<RunQueue>> {
         self.queues.list.borrow().iter().flatten().cloned().collect()
     }
 
@@ -150,7 +157,7 @@ impl Core {
     }
 
     /// Checks that the queue has tasks or may be given any.
-    fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
+    pub(crate) fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }

@@ -54,7 +54,7 @@ pub(crate) fn run<S: Scheduler>(
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
-        core.enter_task(queue, group);
+        core.enter_task(queue, group, id.slot());
         let mut ran = live.run();
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
@@ -69,6 +69,9 @@ pub(crate) fn run<S: Scheduler>(
         let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, timed);
         if S::WANTS_TIME && timed.elapsed_ns > 0 {
             calls.guard(|| policy.time_passed(timed.elapsed_ns));
+        }
+        if S::WANTS_CLOCK && timed.elapsed_ns > 0 {
+            calls.guard(|| policy.time_is(core.meter.now()));
         }
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
@@ -128,7 +131,12 @@ fn first<S: Scheduler>(
     calls: &PolicyCalls,
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
-        Some(policy) => choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?,
+        Some(policy) => {
+            if S::WANTS_CLOCK {
+                calls.guard(|| policy.time_is(core.meter.now()));
+            }
+            choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?
+        }
         None => None,
     };
     if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
@@ -176,7 +184,7 @@ fn drop_aborted<S: Scheduler>(
 ) -> Option<SliceEnd> {
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     while let Some(aborted) = queue.next_aborted() {
-        core.enter_task(queue, aborted.group);
+        core.enter_task(queue, aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
         let removed = queue.cancel_aborted(aborted, Cause::Aborted);
@@ -185,6 +193,7 @@ fn drop_aborted<S: Scheduler>(
         if let Some(policy) = &mut *seat.borrow_mut() {
             // Only the rest of its group has use for its service.
             if group != NO_GROUP {
+                queue.records.borrow_mut().count_drop(group, service_ns);
                 calls.guard(|| served(policy, task, Some(service_ns)));
             }
             if let Some(removed) = removed {
@@ -296,17 +305,22 @@ fn settle<S: Scheduler>(
         Ran::Pending(live) => {
             live.note_poll(core.turn_number(), timed.elapsed_ns);
             let task = records.put_back(id, live, false)?;
+            count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, task, timed.service_ns));
             None
         }
         Ran::Yielded(live) => {
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
+            count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, task, timed.service_ns));
             Some(task)
         }
         Ran::Finished(finish) => {
-            let removed = records.remove(id);
+            if S::NEEDS_SERVICE {
+                records.count_last_poll(id, timed.service_ns.unwrap_or(0));
+            }
+            let removed = records.remove(id, Some(finish));
             // Its group may have gone with it.
             core.leave_task();
             queue.count_finished(finish);
@@ -319,6 +333,14 @@ fn settle<S: Scheduler>(
             });
             None
         }
+    }
+}
+
+/// Counts a poll in the task's group, where the scheduler is told of its time.
+#[inline(always)]
+fn count_in_group<S: Scheduler>(records: &mut Records, task: Task, timed: Timed) {
+    if S::NEEDS_SERVICE {
+        records.count_poll(task, timed.service_ns.unwrap_or(0));
     }
 }
 

@@ -1,16 +1,51 @@
 //! Spawning on the owner thread.
 
 use std::future::Future;
+use std::rc::Rc;
+
+use clockworker_schedulers::{Attributes, Ready, Task};
 
 use super::Core;
 use super::pick::Current;
 use super::queue::RunQueue;
-use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{JoinHandle, Refused, Stopped, refuse, spawn_here};
+use crate::queue::GroupIndex;
+use crate::task::{JoinHandle, Refused, Stopped, TaskRequest, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
     pub(crate) fn spawn<F>(&self, queue: &RunQueue, group: GroupIndex, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.spawn_and(queue, group, future, |task| queue.push(task, Ready::Spawned))
+    }
+
+    /// [`spawn`](Core::spawn) of a task of which something is said.
+    pub(crate) fn spawn_with<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        request: &TaskRequest,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let attributes = request.attributes(|| self.meter.look());
+        self.spawn_and(queue, group, future, |task| queue.push_spawned(task, &attributes))
+    }
+
+    /// Spawns a task, which `push` hands to its scheduler.
+    #[inline]
+    fn spawn_and<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        future: F,
+        push: impl FnOnce(Task),
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
@@ -25,11 +60,11 @@ impl Core {
         }
         let mut handle = None;
         self.make_runnable(queue);
-        queue.spawn(group, |key| {
+        push(queue.insert(group, |key| {
             let (task, join) = spawn_here(self.shared.clone(), key, future);
             handle = Some(join);
             task
-        });
+        }));
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
     }
@@ -58,19 +93,45 @@ impl Core {
         }
     }
 
-    /// Spawns into the queue and group of the task that is being polled; into the default queue if none is.
+    /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
+    /// is.
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        let (queue, group) = match self.slice.current() {
-            Current::NONE => (self.queues.default_queue(), NO_GROUP),
-            Current { queue, group } => (self.queue_at(queue), group),
+        let Current { group, slot, .. } = self.slice.current();
+        let Some(queue) = self.current_or_default_queue() else {
+            return refuse(&self.shared, Refused::QueueClosed, future);
         };
-        match queue {
-            Some(queue) => self.spawn(&queue, group, future),
-            None => refuse(&self.shared, Refused::QueueClosed, future),
+        let inherited = queue.attributes(slot);
+        self.spawn_and(&queue, group, future, |task| match &inherited {
+            None => queue.push(task, Ready::Spawned),
+            Some(attributes) => queue.push_spawned(task, attributes),
+        })
+    }
+
+    /// The queue of the task that is being polled; the default queue if none is.
+    pub(crate) fn current_or_default_queue(&self) -> Option<Rc<RunQueue>> {
+        match self.slice.is_in_task() {
+            true => self.current_queue(),
+            false => self.queues.default_queue(),
         }
+    }
+
+    /// The queue of the task that is being polled.
+    pub(crate) fn current_queue(&self) -> Option<Rc<RunQueue>> {
+        self.queue_at(self.slice.current().queue)
+    }
+
+    /// The group of the task that is being polled; [`NO_GROUP`] if it has none, or none is.
+    pub(crate) fn current_group(&self) -> GroupIndex {
+        self.slice.current().group
+    }
+
+    /// What was said of the task that is being polled.
+    pub(crate) fn current_attributes(&self) -> Attributes {
+        let attributes = self.current_queue().and_then(|queue| queue.attributes(self.slice.current().slot));
+        attributes.unwrap_or_default()
     }
 }

@@ -5,7 +5,6 @@ use std::task::{Context, Poll, Waker};
 
 use super::Core;
 use super::meter::Account;
-use super::pick::Current;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::queue::Counter;
@@ -247,7 +246,7 @@ impl Core {
     /// be to be served first. Does not admit: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
         let current = self.slice.current();
-        if current == Current::NONE {
+        if !self.slice.is_in_task() {
             return false;
         }
         if self.is_preempted() || self.main.is_woken() || self.has_mail() {

@@ -12,7 +12,7 @@ use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Refused, SharedRef};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Placement, Refused, SharedRef};
 use crate::base::drop_quietly;
 use crate::sync::{UnsafeCell, reclaim};
 
@@ -56,14 +56,47 @@ where
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    debug_assert_eq!(key.slot, RecordKey::NO_SLOT);
+    spawn_remote_after(shared, key, make, |_| {})
+}
+
+/// [`spawn_remote`] of a task with a placement.
+pub(crate) fn spawn_remote_placed<M, F>(
+    shared: &SharedRef,
+    key: RecordKey,
+    placement: Placement,
+    make: M,
+) -> JoinHandle<F::Output>
+where
+    M: FnOnce() -> F + Send + 'static,
+    F: Future + 'static,
+    F::Output: Send + 'static,
+{
+    let key = RecordKey { slot: RecordKey::PLACED, ..key };
+    spawn_remote_after(shared, key, make, |id| shared.put_placement(id, placement))
+}
+
+/// [`spawn_remote`], but that `note` is called before the executor can know of the task.
+fn spawn_remote_after<M, F>(
+    shared: &SharedRef,
+    key: RecordKey,
+    make: M,
+    note: impl FnOnce(Id),
+) -> JoinHandle<F::Output>
+where
+    M: FnOnce() -> F + Send + 'static,
+    F: Future + 'static,
+    F::Output: Send + 'static,
+{
+    debug_assert!(!key.has_slot());
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
     let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
+    note(handle.id());
     // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
     if let Err(link) = unsafe { shared.inbox.push(Link::new(header)) } {
+        let _ = shared.take_placement(handle.id());
         // SAFETY: the task was never pushed, so the record's reference is this call's. Its future was never polled: it holds
         // only `make`, which is `Send` and may be dropped here.
         unsafe { LiveTask::from_raw(link.header()) }.cancel(Cause::Refused(Refused::ExecutorDropped));

@@ -61,6 +61,14 @@ pub(crate) struct RecordKey {
 
 impl RecordKey {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+    /// The same, and the task has a [placement](super::Placement).
+    pub(crate) const PLACED: u32 = u32::MAX - 1;
+
+    /// Whether the task has a record.
+    #[inline]
+    pub(crate) fn has_slot(&self) -> bool {
+        self.slot < Self::PLACED
+    }
 }
 
 /// The operations that depend on the future's type.

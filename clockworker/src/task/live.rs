@@ -9,7 +9,7 @@ use clockworker_schedulers::Ready;
 
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
-use super::{Cause, waker};
+use super::{AbortHandle, Cause, Id, waker};
 use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
@@ -108,9 +108,20 @@ impl LiveTask {
         if yields { Ready::Deferred } else { Ready::Woken }
     }
 
+    pub(crate) fn id(&self) -> Id {
+        self.header().id
+    }
+
     /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
         self.header().owned.phase.get() == Phase::Ready
+    }
+
+    /// Makes a handle that can abort the task.
+    pub(crate) fn abort_handle(&self) -> AbortHandle {
+        self.header().state.retain();
+        // SAFETY: `retain` counted the reference that goes to the new handle.
+        unsafe { AbortHandle::from_raw(self.header) }
     }
 
     /// Whether the task was aborted. An abort on another thread may be seen late.
@@ -237,7 +248,7 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
         unsafe { unlink(link) };
         return Incoming::Nothing;
     }
-    if key.slot == RecordKey::NO_SLOT {
+    if !key.has_slot() {
         // SAFETY: the record's reference of a task from another thread comes with its first push. This is the owner
         // thread, and the task is not complete.
         return Incoming::New(unsafe { LiveTask::from_raw(link.header()) }, key);

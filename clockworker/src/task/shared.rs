@@ -1,11 +1,14 @@
 //! What an executor's tasks, handles and other threads share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::inbox::Inbox;
-use super::{Credits, OwnerCell, WokenList};
+use super::{Credits, Id, OwnerCell, Placement, WokenList};
 use crate::base::Process;
 use crate::sync::{Mutex, MutexGuard};
+
+/// Placements whose memory is kept when none is left: some 200 KiB.
+const PLACEMENTS_KEPT: usize = 2_048;
 
 /// Lives as long as the last cell, handle or executor that needs it; see [`SharedRef`](crate::task::SharedRef).
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct Shared {
     /// The process that made it.
     pub(crate) process: Process,
     names: Mutex<Names>,
+    /// Of tasks from other threads that are still to be admitted, but of those only that have one.
+    placements: Mutex<HashMap<Id, Placement>>,
 }
 
 /// What only the owner thread reaches.
@@ -59,6 +64,7 @@ impl Shared {
             inbox: Inbox::new(process),
             process,
             names: Mutex::new(Names::default()),
+            placements: Mutex::new(HashMap::new()),
         }
     }
 
@@ -74,11 +80,38 @@ impl Shared {
         self.local().map(|local| &local.woken)
     }
 
-    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
     fn names(&self) -> Option<MutexGuard<'_, Names>> {
-        // Nothing that could panic runs under this lock, and its data are whole at every step.
-        let lock = || self.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.lock(&self.names)
+    }
+
+    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
+    fn lock<'a, T>(&self, data: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
+        // Nothing that could panic runs under these locks, and their data are whole at every step.
+        let lock = || data.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.process.is_current().then(lock)
+    }
+
+    /// Keeps the placement of a task from this thread until it is admitted.
+    pub(crate) fn put_placement(&self, task: Id, placement: Placement) {
+        if let Some(mut placements) = self.lock(&self.placements) {
+            placements.insert(task, placement);
+        }
+    }
+
+    /// Takes the placement of a task away. (None in a child process, which admits none.)
+    pub(crate) fn take_placement(&self, task: Id) -> Option<Placement> {
+        let mut placements = self.lock(&self.placements)?;
+        let placement = placements.remove(&task);
+        if placements.is_empty() && placements.capacity() > PLACEMENTS_KEPT {
+            *placements = HashMap::new();
+        }
+        placement
+    }
+
+    /// The names of the open queues, in their order.
+    pub(crate) fn queue_names(&self) -> Vec<String> {
+        let names = self.names();
+        names.iter().flat_map(|names| names.queues.keys()).map(ToString::to_string).collect()
     }
 
     /// Makes a queue known to other threads. False if the name is taken.

@@ -23,6 +23,7 @@ mod support {
 
 mod drop_thread;
 mod executor_drop;
+mod finding;
 #[cfg(unix)]
 mod fork;
 mod lifetimes;

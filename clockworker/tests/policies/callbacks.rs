@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
@@ -35,6 +35,9 @@ enum Deed {
     Abort,
     Join,
     OpenGroup,
+    ChangeGroup,
+    SpawnWithTag,
+    FindAll,
     DropGroup,
     DropGroupAndPanic,
     CreateQueue,
@@ -45,7 +48,7 @@ enum Deed {
     Shutdown,
 }
 
-const DEEDS: [Deed; 15] = [
+const DEEDS: [Deed; 18] = [
     Deed::Spawn,
     Deed::SpawnElsewhere,
     Deed::Wake,
@@ -53,6 +56,9 @@ const DEEDS: [Deed; 15] = [
     Deed::Abort,
     Deed::Join,
     Deed::OpenGroup,
+    Deed::ChangeGroup,
+    Deed::SpawnWithTag,
+    Deed::FindAll,
     Deed::DropGroup,
     Deed::DropGroupAndPanic,
     Deed::CreateQueue,
@@ -80,6 +86,13 @@ impl World {
             Deed::Abort => self.doomed.abort(),
             Deed::Join => assert!(!self.doomed.is_finished()),
             Deed::OpenGroup => drop(self.own.group(9)),
+            Deed::ChangeGroup => self.own.group(5).set_weight(9).unwrap(),
+            Deed::SpawnWithTag => drop(self.own.new_task().tag(9).spawn(async {})),
+            Deed::FindAll => {
+                self.ex().queues().iter().for_each(|queue| assert!(self.ex().queue(queue.name()).is_some()));
+                drop((Queue::current(), Group::current(), self.own.find_group(5)));
+                drop(clockworker::new_task().spawn(async {}));
+            }
             Deed::DropGroup => drop(self.group.take()),
             Deed::DropGroupAndPanic => {
                 let _group = self.group.take();
@@ -95,7 +108,19 @@ impl World {
     }
 }
 
-const METHODS: [&str; 7] = ["push", "pop", "push_pop", "peek", "served", "finished", "group_closed"];
+const METHODS: [&str; 11] = [
+    "push",
+    "pop",
+    "push_pop",
+    "peek",
+    "served",
+    "finished",
+    "group_closed",
+    "group_opened",
+    "group_changed",
+    "spawned",
+    "time_is",
+];
 
 /// FIFO, which does something once, in one of its methods.
 struct Calls {
@@ -118,6 +143,8 @@ impl Calls {
 }
 
 impl Scheduler for Calls {
+    const WANTS_CLOCK: bool = true;
+
     fn push(&mut self, task: Task, _why: Ready) {
         self.ready.push_back(task.id);
         self.call("push");
@@ -150,6 +177,22 @@ impl Scheduler for Calls {
     fn group_closed(&mut self, _group: GroupId) {
         self.call("group_closed");
     }
+
+    fn group_opened(&mut self, _group: GroupId, _key: u64, _attributes: &Attributes) {
+        self.call("group_opened");
+    }
+
+    fn group_changed(&mut self, _group: GroupId, _attributes: &Attributes) {
+        self.call("group_changed");
+    }
+
+    fn spawned(&mut self, _task: Task, _attributes: &Attributes) {
+        self.call("spawned");
+    }
+
+    fn time_is(&mut self, _now_ns: u64) {
+        self.call("time_is");
+    }
 }
 
 /// A task that waits; and so many that are ready, enough that the scheduler is asked who comes soon, once they are not in
@@ -181,7 +224,10 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
     if idle {
         // Its methods are called while none of its tasks is ready.
         parked.abort();
-        drop(own.group(7));
+        let seventh = quietly(|| own.new_group(7).weight(2).open().unwrap());
+        // Refused if its queue is gone.
+        let _ = quietly(|| seventh.set_weight(3));
+        quietly(|| drop(seventh));
         quietly(|| settle(&ex));
         if done.get() && matches!(deed, Deed::Wake | Deed::WakeAndSpawnElsewhere) {
             let polls = probes.each_ref().map(|probe| probe.polls.get());
@@ -189,8 +235,11 @@ fn check(from: &'static str, deed: Deed, idle: bool) -> bool {
         }
     }
     let closed = own.is_closed();
-    let yields = own.spawn(yields(3));
-    drop(own.group(6).spawn(async {}));
+    let yields = quietly(|| own.new_task().tag(1).spawn(yields(3)));
+    let sixth = quietly(|| own.group(6));
+    drop(sixth.spawn(async {}));
+    let _ = quietly(|| sixth.set_weight(2));
+    drop(sixth);
     let bystander = other.spawn(async { 2 });
     quietly(|| settle(&ex));
     let case = format!("{deed:?} in {from}, idle: {idle}");

@@ -74,11 +74,12 @@ fn check<const NEEDS_SERVICE: bool>(fault: (Fault, bool), after: u32) -> bool {
         .map(|i| {
             let future = counted(i, Rc::clone(&polls[i]));
             match i % 4 {
-                3 => hostile.spawn(future),
+                3 => hostile.new_task().tag(1).spawn(future),
                 group => groups[group].spawn(future),
             }
         })
         .collect();
+    (0..60).for_each(|i| groups[i % 3].set_weight(2 + i as u32).unwrap());
     drop(groups);
     let others: Vec<_> = (0..TASKS)
         .map(|i| {
@@ -123,7 +124,7 @@ pub(super) fn assert_usable(ex: &Executor, queue: &Queue) {
     let (woken, aborted) = (queue.spawn(probe.future()), queue.spawn(pending::<()>()));
     let grouped = queue.group(99).spawn(async {
         yield_now().await;
-        clockworker::spawn_local(async { 5 }).await.unwrap()
+        clockworker::new_task().priority(1).spawn(async { 5 }).await.unwrap()
     });
     settle(ex);
     probe.finish();

@@ -20,9 +20,11 @@ mod support {
     pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
 }
 
+mod attributes;
 mod callbacks;
 mod handing_over;
 mod hostile;
 mod order;
 mod scheduler_drops;
+mod told;
 mod watchdog;

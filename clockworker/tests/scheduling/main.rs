@@ -20,6 +20,7 @@ mod support {
 mod accounts;
 mod clock;
 mod floods;
+mod group_stats;
 mod groups;
 mod preemption;
 mod queues;

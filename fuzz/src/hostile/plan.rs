@@ -106,7 +106,8 @@ impl Plan for Bytewise {
         self.lie.set(due.filter(|&misdeed| misdeed < 128));
         match call {
             _ if due.is_none() => {}
-            Call::Served | Call::Finished | Call::GroupClosed => self.any(misdeed),
+            Call::Served | Call::Finished | Call::Spawned | Call::TimeIs => self.any(misdeed),
+            Call::GroupOpened | Call::GroupChanged | Call::GroupClosed => self.any(misdeed),
             _ if misdeed < 128 => {}
             _ => {
                 self.any(misdeed << 1);

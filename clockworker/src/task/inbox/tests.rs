@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use crate::task::{HostWaker, RecordKey, Shared, SharedRef, spawn_remote};
+use crate::task::{HostWaker, Placement, RecordKey, Shared, SharedRef, spawn_remote, spawn_remote_placed};
 
 const NO_RECORD: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
 
@@ -59,5 +59,21 @@ fn mail_that_came_before_parking_keeps_the_host_awake() {
     shared.inbox.unpark();
     assert!(shared.inbox.park(&host()));
     drop((shared.inbox.close(owner), task));
+    shared.close_credits();
+}
+
+#[test]
+fn a_placement_is_kept_until_its_task_comes_in_or_is_refused() {
+    let shared = shared();
+    let placement = Placement { group: Some(7), ..Placement::default() };
+    let taken_in = spawn_remote_placed(&shared, NO_RECORD, placement, || async {});
+    assert_eq!(shared.take_placement(taken_in.id()), Some(placement));
+    assert_eq!(shared.take_placement(taken_in.id()), None);
+    let owner = shared.woken_list().expect("this is the owner thread");
+    let mut left = shared.inbox.close(owner);
+    left.turn_round(usize::MAX);
+    left.for_each(drop);
+    let refused = spawn_remote_placed(&shared, NO_RECORD, placement, || async {});
+    assert_eq!(shared.take_placement(refused.id()), None);
     shared.close_credits();
 }

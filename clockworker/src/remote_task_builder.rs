@@ -1,0 +1,92 @@
+//! [`RemoteTaskBuilder`]: spawns tasks from other threads, with a queue, a group and attributes.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use crate::builder::DEFAULT_QUEUE;
+use crate::handle::Handle;
+use crate::task::{JoinHandle, Placement};
+
+/// Spawns a task from any thread, with a queue, a group and attributes. From [`Handle::new_task`].
+///
+/// # Example
+///
+/// ```
+/// use clockworker::{Executor, Group};
+///
+/// let ex = Executor::new();
+/// ex.new_queue("tenants").create().unwrap();
+/// let handle = ex.handle();
+/// let thread = std::thread::spawn(move || {
+///     let task = handle.new_task().queue("tenants").group(42).priority(1);
+///     task.spawn(|| async { Group::current().unwrap().key() })
+/// });
+/// let task = thread.join().unwrap();
+/// assert_eq!(ex.block_on(task).unwrap(), 42);
+/// ```
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `spawn`"]
+pub struct RemoteTaskBuilder<'a> {
+    handle: &'a Handle,
+    queue: &'a str,
+    placement: Placement,
+}
+
+impl<'a> RemoteTaskBuilder<'a> {
+    pub(crate) fn new(handle: &'a Handle) -> Self {
+        Self { handle, queue: DEFAULT_QUEUE, placement: Placement::default() }
+    }
+
+    /// The name of the task's queue, the default queue's unless told otherwise.
+    pub fn queue(mut self, name: &'a str) -> Self {
+        self.queue = name;
+        self
+    }
+
+    /// The key of the task's group. The executor opens it when the task comes in, unless it is open already; then it is as it
+    /// is. The task has no group unless told otherwise.
+    pub fn group(mut self, key: u64) -> Self {
+        self.placement.group = Some(key);
+        self
+    }
+
+    /// The task's priority; see [`TaskBuilder::priority`](crate::TaskBuilder::priority).
+    pub fn priority(mut self, priority: i8) -> Self {
+        self.placement.request = self.placement.request.with_priority(priority);
+        self
+    }
+
+    /// When the task is to be done; see [`TaskBuilder::deadline`](crate::TaskBuilder::deadline). It is counted from when the task
+    /// comes in on the executor's thread, which is within a turn of the spawn while the executor runs.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.placement.request = self.placement.request.due_in(time);
+        self
+    }
+
+    /// A number for schedulers of your own, 0 unless told otherwise.
+    pub fn tag(mut self, tag: u64) -> Self {
+        self.placement.request = self.placement.request.with_tag(tag);
+        self
+    }
+
+    /// Spawns the task that `make` makes, on the executor's thread. As [`Handle::spawn_on`].
+    pub fn spawn<M, F>(self, make: M) -> JoinHandle<F::Output>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn_placed(self.queue, self.placement, make)
+    }
+}
+
+impl fmt::Debug for RemoteTaskBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { handle: _, queue, placement } = self;
+        f.debug_struct("RemoteTaskBuilder")
+            .field("queue", queue)
+            .field("placement", placement)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,132 @@
+//! [`TaskBuilder`]: spawns tasks with attributes.
+
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+use clockworker_schedulers::Attributes;
+
+use crate::group::Group;
+use crate::queue_handle::Queue;
+use crate::run::context;
+use crate::task::{JoinHandle, TaskRequest};
+
+/// Spawns a task with attributes, of which the queue's scheduler is told before it is told that the task is ready. From
+/// [`Queue::new_task`], [`Group::new_task`], or, for a task beside the calling one, [`new_task`].
+///
+/// What the task spawns with [`spawn_local`](crate::spawn_local) or [`new_task`] inherits its attributes, the deadline too. A task
+/// that has none, or only such as are so unless told otherwise, pays nothing for them.
+///
+/// # Example
+///
+/// ```
+/// use clockworker::Executor;
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ex = Executor::new();
+/// let requests = ex.new_queue("requests").create()?;
+/// let answer = requests.new_task().priority(1).deadline(Duration::from_millis(5)).spawn(async { 42 });
+/// assert_eq!(ex.block_on(answer)?, 42);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `spawn`"]
+pub struct TaskBuilder {
+    place: Place,
+    request: TaskRequest,
+}
+
+/// Where the task belongs.
+#[derive(Clone, Debug)]
+enum Place {
+    Queue(Queue),
+    Group(Group),
+}
+
+impl TaskBuilder {
+    pub(crate) fn of_queue(queue: Queue) -> Self {
+        Self { place: Place::Queue(queue), request: TaskRequest::default() }
+    }
+
+    pub(crate) fn of_group(group: Group) -> Self {
+        Self { place: Place::Group(group), request: TaskRequest::default() }
+    }
+
+    /// The task's priority, 0 unless told otherwise. To a scheduler that heeds it, higher goes first.
+    pub fn priority(mut self, priority: i8) -> Self {
+        self.request = self.request.with_priority(priority);
+        self
+    }
+
+    /// When the task is to be done, from [`spawn`](TaskBuilder::spawn) on. It has no deadline unless told otherwise.
+    ///
+    /// A scheduler that heeds it puts earlier deadlines first. Nothing happens to a task that is late, but for what its
+    /// scheduler says.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.request = self.request.due_in(time);
+        self
+    }
+
+    /// A number for schedulers of your own, 0 unless told otherwise.
+    pub fn tag(mut self, tag: u64) -> Self {
+        self.request = self.request.with_tag(tag);
+        self
+    }
+
+    /// All attributes at once, in place of those said before and of those that are inherited.
+    pub fn attributes(mut self, attributes: Attributes) -> Self {
+        self.request = TaskRequest::new(attributes);
+        self
+    }
+
+    /// Spawns the task. See [`Queue::spawn`].
+    ///
+    /// With attributes it costs a look-up in a hash table more than that, and another when the task ends; a deadline costs a
+    /// reading of the clock.
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        match &self.place {
+            Place::Queue(queue) => queue.spawn_with(&self.request, future),
+            Place::Group(group) => group.spawn_with(&self.request, future),
+        }
+    }
+}
+
+/// Begins a task beside the calling one: in its queue and group, with its attributes unless told otherwise. Called inside
+/// [`run_until`](crate::Executor::run_until) but outside a task, in the default queue and without attributes.
+///
+/// # Panics
+///
+/// Outside an executor's run.
+///
+/// # Example
+///
+/// ```
+/// let ex = clockworker::Executor::new();
+/// let answer = ex.block_on(async { clockworker::new_task().tag(7).spawn(async { 42 }).await });
+/// assert_eq!(answer.unwrap(), 42);
+/// ```
+#[track_caller]
+pub fn new_task() -> TaskBuilder {
+    let Some(core) = context::current() else {
+        panic!(
+            "`clockworker::new_task` called outside an executor: call it inside `run_until` or `block_on`, or spawn through \
+             `Queue::new_task`, `Group::new_task` or `Handle::new_task`"
+        )
+    };
+    let Some(inner) = core.current_or_default_queue() else {
+        unreachable!("an executor has its default queue")
+    };
+    let request = TaskRequest::new(core.current_attributes());
+    let queue = Queue::new(Rc::clone(&core), inner);
+    let place = match Group::of_current(&queue) {
+        Some(group) => Place::Group(group),
+        None => Place::Queue(queue),
+    };
+    TaskBuilder { place, request }
+}
