@@ -43,7 +43,11 @@ impl Handle {
     ///
     /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped here,
     /// and the join handle gives an error that says so. (The join handle of a spawn that races with the end of a shutdown may
-    /// resolve only when the executor is run once more or dropped.)
+    /// resolve only when the executor is run once more or dropped.) If the queue is full when the task arrives there, the future
+    /// is not made, and the join handle gives that [error](crate::JoinError::is_full). [`ExecutorStats::refused`] counts
+    /// either, whether or not the handle is awaited.
+    ///
+    /// [`ExecutorStats::refused`]: crate::ExecutorStats::refused
     pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -72,6 +76,7 @@ impl Handle {
             Err(Stopped::Dropped) => Refused::ExecutorDropped,
             Err(Stopped::Forked) => Refused::Forked,
         };
+        self.shared.count_refused(queue);
         refuse(&self.shared, why, make)
     }
 

@@ -80,6 +80,8 @@ mod join_set;
 mod queue_builder;
 mod queue_handle;
 mod shutdown;
+mod spawn_when_room;
+mod try_spawn;
 mod yield_now;
 
 // The same under tokio's names.
@@ -109,5 +111,7 @@ pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use run::{ExecutorStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
+pub use spawn_when_room::SpawnWhenRoom;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
+pub use try_spawn::TrySpawnError;
 pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

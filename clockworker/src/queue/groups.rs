@@ -16,12 +16,18 @@ pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
 pub(super) struct Groups {
     by_key: HashMap<u64, GroupIndex>,
     slots: Slab<GroupSlot>,
+    /// Groups from which a task went while a waiter waited for that.
+    freed: Vec<GroupIndex>,
 }
 
 struct GroupSlot {
     key: u64,
     /// [`Group`](crate::Group) handles and unfinished tasks.
     holders: usize,
+    /// Unfinished tasks.
+    live: usize,
+    /// Whether a waiter waits for a task to go.
+    is_awaited: bool,
 }
 
 /// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
@@ -39,7 +45,8 @@ impl Groups {
         if self.slots.len() >= NO_GROUP as usize {
             return NO_GROUP;
         }
-        let index = self.slots.insert(GroupSlot { key, holders: 1 }) as GroupIndex;
+        let index =
+            self.slots.insert(GroupSlot { key, holders: 1, live: 0, is_awaited: false }) as GroupIndex;
         self.by_key.insert(key, index);
         index
     }
@@ -48,6 +55,42 @@ impl Groups {
         if let Some(slot) = self.slots.get_mut(index as usize) {
             slot.holders += 1;
         }
+    }
+
+    /// Counts one task more, which is a holder.
+    pub(super) fn join(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.holders += 1;
+            slot.live += 1;
+        }
+    }
+
+    /// Counts one task less, which stays a holder until it is [released](Groups::release). (After its executor was torn down,
+    /// the group may be another.)
+    pub(super) fn leave(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.live = slot.live.saturating_sub(1);
+            if std::mem::take(&mut slot.is_awaited) {
+                self.freed.push(index);
+            }
+        }
+    }
+
+    /// How many unfinished tasks the group has.
+    pub(super) fn live(&self, index: GroupIndex) -> usize {
+        self.slots.get(index as usize).map_or(0, |slot| slot.live)
+    }
+
+    /// Has the group noted once a task has gone from it.
+    pub(super) fn await_place(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.is_awaited = true;
+        }
+    }
+
+    /// Takes the groups that were noted.
+    pub(super) fn take_freed(&mut self) -> Vec<GroupIndex> {
+        std::mem::take(&mut self.freed)
     }
 
     /// Counts one holder less. True if it was the last. (After its executor was torn down, a handle's group may be gone

@@ -64,7 +64,7 @@ impl Records {
         self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
         let key = RecordKey { queue, slot, generation: generation.get() };
-        self.groups.retain(group);
+        self.groups.join(group);
         self.insert_task(make(key), generation, group);
         Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
     }
@@ -97,7 +97,7 @@ impl Records {
                 record.standing.set_ready(false);
                 match record.task.take() {
                     Some(live) => Popped::Task { live, group: record.standing.group() },
-                    None => Popped::Aborted(self.remove(id)),
+                    None => Popped::Aborted(self.remove_tombstone(id)),
                 }
             }
             Some(_) => Popped::Fault(PolicyFault::Repeated),
@@ -134,8 +134,39 @@ impl Records {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
         let group = record.standing.group();
-        let group_closed = group == NO_GROUP || self.groups.release(group);
+        let group_closed = group == NO_GROUP || {
+            self.groups.leave(group);
+            self.groups.release(group)
+        };
         Removed { task, group_closed }
+    }
+
+    /// Removes the record of a task that has [left its group](Records::leave_group).
+    fn remove_tombstone(&mut self, id: TaskId) -> Removed {
+        let record = self.tasks.remove(id.slot());
+        let group = record.standing.group();
+        let group_closed = group == NO_GROUP || self.groups.release(group);
+        Removed { task: record.as_task(id.slot() as u32), group_closed }
+    }
+
+    /// Counts a finished task of the group less, whose record stays as a tombstone.
+    pub(crate) fn leave_group(&mut self, group: GroupIndex) {
+        self.groups.leave(group);
+    }
+
+    /// How many unfinished tasks the group has.
+    pub(crate) fn live_in(&self, group: GroupIndex) -> usize {
+        self.groups.live(group)
+    }
+
+    /// Has the group noted once a task has gone from it.
+    pub(crate) fn await_place(&mut self, group: GroupIndex) {
+        self.groups.await_place(group);
+    }
+
+    /// Takes the groups that were noted.
+    pub(crate) fn take_freed_groups(&mut self) -> Vec<GroupIndex> {
+        self.groups.take_freed()
     }
 
     /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.

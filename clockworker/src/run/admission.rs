@@ -240,8 +240,7 @@ impl Core {
         let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
             None => Some(Cause::Refused(Refused::QueueClosed)),
-            Some(queue) if self.takes(queue) => None,
-            Some(queue) => Some(Cause::Refused(self.refusal(queue))),
+            Some(queue) => self.may_spawn(queue, NO_GROUP).err().map(Cause::Refused),
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
@@ -253,6 +252,7 @@ impl Core {
             let counters = counters.unwrap_or(&self.queues.removed_counters);
             counters.spawned.add(1);
             counters.finished(finish);
+            counters.refused.add(u64::from(matches!(cause, Some(Cause::Refused(_)))));
             return;
         };
         self.make_runnable(queue);
