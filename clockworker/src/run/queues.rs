@@ -177,7 +177,6 @@ impl Core {
     /// Stops a queue from taking tasks. It is removed once its last task has finished.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
-            queue.takes_below.set(0);
             self.shared.close_name(&queue.name);
             self.dismiss_waiters(queue);
             self.remove_if_done(queue);
