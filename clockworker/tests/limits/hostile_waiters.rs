@@ -112,6 +112,17 @@ fn a_waker_that_uses_the_queue_loses_no_room() {
     }
 }
 
+#[test]
+fn a_clone_that_makes_room_is_answered_at_once() {
+    let ex = untimed();
+    let (queue, _task) = full(&ex);
+    let inner = queue.clone();
+    let hooked = HookedWaker::new(Deed::Clone, move || inner.set_max_live(Some(2)).unwrap());
+    let mut waiter = queue.spawn_when_room(pending::<()>());
+    assert!(poll(&mut waiter, &hooked.waker()).is_ready(), "no one would wake it");
+    assert_eq!((queue.stats().live, queue.stats().waiting), (2, 0));
+}
+
 /// A wake drops another waiter: one that waits, one that was called, one that comes next.
 #[test]
 fn a_wake_that_drops_another_waiter_passes_its_room_on() {

@@ -133,6 +133,20 @@ fn no_other_spawn_of_the_same_slice_overtakes() {
     assert!(queue.try_spawn(async {}).is_ok(), "none waits any more");
 }
 
+#[test]
+fn no_other_spawn_of_the_same_slice_overtakes_in_a_group() {
+    let ex = untimed();
+    let queue = ex.new_queue("q").max_live_per_group(1).create().unwrap();
+    let group = queue.group(1);
+    drop(group.spawn(async {}));
+    let mut waiter = Polled::waiting(group.spawn_when_room(pending()));
+    let greedy =
+        queue.spawn(async move { group.try_spawn(async {}).is_err_and(|error| error.is_group_full()) });
+    settle(&ex);
+    assert!(output(greedy).unwrap());
+    waiter.answer().unwrap();
+}
+
 /// Tasks that wait spawn in the order in which they came, and never more than there is room for.
 #[test]
 fn a_hundred_tasks_are_served_in_order() {
