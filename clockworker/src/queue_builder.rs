@@ -48,17 +48,17 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     ///
     /// A full queue refuses tasks, whatever spawns them: [`spawn`](Queue::spawn) gives a handle with an
     /// [error](crate::JoinError::is_full), [`try_spawn`](Queue::try_spawn) gives the future back, and
-    /// [`spawn_when_room`](Queue::spawn_when_room) waits. An aborted task counts until its future was dropped. Without a limit a
-    /// spawn costs no more than if there were none.
+    /// [`spawn_when_room`](Queue::spawn_when_room) waits. An aborted task counts until its future was dropped. A queue without
+    /// limits pays nothing for them. [`Queue::set_max_live`] changes the limit, also the default queue's.
     pub fn max_live(mut self, most: usize) -> Self {
         self.options.limits.live = Some(most);
         self
     }
 
-    /// The most ready tasks, those that wait to be polled, with which the queue takes one more: as many less one. 1 to 2³⁰. No
-    /// limit unless told otherwise.
+    /// The most ready tasks, those that wait to be polled: the queue takes a new one only while it has fewer. 1 to 2³⁰. No
+    /// limit unless told otherwise. [`Queue::set_max_ready`] changes it.
     ///
-    /// This limits new tasks only: tasks that are woken become ready in any number. Those woken since the last poll are not
+    /// This refuses new tasks only: tasks that are woken become ready in any number. Those woken since the last poll are not
     /// counted yet.
     pub fn max_ready(mut self, most: usize) -> Self {
         self.options.limits.ready = Some(most);
@@ -66,7 +66,7 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     }
 
     /// The most live tasks that the queue takes of each [group](Queue::group): 1 to 2³⁰. No limit unless told otherwise. A task
-    /// without a group is not limited by this.
+    /// without a group is not limited by this. [`Queue::set_max_live_per_group`] changes it.
     pub fn max_live_per_group(mut self, most: usize) -> Self {
         self.options.limits.live_per_group = Some(most);
         self

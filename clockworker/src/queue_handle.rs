@@ -152,7 +152,7 @@ impl Queue {
         self.inner.limits.get().live
     }
 
-    /// The most ready tasks with which the queue takes one more, if there is a limit.
+    /// The most ready tasks that the queue takes, if there is a limit.
     pub fn max_ready(&self) -> Option<usize> {
         self.inner.limits.get().ready
     }
@@ -166,7 +166,7 @@ impl Queue {
     /// [`QueueBuilder::max_live`](crate::QueueBuilder::max_live).
     ///
     /// If it has more already, they stay, and it is full until it has fewer. If there is more room now, those who
-    /// [wait](Queue::spawn_when_room) for it are woken before this returns, which takes O(log n) steps for each.
+    /// [wait](Queue::spawn_when_room) for it are woken before this returns, which takes O(log n) steps for each of them.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Queue {
         self.core.change_limits(&self.inner, |limits| limits.live = most)
     }
 
-    /// Changes the most ready tasks with which the queue takes one more; `None` lifts the limit. See
+    /// Changes the most ready tasks that the queue takes; `None` lifts the limit. See
     /// [`QueueBuilder::max_ready`](crate::QueueBuilder::max_ready).
     ///
     /// # Errors
@@ -186,7 +186,8 @@ impl Queue {
     }
 
     /// Changes the most live tasks that the queue takes of each group; `None` lifts the limit. See
-    /// [`QueueBuilder::max_live_per_group`](crate::QueueBuilder::max_live_per_group).
+    /// [`QueueBuilder::max_live_per_group`](crate::QueueBuilder::max_live_per_group). Takes O(n) steps for n that wait in full
+    /// groups.
     ///
     /// # Errors
     ///

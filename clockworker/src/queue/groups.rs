@@ -76,6 +76,12 @@ impl Groups {
         }
     }
 
+    /// Counts one task less, also as a holder. True if it was the last holder.
+    pub(super) fn end_task(&mut self, index: GroupIndex) -> bool {
+        self.leave(index);
+        self.release(index)
+    }
+
     /// How many unfinished tasks the group has.
     pub(super) fn live(&self, index: GroupIndex) -> usize {
         self.slots.get(index as usize).map_or(0, |slot| slot.live)

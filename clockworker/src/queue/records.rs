@@ -134,10 +134,7 @@ impl Records {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
         let group = record.standing.group();
-        let group_closed = group == NO_GROUP || {
-            self.groups.leave(group);
-            self.groups.release(group)
-        };
+        let group_closed = group == NO_GROUP || self.groups.end_task(group);
         Removed { task, group_closed }
     }
 

@@ -167,8 +167,9 @@ impl Core {
 
     /// Gives a queue limits that were checked.
     pub(crate) fn set_limits(&self, queue: &RunQueue, limits: Limits) {
-        queue.limits.set(limits);
-        queue.waiters.borrow_mut().note_all_freed();
+        if queue.limits.replace(limits).live_per_group != limits.live_per_group {
+            queue.waiters.borrow_mut().note_all_freed();
+        }
         self.give_room(queue);
     }
 
