@@ -17,7 +17,9 @@ mod support {
 }
 
 mod bounds;
+mod groups;
 mod hostile_waiters;
 mod model;
+mod polled;
 mod refusals;
 mod waiters;

@@ -1,6 +1,7 @@
 //! Random programs of spawns, waits, aborts and limits, against a model that is a list and no more.
 //!
-//! After each step the executor settles. Then the model says exactly who has been called, how many times, and what is full.
+//! After most steps the executor settles. After each the model says exactly who has been called, how many times, and what is
+//! full.
 
 use std::future::{Future, Pending, pending};
 use std::pin::Pin;
@@ -31,8 +32,13 @@ struct World {
     groups: Vec<Group>,
     /// By group.
     tasks: Vec<(usize, JoinHandle<()>)>,
+    /// The groups of those that were aborted since the executor settled, which are there until it does.
+    ending: Vec<usize>,
+    /// Tasks spawned since then, which are ready until it does.
+    ready: usize,
     /// In the order of arrival.
     waiting: Vec<Waiting>,
+    max_ready: Option<usize>,
     max_live: Option<usize>,
     max_live_per_group: Option<usize>,
 }
@@ -51,21 +57,26 @@ impl World {
             queue,
             groups,
             tasks: Vec::new(),
+            ending: Vec::new(),
+            ready: 0,
             waiting: Vec::new(),
+            max_ready: None,
             max_live: None,
             max_live_per_group: None,
         }
     }
 
     fn group_has_room(&self, group: usize) -> bool {
-        let live = self.tasks.iter().filter(|&&(of, _)| of == group).count();
+        let tasks = self.tasks.iter().map(|&(of, _)| of).chain(self.ending.iter().copied());
+        let live = tasks.filter(|&of| of == group).count();
         let kept = self.waiting.iter().filter(|waiting| waiting.group == group && waiting.in_group).count();
         group == GROUPS || below(live + kept, self.max_live_per_group)
     }
 
     fn has_room(&self) -> bool {
         let kept = self.waiting.iter().filter(|waiting| waiting.called).count();
-        below(self.tasks.len() + kept, self.max_live)
+        below(self.tasks.len() + self.ending.len() + kept, self.max_live)
+            && below(self.ready + kept, self.max_ready)
     }
 
     /// Whether the model would take a task now: `Some(true)` says that the group is full, `Some(false)` the queue.
@@ -95,7 +106,7 @@ impl World {
     }
 
     fn step(&mut self, random: &mut Random) {
-        match random.below(12) {
+        match random.below(13) {
             0..=1 => self.try_spawn(random.below(GROUPS + 1)),
             2..=4 => self.wait(random.below(GROUPS + 1)),
             5..=6 if !self.waiting.is_empty() => self.poll(random.below(self.waiting.len())),
@@ -103,8 +114,9 @@ impl World {
             8..=9 if !self.tasks.is_empty() => {
                 // Several at once, so that one slice makes room for several.
                 for _ in 0..=random.below(self.tasks.len().min(3)) {
-                    let (_, task) = self.tasks.remove(random.below(self.tasks.len()));
+                    let (group, task) = self.tasks.remove(random.below(self.tasks.len()));
                     task.abort();
+                    self.ending.push(group);
                 }
             }
             10 => {
@@ -115,10 +127,27 @@ impl World {
                 self.max_live_per_group = Some(random.below(4)).filter(|&most| most > 0);
                 self.queue.set_max_live_per_group(self.max_live_per_group).unwrap();
             }
+            12 => {
+                self.max_ready = Some(random.below(4)).filter(|&most| most > 0);
+                self.queue.set_max_ready(self.max_ready).unwrap();
+            }
             _ => {}
         }
-        settle(&self.ex);
+        if random.below(3) > 0 {
+            self.settle();
+        }
         self.call();
+    }
+
+    fn settle(&mut self) {
+        settle(&self.ex);
+        self.ending.clear();
+        self.ready = 0;
+    }
+
+    fn spawned(&mut self, group: usize, task: JoinHandle<()>) {
+        self.tasks.push((group, task));
+        self.ready += 1;
     }
 
     fn try_spawn(&mut self, group: usize) {
@@ -130,7 +159,7 @@ impl World {
         match tried {
             Ok(task) => {
                 assert_eq!(expected, None);
-                self.tasks.push((group, task));
+                self.spawned(group, task);
             }
             Err(error) => assert_eq!(expected, Some(error.is_group_full())),
         }
@@ -148,7 +177,7 @@ impl World {
         match waiting.poll() {
             Some(task) => {
                 assert_eq!(full, None);
-                self.tasks.push((group, task));
+                self.spawned(group, task);
             }
             None => {
                 assert!(full.is_some());
@@ -161,7 +190,7 @@ impl World {
         let Some(task) = self.waiting[i].poll() else { return assert!(!self.waiting[i].called) };
         let waiting = self.waiting.remove(i);
         assert!(waiting.called);
-        self.tasks.push((waiting.group, task));
+        self.spawned(waiting.group, task);
     }
 
     fn check(&self) {
@@ -174,7 +203,8 @@ impl World {
         }
         let stats = self.queue.stats();
         let wait = self.waiting.iter().filter(|waiting| !waiting.called).count();
-        assert_eq!((stats.live, stats.waiting), (self.tasks.len(), wait));
+        assert_eq!((stats.live, stats.waiting), (self.tasks.len() + self.ending.len(), wait));
+        assert_eq!(stats.ready, self.ready);
     }
 }
 
@@ -204,7 +234,7 @@ fn random_programs_agree_with_a_list() {
                 world.poll(called);
             }
             world.tasks.drain(..).for_each(|(_, task)| task.abort());
-            settle(&world.ex);
+            world.settle();
             world.call();
             world.check();
         }

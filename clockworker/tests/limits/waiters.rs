@@ -1,66 +1,11 @@
 //! Those who wait for room: in which order they are called, how many are woken, and what ends the waiting.
 
-use std::future::{Future, Pending, pending};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::future::pending;
 
-use clockworker::{Executor, JoinHandle, Queue, SpawnWhenRoom, TrySpawnError, yield_now};
+use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{Count, CountingWaker, complaint_of, hold, output, poll_once, settle, tick, untimed};
-
-type Answer = Result<JoinHandle<()>, TrySpawnError<Pending<()>>>;
-
-/// A waiter that a test polls, whose wakes are counted.
-struct Polled {
-    waiter: SpawnWhenRoom<Pending<()>>,
-    wakes: Arc<CountingWaker>,
-    waker: Waker,
-}
-
-impl Polled {
-    fn new(waiter: SpawnWhenRoom<Pending<()>>) -> Self {
-        let (wakes, waker) = CountingWaker::new();
-        Self { waiter, wakes, waker }
-    }
-
-    /// One that has been polled, and waits.
-    fn waiting(waiter: SpawnWhenRoom<Pending<()>>) -> Self {
-        let mut polled = Self::new(waiter);
-        assert!(polled.poll().is_pending());
-        polled
-    }
-
-    fn poll(&mut self) -> Poll<Answer> {
-        Pin::new(&mut self.waiter).poll(&mut Context::from_waker(&self.waker))
-    }
-
-    #[track_caller]
-    fn answer(&mut self) -> Answer {
-        match self.poll() {
-            Poll::Ready(answer) => answer,
-            Poll::Pending => panic!("it waits"),
-        }
-    }
-}
-
-fn wakes(waiters: &[Polled]) -> Vec<usize> {
-    waiters.iter().map(|polled| polled.wakes.count()).collect()
-}
-
-/// A full queue, its tasks, and so many that wait.
-fn full(ex: &Executor, live: usize, waiting: usize) -> (Queue, Vec<JoinHandle<()>>, Vec<Polled>) {
-    let queue = ex.new_queue("full").max_live(live).create().unwrap();
-    let tasks = (0..live).map(|_| queue.try_spawn(pending()).unwrap()).collect();
-    settle(ex);
-    let waiters = (0..waiting).map(|_| Polled::waiting(queue.spawn_when_room(pending()))).collect();
-    (queue, tasks, waiters)
-}
-
-fn end(ex: &Executor, task: JoinHandle<()>) {
-    task.abort();
-    settle(ex);
-}
+use crate::polled::{Polled, end, full, wakes};
+use crate::support::{Count, complaint_of, hold, output, poll_once, settle, tick, untimed};
 
 #[test]
 fn where_there_is_room_there_is_no_waiting() {
@@ -131,20 +76,6 @@ fn no_other_spawn_of_the_same_slice_overtakes() {
     assert_eq!(waiter.wakes.count(), 1);
     waiter.answer().unwrap();
     assert!(queue.try_spawn(async {}).is_ok(), "none waits any more");
-}
-
-#[test]
-fn no_other_spawn_of_the_same_slice_overtakes_in_a_group() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live_per_group(1).create().unwrap();
-    let group = queue.group(1);
-    drop(group.spawn(async {}));
-    let mut waiter = Polled::waiting(group.spawn_when_room(pending()));
-    let greedy =
-        queue.spawn(async move { group.try_spawn(async {}).is_err_and(|error| error.is_group_full()) });
-    settle(&ex);
-    assert!(output(greedy).unwrap());
-    waiter.answer().unwrap();
 }
 
 /// Tasks that wait spawn in the order in which they came, and never more than there is room for.
@@ -265,43 +196,6 @@ fn a_larger_limit_calls_as_many_at_once() {
     queue.set_max_live(None).unwrap();
     assert_eq!(wakes(&waiters), [1; 6]);
     waiters[2..].iter_mut().for_each(|polled| drop(polled.answer().unwrap()));
-}
-
-#[test]
-fn a_full_group_holds_up_no_other() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live(4).max_live_per_group(1).create().unwrap();
-    let groups: Vec<_> = (0..3).map(|key| queue.group(key)).collect();
-    let first = groups[0].try_spawn(pending()).unwrap();
-    let mut waiters: Vec<_> = (0..2).map(|_| Polled::waiting(groups[0].spawn_when_room(pending()))).collect();
-    assert!(groups[1].try_spawn(pending::<()>()).is_ok(), "other groups have room");
-    assert!(queue.try_spawn(pending::<()>()).is_ok() && queue.try_spawn(pending::<()>()).is_ok());
-    assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full(), "now the queue is full");
-    let mut late = Polled::waiting(groups[2].spawn_when_room(pending()));
-    end(&ex, first);
-    // Both had room but in the queue; the first came first.
-    assert_eq!((wakes(&waiters), late.wakes.count()), (vec![1, 0], 0));
-    assert!(groups[0].try_spawn(pending::<()>()).unwrap_err().is_group_full());
-    let second = waiters[0].answer().unwrap();
-    end(&ex, second);
-    assert_eq!((wakes(&waiters), late.wakes.count()), (vec![1, 1], 0));
-    drop(waiters);
-    assert_eq!(late.wakes.count(), 1);
-    late.answer().unwrap();
-}
-
-#[test]
-fn a_group_lives_while_it_is_waited_for() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live_per_group(1).create().unwrap();
-    let task = queue.group(1).try_spawn(pending()).unwrap();
-    let mut waiter = Polled::waiting(queue.group(1).spawn_when_room(pending()));
-    // Others take the index that would be free.
-    end(&ex, task);
-    let others: Vec<_> = (2..5).map(|key| queue.group(key)).collect();
-    waiter.answer().unwrap();
-    assert!(queue.group(1).try_spawn(async {}).unwrap_err().is_group_full());
-    assert!(others.iter().all(|group| group.try_spawn(async {}).is_ok()));
 }
 
 #[test]
