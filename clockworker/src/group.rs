@@ -8,8 +8,10 @@ use clockworker_schedulers::{Attributes, Share};
 use crate::queue::{GroupError, GroupIndex, NO_GROUP};
 use crate::queue_handle::Queue;
 use crate::run::GroupStats;
+use crate::spawn_when_room::SpawnWhenRoom;
 use crate::task::{JoinHandle, TaskRequest};
 use crate::task_builder::TaskBuilder;
+use crate::try_spawn::TrySpawnError;
 
 /// Tasks of a queue that belong together. From [`Queue::group`], or with attributes from [`Queue::new_group`].
 ///
@@ -159,6 +161,34 @@ impl Group {
     /// ```
     pub fn abort_all(&self) -> usize {
         self.queue.inner.abort_all(Some(self.index))
+    }
+
+    /// Spawns a task in this group, or gives the future back. See [`Queue::try_spawn`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Queue::try_spawn`]; and if the group has as many live tasks as
+    /// [`set_max_live_per_group`](Queue::set_max_live_per_group) allows, or others wait for room in it.
+    pub fn try_spawn<F>(&self, future: F) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.queue.core.try_spawn(&self.queue.inner, self.index, future).map_err(TrySpawnError::new)
+    }
+
+    /// Spawns a task in this group as soon as there is room for it, in the group and in its queue. See [`SpawnWhenRoom`], the
+    /// future that this gives.
+    pub fn spawn_when_room<F>(&self, future: F) -> SpawnWhenRoom<F>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        SpawnWhenRoom::new(self.queue.clone(), Some(self.clone()), future)
+    }
+
+    pub(crate) fn index(&self) -> GroupIndex {
+        self.index
     }
 
     /// The key that the group was opened with.

@@ -47,7 +47,11 @@ impl Handle {
     ///
     /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped here,
     /// and the join handle gives an error that says so. (The join handle of a spawn that races with the end of a shutdown may
-    /// resolve only when the executor is run once more or dropped.)
+    /// resolve only when the executor is run once more or dropped.) If the queue is full when the task arrives there, the future
+    /// is not made, and the join handle gives that [error](crate::JoinError::is_full). [`ExecutorStats::refused`] counts
+    /// either, whether or not the handle is awaited.
+    ///
+    /// [`ExecutorStats::refused`]: crate::ExecutorStats::refused
     pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -68,7 +72,7 @@ impl Handle {
     {
         match self.find(queue) {
             Ok(key) => spawn_remote(&self.shared, key, make),
-            Err(why) => refuse(&self.shared, why, make),
+            Err(why) => self.refuse(queue, why, make),
         }
     }
 
@@ -114,8 +118,15 @@ impl Handle {
         match self.find(queue) {
             Ok(key) if placement == Placement::default() => spawn_remote(&self.shared, key, make),
             Ok(key) => spawn_remote_placed(&self.shared, key, placement, make),
-            Err(why) => refuse(&self.shared, why, make),
+            Err(why) => self.refuse(queue, why, make),
         }
+    }
+
+    /// Counts a refused spawn, and makes its join handle.
+    #[cold]
+    fn refuse<T: 'static>(&self, queue: &str, why: Refused, make: impl Sized) -> JoinHandle<T> {
+        self.shared.count_refused(queue);
+        refuse(&self.shared, why, make)
     }
 
     /// The key of tasks for the queue of that name, which have no records yet.

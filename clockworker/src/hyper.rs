@@ -20,7 +20,8 @@ use crate::queue_handle::Queue;
 
 /// Spawns on the queue, as [`Queue::spawn`].
 ///
-/// If the queue takes no more tasks, the future is dropped, which ends the request.
+/// If the queue takes no more tasks, the future is dropped, which ends the request, and
+/// [`QueueStats::refused`](crate::QueueStats::refused) counts it.
 ///
 /// # Example
 ///

@@ -82,7 +82,9 @@ mod queue_builder;
 mod queue_handle;
 mod remote_task_builder;
 mod shutdown;
+mod spawn_when_room;
 mod task_builder;
+mod try_spawn;
 mod yield_now;
 
 // The same under tokio's names.
@@ -114,6 +116,8 @@ pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;
 pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
+pub use spawn_when_room::SpawnWhenRoom;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
 pub use task_builder::{TaskBuilder, new_task};
+pub use try_spawn::TrySpawnError;
 pub use yield_now::{YieldIfDue, YieldNow, should_yield, yield_if_due, yield_now};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Scheduler, Share, WokenFirst};
 
-use crate::queue::QueueError;
+use crate::queue::{Limits, QueueError};
 use crate::queue_handle::Queue;
 use crate::run::Core;
 
@@ -44,6 +44,34 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
+    /// The most live tasks, those that have not finished, that the queue takes: 1 to 2³⁰. No limit unless told otherwise.
+    ///
+    /// A full queue refuses tasks, whatever spawns them: [`spawn`](Queue::spawn) gives a handle with an
+    /// [error](crate::JoinError::is_full), [`try_spawn`](Queue::try_spawn) gives the future back, and
+    /// [`spawn_when_room`](Queue::spawn_when_room) waits. An aborted task counts until its future was dropped. A queue without
+    /// limits pays nothing for them. [`Queue::set_max_live`] changes the limit, also the default queue's.
+    pub fn max_live(mut self, most: usize) -> Self {
+        self.options.limits.live = Some(most);
+        self
+    }
+
+    /// The most ready tasks, those that wait to be polled: the queue takes a new one only while it has fewer. 1 to 2³⁰. No
+    /// limit unless told otherwise. [`Queue::set_max_ready`] changes it.
+    ///
+    /// This refuses new tasks only: tasks that are woken become ready in any number. Those woken since the last poll are not
+    /// counted yet.
+    pub fn max_ready(mut self, most: usize) -> Self {
+        self.options.limits.ready = Some(most);
+        self
+    }
+
+    /// The most live tasks that the queue takes of each [group](Queue::group): 1 to 2³⁰. No limit unless told otherwise. A task
+    /// without a group is not limited by this. [`Queue::set_max_live_per_group`] changes it.
+    pub fn max_live_per_group(mut self, most: usize) -> Self {
+        self.options.limits.live_per_group = Some(most);
+        self
+    }
+
     /// The order inside the queue. [`WokenFirst`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
         QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
@@ -53,7 +81,7 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the share or request is out of range, an open queue of this name exists, the executor was shut down, or this
+    /// If the share, the request or a limit is out of range, an open queue of this name exists, the executor was shut down, or this
     /// is a child process of the one that has it.
     pub fn create(self) -> Result<Queue, QueueError> {
         self.options.create(self.core, self.name)
@@ -70,33 +98,43 @@ impl<S> fmt::Debug for QueueBuilder<'_, S> {
 pub(crate) struct QueueOptions<S> {
     pub(crate) share: u32,
     pub(crate) request: Duration,
+    limits: Limits,
     scheduler: S,
 }
 
 impl Default for QueueOptions<WokenFirst> {
     fn default() -> Self {
-        Self { share: Share::default().get(), request: DEFAULT_REQUEST, scheduler: WokenFirst::new() }
+        Self {
+            share: Share::default().get(),
+            request: DEFAULT_REQUEST,
+            limits: Limits::default(),
+            scheduler: WokenFirst::new(),
+        }
     }
 }
 
 impl<S> fmt::Debug for QueueOptions<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, request, scheduler: _ } = self;
-        f.debug_struct("QueueOptions").field("share", share).field("request", request).finish_non_exhaustive()
+        let Self { share, request, limits, scheduler: _ } = self;
+        let mut shown = f.debug_struct("QueueOptions");
+        shown.field("share", share).field("request", request).field("limits", limits).finish_non_exhaustive()
     }
 }
 
 impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn scheduler<T>(self, scheduler: T) -> QueueOptions<T> {
-        QueueOptions { share: self.share, request: self.request, scheduler }
+        QueueOptions { share: self.share, request: self.request, limits: self.limits, scheduler }
     }
 
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
         let checked = Share::new(self.share).map_err(QueueError::share);
         let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
+        let checked = checked.and_then(|options| self.limits.checked().and(Ok(options)));
         match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
             Ok(reserved) => {
-                Ok(Queue::new(Rc::clone(core), core.create_queue(name, reserved, self.scheduler)))
+                let queue = core.create_queue(name, reserved, self.scheduler);
+                core.set_limits(&queue, self.limits);
+                Ok(Queue::new(Rc::clone(core), queue))
             }
             Err(error) => {
                 // A scheduler whose drop panics must not hide the error.

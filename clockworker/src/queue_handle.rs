@@ -12,8 +12,10 @@ use crate::group_builder::GroupBuilder;
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
+use crate::spawn_when_room::SpawnWhenRoom;
 use crate::task::{JoinHandle, TaskRequest};
 use crate::task_builder::TaskBuilder;
+use crate::try_spawn::TrySpawnError;
 
 /// Tasks with a share of the thread's CPU. From [`Executor::new_queue`](crate::Executor::new_queue).
 ///
@@ -52,9 +54,9 @@ impl Queue {
     /// Spawns a task on this queue.
     ///
     /// May be called at any time: before, during and between runs, inside a task, and from a destructor. What that task
-    /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. If the queue is closed or its executor has
+    /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. If the queue is closed or full or its executor has
     /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
-    /// when dropped).
+    /// when dropped). [`QueueStats::refused`] counts that, whether or not the handle is awaited.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -74,6 +76,46 @@ impl Queue {
     /// Begins a task with attributes, such as a priority or a deadline: [`spawn`](TaskBuilder::spawn) spawns it on this queue.
     pub fn new_task(&self) -> TaskBuilder {
         TaskBuilder::of_queue(self.clone())
+    }
+
+    /// Spawns a task on this queue, or gives the future back.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is full or closed, or its executor has stopped. The queue is full if it has as many tasks as
+    /// [`set_max_live`](Queue::set_max_live) or [`set_max_ready`](Queue::set_max_ready) allows, or if others
+    /// [wait for room](Queue::spawn_when_room).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ex = clockworker::Executor::new();
+    /// let queue = ex.new_queue("uploads").max_live(1).create()?;
+    /// let first = queue.try_spawn(async { 1 })?;
+    /// let error = queue.try_spawn(async { 2 }).unwrap_err();
+    /// assert!(error.is_full());
+    /// let second = error.into_future();
+    /// assert_eq!(ex.block_on(first)?, 1);
+    /// assert_eq!(ex.block_on(queue.try_spawn(second)?)?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_spawn<F>(&self, future: F) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.core.try_spawn(&self.inner, NO_GROUP, future).map_err(TrySpawnError::new)
+    }
+
+    /// Spawns a task on this queue as soon as there is room for it. See [`SpawnWhenRoom`], the future that this gives.
+    pub fn spawn_when_room<F>(&self, future: F) -> SpawnWhenRoom<F>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        SpawnWhenRoom::new(self.clone(), None, future)
     }
 
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.
@@ -150,8 +192,57 @@ impl Queue {
         self.core.set_share(&self.inner, self.inner.share.get(), request_ns(request)?)
     }
 
+    /// The most live tasks that the queue takes, if there is a limit.
+    pub fn max_live(&self) -> Option<usize> {
+        self.inner.limits.get().live
+    }
+
+    /// The most ready tasks that the queue takes, if there is a limit.
+    pub fn max_ready(&self) -> Option<usize> {
+        self.inner.limits.get().ready
+    }
+
+    /// The most live tasks that the queue takes of each group, if there is a limit.
+    pub fn max_live_per_group(&self) -> Option<usize> {
+        self.inner.limits.get().live_per_group
+    }
+
+    /// Changes the most live tasks that the queue takes; `None` lifts the limit. See
+    /// [`QueueBuilder::max_live`](crate::QueueBuilder::max_live).
+    ///
+    /// If it has more already, they stay, and it is full until it has fewer. If there is more room now, those who
+    /// [wait](Queue::spawn_when_room) for it are woken before this returns, which takes O(log n) steps for each of them.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is out of range, or the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_max_live(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.live = most)
+    }
+
+    /// Changes the most ready tasks that the queue takes; `None` lifts the limit. See
+    /// [`QueueBuilder::max_ready`](crate::QueueBuilder::max_ready).
+    ///
+    /// # Errors
+    ///
+    /// As [`set_max_live`](Queue::set_max_live).
+    pub fn set_max_ready(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.ready = most)
+    }
+
+    /// Changes the most live tasks that the queue takes of each group; `None` lifts the limit. See
+    /// [`QueueBuilder::max_live_per_group`](crate::QueueBuilder::max_live_per_group). Takes O(n) steps for n that wait in full
+    /// groups.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_max_live`](Queue::set_max_live).
+    pub fn set_max_live_per_group(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.live_per_group = most)
+    }
+
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name
-    /// is free at once.
+    /// is free at once. Those who [wait for room](Queue::spawn_when_room) are refused.
     pub fn close(&self) {
         self.core.close_queue(&self.inner);
     }

@@ -33,6 +33,7 @@ pub(crate) struct Counters {
     pub(crate) completed: Counter,
     pub(crate) cancelled: Counter,
     pub(crate) panicked: Counter,
+    pub(crate) refused: Counter,
 }
 
 impl Counters {
@@ -53,7 +54,7 @@ impl Counters {
         }
     }
 
-    fn all(&self) -> [&Counter; 10] {
+    fn all(&self) -> [&Counter; 11] {
         let Counters {
             polls,
             busy_ns,
@@ -65,8 +66,21 @@ impl Counters {
             completed,
             cancelled,
             panicked,
+            refused,
         } = self;
-        [polls, busy_ns, slices, overruns, overrun_ns, preemptions, spawned, completed, cancelled, panicked]
+        [
+            polls,
+            busy_ns,
+            slices,
+            overruns,
+            overrun_ns,
+            preemptions,
+            spawned,
+            completed,
+            cancelled,
+            panicked,
+            refused,
+        ]
     }
 }
 

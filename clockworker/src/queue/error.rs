@@ -5,6 +5,8 @@ use std::fmt;
 
 use clockworker_schedulers::ShareError;
 
+use super::limits::MAX_TASKS;
+
 /// Why a queue could not be created or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueError {
@@ -16,6 +18,7 @@ enum Kind {
     NameTaken(Box<str>),
     Share(ShareError),
     Request,
+    Limit { name: &'static str, given: usize },
     Closed,
     Stopped,
     Dropped,
@@ -51,6 +54,10 @@ impl QueueError {
         Self { kind: Kind::Request }
     }
 
+    pub(crate) fn limit(name: &'static str, given: usize) -> Self {
+        Self { kind: Kind::Limit { name, given } }
+    }
+
     /// Whether an open queue has the name already.
     pub fn is_name_taken(&self) -> bool {
         matches!(self.kind, Kind::NameTaken(_))
@@ -64,6 +71,11 @@ impl QueueError {
     /// Whether the request was zero.
     pub fn is_request(&self) -> bool {
         self.kind == Kind::Request
+    }
+
+    /// Whether a limit on the number of tasks was out of range.
+    pub fn is_limit(&self) -> bool {
+        matches!(self.kind, Kind::Limit { .. })
     }
 
     /// Whether the queue was closed and its last task has finished.
@@ -83,6 +95,7 @@ impl fmt::Display for QueueError {
             Kind::NameTaken(name) => write!(f, "there is an open queue named {name:?} already"),
             Kind::Share(error) => error.fmt(f),
             Kind::Request => f.write_str("a queue's request must be more than zero"),
+            Kind::Limit { name, given } => write!(f, "{name} is between 1 and {MAX_TASKS}, not {given}"),
             Kind::Closed => f.write_str("the queue is closed and gone"),
             Kind::Stopped => f.write_str("the executor was shut down"),
             Kind::Dropped => f.write_str("the executor was dropped"),

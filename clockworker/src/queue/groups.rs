@@ -19,6 +19,8 @@ pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
 pub(super) struct Groups {
     by_key: HashMap<u64, GroupIndex>,
     slots: Slab<GroupSlot>,
+    /// Groups from which a task went while a waiter waited for that.
+    freed: Vec<GroupIndex>,
 }
 
 struct GroupSlot {
@@ -27,6 +29,8 @@ struct GroupSlot {
     holders: usize,
     attributes: Attributes,
     counters: GroupCounters,
+    /// Whether a waiter waits for a task to go.
+    is_awaited: bool,
 }
 
 /// A group that was opened, with one more holder.
@@ -51,7 +55,7 @@ pub(super) fn index_of(group: GroupId) -> Option<GroupIndex> {
 
 impl GroupSlot {
     fn new(key: u64, attributes: Attributes) -> Self {
-        Self { key, holders: 1, attributes, counters: GroupCounters::default() }
+        Self { key, holders: 1, attributes, counters: GroupCounters::default(), is_awaited: false }
     }
 }
 
@@ -71,9 +75,14 @@ impl Groups {
 
     /// The group of that key, if it is open, with one more holder.
     pub(super) fn find(&mut self, key: u64) -> Option<GroupIndex> {
-        let index = *self.by_key.get(&key)?;
+        let index = self.index(key)?;
         self.retain(index);
         Some(index)
+    }
+
+    /// The group of that key, if it is open.
+    pub(super) fn index(&self, key: u64) -> Option<GroupIndex> {
+        self.by_key.get(&key).copied()
     }
 
     /// The key that a group was opened with.
@@ -110,6 +119,9 @@ impl Groups {
     pub(super) fn finished(&mut self, index: GroupIndex, finish: Finish) {
         if let Some(slot) = self.slots.get_mut(index as usize) {
             slot.counters.finished(finish);
+            if std::mem::take(&mut slot.is_awaited) {
+                self.freed.push(index);
+            }
         }
     }
 
@@ -129,6 +141,23 @@ impl Groups {
     /// The groups that are open, in the order of their indices, and their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
         self.slots.iter().map(|(index, slot)| (index as GroupIndex, slot.key))
+    }
+
+    /// How many unfinished tasks the group has.
+    pub(super) fn live(&self, index: GroupIndex) -> usize {
+        self.counters(index).live() as usize
+    }
+
+    /// Has the group noted once a task has gone from it.
+    pub(super) fn await_place(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.is_awaited = true;
+        }
+    }
+
+    /// Takes the groups that were noted.
+    pub(super) fn take_freed(&mut self) -> Vec<GroupIndex> {
+        std::mem::take(&mut self.freed)
     }
 
     /// Counts one holder less. True if it was the last. (After its executor was torn down, a handle's group may be gone

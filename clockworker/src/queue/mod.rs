@@ -1,15 +1,18 @@
-//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters.
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters, its limits and
+//! those who wait for room.
 
 mod counters;
 mod error;
 mod fault;
 mod group_error;
 mod groups;
+mod limits;
 mod policy;
 mod records;
 mod standing;
 mod task_attributes;
 mod tombstones;
+mod waiters;
 mod watchdog;
 
 pub use error::QueueError;
@@ -18,7 +21,9 @@ pub use group_error::GroupError;
 
 pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
+pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use tombstones::Tombstones;
+pub(crate) use waiters::{Line, Waiter, WaiterState, Waiters};
 pub(crate) use watchdog::Watchdog;

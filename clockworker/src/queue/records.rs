@@ -149,6 +149,26 @@ impl Records {
         self.groups.release(group)
     }
 
+    /// The index of the group with the user's `key`; [`NO_GROUP`] if it is not open.
+    pub(crate) fn group_index(&self, key: u64) -> GroupIndex {
+        self.groups.index(key).unwrap_or(NO_GROUP)
+    }
+
+    /// How many unfinished tasks the group has.
+    pub(crate) fn live_in(&self, group: GroupIndex) -> usize {
+        self.groups.live(group)
+    }
+
+    /// Has the group noted once a task has gone from it.
+    pub(crate) fn await_place(&mut self, group: GroupIndex) {
+        self.groups.await_place(group);
+    }
+
+    /// Takes the groups that were noted.
+    pub(crate) fn take_freed_groups(&mut self) -> Vec<GroupIndex> {
+        self.groups.take_freed()
+    }
+
     /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
     pub(crate) fn take_aborted(&mut self, key: RecordKey) -> Option<Aborted> {
         let record = self.get_mut(key.slot as usize, key.generation)?;

@@ -244,8 +244,12 @@ impl Core {
         let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
             None => Some(Cause::Refused(Refused::QueueClosed)),
-            Some(queue) if self.takes(queue) => None,
-            Some(queue) => Some(Cause::Refused(self.refusal(queue))),
+            Some(queue) => {
+                // A group that is not open has no task yet.
+                let group_key = placement.as_ref().and_then(|placement| placement.group);
+                let group = group_key.map_or(NO_GROUP, |key| queue.records.borrow().group_index(key));
+                self.may_spawn(queue, group).err().map(Cause::Refused)
+            }
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
@@ -257,6 +261,7 @@ impl Core {
             let counters = counters.unwrap_or(&self.queues.removed_counters);
             counters.spawned.add(1);
             counters.finished(finish);
+            counters.refused.add(u64::from(matches!(cause, Some(Cause::Refused(_)))));
             return;
         };
         self.make_runnable(queue);

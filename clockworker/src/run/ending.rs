@@ -121,7 +121,10 @@ impl Core {
     pub(crate) fn refuse_tasks(&self, why: Stopped) {
         self.ending.stopped.set(Some(why));
         self.queues.refuse_all();
+        let queues = self.all_queues();
+        queues.iter().filter(|queue| queue.closed.get()).for_each(|queue| self.collect_refused(&queue.name));
         self.shared.refuse_tasks(why);
+        queues.iter().for_each(|queue| self.dismiss_waiters(queue));
     }
 
     /// Cancels every task there is.

@@ -18,6 +18,7 @@ mod meter;
 mod pick;
 mod queue;
 mod queues;
+mod room;
 #[cfg(feature = "tokio")]
 mod run_waker;
 mod slice;
@@ -36,8 +37,6 @@ pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use drained::Drained;
 #[cfg(feature = "tokio")]
 pub(crate) use main_future::MainWaker;
-#[cfg(test)]
-pub(crate) use queue::MAX_TASKS;
 pub(crate) use queue::RunQueue;
 #[cfg(feature = "tokio")]
 pub(crate) use run_waker::RunWaker;

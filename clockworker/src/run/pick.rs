@@ -218,9 +218,12 @@ impl Core {
         eevdf.charge(queue.id, service);
     }
 
-    /// Cleans up if the last task of the queue, or of the executor, has finished.
+    /// Gives waiters the room that was made. Cleans up if the last task of the queue, or of the executor, has finished.
     #[inline]
     pub(super) fn after_finish(&self, queue: &RunQueue) {
+        if queue.is_awaited.get() {
+            self.give_room(queue);
+        }
         if queue.live.get() == 0 {
             queue.shrink();
             self.remove_if_done(queue);

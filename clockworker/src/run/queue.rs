@@ -13,12 +13,10 @@ use super::queues::ReservedQueue;
 use super::timing::{SliceEnd, Stride};
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Policy, PolicyFault, Records, Removed, Tombstones, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Tombstones,
+    Waiters, Watchdog, group_of,
 };
 use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
-
-/// The most tasks of a queue. Twice the number fits an index, which [`group_of`] needs.
-pub(crate) const MAX_TASKS: usize = 1 << 30;
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
@@ -34,8 +32,11 @@ pub(crate) struct RunQueue {
     pub(crate) live: Cell<usize>,
     /// Whether EEVDF counts it as runnable.
     pub(crate) runnable: Cell<bool>,
-    /// The most unfinished tasks it may have: [`MAX_TASKS`], or none once the queue is closed or its executor refuses tasks.
-    pub(crate) max_live: Cell<usize>,
+    /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
+    /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
+    pub(crate) takes_below: Cell<usize>,
+    /// Whether any of its waiters waits.
+    pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and removed from the table: its id may be another queue's.
     pub(crate) removed: Cell<bool>,
@@ -51,6 +52,9 @@ pub(crate) struct RunQueue {
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
     watch: Watchdog,
+    pub(crate) limits: Cell<Limits>,
+    /// Those who wait until it takes one more task.
+    pub(crate) waiters: RefCell<Waiters>,
 }
 
 impl RunQueue {
@@ -69,7 +73,8 @@ impl RunQueue {
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
-            max_live: Cell::new(MAX_TASKS),
+            takes_below: Cell::new(MAX_TASKS),
+            is_awaited: Cell::new(false),
             closed: Cell::new(false),
             removed: Cell::new(false),
             share: Cell::new(share),
@@ -81,6 +86,8 @@ impl RunQueue {
             counters: Counters::default(),
             fault: Cell::new(None),
             watch: Watchdog::new(),
+            limits: Cell::default(),
+            waiters: RefCell::default(),
         })
     }
 

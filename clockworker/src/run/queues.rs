@@ -67,7 +67,7 @@ impl Queues {
 
     /// Has every queue refuse tasks from now on.
     pub(super) fn refuse_all(&self) {
-        self.list.borrow().iter().flatten().for_each(|queue| queue.max_live.set(0));
+        self.list.borrow().iter().flatten().for_each(|queue| queue.takes_below.set(0));
     }
 }
 
@@ -94,6 +94,7 @@ impl Core {
         if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
+        self.collect_refused(name);
         let id = self.queues.eevdf.borrow_mut().add(share, request_ns);
         self.queues.generation.set(self.queues.generation.get().wrapping_add(1));
         let key = QueueKey { index: id.index() as u32, generation: self.queues.generation.get() };
@@ -136,6 +137,15 @@ impl Core {
         self.queues.list.borrow().iter().flatten().cloned().collect()
     }
 
+    /// Counts the spawns that other threads were refused by that name for the closed queue that has it.
+    pub(super) fn collect_refused(&self, name: &str) {
+        let Some((key, refused)) = self.shared.take_refused(name) else { return };
+        match self.queue_at(key.index).filter(|queue| queue.key == key) {
+            Some(queue) => queue.counters.refused.add(refused),
+            None => self.queues.removed_counters.refused.add(refused),
+        }
+    }
+
     /// Changes a queue's share and request, unless the queue was removed: its id may be another's by now.
     pub(crate) fn set_share(
         &self,
@@ -174,8 +184,8 @@ impl Core {
     /// Stops a queue from taking tasks. It is removed once its last task has finished.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
-            queue.max_live.set(0);
-            self.shared.remove_name(&queue.name);
+            self.shared.close_name(&queue.name);
+            self.dismiss_waiters(queue);
             self.remove_if_done(queue);
         }
     }
@@ -188,6 +198,8 @@ impl Core {
         if queue.removed.replace(true) {
             return;
         }
+        self.collect_refused(&queue.name);
+        self.shared.remove_name(&queue.name, queue.key);
         let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
         let mut eevdf = self.queues.eevdf.borrow_mut();

@@ -359,7 +359,8 @@ fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
     // FIFO ignores what was served and which tasks finished, so any other will do.
     let mut unused = RunnableFifo::new();
     let calls = PolicyCalls::default();
-    let yielded = settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, Timed::NOT);
+    let yielded =
+        settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, Timed::NOT);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

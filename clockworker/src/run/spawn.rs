@@ -9,7 +9,7 @@ use super::Core;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::GroupIndex;
-use crate::task::{JoinHandle, Refused, Stopped, TaskRequest, refuse, spawn_here};
+use crate::task::{JoinHandle, Refused, TaskRequest, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
@@ -50,9 +50,48 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        if !self.takes(queue) {
-            return refuse(&self.shared, self.refusal(queue), future);
+        match self.may_spawn(queue, group) {
+            Ok(()) => self.spawn_into_room(queue, group, future, push),
+            Err(why) => {
+                self.count_refused(queue);
+                refuse(&self.shared, why, future)
+            }
         }
+    }
+
+    /// Spawns a task on the owner thread, or gives its future back.
+    pub(crate) fn try_spawn<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        future: F,
+    ) -> Result<JoinHandle<F::Output>, (F, Refused)>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        match self.may_spawn(queue, group) {
+            Ok(()) => Ok(self.spawn_into_room(queue, group, future, |task| queue.push(task, Ready::Spawned))),
+            Err(why) => {
+                self.count_refused(queue);
+                Err((future, why))
+            }
+        }
+    }
+
+    /// Spawns a task into a queue that takes it, on the owner thread; `push` hands it to its scheduler.
+    #[inline(always)] // it is given the future
+    pub(crate) fn spawn_into_room<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        future: F,
+        push: impl FnOnce(Task),
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
         // Tasks woken before this one was spawned come first. (Not if a scheduler spawns while it is asked for a task: its
         // queue can admit none meanwhile, and a task that is off the woken list would be lost.)
         if self.has_woken() && !self.is_choosing() {
@@ -75,24 +114,6 @@ impl Core {
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
     }
 
-    /// Whether a queue takes one more task.
-    #[inline]
-    pub(super) fn takes(&self, queue: &RunQueue) -> bool {
-        queue.live.get() < queue.max_live.get() && self.process.is_current()
-    }
-
-    /// Why a queue takes no more tasks.
-    #[cold]
-    pub(super) fn refusal(&self, queue: &RunQueue) -> Refused {
-        match self.ending.stopped() {
-            _ if !self.process.is_current() => Refused::Forked,
-            Some(Stopped::ShutDown) => Refused::ShutDown,
-            Some(Stopped::Dropped | Stopped::Forked) => Refused::ExecutorDropped,
-            None if queue.closed.get() => Refused::QueueClosed,
-            None => Refused::QueueFull,
-        }
-    }
-
     /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
     /// is.
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
@@ -102,6 +123,7 @@ impl Core {
     {
         let Current { group, slot, .. } = self.slice.current();
         let Some(queue) = self.current_or_default_queue() else {
+            self.queues.removed_counters.refused.add(1);
             return refuse(&self.shared, Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);

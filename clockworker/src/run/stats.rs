@@ -44,6 +44,12 @@ pub struct QueueStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
+    /// Spawns refused because the queue or group was full, the queue closed, or the executor stopped: whether or not the
+    /// caller looked at the result. A task from another thread that was refused when it arrived is also counted as spawned and
+    /// cancelled.
+    pub refused: u64,
+    /// Calls of [`spawn_when_room`](crate::Queue::spawn_when_room) that wait for room.
+    pub waiting: usize,
     /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it.
     pub policy_fault: Option<PolicyFault>,
 }
@@ -110,6 +116,8 @@ pub struct ExecutorStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
+    /// Spawns refused, those by a [`Handle`](crate::Handle) included that named no open queue.
+    pub refused: u64,
     /// The queues there are now, in the order in which they were created.
     pub queues: Vec<QueueStats>,
 }
@@ -118,6 +126,8 @@ impl Core {
     pub(crate) fn stats(&self) -> ExecutorStats {
         let mut queues = self.all_queues();
         queues.sort_by_key(|queue| queue.key.generation);
+        queues.iter().filter(|queue| queue.closed.get()).for_each(|queue| self.collect_refused(&queue.name));
+        self.queues.removed_counters.refused.add(self.shared.take_refused_elsewhere());
         let sum = Counters::default();
         sum.absorb(&self.queues.removed_counters);
         queues.iter().for_each(|queue| sum.absorb(&queue.counters));
@@ -141,6 +151,7 @@ impl Core {
             completed: sum.completed.get(),
             cancelled: sum.cancelled.get(),
             panicked: sum.panicked.get(),
+            refused: sum.refused.get(),
             queues: queues.iter().map(|queue| self.queue_stats(queue)).collect(),
         }
     }
@@ -155,6 +166,9 @@ impl Core {
 
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
+        if queue.closed.get() {
+            self.collect_refused(&queue.name);
+        }
         let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
         QueueStats {
             name: queue.name.to_string(),
@@ -172,6 +186,8 @@ impl Core {
             completed: counters.completed.get(),
             cancelled: counters.cancelled.get(),
             panicked: counters.panicked.get(),
+            refused: counters.refused.get(),
+            waiting: queue.waiters.borrow().len(),
             policy_fault: queue.fault.get(),
         }
     }

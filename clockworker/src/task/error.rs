@@ -45,13 +45,22 @@ pub(crate) enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     QueueClosed,
-    /// The queue holds as many tasks as a queue can.
+    /// The queue holds as many tasks as it takes.
     QueueFull,
+    /// The group holds as many tasks as its queue takes of a group.
+    GroupFull,
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
     /// The executor is a child process's copy.
     Forked,
+}
+
+impl Refused {
+    /// Whether there may be room later.
+    pub(crate) fn is_full(self) -> bool {
+        matches!(self, Refused::QueueFull | Refused::GroupFull)
+    }
 }
 
 impl JoinError {
@@ -74,6 +83,12 @@ impl JoinError {
     /// [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
+    }
+
+    /// Whether the task was refused because its queue or group was full: it had as many tasks as it takes, or others waited
+    /// for room. It also counts as [refused](JoinError::is_refused).
+    pub fn is_full(&self) -> bool {
+        matches!(self.0.repr, Repr::Cancelled(Cause::Refused(refused)) if refused.is_full())
     }
 
     /// Whether the task panicked, in its poll or when its future was dropped.
@@ -130,14 +145,21 @@ impl fmt::Display for Cause {
             Cause::ShutDown => "was cancelled: its executor was shut down",
             Cause::ExecutorDropped => "was cancelled: its executor was dropped",
             Cause::Forked => "stayed in the process that this one was forked from",
-            Cause::Refused(Refused::QueueClosed) => "was refused: its queue is closed",
-            Cause::Refused(Refused::QueueFull) => "was refused: its queue is full",
-            Cause::Refused(Refused::NoSuchQueue) => "was refused: there is no queue of that name",
-            Cause::Refused(Refused::ShutDown) => "was refused: its executor was shut down",
-            Cause::Refused(Refused::ExecutorDropped) => "was refused: its executor was dropped",
-            Cause::Refused(Refused::Forked) => {
-                "was refused: its executor belongs to the process that this one was forked from"
-            }
+            Cause::Refused(refused) => return write!(f, "was refused: {refused}"),
+        })
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refused::QueueClosed => "its queue is closed",
+            Refused::QueueFull => "its queue is full",
+            Refused::GroupFull => "its group is full",
+            Refused::NoSuchQueue => "there is no queue of that name",
+            Refused::ShutDown => "its executor was shut down",
+            Refused::ExecutorDropped => "its executor was dropped",
+            Refused::Forked => "its executor belongs to the process that this one was forked from",
         })
     }
 }

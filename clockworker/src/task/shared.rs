@@ -35,8 +35,20 @@ pub(crate) struct Local {
 #[derive(Debug, Default)]
 struct Names {
     /// Ordered, since comparing a few short names takes less than hashing one.
-    queues: BTreeMap<Box<str>, QueueKey>,
+    queues: BTreeMap<Box<str>, Named>,
     stopped: Option<Stopped>,
+    /// Refused spawns that the owner has not counted yet and that belong to no closed queue.
+    refused: u64,
+}
+
+/// The queue that was given a name last.
+#[derive(Debug)]
+struct Named {
+    key: QueueKey,
+    /// Whether it takes tasks. If not, the name is free.
+    is_open: bool,
+    /// Spawns refused since it was closed that the owner has not counted yet.
+    refused: u64,
 }
 
 /// A queue, told apart from earlier ones with the same index.
@@ -117,24 +129,58 @@ impl Shared {
     /// Makes a queue known to other threads. False if the name is taken.
     pub(crate) fn add_name(&self, name: &str, key: QueueKey) -> bool {
         let Some(mut names) = self.names() else { return false };
-        if names.queues.contains_key(name) {
+        if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
-        names.queues.insert(name.into(), key);
+        let closed = names.queues.insert(name.into(), Named { key, is_open: true, refused: 0 });
+        names.refused += closed.map_or(0, |closed| closed.refused);
         true
     }
 
-    pub(crate) fn remove_name(&self, name: &str) {
-        if let Some(mut names) = self.names() {
-            names.queues.remove(name);
+    /// Hides a closed queue from other threads. Spawns that name it are refused, and counted.
+    pub(crate) fn close_name(&self, name: &str) {
+        if let Some(mut names) = self.names()
+            && let Some(named) = names.queues.get_mut(name)
+        {
+            named.is_open = false;
         }
+    }
+
+    /// Forgets the name of a queue that is gone, unless another has it by now.
+    pub(crate) fn remove_name(&self, name: &str, key: QueueKey) {
+        let Some(mut names) = self.names() else { return };
+        if names.queues.get(name).is_some_and(|named| named.key == key) {
+            let gone = names.queues.remove(name);
+            names.refused += gone.map_or(0, |gone| gone.refused);
+        }
+    }
+
+    /// Counts a refused spawn on the queue of that name, or for the executor if there is none.
+    pub(crate) fn count_refused(&self, name: &str) {
+        let Some(mut names) = self.names() else { return };
+        match names.queues.get_mut(name) {
+            Some(named) if !named.is_open => named.refused += 1,
+            _ => names.refused += 1,
+        }
+    }
+
+    /// Takes the count of refused spawns on the closed queue of that name, if there is one.
+    pub(crate) fn take_refused(&self, name: &str) -> Option<(QueueKey, u64)> {
+        let mut names = self.names()?;
+        let named = names.queues.get_mut(name).filter(|named| !named.is_open)?;
+        Some((named.key, std::mem::take(&mut named.refused)))
+    }
+
+    /// Takes the count of refused spawns that belong to no closed queue.
+    pub(crate) fn take_refused_elsewhere(&self) -> u64 {
+        self.names().map_or(0, |mut names| std::mem::take(&mut names.refused))
     }
 
     /// The queue of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Stopped> {
         let Some(names) = self.names() else { return Err(Stopped::Forked) };
-        match (names.queues.get(name), names.stopped) {
-            (Some(&key), _) => Ok(Some(key)),
+        match (names.queues.get(name).filter(|named| named.is_open), names.stopped) {
+            (Some(named), _) => Ok(Some(named.key)),
             (None, Some(why)) => Err(why),
             (None, None) => Ok(None),
         }
@@ -144,6 +190,8 @@ impl Shared {
     pub(crate) fn refuse_tasks(&self, why: Stopped) {
         if let Some(mut names) = self.names() {
             names.stopped = Some(why);
+            let left: u64 = names.queues.values().map(|named| named.refused).sum();
+            names.refused += left;
             names.queues.clear();
         }
     }

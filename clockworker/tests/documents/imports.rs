@@ -8,7 +8,7 @@ const ORDER: [&str; 8] = ["sync", "base", "task", "queue", "run", "host", USER, 
 const USER: &str = "files in no folder";
 
 /// What tests and models import is theirs to choose.
-const TESTS: [&str; 4] = ["tests.rs", "limits.rs", "scenes.rs", "models"];
+const TESTS: [&str; 4] = ["tests.rs", "records/limits.rs", "scenes.rs", "models"];
 
 #[test]
 fn folders_import_only_from_those_before_them() {

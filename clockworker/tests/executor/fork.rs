@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "forking and leaving a child are calls of the C library")]
 
 use std::cell::Cell;
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, pending, poll_fn, ready};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::pin::pin;
 use std::rc::Rc;
@@ -121,6 +121,36 @@ fn assert_usable(ex: &Executor) {
     settle(ex);
     assert_eq!((output(task).unwrap(), output(remote).unwrap()), (42, 43));
     ex.new_queue("created").create().unwrap().close();
+}
+
+/// In the child a waiter is told; in the parent it goes on waiting, and is woken for the parent's room only.
+#[test]
+fn waiting_for_room_ends_in_the_child_alone() {
+    in_child(|| {
+        let ex = untimed();
+        let queue = ex.new_queue("full").max_live(1).create().unwrap();
+        let task = queue.try_spawn(pending::<()>()).unwrap();
+        let (wakes, waker) = CountingWaker::new();
+        let mut cx = Context::from_waker(&waker);
+        let mut waiters = [1, 2].map(|output| queue.spawn_when_room(ready(output)));
+        assert!(waiters.iter_mut().all(|waiter| pin!(waiter).poll(&mut cx).is_pending()));
+        match fork_and_go_on() {
+            Forked::Child(report) => report.end(|| {
+                let error = queue.try_spawn(async {}).unwrap_err();
+                assert!(error.is_stopped() && error.to_string().contains(FORKED), "{error}");
+                let Poll::Ready(Err(error)) = pin!(&mut waiters[0]).poll(&mut cx) else { panic!("no error") };
+                assert!(error.is_stopped(), "{error}");
+                drop(ex);
+                drop(waiters);
+                assert_eq!(wakes.count(), 0, "the host is the parent's");
+            }),
+            Forked::Parent(report) => report.read(),
+        }
+        task.abort();
+        settle(&ex);
+        assert_eq!(wakes.count(), 1);
+        let Poll::Ready(Ok(_)) = pin!(&mut waiters[0]).poll(&mut cx) else { panic!("it was called") };
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::task::Waker;
 use clockworker::{
     AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle,
     JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport,
-    YieldNow, yield_now,
+    SpawnWhenRoom, TrySpawnError, YieldNow, yield_now,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -42,6 +42,8 @@ assert_impl_all!(Id: Send, Sync, Copy, Hash, Ord, Debug, Display, UnwindSafe);
 assert_impl_all!(Waker: Send, Sync);
 assert_impl_all!(BuildError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
 assert_impl_all!(QueueError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
+assert_impl_all!(TrySpawnError<Cell<u32>>: Send, Error, Display, Debug, Unpin);
+assert_impl_all!(TrySpawnError<Rc<u32>>: Error, Debug);
 assert_impl_all!(PolicyFault: Send, Sync, Error, Copy, Hash);
 assert_impl_all!(ExecutorStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(QueueStats: Send, Sync, Clone, PartialEq);
@@ -55,6 +57,8 @@ assert_not_impl_any!(Queue: Send, Sync);
 assert_not_impl_any!(Group: Send, Sync);
 assert_not_impl_any!(QueueBuilder<'static>: Send, Sync);
 assert_not_impl_any!(RunUntil<'static, std::future::Ready<()>>: Send, Sync);
+assert_not_impl_any!(SpawnWhenRoom<std::future::Ready<()>>: Send, Sync);
+assert_impl_all!(SpawnWhenRoom<std::marker::PhantomPinned>: Unpin, Debug);
 assert_not_impl_any!(EnterGuard: Send, Sync);
 assert_impl_all!(Executor: Debug, Default);
 assert_impl_all!(Queue: Clone, Debug);

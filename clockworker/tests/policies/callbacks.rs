@@ -12,7 +12,8 @@ use clockworker::schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskI
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 
 use crate::support::{
-    Probe, VirtualTime, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed, yields,
+    Probe, VirtualTime, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle,
+    untimed, yields,
 };
 
 /// What a scheduler can get hold of.

@@ -4,7 +4,8 @@ use std::future::pending;
 use std::rc::Rc;
 
 use super::*;
-use crate::run::{MAX_TASKS, RunQueue};
+use crate::queue::{Limits, MAX_TASKS};
+use crate::run::RunQueue;
 use crate::{Executor, JoinHandle};
 
 /// An executor, and its only queue with what it hides.
@@ -23,8 +24,9 @@ fn refusal<T>(executor: &Executor, task: JoinHandle<T>) -> String {
 #[test]
 fn a_full_queue_refuses_tasks_from_everywhere_until_there_is_room() {
     let (executor, queue) = world();
-    assert_eq!(queue.max_live.get(), MAX_TASKS);
-    queue.max_live.set(2);
+    assert_eq!(queue.takes_below.get(), MAX_TASKS);
+    queue.takes_below.set(2);
+    queue.limits.set(Limits { live: Some(2), ..Limits::default() });
     let first = executor.spawn(pending::<()>());
     let second = executor.spawn(async {});
     assert!(refusal(&executor, executor.spawn(async {})).ends_with("its queue is full"));

@@ -13,8 +13,8 @@ use super::main_future::{Wait, make_moves};
 use super::queues::{CROWD, Life, Lives, Manner, Worker};
 use super::{Act, How};
 use crate::adversary::books::{Books, Outcome};
-use crate::bounds::POLLS_OVERRUN;
 use crate::adversary::program::Program;
+use crate::bounds::POLLS_OVERRUN;
 
 /// See the [module docs](self). The executor's tasks hold it, so it must not hold the executor.
 pub(super) struct Scene {

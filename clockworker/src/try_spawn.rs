@@ -1,0 +1,60 @@
+//! [`TrySpawnError`]: a refused spawn, with the future.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::task::Refused;
+
+/// Why a future was not spawned, and the future. From [`Queue::try_spawn`](crate::Queue::try_spawn),
+/// [`Queue::spawn_when_room`](crate::Queue::spawn_when_room) and the same of [`Group`](crate::Group).
+///
+/// Dropping it drops the future, which was never polled.
+pub struct TrySpawnError<F> {
+    future: F,
+    why: Refused,
+}
+
+impl<F> TrySpawnError<F> {
+    pub(crate) fn new((future, why): (F, Refused)) -> Self {
+        Self { future, why }
+    }
+
+    /// Gives the future back.
+    pub fn into_future(self) -> F {
+        self.future
+    }
+
+    /// Whether the queue or the group was full: it had as many tasks as it takes, or others waited for room.
+    pub fn is_full(&self) -> bool {
+        self.why.is_full()
+    }
+
+    /// Whether it was the group that was full. There may be room in its queue.
+    pub fn is_group_full(&self) -> bool {
+        self.why == Refused::GroupFull
+    }
+
+    /// Whether the queue was closed.
+    pub fn is_closed(&self) -> bool {
+        self.why == Refused::QueueClosed
+    }
+
+    /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.why, Refused::ShutDown | Refused::ExecutorDropped | Refused::Forked)
+    }
+}
+
+impl<F> fmt::Display for TrySpawnError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the task was refused: {}", self.why)
+    }
+}
+
+impl<F> fmt::Debug for TrySpawnError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrySpawnError").field("why", &self.why).finish_non_exhaustive()
+    }
+}
+
+impl<F> Error for TrySpawnError<F> {}

@@ -1,0 +1,25 @@
+//! Limits on what a queue takes: who is refused, who waits for room, and what is counted.
+
+#[path = "../support"]
+mod support {
+    mod caught;
+    mod count;
+    mod hooked_waker;
+    mod on_drop;
+    mod outputs;
+    mod panics;
+    mod yields;
+
+    pub(crate) use self::{
+        caught::*, count::*, hooked_waker::*, on_drop::*, outputs::*, panics::*, yields::*,
+    };
+    pub(crate) use clockworker_testing::{driving::*, random::*};
+}
+
+mod bounds;
+mod groups;
+mod hostile_waiters;
+mod model;
+mod polled;
+mod refusals;
+mod waiters;
