@@ -123,7 +123,8 @@ impl Shared {
     /// The names of the open queues, in their order.
     pub(crate) fn queue_names(&self) -> Vec<String> {
         let names = self.names();
-        names.iter().flat_map(|names| names.queues.keys()).map(ToString::to_string).collect()
+        let queues = names.iter().flat_map(|names| &names.queues);
+        queues.filter(|(_, named)| named.is_open).map(|(name, _)| name.to_string()).collect()
     }
 
     /// Makes a queue known to other threads. False if the name is taken.
