@@ -104,7 +104,7 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{PolicyFault, QueueError};
+pub use queue::{Cap, CapError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use run::{ExecutorStats, HOST_BUDGETS, QueueStats};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Scheduler, Share, WokenFirst};
 
-use crate::queue::QueueError;
+use crate::queue::{Cap, QueueError};
 use crate::queue_handle::Queue;
 use crate::run::Core;
 
@@ -44,6 +44,24 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
+    /// The most CPU time that the queue may have per period. No more than what other queues leave, unless told otherwise.
+    pub fn cap(mut self, cap: Cap) -> Self {
+        self.options.cap = Some(cap);
+        self
+    }
+
+    /// Makes it an idle queue: its tasks are polled only when no other queue has ready tasks. When a task of another queue
+    /// becomes ready, it waits for the poll under way at most.
+    ///
+    /// Idle queues share by their shares and requests with each other; to the others they owe nothing, and are owed nothing.
+    /// **So where others are always ready, an idle queue is never served.** Only the futures of its aborted tasks are dropped
+    /// even then, as if it were no idle queue. The host is visited as beside any other work, so a socket that becomes readable
+    /// beside an idle queue waits for up to the [host budget](crate::Builder::host_budget).
+    pub fn idle(mut self) -> Self {
+        self.options.idle = true;
+        self
+    }
+
     /// The order inside the queue. [`WokenFirst`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
         QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
@@ -70,25 +88,36 @@ impl<S> fmt::Debug for QueueBuilder<'_, S> {
 pub(crate) struct QueueOptions<S> {
     pub(crate) share: u32,
     pub(crate) request: Duration,
+    cap: Option<Cap>,
+    idle: bool,
     scheduler: S,
 }
 
 impl Default for QueueOptions<WokenFirst> {
     fn default() -> Self {
-        Self { share: Share::default().get(), request: DEFAULT_REQUEST, scheduler: WokenFirst::new() }
+        Self {
+            share: Share::default().get(),
+            request: DEFAULT_REQUEST,
+            cap: None,
+            idle: false,
+            scheduler: WokenFirst::new(),
+        }
     }
 }
 
 impl<S> fmt::Debug for QueueOptions<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, request, scheduler: _ } = self;
-        f.debug_struct("QueueOptions").field("share", share).field("request", request).finish_non_exhaustive()
+        let Self { share, request, cap, idle, scheduler: _ } = self;
+        let mut options = f.debug_struct("QueueOptions");
+        options.field("share", share).field("request", request).field("cap", cap).field("idle", idle);
+        options.finish_non_exhaustive()
     }
 }
 
 impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn scheduler<T>(self, scheduler: T) -> QueueOptions<T> {
-        QueueOptions { share: self.share, request: self.request, scheduler }
+        let Self { share, request, cap, idle, scheduler: _ } = self;
+        QueueOptions { share, request, cap, idle, scheduler }
     }
 
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
@@ -96,7 +125,12 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
         let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
         match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
             Ok(reserved) => {
-                Ok(Queue::new(Rc::clone(core), core.create_queue(name, reserved, self.scheduler)))
+                let queue = core.create_queue(name, reserved, self.scheduler);
+                if self.idle {
+                    core.make_idle(&queue);
+                }
+                core.set_cap(&queue, self.cap)?;
+                Ok(Queue::new(Rc::clone(core), queue))
             }
             Err(error) => {
                 // A scheduler whose drop panics must not hide the error.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clockworker_schedulers::Share;
 
 use crate::group::Group;
-use crate::queue::{NO_GROUP, QueueError};
+use crate::queue::{Cap, NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
 use crate::run::{Core, QueueStats, RunQueue};
 use crate::task::JoinHandle;
@@ -103,6 +103,28 @@ impl Queue {
     /// If the request is zero, or the queue is gone, as in [`set_share`](Queue::set_share).
     pub fn set_request(&self, request: Duration) -> Result<(), QueueError> {
         self.core.set_share(&self.inner, self.inner.share.get(), request_ns(request)?)
+    }
+
+    /// The most CPU time that the queue may have, if it is capped.
+    pub fn cap(&self) -> Option<Cap> {
+        self.inner.constraints.cap()
+    }
+
+    /// Changes the most CPU time that the queue may have, also while it runs or is throttled; `None` takes the cap away.
+    ///
+    /// What the queue has used in the period under way stays used. The period goes on, unless periods are to be of another
+    /// length: then the first begins now. Setting the same cap again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_cap(&self, cap: Option<Cap>) -> Result<(), QueueError> {
+        self.core.set_cap(&self.inner, cap)
+    }
+
+    /// Whether it is an [idle](crate::QueueBuilder::idle) queue.
+    pub fn is_idle(&self) -> bool {
+        self.inner.constraints.idle().is_some()
     }
 
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name

@@ -1,5 +1,7 @@
-//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters.
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its cap, its counters.
 
+mod budget;
+mod cap;
 mod counters;
 mod error;
 mod fault;
@@ -10,9 +12,11 @@ mod standing;
 mod tombstones;
 mod watchdog;
 
+pub use cap::{Cap, CapError};
 pub use error::QueueError;
 pub use fault::PolicyFault;
 
+pub(crate) use budget::{Budget, CapCounts};
 pub(crate) use counters::{Counter, Counters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};

@@ -130,7 +130,10 @@ impl Core {
         for queue in self.all_queues() {
             queue.cancel_all(cause);
             if queue.runnable.replace(false) {
-                self.queues.eevdf.borrow_mut().sleep(queue.id);
+                match queue.is_constrained() {
+                    true => self.give_up_place(&queue),
+                    false => self.queues.eevdf.borrow_mut().sleep(queue.id),
+                }
             }
             self.after_finish(&queue);
         }

@@ -91,6 +91,16 @@ impl Meter {
         now
     }
 
+    /// What time it is, without a reading that counts: for what is no account's.
+    pub(super) fn peek(&self) -> u64 {
+        self.clock.now().max(self.now.get())
+    }
+
+    /// Whether time passes by itself, and not only when a [`ManualClock`](crate::ManualClock) is told to advance.
+    pub(super) fn runs(&self) -> bool {
+        self.clock.runs()
+    }
+
     /// Notes that user code is about to run, or has: the last reading is out of date.
     pub(super) fn mark_stale(&self) {
         self.is_stale.set(true);
@@ -171,7 +181,6 @@ impl Meter {
 
     /// The open account, and the nanoseconds it owes by now.
     pub(super) fn pending(&self) -> (Account, u64) {
-        let now = self.clock.now().max(self.now.get());
-        (self.open.get(), now - self.billed_until.get())
+        (self.open.get(), self.peek() - self.billed_until.get())
     }
 }

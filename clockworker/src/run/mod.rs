@@ -5,12 +5,15 @@
 
 mod admission;
 mod any_policy;
+mod aside;
+mod constraints;
 pub(crate) mod context;
 mod coop_budget;
 mod core;
 mod drained;
 mod drivers;
 mod ending;
+mod idle;
 mod main_future;
 mod meter;
 mod pick;
@@ -21,6 +24,7 @@ mod run_waker;
 mod slice;
 mod spawn;
 mod stats;
+mod throttled;
 mod timing;
 mod turn;
 mod visits;

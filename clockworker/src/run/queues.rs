@@ -21,8 +21,10 @@ pub(super) struct Queues {
     /// Shares the thread between the queues.
     pub(super) eevdf: RefCell<Eevdf>,
     generation: Cell<u32>,
-    /// More than one queue is runnable.
+    /// More than one queue is runnable, or they are to be as strict.
     contended: Cell<bool>,
+    /// Whether slices end on time also where one queue alone is runnable, as it is constrained, or others are throttled.
+    strict: Cell<bool>,
     /// The sums of the counters of removed queues.
     pub(super) removed_counters: Counters,
 }
@@ -49,15 +51,27 @@ impl Queues {
         condition(queue).then(|| Rc::clone(queue))
     }
 
-    /// Whether more than one queue is runnable.
+    /// Whether more than one queue is runnable, or slices must end on time although only one is.
     #[inline]
     pub(super) fn are_contended(&self) -> bool {
         self.contended.get()
     }
 
-    /// Notes how many queues are runnable now. True if there was more than one before.
+    /// Notes how many queues are runnable now. True if they were contended before.
     pub(super) fn note_runnable(&self, eevdf: &Eevdf) -> bool {
-        self.contended.replace(eevdf.runnable() > 1)
+        self.contended.replace(eevdf.runnable() > 1 || self.strict.get())
+    }
+
+    /// Whether slices end on time also where one queue alone is runnable.
+    #[inline]
+    pub(super) fn are_strict(&self) -> bool {
+        self.strict.get()
+    }
+
+    /// Has slices end on time also where one queue alone is runnable, or no more. To be followed by
+    /// [`note_runnable`](Self::note_runnable).
+    pub(super) fn be_strict(&self, strict: bool) {
+        self.strict.set(strict);
     }
 
     /// The sum of `of` over the queues.
@@ -145,12 +159,13 @@ impl Core {
         eevdf.set_share(queue.id, share);
         eevdf.set_request(queue.id, request_ns);
         drop(eevdf);
+        self.reshare_idle(queue);
         self.shorten_grant();
         Ok(())
     }
 
     /// Checks that the queue has tasks or may be given any.
-    fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
+    pub(super) fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
         if !self.process.is_current() {
             return Err(QueueError::forked());
         }
@@ -183,6 +198,9 @@ impl Core {
         }
         let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
+        if queue.is_constrained() {
+            self.forget_constrained(queue);
+        }
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.remove(queue.id);
         self.queues.note_runnable(&eevdf);

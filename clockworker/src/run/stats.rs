@@ -44,6 +44,12 @@ pub struct QueueStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
+    /// Periods of its [cap](crate::Cap) in which it had work: `nr_periods` of a cgroup.
+    pub periods: u64,
+    /// Of these, the ones in which it was throttled: it had work, and its cap was used up. `nr_throttled` of a cgroup.
+    pub throttled_periods: u64,
+    /// Time that it was throttled: `throttled_usec` of a cgroup.
+    pub throttled_time: Duration,
     /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it.
     pub policy_fault: Option<PolicyFault>,
 }
@@ -156,6 +162,7 @@ impl Core {
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
         let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
+        let capped = queue.constraints.counts(self.meter.peek());
         QueueStats {
             name: queue.name.to_string(),
             share: queue.share.get().get(),
@@ -172,6 +179,9 @@ impl Core {
             completed: counters.completed.get(),
             cancelled: counters.cancelled.get(),
             panicked: counters.panicked.get(),
+            periods: capped.periods,
+            throttled_periods: capped.throttled_periods,
+            throttled_time: Duration::from_nanos(capped.throttled_ns),
             policy_fault: queue.fault.get(),
         }
     }
