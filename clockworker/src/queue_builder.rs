@@ -129,7 +129,9 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
                 if self.idle {
                     core.make_idle(&queue);
                 }
-                core.set_cap(&queue, self.cap)?;
+                if self.cap.is_some() {
+                    core.change_cap(&queue, self.cap);
+                }
                 Ok(Queue::new(Rc::clone(core), queue))
             }
             Err(error) => {

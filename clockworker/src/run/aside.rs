@@ -3,10 +3,10 @@
 //!
 //! All of it is off the way of queues without constraints: where there are no others, a pick asks one question more.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefMut};
 use std::rc::Rc;
 
-use clockworker_schedulers::QueueId;
+use clockworker_schedulers::{Eevdf, QueueId};
 
 use super::Core;
 use super::constraints::Place;
@@ -60,9 +60,14 @@ impl Core {
     /// Changes a queue's cap, unless the queue was removed.
     pub(crate) fn set_cap(&self, queue: &RunQueue, cap: Option<Cap>) -> Result<(), QueueError> {
         self.exists(queue)?;
-        if queue.constraints.cap() == cap {
-            return Ok(());
+        if queue.constraints.cap() != cap {
+            self.change_cap(queue, cap);
         }
+        Ok(())
+    }
+
+    /// Changes the cap of a queue that there is.
+    pub(crate) fn change_cap(&self, queue: &RunQueue, cap: Option<Cap>) {
         // The time up to now was served under the old cap.
         self.charge_up_to_now();
         let (was_constrained, works) = (queue.is_constrained(), queue.runnable.get());
@@ -81,7 +86,6 @@ impl Core {
             self.preempt_for(queue);
         }
         self.note_constraints();
-        Ok(())
     }
 
     fn count_constrained(&self, before: bool, after: bool) {
@@ -123,10 +127,12 @@ impl Core {
 impl Core {
     /// Has a constrained queue stand where it belongs, as it has work now.
     #[cold]
-    pub(super) fn take_place(&self, queue: &RunQueue) {
+    pub(super) fn take_place<'a>(&'a self, queue: &RunQueue, eevdf: RefMut<'a, Eevdf>) -> RefMut<'a, Eevdf> {
+        drop(eevdf);
         let now = self.meter.peek();
         queue.constraints.with_budget(|budget| budget.begin_work(now));
         self.enter_place(queue);
+        self.queues.eevdf.borrow_mut()
     }
 
     /// Moves a constrained queue that has work to where it belongs.
@@ -184,6 +190,7 @@ impl Core {
     #[cold]
     pub(super) fn hasten_constrained(&self, queue: &RunQueue) -> bool {
         if self.slice.running() != Some(queue.id) {
+            self.charge_up_to_now();
             self.settle_place(queue);
             self.note_constraints();
         }

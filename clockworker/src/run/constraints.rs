@@ -96,8 +96,8 @@ impl Constraints {
     }
 
     /// What its caps have done up to now.
-    pub(super) fn counts(&self, now: u64) -> CapCounts {
+    pub(super) fn counts(&self, now: impl FnOnce() -> u64) -> CapCounts {
         let past = self.past.get();
-        self.budget.get().map_or(past, |budget| past.plus(budget.counts(now)))
+        self.budget.get().map_or(past, |budget| past.plus(budget.counts(now())))
     }
 }

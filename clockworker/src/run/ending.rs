@@ -146,6 +146,7 @@ impl Core {
     pub(crate) fn tear_down(&self) {
         self.refuse_tasks(Stopped::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
+        self.aside.throttled.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
         let Some(woken) = self.shared.woken_list() else { return };
         let mut left = self.shared.inbox.close(woken);

@@ -168,13 +168,10 @@ impl Core {
     /// Grants the running queue what is left of its request, from now on.
     pub(super) fn grant_rest(&self) {
         if let Some(running) = self.slice.running.get() {
-            if self.queues.are_strict() {
-                return self
-                    .queue_at(running.index() as u32)
-                    .iter()
-                    .for_each(|queue| self.grant_strictly(queue));
+            match self.queues.are_strict().then(|| self.queue_at(running.index() as u32)).flatten() {
+                Some(queue) => self.grant_strictly(&queue),
+                None => self.grant(self.queues.eevdf.borrow().left_ns(running)),
             }
-            self.grant(self.queues.eevdf.borrow().left_ns(running));
         }
     }
 
@@ -302,12 +299,12 @@ impl Core {
     /// Adds a queue to those that EEVDF picks from, and preempts the running one if the new one is to be served first.
     pub(super) fn add_runnable(&self, queue: &RunQueue) {
         self.charge_up_to_now();
+        let mut eevdf = self.queues.eevdf.borrow_mut();
         if queue.is_constrained() {
-            self.take_place(queue);
+            eevdf = self.take_place(queue, eevdf);
         } else {
-            self.queues.eevdf.borrow_mut().wake(queue.id);
+            eevdf.wake(queue.id);
         }
-        let eevdf = self.queues.eevdf.borrow();
         let contended = self.queues.note_runnable(&eevdf);
         drop(eevdf);
         if contended {

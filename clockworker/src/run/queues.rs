@@ -11,8 +11,10 @@ use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
 use crate::task::{QueueKey, Stopped};
 
+/// The runnable queues that it takes to contend.
+const CONTENDERS: usize = 2;
+
 /// The queues of an executor.
-#[derive(Default)]
 pub(super) struct Queues {
     /// By `QueueKey::index`. None where a closed queue was removed.
     list: RefCell<Vec<Option<Rc<RunQueue>>>>,
@@ -21,12 +23,26 @@ pub(super) struct Queues {
     /// Shares the thread between the queues.
     pub(super) eevdf: RefCell<Eevdf>,
     generation: Cell<u32>,
-    /// More than one queue is runnable, or they are to be as strict.
+    /// So many queues are runnable that each slice must end on time.
     contended: Cell<bool>,
-    /// Whether slices end on time also where one queue alone is runnable, as it is constrained, or others are throttled.
-    strict: Cell<bool>,
+    /// How many these are: two, or none where slices must end on time in any case.
+    contenders: Cell<usize>,
     /// The sums of the counters of removed queues.
     pub(super) removed_counters: Counters,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self {
+            list: RefCell::default(),
+            default: OnceCell::new(),
+            eevdf: RefCell::default(),
+            generation: Cell::new(0),
+            contended: Cell::new(false),
+            contenders: Cell::new(CONTENDERS),
+            removed_counters: Counters::default(),
+        }
+    }
 }
 
 impl Queues {
@@ -59,19 +75,19 @@ impl Queues {
 
     /// Notes how many queues are runnable now. True if they were contended before.
     pub(super) fn note_runnable(&self, eevdf: &Eevdf) -> bool {
-        self.contended.replace(eevdf.runnable() > 1 || self.strict.get())
+        self.contended.replace(eevdf.runnable() >= self.contenders.get())
     }
 
-    /// Whether slices end on time also where one queue alone is runnable.
+    /// Whether slices must end on time also where one queue alone is runnable.
     #[inline]
     pub(super) fn are_strict(&self) -> bool {
-        self.strict.get()
+        self.contenders.get() == 0
     }
 
     /// Has slices end on time also where one queue alone is runnable, or no more. To be followed by
     /// [`note_runnable`](Self::note_runnable).
     pub(super) fn be_strict(&self, strict: bool) {
-        self.strict.set(strict);
+        self.contenders.set(if strict { 0 } else { CONTENDERS });
     }
 
     /// The sum of `of` over the queues.

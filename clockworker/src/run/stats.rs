@@ -162,7 +162,7 @@ impl Core {
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
         let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
-        let capped = queue.constraints.counts(self.meter.peek());
+        let capped = queue.constraints.counts(|| self.meter.peek());
         QueueStats {
             name: queue.name.to_string(),
             share: queue.share.get().get(),

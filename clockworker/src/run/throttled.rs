@@ -48,6 +48,11 @@ impl ThrottledQueues {
         self.note_next();
     }
 
+    /// Clears the alarm, as no turn follows.
+    pub(super) fn silence(&self) {
+        self.alarm.clear();
+    }
+
     fn note_next(&self) {
         self.next.set(self.by_release.borrow().first().map_or(u64::MAX, |first| first.0));
     }
