@@ -29,7 +29,8 @@ pub(crate) struct Constraints {
     place: Cell<Place>,
     /// Its id among the idle queues, if it is one.
     idle: Cell<Option<QueueId>>,
-    budget: Cell<Option<Budget>>,
+    /// Boxed, as most queues have none.
+    budget: Cell<Option<Box<Budget>>>,
     /// What caps have done that it has no more.
     past: Cell<CapCounts>,
 }
@@ -59,16 +60,16 @@ impl Constraints {
     }
 
     pub(crate) fn cap(&self) -> Option<Cap> {
-        self.budget.get().map(|budget| budget.cap())
+        self.budget().map(|budget| budget.cap())
     }
 
     pub(super) fn budget(&self) -> Option<Budget> {
-        self.budget.get()
+        self.with_budget(|budget| *budget)
     }
 
     /// Changes the budget, if there is a cap.
     pub(super) fn with_budget<T>(&self, change: impl FnOnce(&mut Budget) -> T) -> Option<T> {
-        let mut budget = self.budget.get()?;
+        let mut budget = self.budget.take()?;
         let result = change(&mut budget);
         self.budget.set(Some(budget));
         Some(result)
@@ -76,7 +77,7 @@ impl Constraints {
 
     /// Changes the cap of a queue that is not throttled. `works` if it has work.
     pub(super) fn set_cap(&self, cap: Option<Cap>, now: u64, works: bool) {
-        let budget = match (self.budget.get(), cap) {
+        let budget = match (self.budget(), cap) {
             (Some(budget), Some(cap)) => Some(budget.with_cap(cap, now)),
             (None, Some(cap)) => {
                 let mut budget = Budget::new(cap, now);
@@ -91,13 +92,13 @@ impl Constraints {
             }
             (None, None) => None,
         };
-        self.budget.set(budget);
         self.any.set(budget.is_some() || self.idle.get().is_some());
+        self.budget.set(budget.map(Box::new));
     }
 
     /// What its caps have done up to now.
     pub(super) fn counts(&self, now: impl FnOnce() -> u64) -> CapCounts {
         let past = self.past.get();
-        self.budget.get().map_or(past, |budget| past.plus(budget.counts(now())))
+        self.budget().map_or(past, |budget| past.plus(budget.counts(now())))
     }
 }

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::future::{pending, ready};
 use std::rc::Rc;
 
-use clockworker::yield_now;
+use clockworker::{Cap, Executor, Queue, yield_now};
 
 use super::super::shares::SECOND;
 use super::{cap, capped, counts, fifth, ms, ticking, work};
-use crate::support::{OnDrop, Spans, VirtualTime, compute};
+use crate::support::{OnDrop, Spans, VirtualTime, compute, us};
 
 #[test]
 fn a_cap_may_be_changed_midway() {
@@ -148,4 +148,96 @@ fn a_shutdown_ends_the_tasks_of_a_throttled_queue_at_its_deadline() {
     assert_eq!((sim.now(), queue.stats().ready), (ms(25), 0), "it was not polled for that");
     drop(ex);
     assert_eq!(queue.stats().throttled_periods, 1);
+}
+
+// ---- Anything at any time
+
+/// Numbers from a seed.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A queue that may be capped, idle, both or neither.
+fn any_queue(ex: &Executor, name: u64, draws: &mut Draws) -> Queue {
+    let name = name.to_string();
+    let mut queue = ex.new_queue(&name).share(1 + draws.below(5) as u32).request(us(1 + draws.below(500)));
+    if draws.below(2) == 0 {
+        queue = queue.idle();
+    }
+    if draws.below(2) == 0 {
+        queue = queue.cap(any_cap(draws));
+    }
+    queue.create().unwrap()
+}
+
+fn any_cap(draws: &mut Draws) -> Cap {
+    let (quota, longer) = (1 + draws.below(200), draws.below(800));
+    cap(us(quota), us(quota + longer)).with_burst(us(draws.below(quota))).unwrap()
+}
+
+/// Spawns, aborts, changes, closes and creates, at times that are drawn; whatever is left is shut down.
+fn anything(seed: u64) {
+    let (sim, draws) = (VirtualTime::new(), &mut Draws(seed));
+    let ex = sim.executor();
+    let mut queues: Vec<_> = (0..4).map(|name| any_queue(&ex, name, draws)).collect();
+    let mut tasks = Vec::new();
+    for step in 0..150 {
+        let at = draws.below(4) as usize;
+        match draws.below(12) {
+            0..6 => {
+                let (sim, polls, poll) = (sim.clone(), draws.below(4), us(draws.below(150)));
+                let guard = OnDrop::new({
+                    let (sim, takes) = (sim.clone(), us(draws.below(60)));
+                    move || sim.work(takes)
+                });
+                tasks.push(queues[at].spawn(async move {
+                    let _guard = guard;
+                    for _ in 0..polls {
+                        sim.work(poll);
+                        yield_now().await;
+                        sim.sleep(poll).await;
+                    }
+                }));
+            }
+            6 | 7 if !tasks.is_empty() => tasks.swap_remove(draws.below(tasks.len() as u64) as usize).abort(),
+            8 => queues[at].set_cap(Some(any_cap(draws))).unwrap(),
+            9 => queues[at].set_cap(None).unwrap(),
+            10 => queues[at].set_share(1 + draws.below(9) as u32).unwrap(),
+            _ => {
+                queues[at].close();
+                queues[at] = any_queue(&ex, 10 + step, draws);
+            }
+        }
+        let end = sim.now() + us(draws.below(200));
+        sim.run(&ex, ticking(&sim, us(50), end));
+        let stats = ex.stats();
+        assert_eq!(stats.busy + stats.main + stats.own + stats.host, sim.now());
+        assert_eq!(stats.spawned, stats.completed + stats.cancelled + stats.live as u64);
+    }
+    // All can go on, and end.
+    queues.iter().for_each(|queue| queue.set_cap(None).unwrap());
+    queues.iter().for_each(Queue::close);
+    if seed % 2 == 0 {
+        let end = sim.now() + SECOND;
+        sim.run(&ex, ticking(&sim, us(1_000), end));
+        assert_eq!((ex.stats().live, ex.stats().queues.len()), (0, 1));
+    } else {
+        ex.block_on_shutdown(ready(()));
+        assert_eq!(ex.stats().live, 0);
+    }
+}
+
+#[test]
+fn the_books_balance_whatever_is_done_to_constrained_queues() {
+    for seed in 0..300 {
+        let run = || anything(seed);
+        if std::panic::catch_unwind(run).is_err() {
+            panic!("seed {seed}");
+        }
+    }
 }
