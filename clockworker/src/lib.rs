@@ -3,7 +3,8 @@
 //! Two levels decide what runs next:
 //!
 //! 1. **Between queues: EEVDF.** Each [`Queue`] has a share of the thread's CPU. Of the queues that are owed service, the one
-//!    with the earliest virtual deadline gets the next slice.
+//!    with the earliest virtual deadline gets the next slice. A queue may be [capped](Cap), or
+//!    [idle](QueueBuilder::idle): then it runs when no other has work.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
 //!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
 //!    ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
@@ -110,7 +111,7 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{GroupError, PolicyFault, QueueError};
+pub use queue::{Cap, CapError, GroupError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Scheduler, Share, WokenFirst};
 
-use crate::queue::{Limits, QueueError};
+use crate::queue::{Cap, Limits, QueueError};
 use crate::queue_handle::Queue;
 use crate::run::Core;
 
@@ -72,6 +72,24 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
+    /// The most CPU time that the queue may have per period. No more than what other queues leave, unless told otherwise.
+    pub fn cap(mut self, cap: Cap) -> Self {
+        self.options.cap = Some(cap);
+        self
+    }
+
+    /// Makes it an idle queue: its tasks are polled only when no other queue has ready tasks. When a task of another queue
+    /// becomes ready, it waits for the poll under way at most.
+    ///
+    /// Idle queues share by their shares and requests with each other; to the others they owe nothing, and are owed nothing.
+    /// **So where others are always ready, an idle queue is never served.** Only the futures of its aborted tasks are dropped
+    /// even then, as if it were no idle queue. The host is visited as beside any other work, so a socket that becomes readable
+    /// beside an idle queue waits for up to the [host budget](crate::Builder::host_budget).
+    pub fn idle(mut self) -> Self {
+        self.options.idle = true;
+        self
+    }
+
     /// The order inside the queue. [`WokenFirst`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
         QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
@@ -99,6 +117,8 @@ pub(crate) struct QueueOptions<S> {
     pub(crate) share: u32,
     pub(crate) request: Duration,
     limits: Limits,
+    cap: Option<Cap>,
+    idle: bool,
     scheduler: S,
 }
 
@@ -108,6 +128,8 @@ impl Default for QueueOptions<WokenFirst> {
             share: Share::default().get(),
             request: DEFAULT_REQUEST,
             limits: Limits::default(),
+            cap: None,
+            idle: false,
             scheduler: WokenFirst::new(),
         }
     }
@@ -115,15 +137,17 @@ impl Default for QueueOptions<WokenFirst> {
 
 impl<S> fmt::Debug for QueueOptions<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, request, limits, scheduler: _ } = self;
+        let Self { share, request, limits, cap, idle, scheduler: _ } = self;
         let mut shown = f.debug_struct("QueueOptions");
-        shown.field("share", share).field("request", request).field("limits", limits).finish_non_exhaustive()
+        shown.field("share", share).field("request", request).field("limits", limits);
+        shown.field("cap", cap).field("idle", idle).finish_non_exhaustive()
     }
 }
 
 impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn scheduler<T>(self, scheduler: T) -> QueueOptions<T> {
-        QueueOptions { share: self.share, request: self.request, limits: self.limits, scheduler }
+        let Self { share, request, limits, cap, idle, scheduler: _ } = self;
+        QueueOptions { share, request, limits, cap, idle, scheduler }
     }
 
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
@@ -134,6 +158,12 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
             Ok(reserved) => {
                 let queue = core.create_queue(name, reserved, self.scheduler);
                 core.set_limits(&queue, self.limits);
+                if self.idle {
+                    core.make_idle(&queue);
+                }
+                if self.cap.is_some() {
+                    core.change_cap(&queue, self.cap);
+                }
                 Ok(Queue::new(Rc::clone(core), queue))
             }
             Err(error) => {

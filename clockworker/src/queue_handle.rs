@@ -9,7 +9,7 @@ use clockworker_schedulers::{Attributes, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
-use crate::queue::{NO_GROUP, QueueError};
+use crate::queue::{Cap, NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::spawn_when_room::SpawnWhenRoom;
@@ -239,6 +239,28 @@ impl Queue {
     /// As [`set_max_live`](Queue::set_max_live).
     pub fn set_max_live_per_group(&self, most: Option<usize>) -> Result<(), QueueError> {
         self.core.change_limits(&self.inner, |limits| limits.live_per_group = most)
+    }
+
+    /// The most CPU time that the queue may have, if it is capped.
+    pub fn cap(&self) -> Option<Cap> {
+        self.inner.constraints.cap()
+    }
+
+    /// Changes the most CPU time that the queue may have, also while it runs or is throttled; `None` takes the cap away.
+    ///
+    /// What the queue has used in the period under way stays used. The period goes on, unless periods are to be of another
+    /// length: then the first begins now. Setting the same cap again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_cap(&self, cap: Option<Cap>) -> Result<(), QueueError> {
+        self.core.set_cap(&self.inner, cap)
+    }
+
+    /// Whether it is an [idle](crate::QueueBuilder::idle) queue.
+    pub fn is_idle(&self) -> bool {
+        self.inner.constraints.idle().is_some()
     }
 
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name

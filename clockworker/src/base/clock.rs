@@ -87,6 +87,12 @@ impl fmt::Debug for ManualClock {
     }
 }
 
+/// The operating system's monotonic time, for what waits for a time on another thread.
+#[allow(clippy::disallowed_methods, reason = "this is the clock module")]
+pub(super) fn instant() -> Instant {
+    Instant::now()
+}
+
 /// The clock of an executor.
 #[derive(Debug)]
 pub(crate) enum Clock {
@@ -114,9 +120,13 @@ impl Clock {
         }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "this is the clock module")]
     fn os() -> Self {
-        Clock::Os { start: Instant::now() }
+        Clock::Os { start: instant() }
+    }
+
+    /// Whether time passes by itself.
+    pub(crate) fn runs(&self) -> bool {
+        !matches!(self, Clock::Manual(_))
     }
 
     /// Nanoseconds since the executor was made.

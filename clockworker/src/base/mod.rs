@@ -1,5 +1,6 @@
-//! What uses nothing else of the executor: the clock, forks, panics in foreign code.
+//! What uses nothing else of the executor: the clock, alarms, forks, panics in foreign code.
 
+mod alarm;
 mod clock;
 #[allow(unsafe_code, reason = "one function of the C library is declared")]
 mod fork;
@@ -9,6 +10,7 @@ mod unhandled_panic;
 pub use clock::ManualClock;
 pub use unhandled_panic::UnhandledPanic;
 
+pub(crate) use alarm::Alarm;
 pub(crate) use clock::Clock;
 #[cfg(unix)]
 pub(crate) use fork::interrupt_in_children;

@@ -1,6 +1,8 @@
-//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters, its limits and
-//! those who wait for room.
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its cap, its counters, its limits
+//! and those who wait for room.
 
+mod budget;
+mod cap;
 mod counters;
 mod error;
 mod fault;
@@ -15,10 +17,12 @@ mod tombstones;
 mod waiters;
 mod watchdog;
 
+pub use cap::{Cap, CapError};
 pub use error::QueueError;
 pub use fault::PolicyFault;
 pub use group_error::GroupError;
 
+pub(crate) use budget::{Budget, CapCounts};
 pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use limits::{Limits, MAX_TASKS};

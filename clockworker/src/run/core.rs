@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::admission::Admission;
+use super::aside::Aside;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
@@ -43,6 +44,8 @@ pub(crate) struct Core {
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
+    /// The queues that are capped or idle.
+    pub(super) aside: Aside,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,
     /// Tasks from other threads that are still to be admitted.
@@ -70,6 +73,7 @@ impl Core {
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
+            aside: Aside::new(shared.process),
             round: Round::default(),
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),

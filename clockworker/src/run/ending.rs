@@ -133,7 +133,10 @@ impl Core {
         for queue in self.all_queues() {
             queue.cancel_all(cause);
             if queue.runnable.replace(false) {
-                self.queues.eevdf.borrow_mut().sleep(queue.id);
+                match queue.is_constrained() {
+                    true => self.give_up_place(&queue),
+                    false => self.queues.eevdf.borrow_mut().sleep(queue.id),
+                }
             }
             self.after_finish(&queue);
         }
@@ -146,6 +149,7 @@ impl Core {
     pub(crate) fn tear_down(&self) {
         self.refuse_tasks(Stopped::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
+        self.aside.throttled.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
         let Some(woken) = self.shared.woken_list() else { return };
         let mut left = self.shared.inbox.close(woken);

@@ -96,6 +96,11 @@ impl Meter {
         self.clock.now().max(self.now.get())
     }
 
+    /// Whether time passes by itself, and not only when a [`ManualClock`](crate::ManualClock) is told to advance.
+    pub(super) fn runs(&self) -> bool {
+        self.clock.runs()
+    }
+
     /// Notes that user code is about to run, or has: the last reading is out of date.
     pub(super) fn mark_stale(&self) {
         self.is_stale.set(true);

@@ -5,6 +5,8 @@
 
 mod admission;
 mod any_policy;
+mod aside;
+mod constraints;
 pub(crate) mod context;
 mod coop_budget;
 mod core;
@@ -12,6 +14,7 @@ mod drained;
 mod drivers;
 mod ending;
 mod group_stats;
+mod idle;
 mod lots;
 mod main_future;
 mod meter;
@@ -24,6 +27,7 @@ mod run_waker;
 mod slice;
 mod spawn;
 mod stats;
+mod throttled;
 mod timing;
 mod turn;
 mod visits;

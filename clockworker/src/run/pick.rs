@@ -107,6 +107,11 @@ impl Slice {
         self.signal.set(Signal::Nothing);
     }
 
+    /// When the grant ends.
+    pub(super) fn deadline(&self) -> u64 {
+        self.deadline.get()
+    }
+
     /// Moves the end of the grant by `ns` of the slice that were not the queue's.
     pub(super) fn prolong(&self, ns: u64) {
         self.deadline.set(self.deadline.get().saturating_add(ns));
@@ -133,6 +138,9 @@ impl Core {
     /// Picks the queue to serve next, and grants it what is left of its request.
     #[cfg_attr(clockworker_profiling, inline(never))]
     pub(super) fn pick(&self) -> Option<Rc<RunQueue>> {
+        if self.aside.is_used() {
+            return self.pick_among_all();
+        }
         let mut eevdf = self.queues.eevdf.borrow_mut();
         let picked = eevdf.pick()?;
         self.grant(eevdf.left_ns(picked));
@@ -154,9 +162,12 @@ impl Core {
             queue.counters.preemptions.add(1);
         }
         // Whatever ended it: the other queues waited for as long.
-        if contended && self.meter.now() > self.slice.deadline.get() {
+        if contended && self.meter.now() > self.slice.deadline.get() && self.is_overrun(queue) {
             queue.counters.overruns.add(1);
             queue.counters.overrun_ns.add(self.meter.now() - self.slice.deadline.get());
+        }
+        if queue.is_constrained() {
+            return self.end_constrained_slice(queue);
         }
         let mut eevdf = self.queues.eevdf.borrow_mut();
         self.charge(&mut eevdf, queue);
@@ -166,7 +177,7 @@ impl Core {
             queue.runnable.set(false);
             eevdf.sleep(queue.id);
             self.queues.note_runnable(&eevdf);
-            if eevdf.runnable() > 0 {
+            if eevdf.runnable() > 0 || self.aside.has_idle_work() {
                 self.visits.queue_drained();
             }
         }
@@ -174,15 +185,37 @@ impl Core {
         self.after_finish(queue);
     }
 
+    #[cold]
+    fn end_constrained_slice(&self, queue: &RunQueue) {
+        self.charge_running();
+        self.slice.running.set(None);
+        self.meter.end_slice();
+        self.after_constrained_slice(queue);
+        self.after_finish(queue);
+    }
+
+    /// Whether a slice that ended later than granted has kept others waiting.
+    fn is_overrun(&self, queue: &RunQueue) -> bool {
+        !self.aside.is_used() || self.has_overrun(queue)
+    }
+
     /// Grants the running queue what is left of its request, from now on.
     pub(super) fn grant_rest(&self) {
         if let Some(running) = self.slice.running.get() {
-            self.grant(self.queues.eevdf.borrow().left_ns(running));
+            match self.queues.are_strict().then(|| self.queue_at(running.index() as u32)).flatten() {
+                Some(queue) => self.grant_strictly(&queue),
+                None => self.grant(self.queues.eevdf.borrow().left_ns(running)),
+            }
         }
     }
 
     fn grant(&self, ns: u64) {
         self.slice.deadline.set(self.meter.now().saturating_add(ns));
+    }
+
+    /// Grants so much, but not later than `end`.
+    pub(super) fn grant_until(&self, ns: u64, end: u64) {
+        self.slice.deadline.set(self.meter.now().saturating_add(ns).min(end));
     }
 
     /// Renews the grant after a charge in the middle of a slice, to the same or an earlier end. (A charge that serves the
@@ -206,6 +239,11 @@ impl Core {
         if let Some(running) = self.slice.running.get()
             && let Some(queue) = self.queue_at(running.index() as u32)
         {
+            if queue.is_constrained() {
+                let service = self.meter.take();
+                queue.counters.busy_ns.add(service);
+                return self.charge_constrained(&queue, service);
+            }
             self.charge(&mut self.queues.eevdf.borrow_mut(), &queue);
         }
     }
@@ -282,6 +320,9 @@ impl Core {
     /// Has the queue served soon, as it has futures to drop, unless it is in debt: cuts its present request down to next to
     /// nothing, which brings its virtual deadline near.
     pub(super) fn hasten(&self, queue: &RunQueue) {
+        if queue.is_constrained() && !self.hasten_constrained(queue) {
+            return;
+        }
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.set_request(queue.id, 1);
         eevdf.set_request(queue.id, queue.request_ns.get());
@@ -296,7 +337,11 @@ impl Core {
     pub(super) fn add_runnable(&self, queue: &RunQueue) {
         self.charge_up_to_now();
         let mut eevdf = self.queues.eevdf.borrow_mut();
-        eevdf.wake(queue.id);
+        if queue.is_constrained() {
+            eevdf = self.take_place(queue, eevdf);
+        } else {
+            eevdf.wake(queue.id);
+        }
         let contended = self.queues.note_runnable(&eevdf);
         drop(eevdf);
         if contended {
@@ -310,9 +355,10 @@ impl Core {
     }
 
     /// Ends the slice under way if the queue is to be served before the running one.
-    fn preempt_for(&self, queue: &RunQueue) {
+    pub(super) fn preempt_for(&self, queue: &RunQueue) {
         if let Some(running) = self.slice.running.get()
-            && self.queues.eevdf.borrow().preempts(queue.id, running)
+            && (self.queues.eevdf.borrow().preempts(queue.id, running)
+                || self.queues.are_strict() && self.preempts_idle(queue, running))
         {
             self.slice.preempt();
         }

@@ -9,6 +9,7 @@ use clockworker_schedulers::{Attributes, QueueId, Ready, RunnableFifo, Scheduler
 
 use super::Core;
 use super::any_policy::AnyPolicy;
+use super::constraints::Constraints;
 use super::queues::ReservedQueue;
 use super::timing::{SliceEnd, Stride};
 use crate::base::drop_quietly;
@@ -30,7 +31,7 @@ pub(crate) struct RunQueue {
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
     pub(crate) live: Cell<usize>,
-    /// Whether EEVDF counts it as runnable.
+    /// Whether EEVDF counts it as runnable, or it stands aside with work (see [`Place`](super::constraints::Place)).
     pub(crate) runnable: Cell<bool>,
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
     /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
@@ -42,6 +43,7 @@ pub(crate) struct RunQueue {
     pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
+    pub(crate) constraints: Constraints,
     /// Aborted tasks whose futures are still to be dropped, first aborted first.
     aborted: RefCell<VecDeque<Aborted>>,
     /// Whether `aborted` holds any. Read where a look at the list costs more.
@@ -79,6 +81,7 @@ impl RunQueue {
             removed: Cell::new(false),
             share: Cell::new(share),
             request_ns: Cell::new(request_ns),
+            constraints: Constraints::default(),
             aborted: RefCell::default(),
             has_aborted: Cell::new(false),
             tombstones: Tombstones::new(),
@@ -164,6 +167,12 @@ impl RunQueue {
     #[inline]
     pub(crate) fn has_aborted(&self) -> bool {
         self.has_aborted.get()
+    }
+
+    /// Whether it is capped or idle.
+    #[inline]
+    pub(super) fn is_constrained(&self) -> bool {
+        self.constraints.any()
     }
 
     /// Whether there is anything to do in a slice.

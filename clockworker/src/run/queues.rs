@@ -11,8 +11,10 @@ use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
 use crate::task::{QueueKey, Stopped};
 
+/// The runnable queues that it takes to contend.
+const CONTENDERS: usize = 2;
+
 /// The queues of an executor.
-#[derive(Default)]
 pub(super) struct Queues {
     /// By `QueueKey::index`. None where a closed queue was removed.
     list: RefCell<Vec<Option<Rc<RunQueue>>>>,
@@ -21,10 +23,26 @@ pub(super) struct Queues {
     /// Shares the thread between the queues.
     pub(super) eevdf: RefCell<Eevdf>,
     generation: Cell<u32>,
-    /// More than one queue is runnable.
+    /// So many queues are runnable that each slice must end on time.
     contended: Cell<bool>,
+    /// How many these are: two, or none where slices must end on time in any case.
+    contenders: Cell<usize>,
     /// The sums of the counters of removed queues.
     pub(super) removed_counters: Counters,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self {
+            list: RefCell::default(),
+            default: OnceCell::new(),
+            eevdf: RefCell::default(),
+            generation: Cell::new(0),
+            contended: Cell::new(false),
+            contenders: Cell::new(CONTENDERS),
+            removed_counters: Counters::default(),
+        }
+    }
 }
 
 impl Queues {
@@ -49,15 +67,27 @@ impl Queues {
         condition(queue).then(|| Rc::clone(queue))
     }
 
-    /// Whether more than one queue is runnable.
+    /// Whether more than one queue is runnable, or slices must end on time although only one is.
     #[inline]
     pub(super) fn are_contended(&self) -> bool {
         self.contended.get()
     }
 
-    /// Notes how many queues are runnable now. True if there was more than one before.
+    /// Notes how many queues are runnable now. True if they were contended before.
     pub(super) fn note_runnable(&self, eevdf: &Eevdf) -> bool {
-        self.contended.replace(eevdf.runnable() > 1)
+        self.contended.replace(eevdf.runnable() >= self.contenders.get())
+    }
+
+    /// Whether slices must end on time also where one queue alone is runnable.
+    #[inline]
+    pub(super) fn are_strict(&self) -> bool {
+        self.contenders.get() == 0
+    }
+
+    /// Has slices end on time also where one queue alone is runnable, or no more. To be followed by
+    /// [`note_runnable`](Self::note_runnable).
+    pub(super) fn be_strict(&self, strict: bool) {
+        self.contenders.set(if strict { 0 } else { CONTENDERS });
     }
 
     /// The sum of `of` over the queues.
@@ -162,6 +192,7 @@ impl Core {
         eevdf.set_share(queue.id, share);
         eevdf.set_request(queue.id, request_ns);
         drop(eevdf);
+        self.reshare_idle(queue);
         self.shorten_grant();
         Ok(())
     }
@@ -202,6 +233,9 @@ impl Core {
         self.shared.remove_name(&queue.name, queue.key);
         let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
+        if queue.is_constrained() {
+            self.forget_constrained(queue);
+        }
         let mut eevdf = self.queues.eevdf.borrow_mut();
         eevdf.remove(queue.id);
         self.queues.note_runnable(&eevdf);

@@ -209,7 +209,7 @@ fn drop_aborted<S: Scheduler>(
             return Some(end);
         }
     }
-    None
+    (core.only_drops(queue) && queue.ready.get() > 0).then_some(SliceEnd::Spent)
 }
 
 /// The task that was polled last.

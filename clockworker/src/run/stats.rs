@@ -50,6 +50,12 @@ pub struct QueueStats {
     pub refused: u64,
     /// Calls of [`spawn_when_room`](crate::Queue::spawn_when_room) that wait for room.
     pub waiting: usize,
+    /// Periods of its [cap](crate::Cap) in which it had work: `nr_periods` of a cgroup.
+    pub periods: u64,
+    /// Of these, the ones in which it was throttled: it had work, and its cap was used up. `nr_throttled` of a cgroup.
+    pub throttled_periods: u64,
+    /// Time that it was throttled: `throttled_usec` of a cgroup.
+    pub throttled_time: Duration,
     /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it.
     pub policy_fault: Option<PolicyFault>,
 }
@@ -170,6 +176,7 @@ impl Core {
             self.collect_refused(&queue.name);
         }
         let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
+        let capped = queue.constraints.counts(|| self.meter.look());
         QueueStats {
             name: queue.name.to_string(),
             share: queue.share.get().get(),
@@ -188,6 +195,9 @@ impl Core {
             panicked: counters.panicked.get(),
             refused: counters.refused.get(),
             waiting: queue.waiters.borrow().len(),
+            periods: capped.periods,
+            throttled_periods: capped.throttled_periods,
+            throttled_time: Duration::from_nanos(capped.throttled_ns),
             policy_fault: queue.fault.get(),
         }
     }

@@ -68,6 +68,9 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             }
             Next::Park => {
                 if park(core, host) {
+                    if core.aside.is_used() && !core.set_alarm() {
+                        core.yield_to_host(host);
+                    }
                     return Poll::Pending;
                 }
             }

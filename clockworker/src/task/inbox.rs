@@ -153,7 +153,8 @@ impl Inbox {
     ///
     /// Either this call sees that the host is parked, or the host sees the news: the caller is on the owner thread, or has
     /// published its news by a read-modify-write (AcqRel), and the host looks for them after it has parked, by a
-    /// read-modify-write (Release at least) of the same word. One of the two comes first. If it is the caller's, the host
+    /// read-modify-write (Release at least) of the same word. (Or the call happens after the parking, as that of an alarm that
+    /// was set then.) One of the two comes first. If it is the caller's, the host
     /// reads the news. If it is the host's, the caller's reads from it or a later one, so the parking happens before this
     /// call.
     #[inline]

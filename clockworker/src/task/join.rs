@@ -73,7 +73,8 @@ impl<T> JoinHandle<T> {
 
     /// Asks for the task to be cancelled, from any thread. It is not polled any more. The executor drops its future, on its
     /// own thread, in the next slice of the task's queue, before it polls any other task of that queue. The drop is that
-    /// queue's work: a queue that has had more than its share waits.
+    /// queue's work: a queue that has had more than its share waits, and so does one that has used up its [cap](crate::Cap).
+    /// An [idle](crate::QueueBuilder::idle) queue drops it as if it were none.
     ///
     /// Awaiting the handle then gives a [cancelled](JoinError::is_cancelled) error, unless the task had finished.
     /// Aborting a finished or aborted task does nothing.

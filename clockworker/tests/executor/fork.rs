@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{Executor, JoinError, JoinHandle, spawn_local};
+use clockworker::{Cap, Executor, JoinError, JoinHandle, Queue, spawn_local, yield_now};
 
 use crate::support::{
     CountingWaker, OnDrop, Probe, caught, complaint_of, hold, in_child, output, poll_once, quietly, settle,
@@ -478,5 +478,42 @@ fn locks_that_other_threads_held_at_the_fork_stop_nobody() {
         stop.store(true, Ordering::Relaxed);
         lookers.into_iter().for_each(|looker| looker.join().unwrap());
         assert_usable(&ex.unwrap());
+    });
+}
+
+/// Computes until the queue was throttled in so many periods.
+fn until_throttled(queue: &Queue, periods: u64) -> impl Future<Output = ()> + use<> {
+    let queue = queue.clone();
+    async move {
+        while queue.stats().throttled_periods < periods {
+            yield_now().await;
+        }
+    }
+}
+
+/// The thread that rings alarms is the parent's, as is an alarm that is set.
+#[test]
+fn a_child_has_alarms_of_its_own() {
+    let ms = Duration::from_millis;
+    let throttled = |ex: &Executor| {
+        let queue = ex.new_queue("capped").cap(Cap::new(ms(1), ms(4)).unwrap()).create().unwrap();
+        ex.block_on(queue.spawn(until_throttled(&queue, 3))).unwrap();
+    };
+    in_child(|| {
+        let mut ex = Some(Executor::new());
+        throttled(ex.as_ref().unwrap());
+        // Waits for an alarm that is an hour off.
+        let hour = Cap::new(ms(1), Duration::from_secs(3_600)).unwrap();
+        let queue = ex.as_ref().unwrap().new_queue("hour").cap(hour).create().unwrap();
+        let task = queue.spawn(until_throttled(&queue, 1));
+        settle(ex.as_ref().unwrap());
+        fork(|| {
+            assert!(queue.set_cap(None).unwrap_err().is_stopped());
+            drop(ex.take());
+            throttled(&Executor::new());
+        });
+        assert!(!task.is_finished());
+        queue.set_cap(None).unwrap();
+        ex.unwrap().block_on(task).unwrap();
     });
 }

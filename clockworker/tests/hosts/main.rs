@@ -46,6 +46,11 @@ macro_rules! every_host_can {
         }
 
         #[test]
+        fn a_throttled_queue_wakes_the_host() {
+            $run(Default::default(), crate::wakes::a_throttled_queue_wakes_the_host);
+        }
+
+        #[test]
         fn leftover_work_wakes_the_host() {
             $run(crate::small_turns(), crate::wakes::leftover_work_wakes_the_host);
         }

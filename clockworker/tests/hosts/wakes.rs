@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{Executor, yield_now};
+use clockworker::{Cap, Executor, yield_now};
 use futures::channel::oneshot;
 
 use crate::io::Io;
@@ -128,6 +128,25 @@ pub(crate) async fn idle_does_not_spin_beside_a_timer<I: Io>(ex: Rc<Executor>) {
     assert_eq!(after.polls, before.polls);
     assert_eq!(after.host_yields, before.host_yields);
     waiting.abort();
+}
+
+/// A queue that has used up its cap is all there is to do. The host sleeps until the queue goes on.
+pub(crate) async fn a_throttled_queue_wakes_the_host(ex: Rc<Executor>) {
+    let ms = Duration::from_millis;
+    let queue = ex.new_queue("capped").cap(Cap::new(ms(1), ms(4)).unwrap()).create().unwrap();
+    let own = queue.clone();
+    let before = ex.stats();
+    let task = queue.spawn(async move {
+        while own.stats().throttled_periods < 5 {
+            yield_now().await;
+        }
+    });
+    task.await.unwrap();
+    let after = ex.stats();
+    // Those that no work was left for: as a rule one per period, and not thousands.
+    let woken = (after.host_polls - before.host_polls) - (after.host_yields - before.host_yields);
+    assert!(woken <= 100, "woken {woken} times in 5 periods");
+    assert!(queue.stats().throttled_time > Duration::ZERO);
 }
 
 /// More tasks are ready than one turn of the executor polls, and nothing else wakes the host.

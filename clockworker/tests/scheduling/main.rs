@@ -8,20 +8,23 @@ mod support {
     mod never_rests;
     mod on_drop;
     mod signal;
+    mod spans;
     mod trace;
     mod yields;
 
     pub(crate) use self::{
-        compute::*, fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, trace::*, yields::*,
+        compute::*, fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, spans::*, trace::*, yields::*,
     };
     pub(crate) use clockworker_testing::{driving::*, virtual_time::*};
 }
 
 mod accounts;
+mod caps;
 mod clock;
 mod floods;
 mod group_stats;
 mod groups;
+mod idle;
 mod preemption;
 mod queues;
 mod readings;
