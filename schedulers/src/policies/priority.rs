@@ -132,21 +132,20 @@ impl Scheduler for Priority {
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        // Where no other is ready, nor was any when it was popped, it goes on and passes over none.
+        let Some(highest) = self.ready.highest() else { return Some(task.id) };
         let own = level(self.priority(task));
-        let highest = self.ready.highest();
-        if highest.is_some_and(|highest| highest <= own) {
+        if highest <= own {
             self.ready.push(own, task);
             return self.pop();
         }
-        // It is the only one of its level, and goes on.
-        if highest.is_none() {
-            self.passed_over.none_is();
-        } else if self.passed_over.are() {
-            self.ready.push(own, task);
-            let level = self.fair_turn(own);
-            return self.ready.pop(level);
+        // It is the only one of its level, and goes on unless it has passed over others for long.
+        if !self.passed_over.are() {
+            return Some(task.id);
         }
-        Some(task.id)
+        self.ready.push(own, task);
+        let level = self.fair_turn(own);
+        self.ready.pop(level)
     }
 
     fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {

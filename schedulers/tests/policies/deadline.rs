@@ -174,6 +174,26 @@ fn late_ones_and_those_without_take_turns() {
     spawn_due(&mut policy, &[None, Some(1), Some(2), Some(100)]);
     policy.time_is(50);
     assert_eq!(trace(&mut policy, 12), [3, 3, 1, 3, 3, 0, 3, 3, 1, 3, 3, 0]);
+    let mut policy = every(3).with_late(Late::Behind);
+    spawn_due(&mut policy, &[Some(1), Some(100)]);
+    policy.time_is(50);
+    assert_eq!(trace(&mut policy, 6), [1, 1, 0, 1, 1, 0]);
+}
+
+/// A poll of 1 µs without a deadline beside polls of 10 ns that have one.
+#[test]
+fn turns_are_paid_for_by_time() {
+    let mut policy = every(3);
+    spawn_due(&mut policy, &[None, Some(1)]);
+    let turns: Vec<usize> = (0..1_000)
+        .filter(|_| {
+            let slot = policy.pop().unwrap().slot();
+            policy.time_passed(if slot == 0 { 1_000 } else { 10 });
+            policy.push(task(slot as u32), Ready::Yielded);
+            slot == 0
+        })
+        .collect();
+    assert_eq!(turns, [2, 203, 404, 605, 806], "200 polls between two");
 }
 
 #[test]
