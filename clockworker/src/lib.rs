@@ -8,7 +8,8 @@
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
 //!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
 //!    ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
-//!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), or your own.
+//!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), what is said of
+//!    a task or its group ([`Priority`](schedulers::Priority), [`Deadline`](schedulers::Deadline)), or your own.
 //!
 //! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host that has them
 //! (tokio, monoio, smol or any other), or alone.

@@ -22,12 +22,15 @@
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
+//! | [`Priority`] | highest priority first, as was said of the task or its group; FIFO among equals | O(1) | no | *N*·*R*, where low levels have long polls 1,024·*N*·*R* |
+//! | [`Deadline`] | earliest deadline first, as was said of the task or its group; FIFO among the others, behind | O(log *R*) | no | of those without a deadline as [`Priority`]; else while there are earlier ones |
 //!
 //! Which one? [`WokenFirst`] unless there is a reason. [`RunnableFifo`] where every task is to have its turn, whatever the others
 //! wait for. [`Qlas`] where a few long tasks or greedy tenants keep many short
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
-//! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first.
+//! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first. [`Priority`] where it is known beforehand
+//! what goes before what, [`Deadline`] where it is known by when.
 //!
 //! # Your own policy
 //!
@@ -78,6 +81,47 @@
 //! # }
 //! ```
 //!
+//! What was said of a group or a task reaches it as well, if it asks. Here, some groups wait for all others:
+//!
+//! ```
+//! use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
+//!
+//! /// FIFO, with the groups behind that were opened with the tag 1.
+//! #[derive(Default)]
+//! struct Background {
+//!     first: RunnableFifo,
+//!     behind: RunnableFifo,
+//!     /// Which groups are behind, by index.
+//!     is_behind: Vec<bool>,
+//! }
+//!
+//! impl Scheduler for Background {
+//!     fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
+//!         self.is_behind.resize(self.is_behind.len().max(group.index() + 1), false);
+//!         self.is_behind[group.index()] = attributes.tag == 1;
+//!     }
+//!
+//!     fn push(&mut self, task: Task, why: Ready) {
+//!         // A task without a group is one by itself, which was never opened.
+//!         match self.is_behind.get(task.group.index()) {
+//!             Some(true) => self.behind.push(task, why),
+//!             _ => self.first.push(task, why),
+//!         }
+//!     }
+//!
+//!     fn pop(&mut self) -> Option<TaskId> {
+//!         self.first.pop().or_else(|| self.behind.pop())
+//!     }
+//!
+//!     fn group_closed(&mut self, group: GroupId) {
+//!         // The next of this index is another. (A task without a group closes its own, which was not opened.)
+//!         if let Some(is_behind) = self.is_behind.get_mut(group.index()) {
+//!             *is_behind = false;
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! # Features
 //!
 //! - `laws`: the laws that every policy must pass, as a test kit for authors of their own (module `laws`). Off by
@@ -107,6 +151,6 @@ mod random;
 pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
-pub use policies::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+pub use policies::{ArrivalFifo, Deadline, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst};
 pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};

@@ -48,6 +48,11 @@ impl FairTurns {
         Self { every: Some(pops), left: pops.get() }
     }
 
+    /// *N*; `None` for never.
+    pub(crate) const fn every_pops(&self) -> Option<NonZeroU32> {
+        self.every
+    }
+
     /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many fair turns.
     pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
         Some(patience(turns.saturating_mul(self.every?.get().into())))

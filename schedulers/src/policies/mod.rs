@@ -1,14 +1,18 @@
 //! The policies, one file for each.
 
 mod arrival_fifo;
+mod deadline;
 mod las;
+mod priority;
 mod qlas;
 mod runnable_fifo;
 mod serpt;
 mod woken_first;
 
 pub use arrival_fifo::ArrivalFifo;
+pub use deadline::{Deadline, Late};
 pub use las::Las;
+pub use priority::Priority;
 pub use qlas::Qlas;
 pub use runnable_fifo::RunnableFifo;
 pub use serpt::Serpt;

@@ -6,7 +6,7 @@ use crate::{
     ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
 };
 
-/// Every policy of this crate, as it is without options. A new one is one line here.
+/// Every policy of this crate that does not go by attributes, as it is without options. A new one is one line here.
 pub const POLICIES: &[Policy] = &[
     Policy { name: "woken", title: "WokenFirst", make: || Boxed::new(WokenFirst::new()) },
     Policy { name: "fifo", title: "RunnableFifo", make: || Boxed::new(RunnableFifo::new()) },

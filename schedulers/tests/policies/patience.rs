@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use clockworker_schedulers::{
-    ArrivalFifo, FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
+    ArrivalFifo, Deadline, FairTurns, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
+    TaskId, WokenFirst,
 };
 
 /// What everybody is granted besides the bound on waiting.
@@ -36,6 +37,9 @@ fn the_bound_of_each_policy_is_within_its_patience() {
             assert_eq!(serpt, bounds[3] + every * 64 * 64);
             assert_eq!(RunnableFifo::new().patience(of), Some(SLACK + tasks));
             assert_eq!(WokenFirst::new().patience(of), Some(SLACK + 32 * tasks));
+            let priority = Priority::new().with_fair_turns(turns.clone());
+            assert_eq!(priority.patience(of), Some(SLACK + 1_024 * every * tasks));
+            assert_eq!(Deadline::new().patience(of), None);
         }
     }
 }
@@ -43,6 +47,7 @@ fn the_bound_of_each_policy_is_within_its_patience() {
 #[test]
 fn without_fair_turns_nothing_is_promised() {
     assert_eq!(promises(&FairTurns::NEVER, 3), [None; 4]);
+    assert_eq!(Priority::new().with_fair_turns(FairTurns::NEVER).patience(3), None);
 }
 
 /// The highest slot first: whoever wrote it has never heard of patience.
@@ -72,4 +77,5 @@ fn no_number_of_tasks_is_too_large() {
         (RunnableFifo::new().patience(most), WokenFirst::new().patience(most)),
         (Some(u64::MAX), Some(u64::MAX))
     );
+    assert_eq!(Priority::new().patience(most), Some(u64::MAX));
 }
