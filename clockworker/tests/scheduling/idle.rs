@@ -26,7 +26,7 @@ fn a_queue_knows_whether_it_is_idle() {
 fn it_runs_when_no_other_queue_has_work() {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    // However large its share, and whoever came first.
+    // However large its share, and whichever came first.
     let idle = ex.new_queue("idle").share(1_000_000).request(us(1)).idle().create().unwrap();
     idle.spawn(poller(&sim, &trace, "i", 3, us(10)));
     ex.spawn(poller(&sim, &trace, "a", 2, us(1_000)));

@@ -19,7 +19,7 @@ fn alone_it_works_for_its_quota_in_each_period() {
         (0..10).flat_map(|period| (0..4).map(move |poll| ms(100 * period + 5 * poll))).collect();
     assert_eq!(spans.starts()[..40], starts);
     assert_eq!(counts(&queue), (11, 10, ms(800)));
-    assert_eq!(queue.stats().overruns, 0, "nobody waited");
+    assert_eq!(queue.stats().overruns, 0, "no other queue waited");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_burst_is_what_earlier_periods_left_over() {
 }
 
 #[test]
-fn without_work_it_is_not_throttled_and_nobody_is_woken_for_it() {
+fn without_work_it_is_not_throttled_and_the_host_is_not_woken() {
     let (sim, spans) = (VirtualTime::new(), Spans::new());
     let ex = sim.executor();
     let queue = capped(&ex, "a", fifth());

@@ -71,7 +71,7 @@ fn no_program_gets_more_than_its_bound() {
         for _ in 0..12 {
             let mut next = program.clone();
             let at = draw(6) as usize;
-            next[at] = if at % 2 == 0 { draw(longest) } else { draw(1_200) * draw(2) };
+            next[at] = if at.is_multiple_of(2) { draw(longest) } else { draw(1_200) * draw(2) };
             let found = attack(cap, &next, beside);
             if found >= best {
                 (program, best) = (next, found);

@@ -222,7 +222,7 @@ fn anything(seed: u64) {
     // All can go on, and end.
     queues.iter().for_each(|queue| queue.set_cap(None).unwrap());
     queues.iter().for_each(Queue::close);
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         let end = sim.now() + SECOND;
         sim.run(&ex, ticking(&sim, us(1_000), end));
         assert_eq!((ex.stats().live, ex.stats().queues.len()), (0, 1));
