@@ -137,7 +137,12 @@ pub(super) struct Timing<'a> {
 /// How many polls of one slice may go by without a reading.
 #[inline]
 fn most_unread(core: &Core) -> u32 {
-    if core.queues.are_contended() { CONTENDED_STRIDE } else { MAX_STRIDE }
+    match () {
+        // Slices end on time: a queue with a cap is served, or another one waits for its next period.
+        () if core.queues.are_strict() => 1,
+        () if core.queues.are_contended() => CONTENDED_STRIDE,
+        () => MAX_STRIDE,
+    }
 }
 
 impl<'a> Timing<'a> {
@@ -217,7 +222,8 @@ impl<'a> Timing<'a> {
         if self.stride > 1 || elapsed_ns < window_ns {
             let (polls, since) = self.drawn_at;
             let fit = window_ns * u64::from(self.polls - polls) / (self.last - since).max(1);
-            self.stride = fit.clamp(1, u64::from(MOST_IN_MEAN.min(2 * self.stride))) as u32;
+            let most = MOST_IN_MEAN.min(2 * self.stride).min(most_unread(self.core));
+            self.stride = fit.clamp(1, u64::from(most)) as u32;
             self.queue.stride.polls.set(self.stride);
         }
         self.draw();
@@ -279,8 +285,10 @@ impl<'a> Timing<'a> {
             return true;
         }
         self.core.slice.clear_signal();
-        if !needed {
-            let spared = self.countdown.saturating_sub(CONTENDED_STRIDE);
+        if needed && self.core.queues.are_strict() {
+            (self.stride, self.countdown, self.stands_for) = (1, 1, 1);
+        } else if !needed {
+            let spared = self.countdown.saturating_sub(most_unread(self.core));
             self.countdown -= spared;
             self.stride -= spared;
         }
