@@ -22,8 +22,9 @@
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
+//! | [`FairGroups`] | of the groups by weight: least service / weight first, in turns of 16 µs; FIFO in a group | O(1), O(log *G*) at the end of a turn | yes | by service: [a turn](FairGroups#promises) of each other group, where weights are equal |
 //!
-//! Which one? [`WokenFirst`] unless there is a reason. [`RunnableFifo`] where every task is to have its turn, whatever the others
+//! Which one? [`WokenFirst`] unless there is a reason. [`FairGroups`] where groups are tenants, each of whom is to get its share. [`RunnableFifo`] where every task is to have its turn, whatever the others
 //! wait for. [`Qlas`] where a few long tasks or greedy tenants keep many short
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
@@ -107,6 +108,6 @@ mod random;
 pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
-pub use policies::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+pub use policies::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};

@@ -1,6 +1,7 @@
 //! The policies, one file for each.
 
 mod arrival_fifo;
+mod fair_groups;
 mod las;
 mod qlas;
 mod runnable_fifo;
@@ -8,6 +9,7 @@ mod serpt;
 mod woken_first;
 
 pub use arrival_fifo::ArrivalFifo;
+pub use fair_groups::FairGroups;
 pub use las::Las;
 pub use qlas::Qlas;
 pub use runnable_fifo::RunnableFifo;
