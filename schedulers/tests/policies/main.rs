@@ -1,6 +1,7 @@
 //! The policies inside a queue, each in its documented order.
 
 mod arrival_fifo;
+mod fair_groups;
 mod las;
 mod patience;
 mod qlas;
