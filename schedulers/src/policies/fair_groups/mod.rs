@@ -2,6 +2,8 @@
 
 mod choice;
 mod place;
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use core::fmt;

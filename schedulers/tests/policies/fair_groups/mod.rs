@@ -169,6 +169,33 @@ fn a_flood_delays_others_by_its_turn_alone() {
     assert!(longest <= TURN_NS + 10 * 1_000, "{longest}");
 }
 
+/// However many others always have work, one that owes nothing waits for the turn under way; and, where one of them stands at V
+/// exactly, which is rare, for that one's.
+#[test]
+fn one_that_sleeps_most_of_the_time_waits_for_the_turn_under_way() {
+    for busy in [1, 2, 10, 300] {
+        let mut world = World::fair();
+        (1..=busy).for_each(|key| world.join(key, 1 + key as u32 % 3, 1));
+        world.join(0, 1, 1);
+        let (mut woken_at, mut waits) = (None, Vec::new());
+        for step in 0..60_000_u64 {
+            let now = world.passed_ns;
+            let length = |key| (1_000 + 1_931 * key % 9_001, End::Yields);
+            let polled = world.poll(|key| if key == 0 { (700, End::Sleeps) } else { length(key) });
+            if polled == Some(0) {
+                waits.extend(woken_at.take().map(|woken_at| now - woken_at));
+            }
+            // Its share is more than it takes.
+            if step % (7 * busy + 3) == 0 && world.wake(0) {
+                woken_at = Some(world.passed_ns);
+            }
+        }
+        let longer = waits.iter().filter(|&&wait_ns| wait_ns > TURN_NS).count();
+        assert!(waits.len() > 20 && longer <= waits.len() / 20, "{longer} of {} waits", waits.len());
+        assert!(waits.iter().all(|&wait_ns| wait_ns <= 2 * TURN_NS), "{waits:?}");
+    }
+}
+
 // ---- Tricks
 
 /// What a tenant of weight 1 that always works gets beside one that plays `trick`, as a part of its half.
