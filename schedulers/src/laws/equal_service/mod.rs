@@ -17,12 +17,13 @@ const PAIR: [usize; 2] = [0, 1];
 /// The others that are there besides in a history.
 const CROWD: usize = 8;
 
-/// Two groups of weight 1 that always have work get equal service, within a bound and from a time on, whatever either did before.
+/// Two groups of weight 1 that always have work get equal service, within a bound and from a time on, whatever either did
+/// before.
 ///
 /// Each check is a *history*, in which the first group works and the second has yet to come, and then a *contest*, in which
-/// both always have work. In every stretch of the contest that begins after the time, the service of the two may differ by
-/// the bound at most. It is checked for each [`History`], with one task against one and against many, and with polls of equal and of
-/// unequal length.
+/// both always have work. In every stretch of the contest that begins after the time, the service of the two may differ by the
+/// bound at most. This is checked for each [`History`], with one task against one and against many, and with polls of equal and
+/// of unequal length.
 ///
 /// For policies that promise it: most do not, and are lawful. A policy has to pass [`Laws`](super::Laws) first.
 ///
@@ -76,7 +77,7 @@ impl<'a, S: Scheduler> EqualService<'a, S> {
         Self { history_ns: ns, ..self }
     }
 
-    /// Sets the longest poll, for a bound to depend on; 100 µs unless set. Below 16 ns counts as 16. The short ones are a sixteenth.
+    /// Sets the longest poll, for a bound to depend on; 100 µs unless set. Below 16 ns counts as 16. Short ones are a sixteenth.
     #[must_use]
     pub fn longest_poll_ns(self, ns: u64) -> Self {
         Self { longest_poll_ns: ns.max(16), ..self }

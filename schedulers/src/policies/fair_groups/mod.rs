@@ -22,56 +22,58 @@ const QUANTUM_NS: u64 = 16_384;
 /// Memory for so many tasks and groups stays when a queue has drained. What a larger burst took is given back.
 const KEPT: usize = 65_536;
 
-/// Each group gets its share of the queue, by weight, however many tasks it has and whatever it had before.
+/// Each group gets its share of the queue by weight, however many tasks it has and whatever it had before.
 ///
-/// For tenants. A group's weight is the [`weight`](Attributes::weight) that it was opened with. A task without a group is a group of
-/// its own, of weight 1. Inside a group, the order of becoming ready.
+/// For tenants. A group has the [weight](Attributes::weight) that it was opened with; a task without a group is a group of its
+/// own, of weight 1. Inside a group, the order of becoming ready.
 ///
 /// This is start-time fair queueing (Goyal, Vin and Cheng, *Start-time fair queueing: a scheduling algorithm for integrated
 /// services packet switching networks*, SIGCOMM 1996), with turns in place of packets.
 ///
 /// # Order
 ///
-/// Each group has a *virtual runtime* v: what it has received, divided by its weight. The group of the least v has its *turn*, at equal v the
-/// one that came first. The turn ends when the group has received the *quantum* (16,384 ns, see
-/// [`with_quantum_ns`](FairGroups::with_quantum_ns)) or has no ready task. So short polls are compared once in a turn, and polls longer
-/// than the quantum each time. A poll counts as a nanosecond at least.
+/// Each group has a *virtual runtime* v: what it has received, divided by its weight. The group of the least v has the next
+/// *turn*; at equal v, the one that came first. The turn ends when the group has received the *quantum* (16,384 ns, see
+/// [`with_quantum_ns`](FairGroups::with_quantum_ns)) or has no ready task. So short polls are compared once in a turn, and
+/// polls longer than the quantum each time. A poll counts for a nanosecond at least.
 ///
-/// *Virtual time* V is the v at which the turn under way began. It never falls. A group that becomes ready is placed at V, or at its own v where
-/// that is greater: an idle group hoards nothing, and what it has received beyond its due it still owes. When nothing is ready, V comes to the greatest v, so
-/// nothing is owed any more.
+/// *Virtual time* V is the v at which the turn under way began. It never falls. A group that becomes ready is placed at V, or at
+/// its own v where that is greater: it hoards nothing while it is idle, and what it has received beyond its due it owes still.
+/// When nothing is ready any more, V comes to the greatest v, and nothing is owed.
 ///
-/// - **Other weights** count from then on. A group owes as much service as before.
-/// - **A group that closes** and is opened again under the same key owes what it owed, unless V has passed that.
-/// - **A new group that gets the index** of one that has closed owes what that one owed, unless V has passed it. Otherwise a
-///   stream of new groups would go before all others for ever.
+/// - **Another weight** counts from then on. The group owes as much service as before.
+/// - **A group that is opened again** under the same key owes what it owed when it closed, unless V has passed that.
+/// - **A new group under the index** of one that has closed owes what that one owed, unless V has passed it. Otherwise a stream
+///   of new groups would go before all others for ever.
 ///
 /// # Promises
 ///
-/// A turn takes at most L = quantum + the longest poll. W is the sum of the weights of all groups that exist at a time. A closed group
-/// exists until its index is used again or V has passed what it owed; n is how many exist. (The drop of an aborted task's future is charged to its
-/// group when it comes, and adds to L.)
+/// L is the longest turn: less than the quantum and the longest poll together. A closed group *exists* until V has passed what
+/// it owed, or its index is used again. W is the greatest sum of the weights of all groups that exist at a time, n the most that
+/// exist. (The drop of an aborted task's future is charged when it comes, also to a group that has no turn: it adds to L.)
 ///
-/// 1. **Any two groups** that have work all the time, and whose weights stay, receive service in proportion to their weights in any stretch,
-///    of any length and after any history: | s/w − s'/w' | ≤ L/w + L/w'.
-/// 2. **A group that always has work** receives at least t·w/W − (w/W)·(n − 1)·L − (1 − w/W)·L of any t that goes to the queue, whatever the others
-///    do: sleep, wake, come, leave, come back, change their weights.
-/// 3. **A group that becomes ready and owes nothing** is served after the turn under way and a turn of each group that stands at V and came before
-///    it: after L where the others are always ready, but for ties, and (n − 1)·L at worst. One that owes waits besides until each other group,
-///    of weight w', has received L·w'/w: no group owes more than L.
+/// 1. **Two groups that always have work**, and whose weights w and w' stay, receive service in proportion: in any stretch of
+///    time, after any history, | s/w − s'/w' | ≤ L/w + L/w'.
+/// 2. **A group that always has work** receives at least t·w/W − (w/W)·(n − 1)·L − (1 − w/W)·L of any t that goes to the queue,
+///    whatever the others do: sleep, wake, come, leave, come back, change their weights.
+/// 3. **A group that owes nothing** and becomes ready waits for the turn under way, and for those that stand at V exactly and
+///    came before it: as a rule for L, and for (n − 1)·L at worst. No group owes more than L. One that owes as much waits
+///    besides until each other, of weight w', has received L·w'/w and a turn.
 ///
-/// *Proof.* A group has its turn only if it has the least v of all that are ready, which is V then. So V ≤ v for each ready group, V never
-/// falls, and w·(v − V) ≤ L for each group at all times, as v grows by turns only: by at most L/w. Changes of weight, closing and opening keep w·(v − V) or
-/// take the greater of two. With v counted to the nanosecond, also inside a turn, 1 is the difference of two values of v − v', both
-/// between −L/w' and L/w. For 2, let z = w·max(0, v − V), which is at most L. A group that receives s while V moves by ΔV has s ≤ ∫w dV + Δz,
-/// with equality if it always has work. Over all groups t ≤ W·ΔV + (n − 1)·L + Δz, where Δz is that of the group itself and at least −L.
-/// So s = w·ΔV + Δz ≥ (w/W)·(t − (n − 1)·L) + (1 − w/W)·Δz. ∎ (Service is divided exactly and rounded up to 2⁻⁴⁰ ns per turn.)
+/// *Proof.* A turn begins at the least v of all that are ready, which is V from then on. So V never falls; a ready group has
+/// v ≥ V; and for every group w·(v − V) ≤ L, as v moves in turns only, by L/w at most. A change of weight and what a new group
+/// takes over do not change that. Let v count each poll, also inside a turn. Then v − v' is between −L/w' and L/w, and in 1
+/// there is the difference of two such values. For 2 let z = w·max(0, v − V), at most L. While V moves by ΔV, a group receives
+/// s ≤ w·ΔV + Δz; with equality if it always has work. Over all groups, t ≤ W·ΔV + (n − 1)·L + Δz, where Δz is that of the
+/// group itself and at least −L. So s = w·ΔV + Δz ≥ (w/W)·(t − (n − 1)·L) + (1 − w/W)·Δz. ∎ (Service is divided exactly, and
+/// rounded up to 2⁻⁴⁰ ns once a turn.)
 ///
 /// # Cost
 ///
-/// O(1) for a poll inside a turn: two comparisons, and where the group has other ready tasks the links of two. O(log *G*) to choose the next of *G* ready groups and
-/// for a group that becomes ready; nothing is hashed. O(log *D*) to open a group that closed with a debt, of *D* such, which are
-/// forgotten as V passes them. Memory is 100 bytes for each group index in use and 8 for each task slot.
+/// A poll inside a turn is O(1): two comparisons and an addition, and two links where the group has other ready tasks. To choose
+/// between *G* ready groups at the end of a turn is O(log *G*), and so is to place a group that becomes ready. Nothing is hashed.
+/// To close a group in debt, and to open it again, is O(log *D*) in the number of such debts, which are forgotten as V passes
+/// them. Memory is some 100 bytes for each group index in use, and 8 for each task slot.
 ///
 /// ```
 /// use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
@@ -132,9 +134,10 @@ impl FairGroups {
         }
     }
 
-    /// Sets the quantum: what a group receives in nanoseconds before it is compared with the others. With 0 it is after each poll.
+    /// Sets the quantum: what a group receives, in nanoseconds, before it is compared with the others. With 0 it is compared
+    /// after each poll.
     ///
-    /// A longer one has groups changed less often, which costs some 100 ns, and makes the others wait for longer.
+    /// A longer one spares comparisons where polls are short, and makes the other groups wait for longer.
     #[must_use]
     pub const fn with_quantum_ns(self, ns: u64) -> Self {
         // (Not by `..self`, which would drop what it replaces.)
@@ -148,7 +151,8 @@ impl FairGroups {
         self.quantum_ns
     }
 
-    /// What `group` has received beyond its due, in nanoseconds: it is served again when the others have had theirs. 0 for one that is unknown.
+    /// What `group` has received beyond its due, in nanoseconds: it is served again when the others have had theirs. 0 for one
+    /// that is unknown.
     pub fn owes_ns(&self, group: GroupId) -> u64 {
         let Some(mut place) = self.places.get(group.index()).copied() else { return 0 };
         if self.turn.is_of(group.index() as u32) {
@@ -270,8 +274,8 @@ impl Scheduler for FairGroups {
         self.tasks.nth(place.tasks, ahead)
     }
 
-    /// By the bound on waiting ([Promises](FairGroups#promises)), as a poll counts for a nanosecond at least. It grows with the weights and with what a
-    /// group has owed at most, and so with the longest turn so far.
+    /// By what is waited for at worst ([Promises](FairGroups#promises)), as a poll counts for a nanosecond at least. It grows
+    /// with the greatest weight, and with the longest turn so far.
     fn patience(&self, tasks: usize) -> Option<u64> {
         let owed_ns = self.most_owed_ns.max(self.turn.spent_ns());
         let others =

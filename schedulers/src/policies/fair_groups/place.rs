@@ -10,11 +10,11 @@ const FRACTION_BITS: u32 = 40;
 /// Service below this, in nanoseconds, is divided in 64 bits.
 const SHORT_NS: u64 = 1 << (u64::BITS - FRACTION_BITS);
 
-/// What is kept of a group index, whichever group has it. A group that gets the index of one that has closed goes on where that was.
+/// What is kept of a group index, whichever group has it: a new group under the index of one that has closed goes on where that
+/// one was.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Virtual runtime: service / weight, in 2⁻⁴⁰ ns, as of the end of its last turn. It never falls below virtual time by itself, as
-    /// it is only looked at together with it.
+    /// Virtual runtime: service / weight, in 2⁻⁴⁰ ns, as of the end of its last turn.
     pub(super) v: u128,
     pub(super) weight: Share,
     /// Its ready tasks.

@@ -1,5 +1,5 @@
-//! `FairGroups` beside its definition, in exact arithmetic: everything is found by scanning, each poll is charged when it ends, and
-//! nothing is ever forgotten that is owed.
+//! `FairGroups` beside its definition, in exact arithmetic: everything is found by scanning, each poll is charged when it ends,
+//! and nothing is ever forgotten that is owed.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -60,7 +60,7 @@ impl Model {
     fn divide(&mut self, service: u128, weight: u128) -> u128 {
         let quotient = service / weight;
         let step = 1 << (BITS - ITS_BITS);
-        self.is_inexact |= quotient * weight != service || quotient % step != 0;
+        self.is_inexact |= quotient * weight != service || !quotient.is_multiple_of(step);
         quotient
     }
 
