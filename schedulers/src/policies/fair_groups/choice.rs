@@ -96,7 +96,8 @@ impl FairGroups {
         self.tasks.pop_front(&mut place.tasks)
     }
 
-    /// Nothing is ready, so no group is kept from its due, and nothing is owed.
+    /// Nothing is ready, so no group is kept from its due, and nothing is owed. (A `pop` that gives nothing does not say as much:
+    /// an executor may take all tasks out and push them again.)
     pub(super) fn forgive(&mut self) {
         self.end_turn();
         self.turn = Turn::OPEN;
@@ -107,7 +108,7 @@ impl FairGroups {
     /// Pops from the group whose turn is next.
     pub(super) fn pop_next(&mut self) -> Option<TaskId> {
         let Some(next) = self.next_turn() else {
-            self.forgive();
+            self.turn = Turn::OPEN;
             return None;
         };
         self.take(next)

@@ -39,7 +39,7 @@ const KEPT: usize = 65_536;
 ///
 /// *Virtual time* V is the v at which the turn under way began. It never falls. A group that becomes ready is placed at V, or at
 /// its own v where that is greater: it hoards nothing while it is idle, and what it has received beyond its due it owes still.
-/// When nothing is ready any more, V comes to the greatest v, and nothing is owed.
+/// When the queue has [drained](Scheduler::drained), V comes to the greatest v, and nothing is owed.
 ///
 /// - **Another weight** counts from then on. The group owes as much service as before.
 /// - **A group that is opened again** under the same key owes what it owed when it closed, unless V has passed that.

@@ -66,8 +66,11 @@ fn virtual_time_moves_by_service_alone() {
     run_yielding(&mut fair, 2, |_| QUANTUM_NS, |slot| slot as u32);
     // All are popped and pushed again, and none was served: as an executor does that misses one.
     assert_eq!(drain(&mut fair), [2, 0, 1]);
-    [2, 0, 1].iter().for_each(|&slot| fair.push(task(slot), Ready::Woken));
+    (0..3).for_each(|slot| fair.push(task(slot), Ready::Woken));
     assert_eq!(drain(&mut fair), [2, 0, 1]);
+    fair.drained();
+    (0..3).for_each(|slot| fair.push(task(slot), Ready::Woken));
+    assert_eq!(drain(&mut fair), [0, 1, 2], "nothing is owed any more");
 }
 
 // ---- Shares

@@ -106,11 +106,7 @@ impl Model {
             }
         }
         let ready = self.groups.iter().filter(|(_, group)| !group.tasks.is_empty());
-        let Some((&group, _)) = ready.min_by_key(|(_, group)| (group.v, group.came)) else {
-            self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
-            self.closed.clear();
-            return None;
-        };
+        let (&group, _) = ready.min_by_key(|(_, group)| (group.v, group.came))?;
         let start = self.groups[&group].v;
         self.turn = Some(Turn { group, start, received_ns: 0, over: false });
         self.groups.get_mut(&group)?.tasks.pop_front()
@@ -166,6 +162,11 @@ impl Model {
         if let Some(key) = key {
             self.closed.insert(key, (v, weight));
         }
+    }
+
+    fn drained(&mut self) {
+        self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
+        self.closed.clear();
     }
 
     fn owes_ns(&self, group: GroupId) -> u64 {
@@ -234,6 +235,7 @@ impl Scheduler for Both {
 
     fn drained(&mut self) {
         self.fair.drained();
+        self.model.drained();
     }
 }
 
