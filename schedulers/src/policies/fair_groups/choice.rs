@@ -79,7 +79,7 @@ impl FairGroups {
         let next = match had {
             // It stays where no other has a v as small.
             Some((index, place)) if !place.tasks.is_empty() => match self.waiting.least() {
-                Some((v, _)) if v <= place.v => self.waiting.put_and_pop(place.v, index),
+                Some(least) if least <= place.v => self.waiting.put_and_pop(place.v, index),
                 _ => index,
             },
             _ => self.waiting.pop()?,

@@ -71,9 +71,10 @@ const KEPT: usize = 65_536;
 /// # Cost
 ///
 /// A poll inside a turn is O(1): two comparisons and an addition, and two links where the group has other ready tasks. To choose
-/// between *G* ready groups at the end of a turn is O(log *G*), and so is to place a group that becomes ready. Nothing is hashed.
+/// between *G* ready groups at the end of a turn is O(log *G*), and so is to place a group that becomes ready; where it comes to
+/// stand at the least v of all, as one that owes nothing, it is O(1), and so is to choose it. Nothing is hashed.
 /// To close a group in debt, and to open it again, is O(log *D*) in the number of such debts, which are forgotten as V passes
-/// them. Memory is some 100 bytes for each group index in use, and 8 for each task slot.
+/// them. Memory is some 110 bytes for each group index in use, and 8 for each task slot.
 ///
 /// ```
 /// use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
