@@ -221,7 +221,6 @@ impl Scheduler for FairGroups {
 
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         let index = group.index() as u32;
-        self.leave_turn(index);
         self.place_mut(index).key = Some(key);
         self.reweigh(index, attributes.weight);
         if let Some(debt) = self.debts.take(key) {

@@ -36,6 +36,9 @@ fn a_million_short_lived_tenants_leave_nothing_behind() {
     }
     assert_eq!((fair.places.len(), fair.waiting.len()), (3, 1));
     assert!((2..=128).contains(&most), "{most} debts");
+    assert_eq!(poll(&mut fair, 0, 1), 0);
+    fair.drained();
+    assert_eq!(fair.debts.len(), 0);
 }
 
 #[test]
