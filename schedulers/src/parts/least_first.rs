@@ -122,8 +122,8 @@ impl LeastFirst {
         Some(id)
     }
 
-    /// [`put`](Self::put) of an id that is not in and whose key is not below the least, and [`pop`](Self::pop): whoever is the
-    /// least by then.
+    /// [`put`](Self::put) of an id that is not in and whose key is not below the least, and [`pop`](Self::pop) of the least by
+    /// then.
     #[inline]
     pub(crate) fn put_and_pop(&mut self, key: u128, id: u32) -> u32 {
         let (Some(least), true) = (self.heap.first().map(|least| least.id), self.row.is_empty()) else {
