@@ -24,8 +24,9 @@
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
 //! | [`Priority`] | highest priority first, as was said of the task or its group; FIFO among equals | O(1) | no | *N*·*R*, where low levels have long polls 1,024·*N*·*R* |
 //! | [`Deadline`] | earliest deadline first, as was said of the task or its group; FIFO among the others, behind | O(log *R*) | no | of those without a deadline as [`Priority`]; else while there are earlier ones |
+//! | [`FairGroups`] | of the groups by weight: least service / weight first, in turns of 16 µs; FIFO in a group | O(1), O(log *G*) at the end of a turn | yes | by service: [a turn](FairGroups#promises) of each other group, where weights are equal |
 //!
-//! Which one? [`WokenFirst`] unless there is a reason. [`RunnableFifo`] where every task is to have its turn, whatever the others
+//! Which one? [`WokenFirst`] unless there is a reason. [`FairGroups`] where groups are tenants, each of whom is to get its share. [`RunnableFifo`] where every task is to have its turn, whatever the others
 //! wait for. [`Qlas`] where a few long tasks or greedy tenants keep many short
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
@@ -151,6 +152,8 @@ mod random;
 pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
-pub use policies::{ArrivalFifo, Deadline, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst};
+pub use policies::{
+    ArrivalFifo, Deadline, FairGroups, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst,
+};
 pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};

@@ -5,10 +5,10 @@ use core::num::NonZeroU32;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
+use clockworker_schedulers::laws::{Candidate, EqualService, Law, Laws, Moment};
 use clockworker_schedulers::{
-    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
-    WokenFirst,
+    ArrivalFifo, FairGroups, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
+    TaskId, WokenFirst,
 };
 
 const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
@@ -237,6 +237,35 @@ fn serpt() {
     // At most 51 levels, with all ready tasks ahead in one, and the first of them passed over once.
     obeys("Serpt", || Laws::new(Serpt::new).waits_at_most(|crowd| 32 * 51 * (crowd.ready + 1) as u64));
     serpt_by_rank(|| Serpt::new().with_base_ns(1_024).with_memory(NonZeroU32::MIN), fair);
+}
+
+#[test]
+fn fair_groups() {
+    obeys("FairGroups", || Laws::new(FairGroups::new));
+    obeys("FairGroups, compared after each poll", || Laws::new(|| FairGroups::new().with_quantum_ns(0)));
+    obeys("FairGroups, hardly ever compared", || {
+        Laws::new(|| FairGroups::new().with_quantum_ns(1_000_000)).steps(4_000)
+    });
+}
+
+/// Two groups of weight 1 differ by the quantum and a poll of each at most, at once.
+#[test]
+fn fair_groups_serve_equally_from_any_history() {
+    for (seed, others) in [(1, 0), (2, 3), (3, 12)] {
+        for quantum_ns in [0, 16_384, 1_000_000] {
+            let make = || FairGroups::new().with_quantum_ns(quantum_ns);
+            let law = EqualService::new(make, 2 * (quantum_ns + 100_000)).history_ns(300_000_000);
+            let report = law.seed(seed).others(others).check().unwrap_or_else(|unequal| panic!("{unequal}"));
+            assert_eq!(report.settled_after_ns, 0);
+            assert!(report.greatest_difference_ns >= 100_000, "the bound is not idle: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_minute_alone_costs_and_gains_nothing() {
+    let law = EqualService::new(FairGroups::new, 2 * (16_384 + 10_000_000)).longest_poll_ns(10_000_000);
+    law.history_ns(60_000_000_000).check().unwrap_or_else(|unequal| panic!("{unequal}"));
 }
 
 #[test]

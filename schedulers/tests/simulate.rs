@@ -8,8 +8,8 @@ use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
 use clockworker_schedulers::{
-    ArrivalFifo, Deadline, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Share,
-    Task, TaskId,
+    ArrivalFifo, Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo,
+    Scheduler, Share, Task, TaskId,
 };
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
@@ -295,6 +295,7 @@ fn means_are_those_of_the_formulas() {
     let arrival = || Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER));
     let las = || Boxed::new(Las::new().with_resolution_ns(512).with_fair_turns(FairTurns::NEVER));
     let qlas = || Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER));
+    let fair = || Boxed::new(FairGroups::new().with_quantum_ns(0));
     let levels = || Discipline::levels_of(&Qlas::new());
     // Polls of exponential jobs may be of any length.
     for (service, policy, quantum_ns, discipline) in [
@@ -305,6 +306,7 @@ fn means_are_those_of_the_formulas() {
         (BIMODAL, fifo(), u64::MAX, Discipline::Fcfs),
         (BIMODAL, arrival(), 16_384, Discipline::Fcfs),
         (BIMODAL, fifo(), 1_024, Discipline::Ps),
+        (BIMODAL, fair(), 1_024, Discipline::Ps),
         (BIMODAL, las(), 1_024, Discipline::Las),
         (BIMODAL, qlas(), 1_024, levels()),
         (CONSTANT, fifo(), u64::MAX, Discipline::Fcfs),

@@ -1,6 +1,6 @@
 //! The schedulers that come with the library, by name.
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt};
 use clockworker::{Queue, QueueBuilder, QueueError};
 
 /// One of the schedulers that come with the library.
@@ -18,6 +18,8 @@ pub enum Policy {
     Qlas,
     /// `Serpt`.
     Serpt,
+    /// `FairGroups`.
+    FairGroups,
 }
 
 impl Policy {
@@ -29,6 +31,7 @@ impl Policy {
         Policy::Las,
         Policy::Qlas,
         Policy::Serpt,
+        Policy::FairGroups,
     ];
 
     /// Creates a queue with this scheduler.
@@ -44,6 +47,7 @@ impl Policy {
             Policy::Las => queue.scheduler(Las::new()).create(),
             Policy::Qlas => queue.scheduler(Qlas::new()).create(),
             Policy::Serpt => queue.scheduler(Serpt::new()).create(),
+            Policy::FairGroups => queue.scheduler(FairGroups::new()).create(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod arrival_fifo;
 mod deadline;
+mod fair_groups;
 mod las;
 mod priority;
 mod qlas;
@@ -11,6 +12,7 @@ mod woken_first;
 
 pub use arrival_fifo::ArrivalFifo;
 pub use deadline::{Deadline, Late};
+pub use fair_groups::FairGroups;
 pub use las::Las;
 pub use priority::Priority;
 pub use qlas::Qlas;

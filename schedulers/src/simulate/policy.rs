@@ -3,7 +3,8 @@
 use core::fmt;
 
 use crate::{
-    ArrivalFifo, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId, WokenFirst,
+    ArrivalFifo, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+    WokenFirst,
 };
 
 /// Every policy of this crate that does not go by attributes, as it is without options. A new one is one line here.
@@ -14,6 +15,7 @@ pub const POLICIES: &[Policy] = &[
     Policy { name: "las", title: "LAS", make: || Boxed::new(Las::new()) },
     Policy { name: "qlas", title: "QLAS", make: || Boxed::new(Qlas::new()) },
     Policy { name: "serpt", title: "SERPT", make: || Boxed::new(Serpt::new()) },
+    Policy { name: "fair", title: "FairGroups", make: || Boxed::new(FairGroups::new()) },
 ];
 
 /// A policy that can be asked for by name.

@@ -2,6 +2,7 @@
 
 mod arrival_fifo;
 mod deadline;
+mod fair_groups;
 mod las;
 mod optimality;
 mod patience;

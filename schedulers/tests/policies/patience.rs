@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use clockworker_schedulers::{
-    ArrivalFifo, Deadline, FairTurns, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
-    TaskId, WokenFirst,
+    ArrivalFifo, Deadline, FairGroups, FairTurns, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Serpt,
+    Task, TaskId, WokenFirst,
 };
 
 /// What everybody is granted besides the bound on waiting.
@@ -74,8 +74,12 @@ fn no_number_of_tasks_is_too_large() {
     let most = usize::MAX;
     assert_eq!(promises(&FairTurns::default(), most), [Some(u64::MAX); 4]);
     assert_eq!(
-        (RunnableFifo::new().patience(most), WokenFirst::new().patience(most)),
-        (Some(u64::MAX), Some(u64::MAX))
+        [
+            RunnableFifo::new().patience(most),
+            WokenFirst::new().patience(most),
+            FairGroups::new().patience(most)
+        ],
+        [Some(u64::MAX); 3]
     );
     assert_eq!(Priority::new().patience(most), Some(u64::MAX));
 }

@@ -1,0 +1,295 @@
+//! Dense ids by a key, in which an id can be found and moved.
+
+use std::collections::VecDeque;
+
+/// So many children has a node: four entries are two cache lines, and the heap is half as high as with two.
+const CHILDREN: usize = 4;
+
+/// Says of an id that it is not in.
+const OUT: u32 = u32::MAX;
+
+/// Says of an id that it is in the row.
+const ROW: u32 = u32::MAX - 1;
+
+/// So many that were moved elsewhere may always be in the row.
+const FEW: usize = 64;
+
+/// Dense ids, each under a key, of which the least is known at once; at equal keys the one that came first.
+///
+/// An id that comes with the least key of all stands in a *row*, behind those that came so before it; the others are in a heap.
+/// So coming and going is O(1) for ids that come first, or all under one key, and O(log n) else; and so is moving. Memory is 32
+/// bytes for each id that is in, and 16 for each that ever was.
+#[derive(Clone, Debug)]
+pub(crate) struct LeastFirst {
+    heap: Vec<Entry>,
+    /// Ids under `row_key`, by coming. Those that were moved elsewhere since are still there, but never in front. An id of the
+    /// heap under the same key came before all of them.
+    row: VecDeque<(u64, u32)>,
+    row_key: u128,
+    /// Ids in the row, without those that were moved.
+    in_row: usize,
+    /// By id.
+    seats: Vec<Seat>,
+    /// How often an id has come. One a nanosecond would last for five centuries.
+    comings: u64,
+}
+
+/// In the order of the fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    key: u128,
+    coming: u64,
+    id: u32,
+}
+
+/// Where an id is.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    /// Since which coming, if it is in the row.
+    coming: u64,
+    /// Where in the heap, or `ROW`, or `OUT`.
+    place: u32,
+}
+
+impl Seat {
+    const OUT: Self = Self { coming: 0, place: OUT };
+
+    #[inline]
+    fn is_in_row(self, coming: u64) -> bool {
+        self.place == ROW && self.coming == coming
+    }
+}
+
+impl LeastFirst {
+    pub(crate) const fn new() -> Self {
+        Self { heap: Vec::new(), row: VecDeque::new(), row_key: 0, in_row: 0, seats: Vec::new(), comings: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len() + self.in_row
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        self.seats.get(id as usize).is_some_and(|seat| seat.place != OUT)
+    }
+
+    /// The least key.
+    #[inline]
+    pub(crate) fn least(&self) -> Option<u128> {
+        match self.heap.first() {
+            Some(entry) if self.row.is_empty() || entry.key <= self.row_key => Some(entry.key),
+            _ => (!self.row.is_empty()).then_some(self.row_key),
+        }
+    }
+
+    /// Puts `id` in under `key`, behind those of equal keys; or moves it there, if it is in.
+    #[inline]
+    pub(crate) fn put(&mut self, key: u128, id: u32) {
+        if id as usize >= self.seats.len() {
+            self.seats.resize(id as usize + 1, Seat::OUT);
+        }
+        self.remove(id);
+        self.comings += 1;
+        let coming = self.comings;
+        let comes_first = match self.row.is_empty() {
+            true => self.heap.first().is_none_or(|least| key <= least.key),
+            false => key == self.row_key,
+        };
+        if comes_first {
+            self.row.push_back((coming, id));
+            (self.row_key, self.in_row) = (key, self.in_row + 1);
+            self.seats[id as usize] = Seat { coming, place: ROW };
+            if self.row.len() > 2 * self.in_row + FEW {
+                self.tidy_row();
+            }
+        } else {
+            let entry = Entry { key, coming, id };
+            self.heap.push(entry);
+            self.sift_up(self.heap.len() - 1, entry);
+        }
+    }
+
+    /// Takes out the least.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<u32> {
+        let id = match (self.row.front(), self.heap.first()) {
+            (Some(&(_, id)), None) => id,
+            (Some(&(_, id)), Some(entry)) if self.row_key < entry.key => id,
+            (_, entry) => entry?.id,
+        };
+        self.remove(id);
+        Some(id)
+    }
+
+    /// [`put`](Self::put) of an id that is not in and whose key is not below the least, and [`pop`](Self::pop) of the least by
+    /// then.
+    #[inline]
+    pub(crate) fn put_and_pop(&mut self, key: u128, id: u32) -> u32 {
+        let (Some(least), true) = (self.heap.first().map(|least| least.id), self.row.is_empty()) else {
+            self.put(key, id);
+            return self.pop().unwrap_or(id);
+        };
+        if id as usize >= self.seats.len() {
+            self.seats.resize(id as usize + 1, Seat::OUT);
+        }
+        self.comings += 1;
+        self.seats[least as usize] = Seat::OUT;
+        self.sift_down(0, Entry { key, coming: self.comings, id });
+        least
+    }
+
+    /// Takes `id` out, if it is in.
+    #[inline]
+    fn remove(&mut self, id: u32) {
+        let seat = core::mem::replace(&mut self.seats[id as usize], Seat::OUT);
+        match seat.place {
+            OUT => {}
+            ROW => {
+                self.in_row -= 1;
+                while let Some(&(coming, id)) = self.row.front()
+                    && !self.seats[id as usize].is_in_row(coming)
+                {
+                    self.row.pop_front();
+                }
+            }
+            place => self.remove_from_heap(place as usize),
+        }
+    }
+
+    /// Drops what was moved elsewhere.
+    #[cold]
+    fn tidy_row(&mut self) {
+        let seats = &self.seats;
+        self.row.retain(|&(coming, id)| seats[id as usize].is_in_row(coming));
+    }
+
+    fn remove_from_heap(&mut self, place: usize) {
+        let Some(last) = self.heap.pop() else { return };
+        match self.heap.get(place) {
+            None => {} // it was the last itself
+            Some(&removed) if last < removed => self.sift_up(place, last),
+            Some(_) => self.sift_down(place, last),
+        }
+    }
+
+    /// Gives memory back but that of `ids` ids, where none is in.
+    pub(crate) fn shrink_to(&mut self, ids: usize) {
+        let most = self.seats.capacity().max(self.heap.capacity()).max(self.row.capacity());
+        if self.len() == 0 && most > ids {
+            self.seats.clear();
+            self.seats.shrink_to(ids);
+            self.heap.shrink_to(ids);
+            self.row.shrink_to(ids);
+        }
+    }
+
+    /// Finds the place of `entry` from the free place `place` upwards.
+    fn sift_up(&mut self, mut place: usize, entry: Entry) {
+        while place > 0 {
+            let parent = (place - 1) / CHILDREN;
+            if self.heap[parent] < entry {
+                break;
+            }
+            self.set(place, self.heap[parent]);
+            place = parent;
+        }
+        self.set(place, entry);
+    }
+
+    /// Finds the place of `entry` from the free place `place` downwards.
+    fn sift_down(&mut self, mut place: usize, entry: Entry) {
+        loop {
+            let first = place * CHILDREN + 1;
+            let children = first..(first + CHILDREN).min(self.heap.len());
+            let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
+            if entry < self.heap[least] {
+                break;
+            }
+            self.set(place, self.heap[least]);
+            place = least;
+        }
+        self.set(place, entry);
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, entry: Entry) {
+        self.heap[place] = entry;
+        self.seats[entry.id as usize] = Seat { coming: entry.coming, place: place as u32 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// The least of the model: key, coming, id.
+    fn least(model: &[(u128, u64, u32)]) -> Option<(u128, u64, u32)> {
+        model.iter().min().copied()
+    }
+
+    #[test]
+    fn agrees_with_a_scan() {
+        let mut random = Random::new(1);
+        let (mut heap, mut model) = (LeastFirst::new(), Vec::new());
+        for step in 0..60_000_u64 {
+            // Few keys, so that there are ties; some of them far away.
+            let key = (random.below(9) as u128) << (60 * random.below(3));
+            let id = random.below(if step / 5_000 % 2 == 0 { 4 } else { 200 }) as u32;
+            let known = model.iter().position(|entry: &(u128, u64, u32)| entry.2 == id);
+            match random.below(4) {
+                0 => {
+                    let expected = least(&model);
+                    assert_eq!(heap.pop(), expected.map(|entry| entry.2));
+                    model.retain(|entry| Some(*entry) != expected);
+                }
+                1 if known.is_none() => {
+                    let key = key.max(least(&model).map_or(0, |entry| entry.0));
+                    model.push((key, step, id));
+                    let expected = least(&model).unwrap();
+                    assert_eq!(heap.put_and_pop(key, id), expected.2);
+                    model.retain(|entry| *entry != expected);
+                }
+                _ => {
+                    heap.put(key, id);
+                    known.map(|at| model.swap_remove(at));
+                    model.push((key, step, id));
+                }
+            }
+            assert_eq!(heap.least(), least(&model).map(|entry| entry.0));
+            assert_eq!(heap.len(), model.len());
+            assert_eq!(heap.contains(id), model.iter().any(|entry| entry.2 == id));
+        }
+    }
+
+    #[test]
+    fn moving_about_takes_no_memory() {
+        let mut ids = LeastFirst::new();
+        ids.put(1, 0);
+        for _ in 0..100_000 {
+            ids.put(1, 1);
+            ids.put(2, 2);
+        }
+        assert!(ids.row.len() <= 2 * ids.in_row + FEW + 1, "{}", ids.row.len());
+        assert_eq!([ids.pop(), ids.pop(), ids.pop(), ids.pop()], [Some(0), Some(1), Some(2), None]);
+        assert!(ids.row.is_empty() && ids.heap.is_empty());
+    }
+
+    #[test]
+    fn gives_memory_back_when_it_is_empty() {
+        let mut heap = LeastFirst::new();
+        (0..10_000).for_each(|id| heap.put(u128::from(id % 7), id));
+        heap.shrink_to(64);
+        assert_eq!(heap.len(), 10_000, "it is not empty");
+        let order: Vec<u32> = core::iter::from_fn(|| heap.pop()).collect();
+        let mut expected: Vec<u32> = (0..10_000).collect();
+        expected.sort_by_key(|id| id % 7);
+        assert_eq!(order, expected, "first come, first served at equal keys");
+        heap.shrink_to(64);
+        assert!(heap.heap.capacity() <= 64 && heap.seats.capacity() <= 64 && heap.row.capacity() <= 64);
+        assert!(!heap.contains(9_999));
+        heap.put(1, 9_999);
+        assert_eq!(heap.pop(), Some(9_999));
+    }
+}

@@ -1,0 +1,297 @@
+//! [`FairGroups`]: start-time fair queueing over groups.
+
+mod choice;
+mod place;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use core::fmt;
+
+use crate::parts::debts::{Debt, Debts};
+use crate::parts::fair_turns::patience;
+use crate::parts::least_first::LeastFirst;
+use crate::parts::task_lists::TaskLists;
+use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use place::Place;
+use turn::Turn;
+
+/// The default quantum.
+const QUANTUM_NS: u64 = 16_384;
+
+/// Memory for so many tasks and groups stays when a queue has drained. What a larger burst took is given back.
+const KEPT: usize = 65_536;
+
+/// Each group gets its share of the queue by weight, however many tasks it has and whatever it had before.
+///
+/// For tenants. A group has the [weight](Attributes::weight) that it was opened with; a task without a group is a group of its
+/// own, of weight 1. Inside a group, the order of becoming ready.
+///
+/// This is start-time fair queueing (Goyal, Vin and Cheng, *Start-time fair queueing: a scheduling algorithm for integrated
+/// services packet switching networks*, SIGCOMM 1996), with turns in place of packets.
+///
+/// # Order
+///
+/// Each group has a *virtual runtime* v: what it has received, divided by its weight. The group of the least v has the next
+/// *turn*; at equal v, the one that came first. The turn ends when the group has received the *quantum* (16,384 ns, see
+/// [`with_quantum_ns`](FairGroups::with_quantum_ns)) or has no ready task. So short polls are compared once in a turn, and
+/// polls longer than the quantum each time. A poll counts for a nanosecond at least.
+///
+/// *Virtual time* V is the v at which the turn under way began. It never falls. A group that becomes ready is placed at V, or at
+/// its own v where that is greater: it hoards nothing while it is idle, and what it has received beyond its due it owes still.
+/// When the queue has [drained](Scheduler::drained), V comes to the greatest v, and nothing is owed.
+///
+/// - **Another weight** counts from then on. The group owes as much service as before.
+/// - **A group that is opened again** under the same key owes what it owed when it closed, unless V has passed that.
+/// - **A new group under the index** of one that has closed owes what that one owed, unless V has passed it. Otherwise a stream
+///   of new groups would go before all others for ever.
+///
+/// # Promises
+///
+/// L is the longest turn: less than the quantum and the longest poll together. A closed group *exists* until V has passed what
+/// it owed, or its index is used again. W is the greatest sum of the weights of all groups that exist at a time, n the most that
+/// exist. (The drop of an aborted task's future is charged when it comes, also to a group that has no turn: it adds to L.)
+///
+/// 1. **Two groups that always have work**, and whose weights w and w' stay, receive service in proportion: in any stretch of
+///    time, after any history, | s/w − s'/w' | ≤ L/w + L/w'.
+/// 2. **A group that always has work** receives at least t·w/W − (w/W)·(n − 1)·L − (1 − w/W)·L of any t that goes to the queue,
+///    whatever the others do: sleep, wake, come, leave, come back, change their weights.
+/// 3. **A group that owes nothing** and becomes ready waits for the turn under way, and for those that stand at V exactly and
+///    came before it: as a rule for L, and for (n − 1)·L at worst. No group owes more than L. One that owes as much waits
+///    besides until each other, of weight w', has received L·w'/w and a turn.
+///
+/// *Proof.* A turn begins at the least v of all that are ready, which is V from then on. So V never falls; a ready group has
+/// v ≥ V; and for every group w·(v − V) ≤ L, as v moves in turns only, by L/w at most. A change of weight and what a new group
+/// takes over do not change that. Let v count each poll, also inside a turn. Then v − v' is between −L/w' and L/w, and in 1
+/// there is the difference of two such values. For 2 let z = w·max(0, v − V), at most L. While V moves by ΔV, a group receives
+/// s ≤ w·ΔV + Δz; with equality if it always has work. Over all groups, t ≤ W·ΔV + (n − 1)·L + Δz, where Δz is that of the
+/// group itself and at least −L. So s = w·ΔV + Δz ≥ (w/W)·(t − (n − 1)·L) + (1 − w/W)·Δz. ∎ (Service is divided exactly, and
+/// rounded up to 2⁻⁴⁰ ns once a turn.)
+///
+/// # Cost
+///
+/// A poll inside a turn is O(1): two comparisons and an addition, and two links where the group has other ready tasks. To choose
+/// between *G* ready groups at the end of a turn is O(log *G*), and so is to place a group that becomes ready; where it comes to
+/// stand at the least v of all, as one that owes nothing, it is O(1), and so is to choose it. Nothing is hashed.
+/// To close a group in debt, and to open it again, is O(log *D*) in the number of such debts, which are forgotten as V passes
+/// them. Memory is some 110 bytes for each group index in use, and 8 for each task slot.
+///
+/// ```
+/// use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
+///
+/// let mut fair = FairGroups::new();
+/// let weights = [1, 3];
+/// for (index, weight) in weights.into_iter().enumerate() {
+///     let attributes = Attributes::new().with_weight(Share::new(weight)?);
+///     fair.group_opened(GroupId::new(index as u32), index as u64, &attributes);
+/// }
+/// // Two tasks each, which yield after 50 µs.
+/// let task = |slot: u32| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot / 2) };
+/// (0..4).for_each(|slot| fair.push(task(slot), Ready::Spawned));
+/// let mut polls = [0; 2];
+/// for _ in 0..400 {
+///     let popped = task(fair.pop().unwrap().slot() as u32);
+///     polls[popped.group.index()] += 1;
+///     fair.served(popped, 50_000);
+///     fair.push(popped, Ready::Yielded);
+/// }
+/// assert_eq!(polls, [100, 300]);
+/// # Ok::<(), clockworker_schedulers::ShareError>(())
+/// ```
+#[derive(Clone)]
+pub struct FairGroups {
+    /// By group index.
+    places: Vec<Place>,
+    tasks: TaskLists,
+    /// The groups that have ready tasks, but for the one that has the turn, by virtual runtime.
+    waiting: LeastFirst,
+    turn: Turn,
+    /// V, as of the turn before, or of this one where it was interrupted.
+    virtual_time: u128,
+    /// The greatest virtual runtime.
+    furthest: u128,
+    /// What closed groups owed.
+    debts: Debts,
+    quantum_ns: u64,
+    /// The most that a group has owed.
+    most_owed_ns: u64,
+    greatest_weight: Share,
+}
+
+impl FairGroups {
+    /// Makes an empty one with a quantum of 16,384 ns.
+    pub const fn new() -> Self {
+        Self {
+            places: Vec::new(),
+            tasks: TaskLists::new(),
+            waiting: LeastFirst::new(),
+            turn: Turn::OPEN,
+            virtual_time: 0,
+            furthest: 0,
+            debts: Debts::new(),
+            quantum_ns: QUANTUM_NS,
+            most_owed_ns: 0,
+            greatest_weight: Share::MIN,
+        }
+    }
+
+    /// Sets the quantum: what a group receives, in nanoseconds, before it is compared with the others. With 0 it is compared
+    /// after each poll.
+    ///
+    /// A longer one spares comparisons where polls are short, and makes the other groups wait for longer.
+    #[must_use]
+    pub const fn with_quantum_ns(self, ns: u64) -> Self {
+        // (Not by `..self`, which would drop what it replaces.)
+        let mut fair = self;
+        fair.quantum_ns = ns;
+        fair
+    }
+
+    /// The quantum, in nanoseconds.
+    pub const fn quantum_ns(&self) -> u64 {
+        self.quantum_ns
+    }
+
+    /// What `group` has received beyond its due, in nanoseconds: it is served again when the others have had theirs. 0 for one
+    /// that is unknown.
+    pub fn owes_ns(&self, group: GroupId) -> u64 {
+        let Some(mut place) = self.places.get(group.index()).copied() else { return 0 };
+        if self.turn.is_of(group.index() as u32) {
+            place.charge(self.turn.spent_ns());
+        }
+        place.owes_ns(self.virtual_time())
+    }
+}
+
+impl Default for FairGroups {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scheduler for FairGroups {
+    #[inline]
+    fn push(&mut self, task: Task, _why: Ready) {
+        let index = task.group.index() as u32;
+        let at = index as usize;
+        if at >= self.places.len() {
+            self.grow(at);
+        }
+        let tasks = &mut self.places[at].tasks;
+        let was_empty = tasks.is_empty();
+        self.tasks.push_back(tasks, task.id);
+        if was_empty && !self.turn.is_of(index) {
+            self.wait(index);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<TaskId> {
+        if let Some(index) = self.turn.going_on()
+            && let Some(task) = self.take(index)
+        {
+            return Some(task);
+        }
+        self.pop_next()
+    }
+
+    #[inline]
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        let index = task.group.index() as u32;
+        if self.turn.going_on() == Some(index)
+            && let Some(place) = self.places.get(index as usize)
+            && place.tasks.is_empty()
+        {
+            return Some(task.id); // it goes on
+        }
+        self.push(task, Ready::Yielded);
+        self.pop()
+    }
+
+    #[inline]
+    fn served(&mut self, task: Task, service_ns: u64) {
+        let index = task.group.index() as u32;
+        let service_ns = service_ns.max(1);
+        if self.turn.is_of(index) {
+            self.turn.spend(service_ns);
+        } else {
+            self.served_outside(index, service_ns);
+        }
+    }
+
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        let index = group.index() as u32;
+        self.place_mut(index).key = Some(key);
+        self.reweigh(index, attributes.weight);
+        if let Some(debt) = self.debts.take(key) {
+            let now = self.virtual_time();
+            self.place_mut(index).take_over(debt, now);
+            self.replace(index);
+        }
+    }
+
+    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        let index = group.index() as u32;
+        if self.place_mut(index).weight == attributes.weight {
+            return;
+        }
+        if self.turn.is_of(index) {
+            self.end_turn(); // which was counted by the old weight
+        }
+        self.reweigh(index, attributes.weight);
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        let index = group.index() as u32;
+        self.leave_turn(index);
+        let now = self.virtual_time();
+        let place = self.place_mut(index);
+        let Place { v, weight, .. } = *place;
+        if let Some(key) = place.key.take()
+            && v > now
+        {
+            self.debts.put(key, Debt { v, weight }, now);
+        }
+    }
+
+    fn drained(&mut self) {
+        if self.waiting.len() > 0
+            || self.turn.group().is_some_and(|index| !self.place_mut(index).tasks.is_empty())
+        {
+            return;
+        }
+        self.forgive();
+        self.tasks.shrink_to(KEPT);
+        self.waiting.shrink_to(KEPT);
+        if self.places.capacity() > KEPT {
+            self.forget_places();
+        }
+    }
+
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let place = self.places.get(self.turn.going_on()? as usize)?;
+        self.tasks.nth(place.tasks, ahead)
+    }
+
+    /// By what is waited for at worst ([Promises](FairGroups#promises)), as a poll counts for a nanosecond at least. It grows
+    /// with the greatest weight, and with the longest turn so far.
+    fn patience(&self, tasks: usize) -> Option<u64> {
+        let owed_ns = self.most_owed_ns.max(self.turn.spent_ns());
+        let others =
+            u64::from(self.greatest_weight.get()).saturating_mul(owed_ns).saturating_add(self.quantum_ns);
+        let between_turns = others.saturating_add(1).saturating_mul(self.places.len().max(1) as u64);
+        Some(patience(between_turns.saturating_mul(tasks.max(1) as u64)))
+    }
+}
+
+impl fmt::Debug for FairGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FairGroups")
+            .field("quantum_ns", &self.quantum_ns)
+            .field("turn", &self.turn.group())
+            .field("waiting_groups", &self.waiting.len())
+            .field("debts", &self.debts.len())
+            .finish_non_exhaustive()
+    }
+}

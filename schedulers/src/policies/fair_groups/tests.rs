@@ -1,0 +1,108 @@
+//! What is seen from inside alone: memory, and numbers at the ends of their ranges.
+
+use super::*;
+
+const CENTURY_NS: u64 = 3_155_760_000_000_000_000;
+
+fn task(slot: u32, group: u32) -> Task {
+    Task { id: TaskId::new(slot, 0), group: GroupId::new(group) }
+}
+
+fn poll(fair: &mut FairGroups, group: u32, service_ns: u64) -> u32 {
+    let slot = fair.pop().unwrap().slot() as u32;
+    fair.served(task(slot, group), service_ns);
+    slot
+}
+
+/// Beside one that always works, each lives for a poll and closes in debt. Two at a time, under two indices.
+#[test]
+fn a_million_short_lived_tenants_leave_nothing_behind() {
+    let mut fair = FairGroups::new();
+    fair.push(task(0, 0), Ready::Spawned);
+    let mut most = 0;
+    for key in 0..1_000_000 {
+        let index = 1 + key as u32 % 2;
+        fair.group_opened(GroupId::new(index), key, &Attributes::new());
+        fair.push(task(index, index), Ready::Spawned);
+        while poll(&mut fair, 0, 0) == 0 {
+            // It was charged for a nanosecond of its own. Now for its poll.
+            fair.served(task(0, 0), 8_000);
+            fair.push(task(0, 0), Ready::Yielded);
+        }
+        fair.served(task(index, index), 5_000);
+        fair.finished(task(index, index));
+        fair.group_closed(GroupId::new(index));
+        most = most.max(fair.debts.len());
+    }
+    assert_eq!((fair.places.len(), fair.waiting.len()), (3, 1));
+    assert!((2..=128).contains(&most), "{most} debts");
+    assert_eq!(poll(&mut fair, 0, 1), 0);
+    fair.drained();
+    assert_eq!(fair.debts.len(), 0);
+}
+
+#[test]
+fn what_a_burst_took_is_given_back() {
+    let mut fair = FairGroups::new();
+    let groups = 3 * KEPT as u32;
+    fair.group_opened(GroupId::new(7), 7, &Attributes::new().with_weight(Share::MAX));
+    (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
+    (0..groups).for_each(|slot| assert_eq!(poll(&mut fair, slot, 10), slot));
+    assert_eq!(fair.pop(), None);
+    assert!(fair.places.capacity() >= groups as usize && fair.tasks.capacity() >= groups as usize);
+    fair.drained();
+    assert!(fair.places.capacity() <= KEPT && fair.tasks.capacity() <= KEPT);
+    let place = fair.places[7];
+    assert_eq!((fair.places.len(), place.key, place.weight), (8, Some(7), Share::MAX), "it is open");
+    // And it goes on as before.
+    (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
+    assert_eq!(fair.pop(), Some(task(0, 0).id));
+}
+
+#[test]
+fn a_queue_that_drains_often_keeps_its_memory() {
+    let mut fair = FairGroups::new();
+    (0..1_000).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
+    (0..1_000).for_each(|slot| _ = poll(&mut fair, slot, 10));
+    let capacities = (fair.places.capacity(), fair.tasks.capacity());
+    fair.drained();
+    assert_eq!((fair.places.capacity(), fair.tasks.capacity()), capacities);
+}
+
+/// Polls of a month, of the least weight and of the greatest, until a hundred years are over, and then turns as ever.
+#[test]
+fn after_a_hundred_years_the_order_is_the_same() {
+    let mut fair = FairGroups::new();
+    for (group, weight) in [(0, Share::MIN), (1, Share::MAX), (2, Share::MIN)] {
+        fair.group_opened(GroupId::new(group), group.into(), &Attributes::new().with_weight(weight));
+        fair.push(task(group, group), Ready::Spawned);
+    }
+    let month_ns = CENTURY_NS / 1_200;
+    for _ in 0..1_200 {
+        let group = fair.pop().unwrap().slot() as u32;
+        fair.served(task(group, group), month_ns);
+        fair.push(task(group, group), Ready::Yielded);
+    }
+    assert_eq!(fair.owes_ns(GroupId::new(1)), month_ns, "its last poll");
+    // The other two owe a month each, which is a million months of the first.
+    for _ in 0..1_000 {
+        assert_eq!(poll(&mut fair, 1, 1_000_000), 1);
+        fair.push(task(1, 1), Ready::Yielded);
+    }
+    let ahead = |group: usize| fair.places[group].v - fair.virtual_time();
+    assert!(ahead(0) <= u128::from(month_ns) << 40 && ahead(2) <= u128::from(month_ns) << 40);
+}
+
+#[test]
+fn polls_without_end_saturate() {
+    let mut fair = FairGroups::new();
+    fair.push(task(0, 0), Ready::Spawned);
+    fair.push(task(1, 1), Ready::Spawned);
+    for _ in 0..100 {
+        let group = fair.pop().unwrap().slot() as u32;
+        fair.served(task(group, group), u64::MAX);
+        fair.served(task(group, group), u64::MAX);
+        fair.push(task(group, group), Ready::Yielded);
+    }
+    assert_eq!(fair.patience(2), Some(u64::MAX));
+}

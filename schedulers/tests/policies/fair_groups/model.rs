@@ -1,0 +1,282 @@
+//! `FairGroups` beside its definition, in exact arithmetic: everything is found by scanning, each poll is charged when it ends,
+//! and nothing is ever forgotten that is owed.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Task, TaskId};
+
+use super::world::{End, Random, World};
+
+const QUANTUM_NS: u64 = 500;
+
+/// Bits after the binary point of the model. Weights are powers of two, so that all quotients are exact.
+const BITS: u32 = 64;
+
+/// Bits that `FairGroups` has.
+const ITS_BITS: u32 = 40;
+
+#[derive(Clone, Default)]
+struct Group {
+    v: u128,
+    weight: u128,
+    key: Option<u64>,
+    tasks: VecDeque<TaskId>,
+    /// When it came to where it waits.
+    came: u64,
+}
+
+/// The turn under way: whose, where it began, what was received, whether it is over.
+#[derive(Clone, Copy)]
+struct Turn {
+    group: u32,
+    start: u128,
+    received_ns: u64,
+    over: bool,
+}
+
+#[derive(Default)]
+struct Model {
+    groups: BTreeMap<u32, Group>,
+    /// By key, v and weight of those that closed.
+    closed: BTreeMap<u64, (u128, u128)>,
+    now: u128,
+    comings: u64,
+    turn: Option<Turn>,
+    /// Whether some number was not exact.
+    is_inexact: bool,
+}
+
+impl Model {
+    fn group(&mut self, group: GroupId) -> &mut Group {
+        let new = Group { weight: 1, ..Group::default() };
+        self.groups.entry(group.index() as u32).or_insert(new)
+    }
+
+    fn has_turn(&self, group: GroupId) -> bool {
+        self.turn.is_some_and(|turn| turn.group == group.index() as u32)
+    }
+
+    /// `service` / `weight`, both in units of the model.
+    fn divide(&mut self, service: u128, weight: u128) -> u128 {
+        let quotient = service / weight;
+        let step = 1 << (BITS - ITS_BITS);
+        self.is_inexact |= quotient * weight != service || !quotient.is_multiple_of(step);
+        quotient
+    }
+
+    fn come(&mut self, group: GroupId) {
+        self.comings += 1;
+        let (came, now) = (self.comings, self.now);
+        let group = self.group(group);
+        (group.came, group.v) = (came, group.v.max(now));
+    }
+
+    fn set_weight(&mut self, group: GroupId, weight: u128) {
+        let now = self.now;
+        let Group { v, weight: was, .. } = *self.group(group);
+        let owed = self.divide(v.saturating_sub(now) * was, weight);
+        let group = self.group(group);
+        (group.v, group.weight) = (now + owed, weight);
+    }
+
+    fn leave_turn(&mut self, group: GroupId) {
+        if self.has_turn(group) {
+            self.turn = None;
+        }
+    }
+
+    fn push(&mut self, task: Task) {
+        let becomes_ready = self.group(task.group).tasks.is_empty();
+        self.group(task.group).tasks.push_back(task.id);
+        if becomes_ready && !self.has_turn(task.group) {
+            self.come(task.group);
+        }
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        if let Some(Turn { group, received_ns, over, .. }) = self.turn {
+            let id = GroupId::new(group);
+            let has_tasks = !self.group(id).tasks.is_empty();
+            if has_tasks && !over && received_ns < QUANTUM_NS {
+                return self.group(id).tasks.pop_front();
+            }
+            self.turn = None;
+            if has_tasks {
+                self.come(id);
+            }
+        }
+        let ready = self.groups.iter().filter(|(_, group)| !group.tasks.is_empty());
+        let (&group, _) = ready.min_by_key(|(_, group)| (group.v, group.came))?;
+        let start = self.groups[&group].v;
+        self.turn = Some(Turn { group, start, received_ns: 0, over: false });
+        self.groups.get_mut(&group)?.tasks.pop_front()
+    }
+
+    fn served(&mut self, task: Task, service_ns: u64) {
+        let service_ns = service_ns.max(1);
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == task.group.index() as u32) {
+            turn.received_ns += service_ns;
+            self.now = self.now.max(turn.start);
+        } else {
+            let waits = !self.group(task.group).tasks.is_empty();
+            let came = self.comings + 1;
+            self.come(task.group);
+            if !waits {
+                self.comings = came;
+            }
+        }
+        let weight = self.group(task.group).weight;
+        let moved = self.divide(u128::from(service_ns) << BITS, weight);
+        self.group(task.group).v += moved;
+    }
+
+    fn opened(&mut self, group: GroupId, key: u64, weight: u128) {
+        self.leave_turn(group);
+        self.set_weight(group, weight);
+        self.group(group).key = Some(key);
+        if let Some((v, was)) = self.closed.remove(&key) {
+            let owed = v.saturating_sub(self.now) * was;
+            let v = self.now + self.divide(owed, weight);
+            let group = self.group(group);
+            group.v = group.v.max(v);
+        }
+    }
+
+    fn changed(&mut self, group: GroupId, weight: u128) {
+        if self.group(group).weight == weight {
+            return;
+        }
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == group.index() as u32) {
+            turn.over = true;
+        }
+        self.set_weight(group, weight);
+        self.comings += 1;
+        let came = self.comings;
+        self.group(group).came = came;
+    }
+
+    fn closed(&mut self, group: GroupId) {
+        self.leave_turn(group);
+        let Group { v, weight, key, .. } = self.group(group).clone();
+        self.group(group).key = None;
+        if let Some(key) = key {
+            self.closed.insert(key, (v, weight));
+        }
+    }
+
+    fn drained(&mut self) {
+        self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
+        self.closed.clear();
+    }
+
+    fn owes_ns(&self, group: GroupId) -> u64 {
+        let group = &self.groups[&(group.index() as u32)];
+        (group.v.saturating_sub(self.now) * group.weight).div_ceil(1 << BITS) as u64
+    }
+}
+
+/// Both, held to each other at each call.
+struct Both {
+    fair: FairGroups,
+    model: Model,
+    compared: u64,
+}
+
+impl Both {
+    fn agree(&mut self, popped: Option<TaskId>, expected: Option<TaskId>) -> Option<TaskId> {
+        if !self.model.is_inexact {
+            assert_eq!(popped, expected);
+            for &group in self.model.groups.keys() {
+                let group = GroupId::new(group);
+                assert_eq!(self.fair.owes_ns(group), self.model.owes_ns(group), "{group:?}");
+            }
+            self.compared += 1;
+        }
+        popped
+    }
+}
+
+impl Scheduler for Both {
+    fn push(&mut self, task: Task, why: Ready) {
+        self.fair.push(task, why);
+        self.model.push(task);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        let (popped, expected) = (self.fair.pop(), self.model.pop());
+        self.agree(popped, expected)
+    }
+
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        self.model.push(task);
+        let (popped, expected) = (self.fair.push_pop(task), self.model.pop());
+        self.agree(popped, expected)
+    }
+
+    fn served(&mut self, task: Task, service_ns: u64) {
+        self.fair.served(task, service_ns);
+        self.model.served(task, service_ns);
+    }
+
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        self.fair.group_opened(group, key, attributes);
+        self.model.opened(group, key, attributes.weight.get().into());
+    }
+
+    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        self.fair.group_changed(group, attributes);
+        self.model.changed(group, attributes.weight.get().into());
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        self.fair.group_closed(group);
+        self.model.closed(group);
+    }
+
+    fn drained(&mut self) {
+        self.fair.drained();
+        self.model.drained();
+    }
+}
+
+/// One step of whatever tenants and the outside world may do.
+fn step(world: &mut World<Both>, random: &mut Random) {
+    let key = random.below(6);
+    let weight = random.pick(&[1, 1, 2, 4]);
+    match random.below(40) {
+        0..3 => world.join(key, weight, 1 + random.below(2) as usize),
+        3 => world.change(key, weight),
+        4 => world.abort(key, random.below(700)),
+        5..12 => _ = world.wake(key),
+        _ => {
+            let end = random.pick(&[
+                End::Yields,
+                End::Yields,
+                End::Yields,
+                End::Sleeps,
+                End::Sleeps,
+                End::Finishes,
+            ]);
+            let service_ns = random.pick(&[0, 1, 40, 100, 100, 499, 500, 501, 1_000]);
+            world.poll(|_| (service_ns, end));
+        }
+    }
+}
+
+#[test]
+fn each_decision_is_that_of_the_definition() {
+    let mut compared = 0;
+    for seed in 0..600 {
+        let both = Both {
+            fair: FairGroups::new().with_quantum_ns(QUANTUM_NS),
+            model: Model::default(),
+            compared: 0,
+        };
+        let (mut world, mut random) = (World::new(both), Random(seed));
+        for _ in 0..400 {
+            step(&mut world, &mut random);
+        }
+        compared += world.policy.compared;
+    }
+    assert!(compared > 60_000, "{compared}");
+}
