@@ -31,7 +31,10 @@
 //! let broken = Laws::new(|| Lifo(Vec::new())).check().unwrap_err();
 //! assert_eq!(broken.law(), Law::BoundedWait);
 //! ```
+//!
+//! [`EqualService`] is a law that policies may promise besides.
 
+mod equal_service;
 mod load;
 mod oracle;
 mod twins;
@@ -39,6 +42,7 @@ mod world;
 
 use core::fmt;
 
+pub use equal_service::{EqualReport, EqualService, History, Unequal};
 pub use load::Load;
 pub use oracle::{EevdfOracle, OracleQueue};
 
