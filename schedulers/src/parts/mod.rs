@@ -3,8 +3,15 @@
 pub(crate) mod arrival_order;
 pub(crate) mod attained;
 pub(crate) mod bitmap;
+pub(crate) mod bucket_entry;
 pub(crate) mod buckets;
+pub(crate) mod elders;
 pub(crate) mod fair_turns;
+pub(crate) mod half_life;
+pub(crate) mod ledger;
 pub(crate) mod levels;
+pub(crate) mod links;
+pub(crate) mod occasions;
+pub(crate) mod remembered;
 pub(crate) mod rings;
 pub(crate) mod tournament;

@@ -1,6 +1,8 @@
 //! The policies inside a queue, each in its documented order.
 
 mod arrival_fifo;
+mod fair_turns;
+mod forgetting;
 mod las;
 mod patience;
 mod qlas;
