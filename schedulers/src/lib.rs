@@ -12,14 +12,15 @@
 //! # The policies
 //!
 //! *R* is the number of ready tasks, *L* of unfinished ones, *G* of groups, *N* = 32 unless configured, and the wait is
-//! the most pops that a ready task can see before it is popped itself.
+//! the most pops that a ready task can see before it is popped itself; under [`Las`], [`Qlas`] and [`Serpt`] where polls take equally
+//! long, else it is that in [service](FairTurns#when-the-next-one-comes).
 //!
 //! | Policy | Order | Push and pop | Reads a clock | Wait |
 //! |---|---|---|---|---|
 //! | [`WokenFirst`] | woken before yielded, else of becoming ready | O(1) | no | 32·*R* |
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
 //! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
-//! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
+//! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals; half is forgotten with each second of service | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
 //! | [`Priority`] | highest priority first, as was said of the task or its group; FIFO among equals | O(1) | no | *N*·*R*, where low levels have long polls 1,024·*N*·*R* |
@@ -32,6 +33,7 @@
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
 //! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first. [`Priority`] where it is known beforehand
 //! what goes before what, [`Deadline`] where it is known by when.
+//! Tenants that always have work get equal service under [`Las`], and under [`Qlas`] and [`Serpt`] if they are sixteen at most.
 //!
 //! # Your own policy
 //!

@@ -1,22 +1,23 @@
 //! Every policy under the laws, with its documented order and its documented bound.
 
+#[path = "laws/equal_service.rs"]
+mod equal_service;
+#[path = "laws/turns_model.rs"]
+mod turns_model;
+
 use core::cell::RefCell;
 use core::num::NonZeroU32;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use clockworker_schedulers::laws::{Candidate, EqualService, Law, Laws, Moment};
+use clockworker_schedulers::laws::{Candidate, Crowd, EqualService, Law, Laws, Moment};
 use clockworker_schedulers::{
     ArrivalFifo, FairGroups, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
     TaskId, WokenFirst,
 };
+use turns_model::{TurnsModel, fair, within};
 
 const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
-
-/// Whether this pop is one of the fair turns, to which the usual order does not apply.
-fn fair(moment: &Moment<'_>) -> bool {
-    moment.pops.is_multiple_of(32)
-}
 
 /// Whether what was popped has the least `key` of all that was ready.
 fn least<K: Ord>(moment: &Moment<'_>, key: impl Fn(&Candidate) -> K) -> bool {
@@ -48,7 +49,7 @@ fn woken_first() {
 fn arrival_fifo() {
     obeys("ArrivalFifo", || {
         Laws::new(ArrivalFifo::new)
-            .order(|moment| fair(moment) || least(moment, |task| task.arrival))
+            .order(|moment| moment.pops.is_multiple_of(32) || least(moment, |task| task.arrival))
             .waits_at_most(|crowd| 2 * 32 * crowd.tasks as u64)
     });
 }
@@ -56,8 +57,7 @@ fn arrival_fifo() {
 /// Which task `Las` is to pop, from its documentation alone.
 struct LasModel {
     resolution_ns: u64,
-    /// Each such pop is a fair turn; 0 for none.
-    every: u64,
+    turns: TurnsModel,
     /// Number of the last task to become ready.
     newest: u64,
     /// When each group was last popped from: after which task became ready, and the number of the pop.
@@ -67,8 +67,8 @@ struct LasModel {
 }
 
 impl LasModel {
-    fn new(resolution_ns: u64, every: u64) -> Self {
-        Self { resolution_ns, every, newest: 0, popped: HashMap::new(), cursor: 0 }
+    fn new(resolution_ns: u64, every: i64) -> Self {
+        Self { resolution_ns, turns: TurnsModel::new(every), newest: 0, popped: HashMap::new(), cursor: 0 }
     }
 
     /// What the bucket begins with: the seven leading bits, but no finer than the resolution.
@@ -91,7 +91,7 @@ impl LasModel {
                 *first = *task;
             }
         }
-        if self.every > 0 && moment.pops.is_multiple_of(self.every) {
+        if self.turns.is_fair(moment) {
             let next = foremost.range(self.cursor + 1..).chain(&foremost).next();
             self.cursor = *next.unwrap().0;
             return *next.unwrap().1;
@@ -101,7 +101,7 @@ impl LasModel {
 
     fn allows(&mut self, moment: &Moment<'_>) -> bool {
         if moment.pops == 1 {
-            *self = Self::new(self.resolution_ns, self.every); // another load, a fresh policy
+            *self = Self::new(self.resolution_ns, self.turns.every()); // another load, a fresh policy
         }
         let newest = moment.ready.iter().map(|task| task.became_ready).max();
         self.newest = self.newest.max(newest.unwrap());
@@ -112,7 +112,7 @@ impl LasModel {
 }
 
 /// The law that each pop be the one that the model expects.
-fn las_order(resolution_ns: u64, every: u64) -> impl Fn(&Moment<'_>) -> bool {
+fn las_order(resolution_ns: u64, every: i64) -> impl Fn(&Moment<'_>) -> bool {
     let model = RefCell::new(LasModel::new(resolution_ns, every));
     move |moment| model.borrow_mut().allows(moment)
 }
@@ -120,16 +120,22 @@ fn las_order(resolution_ns: u64, every: u64) -> impl Fn(&Moment<'_>) -> bool {
 #[test]
 fn las() {
     obeys("Las", || {
-        Laws::new(Las::new)
+        Laws::new(|| Las::new().without_half_life())
             .order(las_order(1_024, 32))
             // At most all the ready tasks are ahead in its own group.
-            .waits_at_most(|crowd| 32 * (crowd.groups * crowd.ready) as u64)
+            .waits_at_most(|crowd| within(crowd.groups * crowd.ready, 32, crowd))
     });
     obeys("Las to the nanosecond", || {
-        Laws::new(|| Las::new().with_resolution_ns(1)).steps(4_000).order(las_order(1, 32))
+        Laws::new(|| Las::new().without_half_life().with_resolution_ns(1))
+            .steps(4_000)
+            .waits_at_most(|crowd| within(crowd.groups * crowd.ready, 32, crowd))
+            .order(las_order(1, 32))
     });
     obeys("Las to the second", || {
-        Laws::new(|| Las::new().with_resolution_ns(1 << 30)).steps(4_000).order(las_order(1 << 30, 32))
+        Laws::new(|| Las::new().without_half_life().with_resolution_ns(1 << 30))
+            .steps(4_000)
+            .waits_at_most(|crowd| within(crowd.groups * crowd.ready, 32, crowd))
+            .order(las_order(1 << 30, 32))
     });
 }
 
@@ -141,10 +147,55 @@ fn level(attained_ns: u64) -> usize {
 #[test]
 fn qlas() {
     obeys("Qlas", || {
-        Laws::new(Qlas::new)
-            .order(|moment| fair(moment) || least(moment, |task| level(task.attained_ns)))
-            .waits_at_most(|crowd| 32 * 51 * crowd.ready as u64)
+        let fair = fair();
+        Laws::new(|| Qlas::new().without_half_life())
+            .order(move |moment| fair(moment) || least(moment, |task| level(task.attained_ns)))
+            .waits_at_most(|crowd| within(51 * crowd.ready, 32, crowd))
     });
+}
+
+/// A half-life of a millisecond, so that thousands pass while tasks wait.
+#[test]
+fn forgetting_keeps_every_law_but_the_order() {
+    obeys("Las that forgets", || {
+        Laws::new(|| Las::new().with_half_life_ns(0))
+            .waits_at_most(|crowd| within(crowd.groups * crowd.ready, 32, crowd))
+    });
+    obeys("Qlas that forgets", || {
+        Laws::new(|| Qlas::new().with_half_life_ns(0))
+            .waits_at_most(|crowd| within(64 * crowd.ready, 32, crowd))
+    });
+    obeys("Serpt that forgets", || {
+        Laws::new(|| Serpt::new().with_half_life_ns(0).with_memory(NonZeroU32::MIN))
+            .waits_at_most(|crowd| within(64 * (crowd.ready + 1), 32, crowd))
+    });
+}
+
+/// Every other nanosecond goes to fair turns, so the bounds are short enough for the loads to break them.
+#[test]
+fn waits_are_bounded_in_service() {
+    fn turns() -> FairTurns {
+        FairTurns::every(NonZeroU32::new(2).unwrap())
+    }
+    let las = || Las::new().with_fair_turns(turns());
+    let qlas = || Qlas::new().with_fair_turns(turns());
+    let serpt = || Serpt::new().with_fair_turns(turns());
+    let las_waits = |crowd: Crowd| within(crowd.groups * crowd.ready, 2, crowd);
+    let levels_waits = |crowd: Crowd| within(3 * (crowd.ready + 1), 2, crowd);
+    obeys("Las, every other", || Laws::new(las).waits_at_most(las_waits));
+    obeys("Qlas, every other", || Laws::new(qlas).waits_at_most(|crowd| within(51 * crowd.ready, 2, crowd)));
+    obeys("Serpt, every other", || {
+        Laws::new(serpt).waits_at_most(|crowd| within(51 * (crowd.ready + 1), 2, crowd))
+    });
+    let never = || FairTurns::NEVER;
+    // The one that starves has its group and its level to itself.
+    let alone_in_its_group = |crowd: Crowd| within(crowd.groups, 2, crowd);
+    let starved = [
+        Laws::new(|| las().with_fair_turns(never())).steps(100_000).waits_at_most(alone_in_its_group).check(),
+        Laws::new(|| qlas().with_fair_turns(never())).steps(100_000).waits_at_most(levels_waits).check(),
+        Laws::new(|| serpt().with_fair_turns(never())).steps(100_000).waits_at_most(levels_waits).check(),
+    ];
+    assert_eq!(starved.map(|check| check.unwrap_err().law()), [Law::BoundedWait; 3]);
 }
 
 /// A `Serpt` that can be asked for ranks while it is under the laws.
@@ -215,7 +266,7 @@ impl Scheduler for Watched {
 }
 
 /// `Serpt` under the law of its order. `make` makes one that learns fast, so that ranks change while tasks wait.
-fn serpt_by_rank(make: fn() -> Serpt, fair: fn(&Moment<'_>) -> bool) {
+fn serpt_by_rank(make: fn() -> Serpt, fair: impl Fn(&Moment<'_>) -> bool) {
     // Two are made for each load, and the first is the one that is judged.
     let made = RefCell::new(Vec::new());
     let watched = || {
@@ -235,8 +286,9 @@ fn serpt_by_rank(make: fn() -> Serpt, fair: fn(&Moment<'_>) -> bool) {
 #[test]
 fn serpt() {
     // At most 51 levels, with all ready tasks ahead in one, and the first of them passed over once.
-    obeys("Serpt", || Laws::new(Serpt::new).waits_at_most(|crowd| 32 * 51 * (crowd.ready + 1) as u64));
-    serpt_by_rank(|| Serpt::new().with_base_ns(1_024).with_memory(NonZeroU32::MIN), fair);
+    obeys("Serpt", || Laws::new(Serpt::new).waits_at_most(|crowd| within(51 * (crowd.ready + 1), 32, crowd)));
+    let learns_fast = || Serpt::new().without_half_life().with_base_ns(1_024).with_memory(NonZeroU32::MIN);
+    serpt_by_rank(learns_fast, fair());
 }
 
 #[test]
@@ -277,19 +329,22 @@ fn strict_orders_have_no_exceptions() {
             .order(|moment| least(moment, |task| task.arrival))
     });
     obeys("strict Las", || {
-        Laws::new(|| Las::new().with_fair_turns(FairTurns::NEVER))
+        Laws::new(|| Las::new().without_half_life().with_fair_turns(FairTurns::NEVER))
             .may_starve()
             .steps(4_000)
             .order(las_order(1_024, 0))
     });
     obeys("strict Qlas", || {
-        Laws::new(|| Qlas::new().with_fair_turns(FairTurns::NEVER))
+        Laws::new(|| Qlas::new().without_half_life().with_fair_turns(FairTurns::NEVER))
             .may_starve()
             .steps(4_000)
             .order(|moment| least(moment, |task| level(task.attained_ns)))
     });
     serpt_by_rank(
-        || Serpt::new().with_base_ns(1_024).with_memory(NonZeroU32::MIN).with_fair_turns(FairTurns::NEVER),
+        || {
+            let serpt = Serpt::new().without_half_life().with_base_ns(1_024);
+            serpt.with_memory(NonZeroU32::MIN).with_fair_turns(FairTurns::NEVER)
+        },
         |_| false,
     );
 }
@@ -303,7 +358,7 @@ fn fair_turns_all_the_time_keep_every_other_law() {
             .waits_at_most(|crowd| 2 * crowd.tasks as u64)
     });
     obeys("Las, always fair", || {
-        Laws::new(move || Las::new().with_fair_turns(FairTurns::every(always)))
+        Laws::new(move || Las::new().without_half_life().with_fair_turns(FairTurns::every(always)))
             .steps(4_000)
             .order(las_order(1_024, 1))
             .waits_at_most(|crowd| (crowd.groups * crowd.ready) as u64)
@@ -333,7 +388,6 @@ fn strict_policies_starve_and_are_caught() {
 }
 
 /// LAS that forgets to forget: a group index that is used again has the service of its predecessor.
-#[derive(Default)]
 struct Grudging(Las);
 
 impl Scheduler for Grudging {
@@ -351,6 +405,6 @@ impl Scheduler for Grudging {
 
 #[test]
 fn service_that_outlives_its_group_is_caught() {
-    let laws = Laws::new(Grudging::default).order(las_order(1_024, 32));
+    let laws = Laws::new(|| Grudging(Las::new().without_half_life())).order(las_order(1_024, 32));
     assert_eq!(laws.check().unwrap_err().law(), Law::Order);
 }

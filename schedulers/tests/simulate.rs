@@ -293,8 +293,12 @@ const JOBS: u64 = 40_000;
 fn means_are_those_of_the_formulas() {
     let fifo = || Boxed::new(RunnableFifo::new());
     let arrival = || Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER));
-    let las = || Boxed::new(Las::new().with_resolution_ns(512).with_fair_turns(FairTurns::NEVER));
-    let qlas = || Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER));
+    // The formulas know neither fair turns nor forgetting.
+    let las = || {
+        let las = Las::new().with_resolution_ns(512).without_half_life();
+        Boxed::new(las.with_fair_turns(FairTurns::NEVER))
+    };
+    let qlas = || Boxed::new(Qlas::new().without_half_life().with_fair_turns(FairTurns::NEVER));
     let fair = || Boxed::new(FairGroups::new().with_quantum_ns(0));
     let levels = || Discipline::levels_of(&Qlas::new());
     // Polls of exponential jobs may be of any length.

@@ -373,6 +373,9 @@ fn polls_before<S: Scheduler + 'static>(
     others: impl Fn(&World, Rc<RefCell<u64>>),
 ) -> u64 {
     let w = world(scheduler);
+    // The first pop of all counts as a fair turn, which those that follow would have to wait for.
+    w.queue.spawn(async {});
+    w.sim.drain(&w.ex);
     let (start, polls) = (Signal::new(), Rc::new(RefCell::new(0)));
     let victim = {
         let (sim, start, polls) = (w.sim.clone(), start.clone(), Rc::clone(&polls));

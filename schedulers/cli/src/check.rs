@@ -1,7 +1,7 @@
 //! `simulate --theory`: the simulator, held to the formulas for M/G/1.
 //!
 //! A formula is about a limit: processor sharing and least attained service cut time as finely as one likes. The policies
-//! run with polls of some microseconds here, without fair turns, and what that makes of the mean is inside the 2 %.
+//! run with polls of some microseconds here, without fair turns, and forget nothing; what that makes of the mean is inside the 2 %.
 
 use std::num::NonZeroUsize;
 
@@ -215,8 +215,8 @@ impl Order {
         match self {
             Order::Whole | Order::Sharing => Boxed::new(RunnableFifo::new()),
             Order::Arrival => Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER)),
-            Order::Las => Boxed::new(Las::new().with_fair_turns(FairTurns::NEVER)),
-            Order::Qlas => Boxed::new(Qlas::new().with_fair_turns(FairTurns::NEVER)),
+            Order::Las => Boxed::new(Las::new().without_half_life().with_fair_turns(FairTurns::NEVER)),
+            Order::Qlas => Boxed::new(Qlas::new().without_half_life().with_fair_turns(FairTurns::NEVER)),
         }
     }
 

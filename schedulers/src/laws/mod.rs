@@ -159,7 +159,7 @@ impl<S> fmt::Debug for Laws<'_, S> {
     }
 }
 
-/// What surrounded a task while it waited, for a bound to depend on.
+/// What surrounded a task while it waited, for a bound to depend on. (A bound in service is one in pops that falls to 0.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Crowd {
@@ -169,14 +169,25 @@ pub struct Crowd {
     pub tasks: usize,
     /// The number of group indices that were in use at any time before it was popped.
     pub groups: usize,
+    /// The service of the polls since it became ready, in nanoseconds.
+    pub service_ns: u64,
+    /// The longest poll until now, in nanoseconds.
+    pub longest_poll_ns: u64,
 }
 
 impl Crowd {
+    /// The same, with the service since so much had been had.
+    fn since(self, began_ns: u64) -> Self {
+        Self { service_ns: self.service_ns - began_ns, ..self }
+    }
+
     fn max(self, other: Self) -> Self {
         Self {
             ready: self.ready.max(other.ready),
             tasks: self.tasks.max(other.tasks),
             groups: self.groups.max(other.groups),
+            service_ns: self.service_ns.max(other.service_ns),
+            longest_poll_ns: self.longest_poll_ns.max(other.longest_poll_ns),
         }
     }
 }
@@ -209,6 +220,8 @@ pub struct Moment<'a> {
     pub ready: &'a [Candidate],
     /// Number of this pop in the life of the policy, the first being 1. Pops that gave `None` are not counted.
     pub pops: u64,
+    /// The service of all polls before this pop, in nanoseconds.
+    pub service_ns: u64,
 }
 
 /// What a check that found nothing broken went through.

@@ -23,6 +23,8 @@ struct Wait {
     number: u64,
     /// Pops since.
     pops: u64,
+    /// The service of all polls before.
+    began_ns: u64,
     crowd: Crowd,
 }
 
@@ -62,6 +64,9 @@ pub(super) struct World<'a, S> {
     pushes: u64,
     groups_closed: u64,
     longest_wait: u64,
+    /// The service of all polls.
+    service_ns: u64,
+    longest_poll_ns: u64,
 }
 
 impl<'a, S: Scheduler> World<'a, S> {
@@ -82,6 +87,8 @@ impl<'a, S: Scheduler> World<'a, S> {
             pushes: 0,
             groups_closed: 0,
             longest_wait: 0,
+            service_ns: 0,
+            longest_poll_ns: 0,
         }
     }
 
@@ -133,6 +140,8 @@ impl<'a, S: Scheduler> World<'a, S> {
         let service_ns = part.service_ns(&mut self.random);
         let group = &mut self.groups[task.group.index()];
         group.attained_ns = group.attained_ns.saturating_add(service_ns);
+        self.service_ns += service_ns;
+        self.longest_poll_ns = self.longest_poll_ns.max(service_ns);
         self.policy.served(task, service_ns);
         if self.random.one_in(4) {
             self.wake_someone();
@@ -198,8 +207,9 @@ impl<'a, S: Scheduler> World<'a, S> {
         let Some(allows) = &self.laws.order else { return Ok(()) };
         let ready: Vec<Candidate> = self.slots.iter().filter_map(|slot| self.candidate(slot)).collect();
         let popped = ready.iter().find(|candidate| candidate.id == id);
-        let allowed =
-            popped.is_some_and(|&popped| allows(&Moment { popped, ready: &ready, pops: self.pops }));
+        let allowed = popped.is_some_and(|&popped| {
+            allows(&Moment { popped, ready: &ready, pops: self.pops, service_ns: self.service_ns })
+        });
         if allowed { Ok(()) } else { Err(self.broken(Law::Order, id)) }
     }
 
@@ -223,11 +233,12 @@ impl<'a, S: Scheduler> World<'a, S> {
         self.ready -= 1;
         let exceeds =
             |wait: Wait| self.laws.bound.as_ref().is_some_and(|bound| wait.pops > bound(wait.crowd));
-        let mut late = exceeds(Wait { pops: wait.pops + 1, ..wait }).then_some(popped);
+        let crowd = wait.crowd.max(now.since(wait.began_ns));
+        let mut late = exceeds(Wait { pops: wait.pops + 1, crowd, ..wait }).then_some(popped);
         for slot in &mut self.slots {
             let State::Ready(wait) = &mut slot.state else { continue };
             wait.pops += 1;
-            wait.crowd = wait.crowd.max(now);
+            wait.crowd = wait.crowd.max(now.since(wait.began_ns));
             if exceeds(*wait) {
                 late = late.or(Some(slot.task.id));
             }
@@ -266,7 +277,8 @@ impl<'a, S: Scheduler> World<'a, S> {
     }
 
     fn crowd(&self) -> Crowd {
-        Crowd { ready: self.ready, tasks: self.live, groups: self.groups.len() }
+        let Self { service_ns, longest_poll_ns, .. } = *self;
+        Crowd { ready: self.ready, tasks: self.live, groups: self.groups.len(), service_ns, longest_poll_ns }
     }
 
     fn spawn(&mut self, part: Part) {
@@ -330,8 +342,8 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     fn make_ready(&mut self, slot: usize, why: Ready) {
         self.ready += 1;
-        let crowd = self.crowd();
-        self.slots[slot].state = State::Ready(Wait { why, number: self.pushes, pops: 0, crowd });
+        let (began_ns, crowd) = (self.service_ns, self.crowd().since(self.service_ns));
+        self.slots[slot].state = State::Ready(Wait { why, number: self.pushes, pops: 0, began_ns, crowd });
         self.pushes += 1;
     }
 

@@ -5,19 +5,37 @@ use core::num::NonZeroU32;
 /// What every policy is granted besides its bound on waiting. Polls.
 const SLACK: u64 = 65_536;
 
+/// A pop counts for so much besides the service of its poll. So polls of no time fund fair turns, too.
+pub(crate) const PER_POP_NS: i64 = 256;
+
+/// A poll of a fair turn counts for so much at most, and so much service is owed to fair turns at most, times N − 1.
+pub(crate) const LONGEST_NS: i64 = 1 << 26;
+
 /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many pops.
 pub(crate) const fn patience(pops: u64) -> u64 {
     SLACK.saturating_add(pops)
 }
 
-/// How often a policy pops out of its usual order, so that no task starves: every *N*th pop is a *fair turn*.
+/// How often a policy pops out of its usual order, so that no task starves: these pops are *fair turns*, and have one part in
+/// *N* of the queue's time.
 ///
 /// [`ArrivalFifo`](crate::ArrivalFifo), [`Las`](crate::Las), [`Qlas`](crate::Qlas) and [`Serpt`](crate::Serpt) have them.
 /// Each says to which task a fair turn goes, and what bound on waiting follows.
 ///
-/// Unless told otherwise, *N* is 32. That is three per cent of the pops, so a wrong guess costs the usual order little,
+/// Unless told otherwise, *N* is 32. That is three per cent, so a wrong guess costs the usual order little,
 /// while a starved task of a 20 µs service gets on within a millisecond per competitor. A smaller *N* shortens the longest wait
 /// and dilutes the order.
+///
+/// # When the next one comes
+///
+/// After a fair turn of the *cost* c, other polls of the cost (*N* − 1)·c come before the next. So where all polls take
+/// equally long, every *N*th pop is a fair turn. After a fair turn of 10 ms beside polls of 10 µs it takes 310 ms. After
+/// another poll of 10 ms, some thirty fair turns of 10 µs come in a row. The cost of a poll is its service and 256 ns, so polls
+/// of no time fund fair turns as well; the first pop of all counts as one; and 67 ms (2²⁶ ns) of a fair turn's count at most. A queue that has not had its fair turns, since
+/// one poll was long, catches up on at most 67/(*N* − 1) ms of them.
+///
+/// So with polls of at most *S*, any stretch of *N*·(*m* + 1)·(*S* + 256 ns), in which a pop counts as 256 ns besides its service,
+/// has *m* fair turns; and so has any of 2¹⁸·*N*·(*m* + 1) pops. [`ArrivalFifo`](crate::ArrivalFifo) hears of no service: for it, every *N*th pop is one.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -32,20 +50,18 @@ pub(crate) const fn patience(pops: u64) -> u64 {
 pub struct FairTurns {
     /// *N*; `None` for never.
     every: Option<NonZeroU32>,
-    /// Pops until the next fair turn, that one included.
-    left: u32,
 }
 
 impl FairTurns {
-    /// Every 32nd pop is a fair turn.
+    /// Fair turns have 1/32 of the time.
     pub const DEFAULT: Self = Self::every(NonZeroU32::new(32).unwrap());
 
     /// There are no fair turns: strictly the policy's order, in which tasks may starve.
-    pub const NEVER: Self = Self { every: None, left: 0 };
+    pub const NEVER: Self = Self { every: None };
 
-    /// Every `pops`th pop is a fair turn.
+    /// Fair turns have one part in `pops` of the time: every so many pops where polls take equally long.
     pub const fn every(pops: NonZeroU32) -> Self {
-        Self { every: Some(pops), left: pops.get() }
+        Self { every: Some(pops) }
     }
 
     /// *N*; `None` for never.
@@ -53,45 +69,36 @@ impl FairTurns {
         self.every
     }
 
-    /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many fair turns.
-    pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
-        Some(patience(turns.saturating_mul(self.every?.get().into())))
+    /// Whether there are any.
+    #[inline]
+    pub(crate) const fn exist(&self) -> bool {
+        self.every.is_some()
     }
 
-    /// Counts one pop and says whether it is a fair turn.
-    #[inline]
-    pub(crate) fn next_is_fair(&mut self) -> bool {
-        let Some(every) = self.every else { return false };
-        self.left -= 1;
-        if self.left > 0 {
-            return false;
-        }
-        self.left = every.get();
-        true
+    /// What others may spend after a fair turn of this cost. 0 where there are none.
+    pub(crate) const fn earns(&self, cost_ns: i64) -> i64 {
+        let others = match self.every {
+            Some(every) => every.get() as i64 - 1,
+            None => 0,
+        };
+        others * if cost_ns < LONGEST_NS { cost_ns } else { LONGEST_NS }
+    }
+
+    /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many fair turns, and
+    /// is told of service.
+    pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
+        const POPS: u64 = (LONGEST_NS / PER_POP_NS) as u64;
+        self.patience_without_service(turns.saturating_add(1).saturating_mul(POPS))
+    }
+
+    /// The same of one that is not.
+    pub(crate) fn patience_without_service(&self, turns: u64) -> Option<u64> {
+        Some(patience(turns.saturating_mul(self.every?.get().into())))
     }
 }
 
 impl Default for FairTurns {
     fn default() -> Self {
         Self::DEFAULT
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_third_is_fair() {
-        let mut turns = FairTurns::every(NonZeroU32::new(3).unwrap());
-        let fair: Vec<bool> = (0..7).map(|_| turns.next_is_fair()).collect();
-        assert_eq!(fair, [false, false, true, false, false, true, false]);
-    }
-
-    #[test]
-    fn every_one_is_always_fair_and_never_is_not() {
-        let (mut always, mut never) = (FairTurns::every(NonZeroU32::MIN), FairTurns::NEVER);
-        assert!((0..100).all(|_| always.next_is_fair()));
-        assert!(!(0..100).any(|_| never.next_is_fair()));
     }
 }

@@ -7,6 +7,9 @@ use crate::{Task, TaskId};
 /// How many lists, so that the set of those that are not empty is a `u64`.
 pub(crate) const RINGS: usize = 64;
 
+/// Of two rings that are joined, one has so many tasks at most: to move them takes some ten microseconds.
+const MOST_JOINED: usize = 4_096;
+
 /// FIFO lists of tasks, numbered below [`RINGS`].
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
@@ -19,9 +22,19 @@ pub(crate) struct Rings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped {
     pub(crate) task: TaskId,
-    pub(crate) ring: u32,
-    /// Whether by a fair turn.
-    pub(crate) fair: bool,
+    /// The bit of the ring that it was popped from in order; 0 where that was by a fair turn.
+    pub(crate) ring: u64,
+}
+
+impl Popped {
+    /// None yet.
+    pub(crate) const NONE: Self = Self { task: TaskId::new(u32::MAX, u32::MAX), ring: 0 };
+
+    /// `task`, from `ring`.
+    #[inline]
+    pub(crate) fn new(task: TaskId, ring: u32, fair: bool) -> Self {
+        Self { task, ring: u64::from(!fair) << ring }
+    }
 }
 
 impl Rings {
@@ -55,6 +68,27 @@ impl Rings {
     /// Takes out the task behind the first, if there is one.
     pub(crate) fn pop_second(&mut self, ring: u32) -> Option<Task> {
         self.rings[ring as usize].remove(1)
+    }
+
+    /// Puts the tasks of one ring behind those of another, in order, unless both have more than [`MOST_JOINED`]: then false.
+    pub(crate) fn move_behind(&mut self, from: u32, to: u32) -> bool {
+        let [from_len, to_len] = [from, to].map(|ring| self.rings[ring as usize].len());
+        if from_len.min(to_len) > MOST_JOINED {
+            return false;
+        }
+        let mut tasks = core::mem::take(&mut self.rings[from as usize]);
+        let target = &mut self.rings[to as usize];
+        if target.len() < tasks.len() {
+            target.drain(..).rev().for_each(|task| tasks.push_front(task));
+            core::mem::swap(target, &mut tasks);
+        } else {
+            target.append(&mut tasks);
+        }
+        // The memory of the one that is empty now is kept.
+        self.rings[from as usize] = tasks;
+        let from_bit = (self.filled >> from) & 1;
+        self.filled = (self.filled & !(1 << from)) | (from_bit << to);
+        true
     }
 
     /// The rings that have tasks, one bit each.
@@ -115,6 +149,36 @@ mod tests {
             core::iter::from_fn(|| rings.pop_front(63)).map(|t| t.id.slot() as u32).collect();
         assert_eq!(popped, [0, 2]);
         assert_eq!((rings.filled(), rings.peek(0)), (0, None));
+    }
+
+    #[test]
+    fn rings_are_joined_in_order_whichever_is_the_longer() {
+        for (first, second) in [(0, 0), (0, 3), (3, 0), (1, 5), (5, 1), (4, 4)] {
+            let mut rings = Rings::new();
+            (0..first).for_each(|slot| rings.push_back(2, task(slot)));
+            (first..first + second).for_each(|slot| rings.push_back(3, task(slot)));
+            assert!(rings.move_behind(3, 2));
+            let expected = if first + second > 0 { vec![(2, (first + second) as usize)] } else { vec![] };
+            assert_eq!(
+                (rings.counts(), rings.filled().count_ones() as usize),
+                (expected.clone(), expected.len())
+            );
+            let popped = core::iter::from_fn(|| rings.pop_front(2)).map(|t| t.id.slot() as u32);
+            assert_eq!(popped.collect::<Vec<_>>(), Vec::from_iter(0..first + second));
+        }
+    }
+
+    #[test]
+    fn two_long_rings_are_not_joined() {
+        let mut rings = Rings::new();
+        let long = MOST_JOINED as u32 + 1;
+        (0..long).for_each(|slot| rings.push_back(3, task(slot)));
+        (0..long).for_each(|slot| rings.push_back(2, task(slot)));
+        assert!(!rings.move_behind(3, 2));
+        assert_eq!(rings.counts(), [(2, long as usize), (3, long as usize)]);
+        rings.pop_front(2);
+        assert!(rings.move_behind(3, 2));
+        assert_eq!(rings.counts(), [(2, 2 * long as usize - 1)]);
     }
 
     #[test]

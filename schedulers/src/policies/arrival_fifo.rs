@@ -3,6 +3,8 @@
 use core::fmt;
 
 use crate::parts::arrival_order::ArrivalOrder;
+use crate::parts::half_life::HalfLife;
+use crate::parts::occasions::Occasions;
 use crate::{FairTurns, Ready, Scheduler, Task, TaskId};
 
 /// The task that was spawned first goes first, however often it slept since: first come, first served over whole tasks.
@@ -17,8 +19,8 @@ use crate::{FairTurns, Ready, Scheduler, Task, TaskId};
 ///
 /// # Starvation
 ///
-/// An early task that yields for ever would starve all later ones. So every Nth pop ([`FairTurns`]; *N* is 32 unless
-/// set) is a *fair turn*: it takes the next ready task after the one that the last fair turn took, in order of
+/// An early task that yields for ever would starve all later ones. So every Nth pop, however long polls take ([`FairTurns`];
+/// *N* is 32 unless set), is a *fair turn*: it takes the next ready task after the one that the last fair turn took, in order of
 /// arrival. Fair turns go in rounds, each over the tasks that had arrived when it began; otherwise a stream of
 /// new tasks would keep the turns at the far end for ever.
 ///
@@ -39,7 +41,8 @@ use crate::{FairTurns, Ready, Scheduler, Task, TaskId};
 #[derive(Clone)]
 pub struct ArrivalFifo {
     order: ArrivalOrder,
-    fair_turns: FairTurns,
+    /// It hears of no service, so only pops count.
+    occasions: Occasions,
     /// Where the next fair turn goes on.
     cursor: u32,
     /// Arrivals from here on wait for the next round of fair turns.
@@ -49,14 +52,28 @@ pub struct ArrivalFifo {
 impl ArrivalFifo {
     /// Makes an empty one with a fair turn every 32nd pop.
     pub const fn new() -> Self {
-        Self { order: ArrivalOrder::new(), fair_turns: FairTurns::DEFAULT, cursor: 0, round_end: 0 }
+        let occasions = Occasions::new(FairTurns::DEFAULT, HalfLife::NEVER);
+        Self { order: ArrivalOrder::new(), occasions, cursor: 0, round_end: 0 }
     }
 
     /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly that of arrival, and later tasks
     /// starve where an earlier one never sleeps.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { fair_turns, ..self }
+        Self { occasions: self.occasions.with_fair_turns(fair_turns), ..self }
+    }
+
+    /// Counts a pop, and says whether it is a fair turn.
+    #[inline]
+    fn next_is_fair(&mut self) -> bool {
+        self.occasions.are_due() && self.settle()
+    }
+
+    /// Says whether this pop is a fair turn, as it is one that something is due at.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self) -> bool {
+        self.occasions.settle().fair
     }
 
     /// The place of a fair turn: the next of the round, or the first of a new one.
@@ -107,13 +124,13 @@ impl Scheduler for ArrivalFifo {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        let fair = self.order.ready_count() > 0 && self.fair_turns.next_is_fair();
+        let fair = self.order.ready_count() > 0 && self.next_is_fair();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.fair_turns.next_is_fair();
+        let fair = self.next_is_fair();
         let place = self.place(task, Ready::Yielded);
         if !fair && self.order.first_ready().is_none_or(|first| place < first) {
             return Some(task.id); // it goes on
@@ -124,7 +141,7 @@ impl Scheduler for ArrivalFifo {
 
     /// By the bound on waiting ([Starvation](ArrivalFifo#starvation)). `None` without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
-        self.fair_turns.patience((tasks as u64).saturating_mul(2))
+        self.occasions.fair_turns().patience_without_service((tasks as u64).saturating_mul(2))
     }
 
     fn finished(&mut self, task: Task) {
@@ -136,7 +153,7 @@ impl fmt::Debug for ArrivalFifo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ArrivalFifo")
             .field("ready", &self.order.ready_count())
-            .field("fair_turns", &self.fair_turns)
+            .field("fair_turns", self.occasions.fair_turns())
             .finish_non_exhaustive()
     }
 }

@@ -5,10 +5,11 @@ use core::fmt;
 use crate::parts::attained::Attained;
 use crate::parts::bitmap::Bitmap;
 use crate::parts::buckets::{BUCKETS, Buckets};
-use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
-
-/// Says in a list that there is no next slot.
-const END: u32 = u32::MAX;
+use crate::parts::half_life::HalfLife;
+use crate::parts::links::{END, Links};
+use crate::parts::occasions::Occasions;
+use crate::parts::remembered::Remembered;
+use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// log2 of the default resolution: 1,024 ns.
 const DEFAULT_RESOLUTION_BITS: u32 = 10;
@@ -43,20 +44,41 @@ const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 ///
 /// Inside a group, the order of becoming ready.
 ///
+/// When attained service is halved, buckets move down as they are, and with them the groups that wait.
+///
+/// # Forgetting
+///
+/// Half of what a group has attained is forgotten with each *half-life*: a second of the queue's service
+/// ([`with_half_life_ns`](Las::with_half_life_ns)). It is service and not time, so an idle queue forgets nothing. A second is long
+/// beside requests, whose order it hardly changes, and short beside a tenant's patience: a newcomer catches up in one half-life with
+/// whoever has worked alone for however long. From the second on, two groups that always have work get equal service: in any
+/// stretch of *t* half-lives it differs by (*t* + 1)·(1/64 half-life + *S*) at most, with polls of at most *S*. So each gets 50 % ± 1.
+///
+/// A group that closes is remembered by its key, for as long as what it had matters. When it is opened again it has what is left of that.
+/// Groups that had more than 1/1,024 of a half-life, of which there are 2,048 at most, and some 4,000 that closed last: memory
+/// does not grow with the number of tenants that ever were. A task without a group is new each time.
+///
+/// A poll that is longer than a half-life ends one only.
+/// [`without_half_life`](Las::without_half_life) groups keep what they have attained until they close, and are new when they come back.
+///
 /// # Cost
 ///
 /// O(1): the lowest bucket in use takes two `trailing_zeros`. (A fair turn looks the next group up in a bitmap, and reads
-/// at worst a word for each 4,096 group indices.) Nothing is hashed, and nothing allocated once the tables have grown:
+/// at worst a word for each 4,096 group indices.) Nothing is hashed or allocated by polls once the tables have grown:
 /// 32 bytes for each group, 8 for each task, and at most 8 for each of 3,136 buckets (3,776 at the finest resolution).
+/// The end of a half-life takes a few microseconds, whatever the number of groups: a group goes through the halvings that it missed
+/// when it is next looked at. To open or close a group with a key takes O(log n) of the groups that are remembered.
 ///
 /// # Starvation
 ///
 /// A group that has run for long would starve under a stream of new ones, and a server task that never ends is sure
-/// to. So every Nth pop ([`FairTurns`]; *N* is 32 unless set) is a *fair turn*: it goes to the
+/// to. So one part in *N* of the time goes to *fair turns* ([`FairTurns`]; *N* is 32 unless set): each goes to the
 /// next group that has ready tasks, in the order of group indices, round and round.
 ///
-/// A ready task with *k* tasks before it in its group is popped within N·G·(k + 1) pops, where *G* counts the group
-/// indices that have ready tasks at any time meanwhile: *G* fair turns pass each of these groups once.
+/// A ready task with *k* tasks before it in its group is popped within G·(k + 1) fair turns, where *G* counts the group
+/// indices that have ready tasks at any time meanwhile: *G* fair turns pass each of these groups once. Of polls that
+/// take equally long these are N·G·(k + 1). Else it takes N·(G·(k + 1) + 1)·(*S* + 256 ns) of service at most, with polls of
+/// at most *S*, of which each counts 256 ns more; and 2¹⁸·N·(G·(k + 1) + 1) polls, if they take no time.
 ///
 /// ```
 /// use clockworker_schedulers::{GroupId, Las, Ready, Scheduler, Task, TaskId};
@@ -78,7 +100,7 @@ pub struct Las {
     /// The groups; those that have ready tasks are in the bucket of their attained service.
     groups: Buckets<Group>,
     /// Links between the ready tasks of each group, by slot.
-    links: Vec<Link>,
+    links: Links,
     /// log2 of the resolution.
     resolution_bits: u32,
     /// The groups that have ready tasks, for finding the next by index; and `emptied`.
@@ -88,34 +110,22 @@ pub struct Las {
     emptied: Option<u32>,
     /// The group that the last fair turn went to.
     cursor: u32,
-    fair_turns: FairTurns,
+    remembered: Remembered,
+    occasions: Occasions,
     ready: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Group {
-    attained: Attained,
     /// First and last slot of its list of ready tasks; `END` if empty.
     head: u32,
     tail: u32,
 }
 
-/// A place in a group's list. Only meaningful while the slot's task is in one.
-#[derive(Clone, Copy)]
-struct Link {
-    next: u32,
-    /// To make the task's id from the slot again.
-    generation: u32,
-}
-
 impl Default for Group {
     fn default() -> Self {
-        Self { attained: Attained::default(), head: END, tail: END }
+        Self { head: END, tail: END }
     }
-}
-
-impl Link {
-    const UNUSED: Self = Self { next: END, generation: 0 };
 }
 
 /// The bucket of a group that has attained `ns`. Never a lower one for more.
@@ -130,16 +140,17 @@ const fn bucket(ns: u64, resolution_bits: u32) -> u32 {
 }
 
 impl Las {
-    /// Makes an empty one with a resolution of 1,024 ns and a fair turn every 32nd pop.
+    /// Makes an empty one with a resolution of 1,024 ns, a half-life of 1 s, and 1/32 of the time for fair turns.
     pub const fn new() -> Self {
         Self {
             groups: Buckets::new(),
-            links: Vec::new(),
+            links: Links::new(),
             resolution_bits: DEFAULT_RESOLUTION_BITS,
             inside: Bitmap::new(),
             emptied: None,
             cursor: 0,
-            fair_turns: FairTurns::DEFAULT,
+            remembered: Remembered::new(),
+            occasions: Occasions::new(FairTurns::DEFAULT, HalfLife::DEFAULT),
             ready: 0,
         }
     }
@@ -158,70 +169,87 @@ impl Las {
         1 << self.resolution_bits
     }
 
-    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly that of attained service, and
-    /// old groups starve under a stream of new ones.
+    /// Sets the part of the time that fair turns have. With [`FairTurns::NEVER`] the order is strictly that of attained
+    /// service, and old groups starve under a stream of new ones.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { fair_turns, ..self }
+        Self { occasions: self.occasions.with_fair_turns(fair_turns), ..self }
     }
 
-    /// The service that `group` has attained, in nanoseconds. Exact, whatever the resolution.
+    /// Sets the half-life of what groups have attained ([Forgetting](Las#forgetting)), in nanoseconds of the queue's service: from
+    /// 2²⁰ (1 ms) to 2⁶⁰, and rounded to these.
+    #[must_use]
+    pub fn with_half_life_ns(self, ns: u64) -> Self {
+        Self { occasions: self.occasions.with_half_life(HalfLife::of_ns(ns)), ..self }
+    }
+
+    /// Lets groups keep what they have attained for as long as they are open, and forgets them when they close.
+    #[must_use]
+    pub fn without_half_life(self) -> Self {
+        Self { occasions: self.occasions.with_half_life(HalfLife::NEVER), ..self }
+    }
+
+    /// The half-life of what groups have attained, in nanoseconds of the queue's service; `None` if they keep it.
+    pub const fn half_life_ns(&self) -> Option<u64> {
+        self.occasions.half_life().ns()
+    }
+
+    /// The service that `group` has attained and that is not forgotten, in nanoseconds. Exact, whatever the resolution.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.groups.get(group.index() as u32).map_or(0, |group| group.attained.ns())
+        self.groups.attained_ns(group.index() as u32)
     }
 
     /// Puts a group that has ready tasks and is in no bucket at the tail of its own.
     #[inline]
-    fn link(&mut self, index: u32, attained: Attained) {
-        self.groups.push_back(bucket(attained.ns(), self.resolution_bits), index);
+    fn link(&mut self, index: u32, attained_ns: u64) {
+        self.groups.push_back(bucket(attained_ns, self.resolution_bits), index);
     }
 
-    /// Moves a group that is in a bucket to the tail of its own.
-    fn relink(&mut self, index: u32, attained: Attained) {
-        self.groups.unlink(index);
-        self.link(index, attained);
-    }
-
-    /// Moves a group to the bucket of what it has attained, if it is in another.
-    #[inline]
-    fn follow(&mut self, index: u32, attained: Attained) {
-        let Some(old) = self.groups.bucket_of(index) else { return };
-        if old != bucket(attained.ns(), self.resolution_bits) {
-            self.relink(index, attained);
+    /// Moves a group from bucket `old` to that of what it has attained, if it is another.
+    fn follow(&mut self, index: u32, attained_ns: u64, old: u32) {
+        if old != bucket(attained_ns, self.resolution_bits) {
+            self.groups.unlink(index);
+            self.link(index, attained_ns);
         }
     }
 
-    /// The link of a slot.
-    #[inline]
-    fn link_mut(&mut self, slot: u32) -> &mut Link {
-        let index = slot as usize;
-        if index >= self.links.len() {
-            self.grow_links(index);
+    /// Sets what a group has attained.
+    fn set_attained(&mut self, group: GroupId, ns: u64) {
+        let index = group.index() as u32;
+        let group = self.groups.get_mut(index);
+        group.set_attained(ns);
+        if let Some(old) = group.bucket() {
+            self.follow(index, ns, old);
         }
-        &mut self.links[index]
     }
 
+    /// Does what is due at this pop, and says whether it is a fair turn.
     #[cold]
-    fn grow_links(&mut self, index: usize) {
-        self.links.resize(index + 1, Link::UNUSED);
+    #[inline(never)]
+    fn settle(&mut self) -> bool {
+        let due = self.occasions.settle();
+        if due.halving {
+            self.groups.halve();
+        }
+        due.fair
     }
 
-    /// Takes the first task off a group's list, and the group out of its bucket or to the tail.
+    /// Takes the first task off the list of a group that was taken out of its bucket, and puts the group at the tail if there are
+    /// more.
     #[inline]
     fn take_from(&mut self, index: u32) -> Option<TaskId> {
-        let group = self.groups.get_mut(index);
+        let group = self.groups.value_mut(index)?;
         let slot = group.head;
-        let link = *self.links.get(slot as usize)?;
-        group.head = link.next;
-        if link.next == END {
+        let (task, next) = self.links.get(slot)?;
+        group.head = next;
+        if next == END {
             group.tail = END;
-            self.groups.unlink(index);
             self.emptied = Some(index);
         } else {
-            let attained = group.attained;
-            self.relink(index, attained);
+            let attained_ns = self.groups.get_mut(index).attained_ns();
+            self.link(index, attained_ns);
         }
-        Some(TaskId::new(slot, link.generation))
+        Some(task)
     }
 
     /// Pops from the first group of the lowest bucket, or on a fair turn from the next by index.
@@ -230,13 +258,19 @@ impl Las {
         if let Some(index) = self.emptied.take() {
             self.inside.clear(index);
         }
-        let mut index = self.groups.first()?;
-        if fair {
-            index = self.inside.next_after(self.cursor).unwrap_or(index);
-            self.cursor = index;
-        }
+        let lowest = self.groups.lowest()?;
         self.ready = self.ready.saturating_sub(1);
+        let index = if fair { self.next_in_turn()? } else { self.groups.pop_first(lowest)? };
         self.take_from(index)
+    }
+
+    /// Takes the group out of its bucket that a fair turn goes to. There is one.
+    #[cold]
+    #[inline(never)]
+    fn next_in_turn(&mut self) -> Option<u32> {
+        self.cursor = self.inside.next_after(self.cursor)?;
+        self.groups.unlink(self.cursor);
+        Some(self.cursor)
     }
 
     /// Swaps the task popped last, the only one of its group, for the next: `push` and `pop`, less what cancels out.
@@ -244,7 +278,7 @@ impl Las {
     fn swap(&mut self, task: Task, index: u32) -> Option<TaskId> {
         let lowest = self.groups.lowest();
         let group = self.groups.get_mut(index);
-        let bucket = bucket(group.attained.ns(), self.resolution_bits);
+        let bucket = bucket(group.attained_ns(), self.resolution_bits);
         let Some(lowest) = lowest.filter(|&lowest| lowest <= bucket) else {
             return Some(task.id); // it goes on
         };
@@ -253,7 +287,7 @@ impl Las {
         (group.head, group.tail) = (slot, slot);
         self.groups.push_back(bucket, index);
         self.emptied = None;
-        let next = self.groups.first_of(lowest)?;
+        let next = self.groups.pop_first(lowest)?;
         self.take_from(next)
     }
 }
@@ -269,16 +303,16 @@ impl Scheduler for Las {
     fn push(&mut self, task: Task, _why: Ready) {
         let (slot, index) = (task.id.slot() as u32, task.group.index() as u32);
         self.ready += 1;
-        *self.link_mut(slot) = Link { next: END, generation: task.id.generation() };
+        self.links.end_with(task.id);
         let group = self.groups.get_mut(index);
         let last = core::mem::replace(&mut group.tail, slot);
         if last != END {
-            self.links[last as usize].next = slot;
+            self.links.put_behind(last, slot);
             return; // the group is in its bucket for an earlier task
         }
         group.head = slot;
-        let attained = group.attained;
-        self.link(index, attained);
+        let attained_ns = group.attained_ns();
+        self.link(index, attained_ns);
         if self.emptied == Some(index) {
             self.emptied = None;
         } else {
@@ -288,18 +322,19 @@ impl Scheduler for Las {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        let fair = self.ready > 0 && self.fair_turns.next_is_fair();
+        let fair = self.ready > 0 && self.occasions.are_due() && self.settle();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.fair_turns.next_is_fair();
+        let due = self.occasions.are_due();
         let index = task.group.index() as u32;
-        if !fair && self.emptied == Some(index) {
+        if !due && self.emptied == Some(index) {
             return self.swap(task, index);
         }
         self.push(task, Ready::Yielded);
+        let fair = due && self.settle();
         self.pop_by(fair)
     }
 
@@ -310,35 +345,42 @@ impl Scheduler for Las {
         let (group, rounds) = self.groups.behind_first(ahead)?;
         let mut slot = group.head;
         for _ in 0..rounds {
-            slot = self.links.get(slot as usize)?.next;
+            slot = self.links.get(slot)?.1;
         }
-        let link = self.links.get(slot as usize)?;
-        Some(TaskId::new(slot, link.generation))
+        self.links.get(slot).map(|(task, _)| task)
     }
 
     /// By the bound on waiting ([Starvation](Las#starvation)). `None` without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
         // At worst half of the tasks are in one group and the others in one each.
         let tasks = tasks as u64;
-        self.fair_turns.patience(tasks.saturating_mul(tasks))
+        self.occasions.fair_turns().patience(tasks.saturating_mul(tasks))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
         let index = task.group.index() as u32;
+        self.occasions.served(service_ns);
         let group = self.groups.get_mut(index);
-        group.attained.add(service_ns);
-        let attained = group.attained;
-        self.follow(index, attained);
+        group.add(service_ns);
+        if let Some(old) = group.bucket() {
+            let attained_ns = group.attained_ns();
+            self.follow(index, attained_ns, old);
+        }
+    }
+
+    fn group_opened(&mut self, group: GroupId, key: u64, _attributes: &Attributes) {
+        let had = self.remembered.opened(group, key, self.occasions.half_life());
+        self.set_attained(group, had.ns(self.occasions.halvings()));
     }
 
     fn group_closed(&mut self, group: GroupId) {
-        let index = group.index() as u32;
-        if self.groups.get(index).is_some() {
-            let attained = Attained::default();
-            self.groups.get_mut(index).attained = attained;
-            self.follow(index, attained);
+        if self.groups.get(group.index() as u32).is_none() {
+            return;
         }
+        let attained = Attained::new(self.attained_ns(group), self.occasions.halvings());
+        self.remembered.closed(group, attained, self.occasions.half_life());
+        self.set_attained(group, 0);
     }
 }
 
@@ -347,7 +389,8 @@ impl fmt::Debug for Las {
         f.debug_struct("Las")
             .field("resolution_ns", &self.resolution_ns())
             .field("ready", &self.ready)
-            .field("fair_turns", &self.fair_turns)
+            .field("half_life_ns", &self.half_life_ns())
+            .field("fair_turns", self.occasions.fair_turns())
             .finish_non_exhaustive()
     }
 }

@@ -3,6 +3,8 @@
 mod arrival_fifo;
 mod deadline;
 mod fair_groups;
+mod fair_turns;
+mod forgetting;
 mod las;
 mod optimality;
 mod patience;

@@ -28,13 +28,15 @@ fn the_bound_of_each_policy_is_within_its_patience() {
         [(32, FairTurns::default()), (1_000, FairTurns::every(NonZeroU32::new(1_000).unwrap()))]
     {
         for tasks in [1_u64, 10, 1_000] {
-            let bounds = [2, tasks, 64 * 64, 64 * 64]
-                .map(|turns_per_task| every * turns_per_task * tasks)
-                .map(|bound| SLACK + bound);
+            // Fair turns until it is popped. ArrivalFifo hears of no service, so for it each comes after N pops; for the
+            // others after 2¹⁸·N at most, and the first after as many.
+            let [arrival_turns, las_turns] = [2, tasks].map(|per_task| per_task * tasks);
+            let [qlas_turns, serpt_turns] = [tasks, tasks + 1].map(|places| 64 * 64 * places);
+            let pops = |turns: u64| SLACK + (every << 18) * (turns + 1);
             let of = usize::try_from(tasks).unwrap();
             let [arrival, las, qlas, serpt] = promises(&turns, of).map(Option::unwrap);
-            assert_eq!([arrival, las, qlas], bounds[..3]);
-            assert_eq!(serpt, bounds[3] + every * 64 * 64);
+            assert_eq!(arrival, SLACK + every * arrival_turns);
+            assert_eq!([las, qlas, serpt], [las_turns, qlas_turns, serpt_turns].map(pops));
             assert_eq!(RunnableFifo::new().patience(of), Some(SLACK + tasks));
             assert_eq!(WokenFirst::new().patience(of), Some(SLACK + 32 * tasks));
             let priority = Priority::new().with_fair_turns(turns.clone());

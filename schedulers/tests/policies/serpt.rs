@@ -316,29 +316,31 @@ fn tasks_that_their_group_left_behind_are_moved_when_their_turn_comes() {
 
 // ---- Fair turns
 
-fn fair_every(pops: u32) -> Serpt {
-    Serpt::new().with_base_ns(16).with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
+/// The same, and from now on every so many pops are fair turns, where none takes time.
+fn fair_every(pops: u32, serpt: Serpt) -> Serpt {
+    serpt.with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
 }
 
 #[test]
 fn a_fair_turn_leaves_the_one_that_goes_on_in_front() {
-    let mut serpt = fair_every(3);
-    teach(&mut serpt, bimodal());
+    let mut serpt = taught(bimodal());
     for slot in 0..3 {
         serpt.served(task(slot), 100);
         spawn(&mut serpt, [task(slot)]);
     }
-    //                                  fair:         .        .        .        .
-    assert_eq!(trace(&mut serpt, 12, 10), [0, 0, 1, 0, 0, 2, 0, 0, 1, 0, 0, 2]);
+    let mut serpt = fair_every(3, serpt);
+    //                                  fair:        .        .        .        .
+    assert_eq!(trace(&mut serpt, 12, 0), [0, 0, 1, 0, 0, 2, 0, 0, 1, 0, 0, 2]);
 }
 
 #[test]
 fn a_fair_turn_takes_the_front_if_it_was_not_polled_since_the_last() {
-    let mut serpt = fair_every(2);
+    let mut serpt = strict();
     for slot in [1, 2] {
         serpt.served(task(slot), 16); // level 1
         spawn(&mut serpt, [task(slot)]);
     }
+    let mut serpt = fair_every(2, serpt);
     assert_eq!(trace(&mut serpt, 1, 0), [1]);
     spawn(&mut serpt, [task(0)]); // level 0, for ever
     // Fair turns go round the levels 1, 0, 1, 0 ...: task 1 is passed over once.
@@ -348,24 +350,23 @@ fn a_fair_turn_takes_the_front_if_it_was_not_polled_since_the_last() {
 
 #[test]
 fn a_fair_turn_takes_the_front_if_the_one_that_went_on_has_left() {
-    let mut serpt = fair_every(3);
+    let mut serpt = fair_every(3, strict());
     spawn(&mut serpt, (0..4).map(task));
     assert_eq!(trace(&mut serpt, 1, 0), [0]);
     assert_eq!(serpt.pop(), Some(task(0).id)); // and sleeps
     assert_eq!(trace(&mut serpt, 4, 0), [1, 2, 2, 3]); // the first and the last are fair turns
 }
 
-/// With M levels and p tasks ahead in its own, a task is popped within N·M·(p + 2) pops.
+/// With M levels and p tasks ahead in its own, a task is popped within M·(p + 2) fair turns: N pops each, where none takes time.
 #[test]
 fn a_task_waits_no_longer_than_the_bound() {
     const EVERY: u64 = 5;
     for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
-        let mut serpt = Serpt::new()
-            .with_base_ns(2)
-            .with_fair_turns(FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap()));
+        let mut serpt = Serpt::new().with_base_ns(2).without_half_life();
         for level in 1..levels {
             (0..per_level).for_each(|n| serpt.served(task(level * per_level + n), 1 << level));
         }
+        let mut serpt = fair_every(EVERY as u32, serpt);
         spawn(&mut serpt, (0..levels * per_level).map(task));
         let mut first = vec![0; (levels * per_level) as usize];
         for pops in 1.. {

@@ -38,7 +38,8 @@ const CROWD: usize = 8;
 /// assert!(fifo.check().is_err());
 ///
 /// // What has had ten seconds alone waits for as long, where attained service is for life.
-/// let las = EqualService::new(|| Las::new().with_fair_turns(FairTurns::NEVER), 50_000_000).settles_within_ns(1_000_000_000);
+/// let for_life = || Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
+/// let las = EqualService::new(for_life, 50_000_000).settles_within_ns(1_000_000_000);
 /// assert!(las.check().is_err());
 /// ```
 pub struct EqualService<'a, S> {

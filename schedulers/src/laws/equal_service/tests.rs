@@ -87,7 +87,7 @@ fn a_bound_that_is_too_tight_is_seen() {
 
 #[test]
 fn attained_service_for_life_is_seen() {
-    let strict = || Las::new().with_fair_turns(FairTurns::NEVER);
+    let strict = || Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
     let law = EqualService::new(strict, 5_000_000).settles_within_ns(100_000_000);
     let caught = law.check().unwrap_err();
     assert_eq!((caught.history(), caught.tasks()), (History::Alone, [1, 1]));
@@ -96,7 +96,7 @@ fn attained_service_for_life_is_seen() {
 
 #[test]
 fn a_time_is_granted() {
-    let strict = || Las::new().with_fair_turns(FairTurns::NEVER);
+    let strict = || Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
     let law = |within| EqualService::new(strict, 5_000_000).history_ns(50_000_000).settles_within_ns(within);
     let settled = law(60_000_000).check().unwrap().settled_after_ns;
     assert!((45_000_000..=60_000_000).contains(&settled), "{settled}");

@@ -2,16 +2,20 @@
 
 mod ranks;
 mod sizes;
+mod waiting;
 
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::parts::attained::AttainedByGroup;
+use crate::parts::elders::{BACK, FRONT};
+use crate::parts::half_life::HalfLife;
+use crate::parts::ledger::Ledger;
 use crate::parts::levels::Levels;
-use crate::parts::rings::{Popped, RINGS, Rings};
-use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::parts::rings::RINGS;
+use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 use ranks::Ranks;
 use sizes::{LEVELS, Sizes};
+use waiting::Waiting;
 
 const _: () = assert!(LEVELS == RINGS);
 
@@ -65,20 +69,40 @@ const _: () = assert!(LEVELS == RINGS);
 /// rank became a later one, is moved to the tail of the right rank when its turn comes, instead of being popped. One that
 /// waits too far behind stays there.
 ///
+/// Groups that have attained 1/16 of the half-life are *elders*, behind all others, and take turns as with
+/// [`Qlas`](crate::Qlas#order). When attained service is halved, a level that stands alone becomes the one below it, with the tasks that wait there.
+/// Tasks of levels of equal rank stay where they are, and so do those of two levels that have more than 4,096 each.
+///
+/// # Forgetting
+///
+/// As with [`Las`](crate::Las#forgetting), half of what a group has attained is forgotten with each half-life of the queue's service, and a
+/// group that closes is remembered by its key. Two groups that always have work get equal service after two half-lives, as there, if they have
+/// attained 1/16 of a half-life each, as up to sixteen do that always have work. Of more, one may get twice as
+/// much as another, which is what levels do not tell apart.
+///
+/// What is learnt is of service that was not forgotten when a group ended or went on. One that works on for many half-lives comes
+/// through the topmost levels again and again, and counts each time as one that went on. One that is opened again ends each time
+/// that it closes, if it was served since.
+///
 /// # Cost
 ///
-/// O(1), and nothing allocated once the lists have grown. A task is moved at most 63 times while it waits. A group's exit
+/// O(1), and nothing allocated by polls once the lists have grown. A task is moved at most 63 times while it waits, and once per
+/// round of the elders. The end of a half-life takes a microsecond, and some ten for each two levels
+/// that are joined. To open or close a group with a key takes O(log n) of the groups that are remembered. A group's exit
 /// of a level costs a few additions, every 64th exit about a microsecond: a division for each level in use.
 ///
 /// # Starvation
 ///
-/// Every Nth pop ([`FairTurns`]; *N* is 32 unless set) is a *fair turn*: it goes round the levels
+/// One part in *N* of the time goes to *fair turns* ([`FairTurns`]; *N* is 32 unless set): they go round the levels
 /// in which tasks wait, and to the front of each. But a task that goes on there, and was polled since the last fair
 /// turn there, keeps the front: the fair turn goes to the next behind it. (Otherwise long tasks would change turns all
 /// the time, and end late.) If the task of a fair turn yields, it goes to the tail.
 ///
-/// A ready task with *p* tasks before it in its level is popped within N·M·(p + 2) pops, where *M* ≤ 64 counts the levels
-/// that have tasks at any time meanwhile. Being moved starts the count again, in a higher level each time.
+/// A ready task with *p* tasks before it in its level is popped within M·(p + 2) fair turns, where *M* ≤ 64 counts the levels
+/// that have tasks at any time meanwhile. Of polls that take equally long these are N·M·(p + 2). Else it takes
+/// N·(M·(p + 2) + 1)·(*S* + 256 ns) of service at most, with polls of at most *S*, of which each counts 256 ns more; and
+/// 2¹⁸·N·(M·(p + 2) + 1) polls, if they take no time. Being moved starts the count again, in a higher level each time or in the next round
+/// of the elders. A level that comes down counts its tasks with those that it joins.
 ///
 /// # Limits
 ///
@@ -95,6 +119,7 @@ const _: () = assert!(LEVELS == RINGS);
 /// - Sizes that differ below the base are not told apart.
 /// - A group that is kept open ([`group_closed`](Scheduler::group_closed) is not called) never ends, however often it
 ///   has nothing to do: it sinks, as in QLAS, and teaches nothing but that.
+/// - Sizes beyond 1/16 of the half-life are not learnt. Where they are to be, set a longer one.
 ///
 /// ```
 /// use clockworker_schedulers::{GroupId, Ready, Scheduler, Serpt, Task, TaskId};
@@ -115,34 +140,18 @@ const _: () = assert!(LEVELS == RINGS);
 /// ```
 #[derive(Clone)]
 pub struct Serpt {
-    /// The tasks that wait: each in one of the levels that had its group's rank when it came.
-    rings: Rings,
-    attained: AttainedByGroup,
+    waiting: Waiting,
+    ledger: Ledger,
     sizes: Sizes,
     ranks: Ranks,
-    /// What was popped last.
-    popped: Option<Popped>,
-    fair_turns: FairTurns,
-    /// The ring that the last fair turn went to.
-    cursor: u32,
-    /// Bit *k* is set if and only if the front of ring *k* goes on, and was popped since the last fair turn there.
-    going_on: u64,
 }
 
 impl Serpt {
-    /// Makes an empty one with a base of 16,384 ns, a memory of 1,024 exits and a fair turn every 32nd pop.
+    /// Makes an empty one with a base of 16,384 ns, a memory of 1,024 exits, a half-life of 1 s, and 1/32 of the time for fair
+    /// turns.
     pub fn new() -> Self {
         let sizes = Sizes::new();
-        Self {
-            rings: Rings::new(),
-            attained: AttainedByGroup::new(),
-            ranks: sizes.ranks(),
-            sizes,
-            popped: None,
-            fair_turns: FairTurns::DEFAULT,
-            cursor: 0,
-            going_on: 0,
-        }
+        Self { waiting: Waiting::new(), ledger: Ledger::new(), ranks: sizes.ranks(0), sizes }
     }
 
     /// Sets the base, the attained service at which level 0 ends, in nanoseconds: rounded down to a power of two, and up
@@ -153,7 +162,7 @@ impl Serpt {
     #[must_use]
     pub fn with_base_ns(self, ns: u64) -> Self {
         let sizes = self.sizes.with_levels(Levels::with_base_ns(ns));
-        Self { ranks: sizes.ranks(), sizes, ..self }
+        Self { ledger: self.ledger.with_levels(sizes.levels()), ranks: sizes.ranks(0), sizes, ..self }
     }
 
     /// Remembers at most the last `exits` of each level, and at least half as many; 1,024 unless set, and not below 16.
@@ -163,14 +172,32 @@ impl Serpt {
     #[must_use]
     pub fn with_memory(self, exits: NonZeroU32) -> Self {
         let sizes = self.sizes.with_memory(exits.get());
-        Self { ranks: sizes.ranks(), sizes, ..self }
+        Self { ranks: sizes.ranks(0), sizes, ..self }
     }
 
-    /// Sets how often pops are fair turns. With [`FairTurns::NEVER`] the order is strictly by rank, and old groups starve
-    /// under a stream of new ones.
+    /// Sets the part of the time that fair turns have. With [`FairTurns::NEVER`] the order is strictly by rank, and old groups
+    /// starve under a stream of new ones.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { fair_turns, ..self }
+        Self { ledger: self.ledger.with_fair_turns(fair_turns), ..self }
+    }
+
+    /// Sets the half-life of what groups have attained ([Forgetting](Serpt#forgetting)), in nanoseconds of the queue's service:
+    /// from 2²⁰ (1 ms) to 2⁶⁰, and rounded to these.
+    #[must_use]
+    pub fn with_half_life_ns(self, ns: u64) -> Self {
+        Self { ledger: self.ledger.with_half_life(HalfLife::of_ns(ns)), ..self }
+    }
+
+    /// Lets groups keep what they have attained for as long as they are open, and forgets them when they close.
+    #[must_use]
+    pub fn without_half_life(self) -> Self {
+        Self { ledger: self.ledger.with_half_life(HalfLife::NEVER), ..self }
+    }
+
+    /// The half-life of what groups have attained, in nanoseconds of the queue's service; `None` if they keep it.
+    pub const fn half_life_ns(&self) -> Option<u64> {
+        self.ledger.half_life_ns()
     }
 
     /// The end of level 0, in nanoseconds of attained service.
@@ -178,15 +205,15 @@ impl Serpt {
         self.sizes.levels().base_ns()
     }
 
-    /// The service that `group` has attained, in nanoseconds.
+    /// The service that `group` has attained and that is not forgotten, in nanoseconds.
     pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.attained.of(group).ns()
+        self.ledger.attained_ns(group)
     }
 
     /// The level that `group` is in: 0 below the base, then one more per doubling.
     #[inline]
     pub fn level(&self, group: GroupId) -> u32 {
-        self.sizes.levels().of(self.attained_ns(group))
+        self.ledger.level(group)
     }
 
     /// The rank of a group that has attained `ns`: the lowest of the levels that count as equal to its own. Lower ranks go
@@ -213,62 +240,51 @@ impl Serpt {
     /// Computes the ranks again if it is time.
     fn learn(&mut self) {
         if self.sizes.takes_a_look() {
-            self.ranks = self.sizes.ranks();
+            self.ranks = self.sizes.ranks(self.ledger.end_of_levels());
         }
-    }
-
-    /// Puts a task behind all others of its rank.
-    #[inline]
-    fn push_back(&mut self, level: u32, task: Task) {
-        let used = self.rings.filled() & self.ranks.equals(level);
-        let ring = if used == 0 { self.ranks.first(level) } else { used.ilog2() };
-        self.rings.push_back(ring, task);
-    }
-
-    /// Where a task that has just become ready goes on, before all others of its rank: the ring that it was popped from,
-    /// or a lower one if others of its rank have come there since. `None` if it does not.
-    #[inline]
-    fn goes_on(&self, task: Task, why: Ready, level: u32) -> Option<u32> {
-        let popped = self.popped?;
-        let equals = self.ranks.equals(level);
-        let goes_on = why == Ready::Yielded
-            && popped.task == task.id
-            && !popped.fair
-            && equals & (1 << popped.ring) != 0;
-        goes_on.then(|| popped.ring.min((self.rings.filled() & equals).trailing_zeros()))
     }
 
     /// Pops, on a fair turn or in order. There must be a task.
     #[inline]
     fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
         loop {
-            let (ring, task) = if fair { self.take_fairly()? } else { self.take()? };
-            let level = self.level(task.group);
-            if self.ranks.first(level) <= ring {
-                self.popped = Some(Popped { task: task.id, ring, fair });
+            let ring = if fair { self.waiting.next_in_turn() } else { self.next_ring() };
+            let task = if fair { self.waiting.take_fairly(ring)? } else { self.waiting.take(ring)? };
+            if self.ranks.first(self.ledger.ring(task.group)) <= ring {
+                self.waiting.set_popped(task.id, ring, fair);
                 return Some(task.id);
             }
-            self.push_back(level, task);
+            let right = self.ledger.ring_of_comer(task.group);
+            self.waiting.push_back(&self.ranks, right, task);
         }
     }
 
-    /// The next task of the lowest ring, with the ring. It may be one that is to be moved. There must be one.
+    /// The lowest ring, after the elders have begun a round if none but they have work, and their round is over.
     #[inline]
-    fn take(&mut self) -> Option<(u32, Task)> {
-        let ring = self.rings.lowest();
-        self.going_on &= !(1 << ring);
-        Some((ring, self.rings.pop_front(ring)?))
+    fn next_ring(&mut self) -> u32 {
+        match self.waiting.lowest() {
+            BACK if self.ledger.has_elders() => self.begin_round(),
+            lowest => lowest,
+        }
     }
 
-    /// The same on a fair turn, of the next ring.
-    fn take_fairly(&mut self) -> Option<(u32, Task)> {
-        let ring = self.rings.next_after(self.cursor);
-        let bit = 1 << ring;
-        self.cursor = ring;
-        let passes_over = self.going_on & bit != 0;
-        self.going_on &= !bit;
-        let second = if passes_over { self.rings.pop_second(ring) } else { None };
-        Some((ring, second.or_else(|| self.rings.pop_front(ring))?))
+    #[cold]
+    #[inline(never)]
+    fn begin_round(&mut self) -> u32 {
+        self.ledger.begin_round();
+        self.waiting.begin_round();
+        FRONT
+    }
+
+    /// Does what is due at this pop, and says whether it is a fair turn.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self) -> bool {
+        let due = self.ledger.settle();
+        if due.halving {
+            self.waiting.halve(&self.ranks, self.ledger.end_of_levels());
+        }
+        due.fair
     }
 }
 
@@ -281,57 +297,48 @@ impl Default for Serpt {
 impl Scheduler for Serpt {
     #[inline]
     fn push(&mut self, task: Task, why: Ready) {
-        let level = self.level(task.group);
-        match self.goes_on(task, why, level) {
-            Some(ring) => {
-                self.rings.push_front(ring, task);
-                self.going_on |= 1 << ring;
-            }
-            None => self.push_back(level, task),
-        }
+        let right = self.ledger.ring_of_comer(task.group);
+        self.waiting.push(&self.ranks, right, (task, why));
     }
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        if self.rings.filled() == 0 {
+        if self.waiting.is_empty() {
             return None;
         }
-        let fair = self.fair_turns.next_is_fair();
+        let fair = self.ledger.are_due() && self.settle();
         self.pop_by(fair)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let fair = self.fair_turns.next_is_fair();
-        if !fair
-            && let Some(ring) = self.goes_on(task, Ready::Yielded, self.level(task.group))
-            && self.rings.filled() & ((1 << ring) - 1) == 0
+        let due = self.ledger.are_due();
+        // Its group was served since the last halving. Elders' rings are no levels, so they do not go on here.
+        if !due
+            && self.waiting.goes_on_at_once(&self.ranks, self.ledger.level_if_current(task.group), task.id)
         {
-            self.popped = Some(Popped { task: task.id, ring, fair });
             return Some(task.id);
         }
         self.push(task, Ready::Yielded);
+        let fair = due && self.settle();
         self.pop_by(fair)
     }
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.rings.peek(ahead).map(|task| task.id)
+        self.waiting.peek(ahead)
     }
 
     /// By the bound on waiting ([Starvation](Serpt#starvation)), for a task that is moved through all levels. `None`
     /// without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
         let places = (tasks as u64).saturating_add(1);
-        self.fair_turns.patience(places.saturating_mul(64 * 64))
+        self.ledger.fair_turns().patience(places.saturating_mul(64 * 64))
     }
 
     #[inline]
     fn served(&mut self, task: Task, service_ns: u64) {
-        let attained = self.attained.of_mut(task.group);
-        let before = attained.ns();
-        attained.add(service_ns);
-        let after = attained.ns();
+        let (before, after) = self.ledger.served(task.group, service_ns);
         let levels = self.sizes.levels();
         let (from, to) = (levels.of(before), levels.of(after));
         if from != to {
@@ -339,10 +346,13 @@ impl Scheduler for Serpt {
         }
     }
 
+    fn group_opened(&mut self, group: GroupId, key: u64, _attributes: &Attributes) {
+        self.ledger.opened(group, key);
+    }
+
     fn group_closed(&mut self, group: GroupId) {
-        let size = self.attained.take(group).ns();
         // One that received nothing has no size.
-        if size > 0 {
+        if let Some(size) = self.ledger.closed(group) {
             self.sizes.ended(size);
             self.learn();
         }
@@ -353,8 +363,9 @@ impl fmt::Debug for Serpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serpt")
             .field("base_ns", &self.base_ns())
-            .field("ready_by_level", &self.rings.counts())
-            .field("fair_turns", &self.fair_turns)
+            .field("ready_by_level", &self.waiting.counts())
+            .field("half_life_ns", &self.half_life_ns())
+            .field("fair_turns", self.ledger.fair_turns())
             .finish_non_exhaustive()
     }
 }

@@ -163,9 +163,9 @@ impl Sizes {
         enough.map_or(0, |level| level + 1)
     }
 
-    /// The order of the levels that follows.
-    pub(super) fn ranks(&self) -> Ranks {
-        Ranks::new(&self.remaining_ns(), self.known_levels())
+    /// The order of the levels that follows. Those from `end` on are told apart, whatever is known of them.
+    pub(super) fn ranks(&self, end: u32) -> Ranks {
+        Ranks::new(&self.remaining_ns(), self.known_levels().min(end as usize))
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
                 let full = u64::from(u32::MAX) * ONE;
                 *exits = Exits { passed: full, ended: full, ended_ns: u128::from(full) << 63 };
             });
-            sizes.ranks();
+            sizes.ranks(64);
         }
     }
 

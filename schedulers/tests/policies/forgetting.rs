@@ -1,0 +1,250 @@
+//! What groups have attained is halved with each half-life, and comes back with a group's key.
+
+use clockworker_schedulers::{Attributes, FairTurns, GroupId, Las, Qlas, Ready, Scheduler, Serpt};
+
+use super::script::{drain, spawn, task};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Polls of groups that each have one task which always yields, for so long; the service of each group, in ns.
+fn work(policy: &mut impl Scheduler, groups: u32, for_ns: u64, poll_ns: impl Fn(u32) -> u64) -> Vec<u64> {
+    let mut service_ns = vec![0; groups as usize];
+    let mut passed_ns = 0;
+    while passed_ns < for_ns {
+        let slot = policy.pop().unwrap().slot() as u32;
+        let ns = poll_ns(slot);
+        policy.served(task(slot), ns);
+        policy.push(task(slot), Ready::Yielded);
+        service_ns[slot as usize] += ns;
+        passed_ns += ns;
+    }
+    service_ns
+}
+
+/// The part of the second of two groups, in thousandths, in each of eight half-lives since it came, after the first had been
+/// alone for a minute.
+fn parts_after_a_minute(mut policy: impl Scheduler, poll_ns: [u64; 2]) -> Vec<u64> {
+    let poll_ns = |slot: u32| poll_ns[slot as usize];
+    spawn(&mut policy, [task(0)]);
+    work(&mut policy, 1, 60 * SECOND, poll_ns);
+    spawn(&mut policy, [task(1)]);
+    let part = |_| {
+        let service_ns = work(&mut policy, 2, SECOND, poll_ns);
+        service_ns[1] * 1_000 / (service_ns[0] + service_ns[1])
+    };
+    (0..8).map(part).collect()
+}
+
+/// The newcomer catches up in one half-life. In the second it has half to within 2 %, in each one after that to within 1 %.
+#[test]
+fn after_a_minute_alone_two_half_lives_make_good() {
+    for poll_ns in [[1_000_000, 1_000_000], [1_000_000, 50_000], [50_000, 1_000_000], [300_000, 170_000]] {
+        let never = || FairTurns::NEVER;
+        for parts in [
+            parts_after_a_minute(Las::new(), poll_ns),
+            parts_after_a_minute(Qlas::new(), poll_ns),
+            parts_after_a_minute(Serpt::new(), poll_ns),
+            parts_after_a_minute(Las::new().with_fair_turns(never()), poll_ns),
+            parts_after_a_minute(Qlas::new().with_fair_turns(never()), poll_ns),
+            parts_after_a_minute(Serpt::new().with_fair_turns(never()), poll_ns),
+        ] {
+            assert!(parts[0] > 900, "{poll_ns:?}: {parts:?}");
+            assert!((480..=520).contains(&parts[1]), "{poll_ns:?}: {parts:?}");
+            assert!(parts[2..].iter().all(|part| (490..=510).contains(part)), "{poll_ns:?}: {parts:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_half_life_a_minute_alone_is_not_forgotten() {
+    for parts in [
+        parts_after_a_minute(Las::new().without_half_life(), [1_000_000; 2]),
+        parts_after_a_minute(Qlas::new().without_half_life(), [1_000_000; 2]),
+        parts_after_a_minute(Serpt::new().without_half_life(), [1_000_000; 2]),
+    ] {
+        assert!(parts.iter().all(|&part| part > 980), "{parts:?}");
+    }
+}
+
+/// The least and the most that a group gets of its equal part, in thousandths, where so many always have work for 10 s.
+fn spread(mut policy: impl Scheduler, groups: u32) -> [u64; 2] {
+    let poll_ns = |slot: u32| 20_000 + 1_000 * u64::from(slot % 50);
+    spawn(&mut policy, (0..groups).map(task));
+    work(&mut policy, groups, 2 * SECOND, poll_ns);
+    let service_ns = work(&mut policy, groups, 10 * SECOND, poll_ns);
+    let part_ns = 10 * SECOND / u64::from(groups);
+    let range = [service_ns.iter().min(), service_ns.iter().max()];
+    range.map(|ns| ns.unwrap() * 1_000 / part_ns)
+}
+
+/// Up to sixteen groups share alike under each, any number under `Las`.
+#[test]
+fn many_that_always_have_work_share_alike() {
+    for (groups, within) in [(3, 10), (7, 20), (15, 60)] {
+        for [least, most] in [
+            spread(Las::new(), groups),
+            spread(Qlas::new(), groups),
+            spread(Serpt::new(), groups),
+            spread(Qlas::new().with_fair_turns(FairTurns::NEVER), groups),
+        ] {
+            assert!(least >= 1_000 - within && most <= 1_000 + within, "{groups}: {least} to {most}");
+        }
+    }
+    let [least, most] = spread(Las::new(), 300);
+    assert!(least >= 985 && most <= 1_015, "{least} to {most}");
+}
+
+const OPEN: Attributes = Attributes::new();
+
+/// What the second of two groups gets of a half-life, in thousandths. The first was alone for ten, closed, was absent for so many
+/// while the second worked, and is back under `key`.
+fn part_beside_one_that_is_back(mut policy: impl Scheduler, absent: u64, key: u64) -> u64 {
+    let poll_ns = |_| 100_000;
+    policy.group_opened(GroupId::new(0), 7, &OPEN);
+    spawn(&mut policy, [task(0)]);
+    work(&mut policy, 1, 10 * SECOND, poll_ns);
+    assert_eq!(drain(&mut policy), [0]);
+    policy.finished(task(0));
+    policy.group_closed(GroupId::new(0));
+    policy.group_opened(GroupId::new(1), 8, &OPEN);
+    spawn(&mut policy, [task(1)]);
+    work(&mut policy, 2, absent * SECOND, poll_ns);
+    policy.group_opened(GroupId::new(0), key, &OPEN);
+    spawn(&mut policy, [task(0)]);
+    work(&mut policy, 2, SECOND, poll_ns)[1] / (SECOND / 1_000)
+}
+
+#[test]
+fn absence_is_no_way_to_be_new_again() {
+    fn check<S: Scheduler>(make: fn() -> S) {
+        let part = |absent, key| part_beside_one_that_is_back(make(), absent, key);
+        assert!(part(0, 7) > 900, "{}: it is who it was", part(0, 7));
+        assert!((400..=600).contains(&part(0, 9)), "{}: another key is another group", part(0, 9));
+        assert!(part(10, 7) < 100, "{}: what it had is forgotten", part(10, 7));
+    }
+    check(Las::new);
+    check(Qlas::new);
+    check(Serpt::new);
+}
+
+/// What a tenant gets, in thousandths, that closes after every poll and comes back, beside one that always has work.
+fn part_of_one_that_comes_and_goes(mut policy: impl Scheduler) -> u64 {
+    let (goes, stays) = (task(0), task(1));
+    policy.group_opened(stays.group, 1, &OPEN);
+    spawn(&mut policy, [stays]);
+    let [mut passed_ns, mut went_ns] = [0, 0];
+    policy.group_opened(goes.group, 0, &OPEN);
+    spawn(&mut policy, [goes]);
+    while passed_ns < 10 * SECOND {
+        let id = policy.pop().unwrap();
+        let ns = 100_000;
+        passed_ns += ns;
+        if id == stays.id {
+            policy.served(stays, ns);
+            policy.push(stays, Ready::Yielded);
+            continue;
+        }
+        policy.served(goes, ns);
+        went_ns += ns;
+        policy.finished(goes);
+        policy.group_closed(goes.group);
+        policy.group_opened(goes.group, 0, &OPEN);
+        policy.push(goes, Ready::Spawned);
+    }
+    went_ns * 1_000 / passed_ns
+}
+
+#[test]
+fn coming_and_going_gains_nothing() {
+    for part in [
+        part_of_one_that_comes_and_goes(Las::new()),
+        part_of_one_that_comes_and_goes(Qlas::new()),
+        part_of_one_that_comes_and_goes(Serpt::new()),
+    ] {
+        assert!((490..=510).contains(&part), "{part}");
+    }
+    // Where nothing is forgotten nothing is remembered.
+    assert!(part_of_one_that_comes_and_goes(Las::new().without_half_life()) > 900);
+}
+
+/// A half-life of 2²⁰ ns, in polls of a quarter.
+#[test]
+fn attained_service_is_halved_at_the_pop_after_each_half_life() {
+    fn check<S: Scheduler>(mut policy: S, attained_ns: fn(&S, GroupId) -> u64) {
+        policy.served(task(9), 1_000);
+        spawn(&mut policy, [task(0)]);
+        let mut course = Vec::new();
+        for _ in 0..9 {
+            assert_eq!(policy.pop(), Some(task(0).id));
+            course.push([0, 9].map(|slot| attained_ns(&policy, GroupId::new(slot))));
+            policy.served(task(0), 1 << 18);
+            policy.push(task(0), Ready::Yielded);
+        }
+        // In quarters: 0 1 2 3 4/2 3 4 5 6/2.
+        let quarters: Vec<u64> = course.iter().map(|[ns, _]| ns >> 18).collect();
+        assert_eq!(quarters, [0, 1, 2, 3, 2, 3, 4, 5, 3]);
+        assert_eq!(course[8][1], 250, "another, that was not served since");
+    }
+    check(Las::new().with_half_life_ns(1 << 20), Las::attained_ns);
+    check(Qlas::new().with_half_life_ns(1 << 20), Qlas::attained_ns);
+    check(Serpt::new().with_half_life_ns(1 << 20), Serpt::attained_ns);
+}
+
+/// Tasks that wait in levels 1 and 2 wait in levels 0 and 1 after a half-life, before those that come later.
+#[test]
+fn those_that_wait_come_down_with_their_levels() {
+    fn order(mut policy: impl Scheduler) -> Vec<usize> {
+        policy.served(task(1), 16);
+        policy.served(task(2), 32);
+        spawn(&mut policy, [task(0), task(2), task(1)]);
+        assert_eq!(policy.pop(), Some(task(0).id));
+        policy.served(task(0), 1 << 20);
+        policy.push(task(0), Ready::Yielded);
+        let first = policy.pop().unwrap().slot();
+        policy.served(task(3), 16); // to level 1, behind task 2 if that came down
+        spawn(&mut policy, [task(3)]);
+        let mut order = vec![first];
+        order.extend(drain(&mut policy));
+        order
+    }
+    let never = || FairTurns::NEVER;
+    let qlas = || Qlas::new().with_base_ns(16).with_fair_turns(never());
+    let serpt = || Serpt::new().with_base_ns(16).with_fair_turns(never());
+    assert_eq!(order(qlas().with_half_life_ns(1 << 20)), [1, 2, 3, 0]);
+    assert_eq!(order(serpt().with_half_life_ns(1 << 20)), [1, 2, 3, 0]);
+    assert_eq!(order(qlas().without_half_life()), [1, 3, 2, 0]);
+    assert_eq!(order(serpt().without_half_life()), [1, 3, 2, 0]);
+}
+
+#[test]
+fn half_lives_are_kept_within_limits() {
+    assert_eq!(Las::new().half_life_ns(), Some(SECOND));
+    assert_eq!(Qlas::new().half_life_ns(), Some(SECOND));
+    assert_eq!(Serpt::new().half_life_ns(), Some(SECOND));
+    let lengths = [0, 1 << 40, u64::MAX].map(|ns| Qlas::new().with_half_life_ns(ns).half_life_ns());
+    assert_eq!(lengths, [1 << 20, 1 << 40, 1 << 60].map(Some));
+    assert_eq!(Serpt::new().without_half_life().half_life_ns(), None);
+}
+
+/// Service without sense: more than a half-life in one poll, over and over, of groups that are saturated.
+#[test]
+fn the_longest_polls_do_no_harm() {
+    fn check(mut policy: impl Scheduler) {
+        spawn(&mut policy, (0..3).map(task));
+        let popped = |_| {
+            let slot = policy.pop().unwrap().slot() as u32;
+            policy.served(task(slot), u64::MAX);
+            policy.push(task(slot), Ready::Yielded);
+            slot
+        };
+        let mut popped: Vec<u32> = (0..1_000).map(popped).collect();
+        popped.sort_unstable();
+        popped.dedup();
+        assert_eq!(popped, [0, 1, 2]);
+    }
+    check(Las::new().with_half_life_ns(0));
+    check(Qlas::new().with_half_life_ns(0));
+    check(Serpt::new().with_half_life_ns(0));
+    check(Qlas::new().with_base_ns(2).with_half_life_ns(u64::MAX));
+    check(Serpt::new().with_base_ns(u64::MAX));
+}
