@@ -255,8 +255,8 @@ impl fmt::Debug for EnterGuard {
     }
 }
 
-/// Spawns a task into the queue and group of the calling task, with its attributes. Called inside [`run_until`](Executor::run_until) but outside a
-/// task, into the default queue.
+/// Spawns a task into the queue and group of the calling task, with its attributes. Called inside
+/// [`run_until`](Executor::run_until) but outside a task, into the default queue.
 ///
 /// # Panics
 ///

@@ -10,9 +10,10 @@ use std::sync::mpsc;
 use std::task::Waker;
 
 use clockworker::{
-    AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, Handle, Id, JoinError, JoinHandle,
-    JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder, QueueError, QueueStats, RunUntil, ShutdownReport,
-    SpawnWhenRoom, TrySpawnError, YieldNow, yield_now,
+    AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, GroupBuilder, GroupError,
+    GroupStats, Handle, Id, JoinError, JoinHandle, JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder,
+    QueueError, QueueStats, RemoteTaskBuilder, RunUntil, ShutdownReport, SpawnWhenRoom, TaskBuilder,
+    TrySpawnError, YieldNow, yield_now,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -44,9 +45,12 @@ assert_impl_all!(BuildError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
 assert_impl_all!(QueueError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
 assert_impl_all!(TrySpawnError<Cell<u32>>: Send, Error, Display, Debug, Unpin);
 assert_impl_all!(TrySpawnError<Rc<u32>>: Error, Debug);
+assert_impl_all!(GroupError: Send, Sync, Error, Clone, PartialEq, UnwindSafe);
+assert_impl_all!(RemoteTaskBuilder<'static>: Send, Sync, Clone, Debug);
 assert_impl_all!(PolicyFault: Send, Sync, Error, Copy, Hash);
 assert_impl_all!(ExecutorStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(QueueStats: Send, Sync, Clone, PartialEq);
+assert_impl_all!(GroupStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(ShutdownReport: Send, Sync, Copy, PartialEq, Display);
 assert_impl_all!(ManualClock: Send, Sync, Clone, Debug);
 assert_impl_all!(YieldNow: Send, Sync, Unpin);
@@ -56,6 +60,8 @@ assert_not_impl_any!(Executor: Send, Sync);
 assert_not_impl_any!(Queue: Send, Sync);
 assert_not_impl_any!(Group: Send, Sync);
 assert_not_impl_any!(QueueBuilder<'static>: Send, Sync);
+assert_not_impl_any!(GroupBuilder<'static>: Send, Sync);
+assert_not_impl_any!(TaskBuilder: Send, Sync);
 assert_not_impl_any!(RunUntil<'static, std::future::Ready<()>>: Send, Sync);
 assert_not_impl_any!(SpawnWhenRoom<std::future::Ready<()>>: Send, Sync);
 assert_impl_all!(SpawnWhenRoom<std::marker::PhantomPinned>: Unpin, Debug);
@@ -63,6 +69,7 @@ assert_not_impl_any!(EnterGuard: Send, Sync);
 assert_impl_all!(Executor: Debug, Default);
 assert_impl_all!(Queue: Clone, Debug);
 assert_impl_all!(Group: Clone, Debug);
+assert_impl_all!(TaskBuilder: Clone, Debug);
 
 #[cfg(feature = "tokio")]
 mod compat {

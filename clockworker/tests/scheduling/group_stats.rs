@@ -138,7 +138,11 @@ fn after_the_end_of_the_executor_handles_show_how_tasks_ended() {
         let ended = groups.each_ref().map(|group| tasks(&group.stats()));
         assert_eq!(ended, [[0, 0, 2, 0, 2, 0], [0, 0, 1, 0, 1, 0]], "dropped: {drop_it}");
         assert_eq!(queue.group(1).stats(), groups[0].stats());
+        // A handle from before lets go of its own group, not of one that was opened since.
+        let later = queue.group(3);
         drop(groups);
+        assert_eq!(queue.group_stats().iter().map(|group| group.key).collect::<Vec<_>>(), [3]);
+        drop(later);
         assert_eq!(queue.group_stats(), []);
     }
 }
