@@ -120,9 +120,9 @@ impl Queue {
 
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.
     ///
-    /// Schedulers such as [`Las`](crate::schedulers::Las) treat a group as one. A group lives as long as a handle to it or a
-    /// task in it; what it has attained is forgotten afterwards. Opened here it has no attributes; if it is open already, it is
-    /// as it is.
+    /// Schedulers such as [`FairGroups`](crate::schedulers::FairGroups) treat a group as one. A group is open as long as a
+    /// handle to it or a task in it. What it has had is remembered by its key, by the schedulers that heed it. Opened here it has
+    /// no attributes; if it is open already, it is as it is.
     pub fn group(&self, key: u64) -> Group {
         Group::open(self.clone(), key, Attributes::new())
     }

@@ -1,10 +1,10 @@
-//! Groups: known by their key while a handle or a task holds them, and forgotten afterwards.
+//! Groups: open while a handle or a task holds them; what they have had is remembered by their key.
 
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use clockworker::schedulers::{GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairTurns, GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, Queue, yield_now};
 
 use crate::support::{Signal, Trace, VirtualTime, poller, us};
@@ -19,16 +19,21 @@ struct World {
 fn world() -> World {
     let (sim, trace) = (VirtualTime::new(), Trace::new());
     let ex = sim.executor();
-    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+    let queue = ex.new_queue("las").scheduler(Las::new().with_fair_turns(FairTurns::NEVER)).create().unwrap();
     World { sim, trace, ex, queue }
 }
 
 impl World {
-    /// Whether group 1 is known to have had 100 µs: a task in it then comes after one that has had nothing, although it
-    /// was spawned before it.
-    fn remembers(&self) -> bool {
-        self.queue.group(1).spawn(poller(&self.sim, &self.trace, "old", 1, us(0)));
-        self.queue.spawn(poller(&self.sim, &self.trace, "new", 1, us(0)));
+    fn is_open(&self) -> bool {
+        self.queue.find_group(1).is_some()
+    }
+
+    /// Whether the scheduler knows that group 1 has had service: a task in it then comes after one that has had nothing,
+    /// although it was spawned before it.
+    fn is_remembered(&self) -> bool {
+        self.trace.take();
+        self.queue.group(1).spawn(poller(&self.sim, &self.trace, "old", 1, us(2)));
+        self.queue.spawn(poller(&self.sim, &self.trace, "new", 1, us(2)));
         self.sim.drain(&self.ex);
         match self.trace.take().as_str() {
             "new1 old1" => true,
@@ -36,6 +41,16 @@ impl World {
             other => panic!("{other}"),
         }
     }
+}
+
+/// A tenant whose last task ends for a moment is not new again.
+#[test]
+fn what_a_group_has_had_is_remembered_by_its_key() {
+    let w = world();
+    assert!(!w.is_remembered());
+    w.queue.group(1).spawn(poller(&w.sim, &w.trace, "a", 1, us(100)));
+    w.sim.drain(&w.ex);
+    assert!(!w.is_open() && w.is_remembered());
 }
 
 #[test]
@@ -54,12 +69,12 @@ fn the_same_key_is_the_same_group_while_a_handle_is_held() {
     held.spawn(poller(&w.sim, &w.trace, "a", 1, us(100)));
     w.sim.drain(&w.ex);
     w.trace.take();
-    assert!(w.remembers());
+    assert!(w.is_open());
     let clone = held.clone();
     drop(held);
-    assert!(w.remembers(), "a clone holds it too");
+    assert!(w.is_open(), "a clone holds it too");
     drop(clone);
-    assert!(!w.remembers());
+    assert!(!w.is_open());
 }
 
 #[test]
@@ -74,10 +89,10 @@ fn a_task_holds_its_group() {
         }
     });
     w.sim.drain(&w.ex);
-    assert!(w.remembers());
+    assert!(w.is_open());
     end.set();
     w.sim.run(&w.ex, task).unwrap();
-    assert!(!w.remembers());
+    assert!(!w.is_open());
 }
 
 #[test]
@@ -89,10 +104,10 @@ fn an_aborted_task_holds_it_no_longer() {
         std::future::pending::<()>().await;
     });
     w.sim.drain(&w.ex);
-    assert!(w.remembers());
+    assert!(w.is_open());
     task.abort();
     w.sim.drain(&w.ex);
-    assert!(!w.remembers());
+    assert!(!w.is_open());
 }
 
 #[test]
@@ -107,10 +122,10 @@ fn a_child_holds_its_parents_group() {
         }
     });
     w.sim.drain(&w.ex);
-    assert!(w.remembers());
+    assert!(w.is_open());
     end.set();
     w.sim.drain(&w.ex);
-    assert!(!w.remembers());
+    assert!(!w.is_open());
 }
 
 #[test]
@@ -121,7 +136,7 @@ fn the_same_key_in_another_queue_is_another_group() {
     held.spawn(poller(&w.sim, &w.trace, "x", 1, us(100)));
     w.sim.drain(&w.ex);
     w.trace.take();
-    assert!(!w.remembers());
+    assert!(!w.is_open());
 }
 
 /// What a scheduler sees of groups: how many are open at most, and that each is closed once.
