@@ -55,7 +55,10 @@ fn a_quick_compare_prints_both_tables_and_writes_the_file() {
 
 fn check_shape(shape: &Value) {
     let two = ["woken_first_one_queue", "woken_first_two_queues"];
-    assert_eq!(arms(shape), ["local_set", "local_set_again", two[0], two[1], "qlas", "las", "serpt"]);
+    assert_eq!(
+        arms(shape),
+        ["local_set", "local_set_again", two[0], two[1], "qlas", "las", "serpt", "fair_groups"]
+    );
     for arm in list(shape, "arms") {
         let figure = &arm["figures"]["ns_per_poll"];
         assert_eq!(samples(arm, "ns_per_poll").len(), 2);
@@ -92,7 +95,7 @@ const SECTIONS: [(&str, usize, Option<usize>); 7] = [
 ];
 
 /// Arms of `overhead` that every build on every system has.
-const ARMS: &str = "local_set local_set_again woken_first two_queues qlas las serpt published local_runtime \
+const ARMS: &str = "local_set local_set_again woken_first two_queues qlas las serpt fair_groups published local_runtime \
     local_executor futures_unordered local_pool task_loop boxed_loop";
 
 #[test]

@@ -244,7 +244,11 @@ mod tests {
             let _aim = rng.usize(..3);
             let start = Trial::<Act>::of(Program::draw(&mut rng)).unwrap().outcome.ratio();
             let (worst, _) = found.worst.unwrap();
-            assert!(worst.outcome.ratio() > 1.5 * start, "seed {seed}: {} from {start}", worst.outcome.ratio());
+            assert!(
+                worst.outcome.ratio() > 1.5 * start,
+                "seed {seed}: {} from {start}",
+                worst.outcome.ratio()
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! The executors that `overhead` measures.
 
 use clap::ValueEnum;
-use clockworker::schedulers::{Las, Qlas, Serpt};
+use clockworker::schedulers::{FairGroups, Las, Qlas, Serpt};
 use serde::Serialize;
 
 #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -31,6 +31,8 @@ pub enum Arm {
     Las,
     /// Clockworker with shortest expected remaining time
     Serpt,
+    /// Clockworker with each group its share, of groups of one task here
+    FairGroups,
     /// Clockworker 0.2.6, as published
     Published,
     /// tokio's LocalRuntime
@@ -83,6 +85,7 @@ impl Arm {
             Arm::Qlas => "QLAS",
             Arm::Las => "LAS",
             Arm::Serpt => "SERPT",
+            Arm::FairGroups => "FairGroups",
             Arm::Published => "clockworker 0.2.6",
             Arm::LocalRuntime => "LocalRuntime",
             Arm::LocalExecutor => "smol LocalExecutor",
@@ -110,6 +113,7 @@ impl Arm {
             Arm::Qlas => job.run(Hosted::new(OneQueue::under::<Qlas>())),
             Arm::Las => job.run(Hosted::new(OneQueue::under::<Las>())),
             Arm::Serpt => job.run(Hosted::new(OneQueue::under::<Serpt>())),
+            Arm::FairGroups => job.run(Hosted::new(OneQueue::under::<FairGroups>())),
             Arm::Published => job.run(Hosted::new(Published::default())),
             Arm::LocalRuntime => job.run(LocalRuntime::default()),
             Arm::LocalExecutor => job.run(Hosted::new(LocalExecutor::default())),
