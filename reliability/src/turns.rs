@@ -29,9 +29,10 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         options.play(2_000, 100, |seed| play(host, seed, &mut gaps))?;
         figures.extend([
             told(7, format!("turns on a manual clock, {host}"), gaps.turns),
-            told(7, format!("seed of the longest turn, {host}"), gaps.sampled.seed),
+            told(7, format!("seed of the longest turn, {host}"), gaps.timed.seed),
         ]);
         let held = [
+            ("longest turn / (budget + longest poll), no poll below 2 µs", gaps.timed),
             ("longest turn / (budget + 15 polls), polls timed by lot", gaps.sampled),
             ("longest turn / (budget + 32 polls), scheduler needs no time", gaps.unread),
             ("polls in a turn / poll cap", gaps.polls),
@@ -60,18 +61,33 @@ const SAMPLED_POLLS: u64 = 15;
 struct Gaps {
     turns: u64,
     /// How long the host waited for the end of a turn, in parts of its time budget and as many polls as there may be between
-    /// two readings, where the scheduler asks for service.
+    /// two readings: where each poll is timed,
+    timed: Worst,
+    /// where the scheduler asks for service and polls are timed by lot,
     sampled: Worst,
-    /// The same where it does not.
+    /// and where it does not ask.
     unread: Worst,
     /// Polls in a turn, in parts of the poll cap.
     polls: Worst,
 }
 
+/// When the clock is read in a slice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// After every poll, as none is short.
+    Always,
+    ByLot,
+    Seldom,
+}
+
+/// Polls of this length and more are each timed. Nanoseconds.
+const TIMED_NS: u64 = 2_000;
+
 struct Scene {
     clock: ManualClock,
     rng: RefCell<Rng>,
     /// In nanoseconds.
+    shortest_poll: u64,
     longest_poll: u64,
     /// Polls take next to nothing, but once in so many.
     seldom: u64,
@@ -84,23 +100,37 @@ fn play(host: Host, seed: u64, gaps: &mut Gaps) -> anyhow::Result<()> {
     let mut rng = Rng::with_seed(seed);
     let budget = log_uniform(&mut rng, 1_000, 1_000_000);
     let cap = log_uniform(&mut rng, 1, 10_000);
-    let is_sampled = rng.bool();
+    let clock_is_read = [Reading::Always, Reading::ByLot, Reading::Seldom][rng.usize(..3)];
     let queues = rng.usize(1..=4);
     let clock = ManualClock::new();
     let builder = Executor::builder().clock(clock.clone()).poll_cap(cap as u32);
     let ex = builder.host_budget(Duration::from_nanos(budget)).build()?;
-    let longest_poll = log_uniform(&mut rng, 100, 500_000);
+    let shortest_poll = if clock_is_read == Reading::Always { TIMED_NS } else { 0 };
+    let longest_poll = log_uniform(&mut rng, 100, 500_000).max(shortest_poll);
     let (seldom, polls_left) = (rng.u64(1..=100), Cell::new(rng.u64(100..=1_000)));
     let polls = Cell::new(0);
-    let scene = Rc::new(Scene { clock, rng: RefCell::new(rng), longest_poll, seldom, polls_left, polls });
+    let scene = Rc::new(Scene {
+        clock,
+        rng: RefCell::new(rng),
+        shortest_poll,
+        longest_poll,
+        seldom,
+        polls_left,
+        polls,
+    });
     for index in 0..queues {
-        let policy = if is_sampled { Policy::Las } else { Policy::RunnableFifo };
+        let policy = if clock_is_read != Reading::Seldom { Policy::Las } else { Policy::RunnableFifo };
         let queue = policy.create(ex.new_queue(&index.to_string()))?;
         for _ in 0..scene.rng.borrow_mut().u32(1..=4) {
             let _detached = queue.spawn(work(Rc::clone(&scene)));
         }
     }
-    let longest = budget + longest_poll * if is_sampled { SAMPLED_POLLS } else { UNREAD_POLLS };
+    let (worst, polls) = match clock_is_read {
+        Reading::Always => (&mut gaps.timed, 1),
+        Reading::ByLot => (&mut gaps.sampled, SAMPLED_POLLS),
+        Reading::Seldom => (&mut gaps.unread, UNREAD_POLLS),
+    };
+    let longest = budget + longest_poll * polls;
     let mut run = pin!(ex.run_until(ex.drained()));
     host.block_on(poll_fn(|cx| {
         let began = scene.clock.now();
@@ -108,7 +138,6 @@ fn play(host: Host, seed: u64, gaps: &mut Gaps) -> anyhow::Result<()> {
         let polled = run.as_mut().poll(cx);
         let gap = (scene.clock.now() - began).as_nanos() as f64;
         gaps.turns += 1;
-        let worst = if is_sampled { &mut gaps.sampled } else { &mut gaps.unread };
         worst.add(gap / longest as f64, seed);
         gaps.polls.add(scene.polls.get() as f64 / cap as f64, seed);
         polled
@@ -123,7 +152,8 @@ async fn work(scene: Rc<Scene>) {
         let time = {
             let mut rng = scene.rng.borrow_mut();
             let is_long = rng.u64(..scene.seldom) == 0;
-            if is_long { scene.longest_poll } else { rng.u64(..=scene.longest_poll / 50) }
+            let short = rng.u64(..=scene.longest_poll / 50).max(scene.shortest_poll);
+            if is_long { scene.longest_poll } else { short }
         };
         scene.clock.advance(Duration::from_nanos(time));
         clockworker::yield_now().await;
