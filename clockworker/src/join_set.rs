@@ -1,20 +1,20 @@
 //! [`JoinSet`]: a set of tasks to await together.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::mem::{forget, replace, take};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::mem::take;
 use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-
-use crate::base::{drop_quietly, wake_quietly};
+use crate::base::drop_quietly;
 use crate::executor::Executor;
 use crate::group::Group;
 use crate::queue_handle::Queue;
-use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
+use crate::sync::Arc;
+use crate::task::{AbortHandle, FinishedList, Id, JoinError, JoinHandle};
 
 /// Tasks, awaited in the order in which they finish.
 ///
@@ -47,27 +47,32 @@ use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 /// assert_eq!(sum, 145);
 /// ```
 pub struct JoinSet<T> {
-    members: FuturesUnordered<Member<T>>,
-    /// Whether there may be members that were not polled yet.
-    any_new: bool,
-    /// The waker of the last call that returned `Pending`. Kept so that [`try_join_next`](JoinSet::try_join_next), which
-    /// awaits nothing, does not replace it.
-    waiting: Waker,
-    /// Whether that caller still waits: it has neither polled again nor been woken for a new member. If so, no member is new.
+    tasks: HashMap<Id, JoinHandle<T>, BuildHasherDefault<IdHasher>>,
+    /// Tells of the tasks that have finished, from the moment at which they are taken into the set.
+    finished: Arc<FinishedList>,
+    /// What was taken from that list, up to where outputs were taken.
+    taken: Vec<Id>,
+    next: usize,
+    /// Whether the caller of the last poll waits: it has not given up.
     is_awaited: bool,
 }
 
-/// A task of the set.
-struct Member<T> {
-    task: JoinHandle<T>,
-}
+/// Hashes a task's id. Ids are numbers given out one after the other: their low bits spread them over a table, beside each
+/// other where tasks are spawned in a row. The table's tags are the high bits.
+#[derive(Default)]
+struct IdHasher(u64);
 
-impl<T> Future for Member<T> {
-    type Output = (Id, Result<T, JoinError>);
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 << 8 | u64::from(byte)));
+    }
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let id = self.task.id();
-        Pin::new(&mut self.task).poll(cx).map(|output| (id, output))
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id ^ id << 57;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -85,26 +90,6 @@ impl<T> Future for Next<'_, T> {
 impl<T> Drop for Next<'_, T> {
     fn drop(&mut self) {
         self.0.is_awaited = false;
-    }
-}
-
-/// Rebuilds the set if a waker panics when it is cloned or dropped. `FuturesUnordered` does both in an `AtomicWaker`, which
-/// is locked then for good, so the members move to another.
-struct RebuildOnPanic<'a, T>(&'a mut JoinSet<T>);
-
-impl<T> Drop for RebuildOnPanic<'_, T> {
-    #[cold]
-    fn drop(&mut self) {
-        let RebuildOnPanic(set) = self;
-        let mut members = take(&mut set.members).into_iter();
-        set.members.extend(&mut members);
-        set.any_new = true;
-        // Dropped with the waker that was left in them.
-        drop_quietly(members);
-        if take(&mut set.is_awaited) {
-            // The waiting caller's waker went with it, so that caller has to poll again.
-            wake_quietly(replace(&mut set.waiting, Waker::noop().clone()));
-        }
     }
 }
 
@@ -152,21 +137,22 @@ impl<T> JoinSet<T> {
     /// An empty set.
     pub fn new() -> Self {
         Self {
-            members: FuturesUnordered::new(),
-            any_new: false,
-            waiting: Waker::noop().clone(),
+            tasks: HashMap::default(),
+            finished: FinishedList::new(),
+            taken: Vec::new(),
+            next: 0,
             is_awaited: false,
         }
     }
 
     /// How many tasks are in the set: unfinished ones, and finished ones whose outputs were not taken yet.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.tasks.len()
     }
 
     /// Whether the set has no tasks.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.tasks.is_empty()
     }
 
     /// Takes a task that was spawned elsewhere into the set.
@@ -184,29 +170,41 @@ impl<T> JoinSet<T> {
     /// assert_eq!(ex.block_on(set.join_all()), [1]);
     /// ```
     pub fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
-        let abort = task.abort_handle();
-        self.members.push(Member { task });
-        self.any_new = true;
-        self.wake_waiting();
+        let (id, abort) = (task.id(), task.abort_handle());
+        if task.tell(&self.finished) {
+            self.finished.push(id);
+        }
+        self.tasks.insert(id, task);
         abort
     }
 
-    /// Wakes the waiting caller, if there is one, to poll the set that has changed.
-    fn wake_waiting(&mut self) {
-        if take(&mut self.is_awaited) {
-            self.waiting.wake_by_ref();
-        }
+    /// Cancels all tasks, in the order of their ids. They stay in the set until their errors are taken.
+    pub fn abort_all(&mut self) {
+        self.ids().iter().for_each(|id| self.tasks[id].abort());
     }
 
-    /// Cancels all tasks. They stay in the set until their errors are taken.
-    pub fn abort_all(&mut self) {
-        self.members.iter().for_each(|member| member.task.abort());
+    /// The ids of the tasks, in their order.
+    fn ids(&self) -> Vec<Id> {
+        let mut ids: Vec<Id> = self.tasks.keys().copied().collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// Takes all tasks out of the set and lets them go on.
     pub fn detach_all(&mut self) {
-        self.members = FuturesUnordered::new();
-        self.wake_waiting();
+        self.drop_tasks();
+        if take(&mut self.is_awaited)
+            && let Some(waiting) = self.finished.take_waiting()
+        {
+            waiting.wake();
+        }
+    }
+
+    /// Drops the handles of all tasks, in the order of their ids, and with them the outputs of those that have finished.
+    fn drop_tasks(&mut self) {
+        for id in self.ids() {
+            drop(self.tasks.remove(&id));
+        }
     }
 
     /// Waits for a task to finish, and takes it out of the set. None if the set is empty.
@@ -286,38 +284,54 @@ impl<T> JoinSet<T> {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        // `FuturesUnordered` wakes its caller once it has polled as many members as it has, since they might be ready for
-        // ever. Tasks are not, and the wake would make the caller yield. So new members have their first polls with a waker
-        // that wakes nothing.
-        let next = loop {
-            let next = self.poll_members(if self.any_new { Waker::noop() } else { cx.waker() });
-            if next.is_ready() || !take(&mut self.any_new) {
-                break next;
+        self.is_awaited = false;
+        loop {
+            if let Some(next) = self.try_next() {
+                return Poll::Ready(Some(next));
             }
-        };
-        self.is_awaited = next.is_pending();
-        if self.is_awaited {
-            self.waiting.clone_from(cx.waker());
+            if self.is_empty() {
+                return Poll::Ready(None);
+            }
+            if self.finished.is_copy() {
+                return self.poll_copied(cx);
+            }
+            if self.finished.wait(cx.waker()) {
+                self.is_awaited = true;
+                return Poll::Pending;
+            }
         }
-        next
     }
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
-        // The waiting caller stays registered.
-        let waiting = if self.is_awaited { self.waiting.clone() } else { Waker::noop().clone() };
-        match self.poll_members(&waiting) {
-            Poll::Ready(next) => next,
-            Poll::Pending => None,
+        loop {
+            while let Some(&id) = self.taken.get(self.next) {
+                self.next += 1;
+                // It was taken out meanwhile, if it is not there.
+                if let Some(task) = self.tasks.remove(&id) {
+                    return Some((id, task.take_finished()));
+                }
+            }
+            self.next = 0;
+            self.taken.clear();
+            self.finished.exchange(&mut self.taken);
+            if self.taken.is_empty() {
+                return None;
+            }
         }
     }
 
-    #[inline]
-    fn poll_members(&mut self, waker: &Waker) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        let harmed = RebuildOnPanic(self);
-        let next = harmed.0.members.poll_next_unpin(&mut Context::from_waker(waker));
-        // It did not panic.
-        forget(harmed);
-        next
+    /// Polls each task, in a child process: nothing that the parent has spawned finishes here.
+    #[cold]
+    fn poll_copied(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
+        for id in self.ids() {
+            if let Some(task) = self.tasks.get_mut(&id)
+                && let Poll::Ready(output) = Pin::new(task).poll(cx)
+            {
+                self.tasks.remove(&id);
+                return Poll::Ready(Some((id, output)));
+            }
+        }
+        Poll::Pending
     }
 }
 
@@ -351,6 +365,9 @@ fn with_id<T>((id, output): (Id, Result<T, JoinError>)) -> Result<(Id, T), JoinE
 impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
         self.abort_all();
+        self.drop_tasks();
+        // A task that finishes at this moment, on another thread, may be the last to hold the list: it drops no foreign code.
+        drop_quietly(self.finished.take_waiting());
     }
 }
 

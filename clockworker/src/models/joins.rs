@@ -1,9 +1,11 @@
 //! Join and abort handles on other threads, against completion.
 
 use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
 
 use super::wakes::{is_left, mark, mark_and_wake, waiting_task};
 use super::{executor, explore, first_polls};
+use crate::JoinSet;
 use crate::sync::{Arc, AtomicUsize, thread};
 
 /// A handle is awaited on another thread while the task completes: it gets the output, whole, by poll or by wake.
@@ -127,5 +129,44 @@ fn an_abort_meets_a_wake() {
         let outcome = ex.block_on(task);
         assert!(outcome.map_or_else(|error| error.is_cancelled(), |()| true));
         drop((waking, aborting));
+    });
+}
+
+/// A set is awaited on another thread while its tasks complete: it gives each output once.
+#[test]
+fn a_set_on_another_thread_gives_each_output_once() {
+    explore("joins/set", || {
+        let ex = executor();
+        let tasks = [ex.spawn(async { Box::new(1) }), ex.spawn(async { Box::new(2) })];
+        let thread = thread::spawn(move || {
+            let mut set: JoinSet<Box<i32>> = tasks.into_iter().collect();
+            super::block_on(async {
+                let (first, second) = (set.join_next().await, set.join_next().await);
+                let sum: i32 =
+                    [first, second].into_iter().flatten().map(|one| *one.expect("not cancelled")).sum();
+                assert_eq!(sum, 3);
+                assert!(set.join_next().await.is_none());
+            });
+        });
+        first_polls(&ex);
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// A set that waits is dropped on another thread while its task completes.
+#[test]
+fn a_waiting_set_is_dropped_while_its_task_completes() {
+    explore("joins/drop_set", || {
+        let ex = executor();
+        let task = ex.spawn(async { Box::new(7) });
+        let thread = thread::spawn(move || {
+            let mut set: JoinSet<Box<i32>> = [task].into_iter().collect();
+            let _ = set.poll_join_next(&mut Context::from_waker(Waker::noop()));
+            drop(set);
+        });
+        first_polls(&ex);
+        drop(ex);
+        drop(thread);
     });
 }

@@ -1,9 +1,11 @@
 //! The untyped part that every cell begins with.
 
+use std::mem::replace;
 use std::ptr::{self, NonNull};
-use std::task::{Context, Waker};
+use std::task::Context;
 
 use super::deferrals::Deferrals;
+use super::joiner::Joiner;
 use super::state::{State, Wake};
 use super::{Cause, Finish, Id, SharedRef};
 use crate::sync::{Cell, UnsafeCell};
@@ -18,7 +20,7 @@ pub(crate) struct Header {
     pub(super) owned: Owned,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
-    pub(super) join_waker: UnsafeCell<Option<Waker>>,
+    pub(super) joiner: UnsafeCell<Joiner>,
 }
 
 /// The fields of the owner thread, and one byte of the join handle's that fits beside them: 16 bytes together.
@@ -111,8 +113,29 @@ impl Header {
             id,
             owned,
             next: Cell::new(Link::NONE),
-            join_waker: UnsafeCell::new(None),
+            joiner: UnsafeCell::new(Joiner::NOBODY),
         }
+    }
+
+    /// Takes the joiner, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// `joiner` is the caller's: see [`task`](super).
+    pub(super) unsafe fn take_joiner(&self) -> Joiner {
+        // SAFETY: the caller's promise.
+        replace(unsafe { &mut *self.joiner.get() }, Joiner::NOBODY)
+    }
+
+    /// Tells the joiner that the task has finished.
+    ///
+    /// # Safety
+    ///
+    /// As for [`take_joiner`](Self::take_joiner).
+    #[inline(never)] // or else each end of a task that nobody awaits saves registers for it
+    pub(super) unsafe fn tell_joiner(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.take_joiner() }.tell(self.id);
     }
 }
 

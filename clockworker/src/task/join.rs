@@ -3,15 +3,18 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem::replace;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::header::{Header, abort, release};
+use super::joiner::Joiner;
 use super::state::LeaveJoin;
-use super::{AbortHandle, Cause, Id, JoinError};
+use super::{AbortHandle, Cause, FinishedList, Id, JoinError};
 use crate::base::drop_quietly;
+use crate::sync::Arc;
 
 /// Awaits the output of a spawned task.
 ///
@@ -113,24 +116,52 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Registers the waker to be woken at completion. True if the task has completed.
-    fn register(task: &Header, waker: &Waker) -> bool {
-        if task.state.has_join_waker() && !task.state.unset_join_waker() {
+    /// Takes the output of a task that has finished.
+    ///
+    /// # Panics
+    ///
+    /// If the task has not finished, or the output was taken before.
+    pub(crate) fn take_finished(self) -> Result<T, JoinError> {
+        assert!(self.is_finished(), "the task has not finished");
+        self.take()
+    }
+
+    /// Has the set's list told when the task finishes, in place of who was told so far. True if it has finished: the list is
+    /// not told then.
+    pub(crate) fn tell(&self, set: &Arc<FinishedList>) -> bool {
+        let task = self.header();
+        task.state.is_complete()
+            || Self::register(task, |slot| {
+                drop_quietly(replace(slot, Joiner::NOBODY));
+                *slot = Joiner::Set(Some(Arc::clone(set)));
+            })
+    }
+
+    /// Has `fill` write who is told at completion. True if the task has completed, and nobody is told.
+    fn register(task: &Header, fill: impl FnOnce(&mut Joiner)) -> bool {
+        if task.state.has_joiner() && !task.state.unset_joiner() {
             return true;
         }
-        // SAFETY: `JOIN_WAKER` is clear, and was cleared before completion, so the slot is the handle's.
-        let slot = unsafe { &mut *task.join_waker.get() };
-        if !slot.as_ref().is_some_and(|current| current.will_wake(waker)) {
-            // Foreign code: a panic in it leaves the slot empty and the flag clear.
-            drop_quietly(slot.take());
-            *slot = Some(waker.clone());
-        }
-        if task.state.set_join_waker() {
+        // SAFETY: `HAS_JOINER` is clear, and was cleared before completion, so the slot is the handle's.
+        let slot = unsafe { &mut *task.joiner.get() };
+        fill(slot);
+        if task.state.set_joiner() {
             return false;
         }
-        // The task completed first and did not see the waker, so the slot is still the handle's.
-        drop_quietly(slot.take());
+        // The task completed first and did not see the slot, so it is still the handle's.
+        drop_quietly(replace(slot, Joiner::NOBODY));
         true
+    }
+
+    /// Registers the waker to be woken at completion. True if the task has completed.
+    fn register_waker(task: &Header, waker: &Waker) -> bool {
+        Self::register(task, |slot| {
+            if !slot.will_wake(waker) {
+                // Foreign code: a panic in it leaves the slot empty and the flag clear.
+                drop_quietly(replace(slot, Joiner::NOBODY));
+                *slot = Joiner::Waker(waker.clone());
+            }
+        })
     }
 }
 
@@ -139,7 +170,7 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let task = self.header();
-        if task.state.is_complete() || Self::register(task, cx.waker()) {
+        if task.state.is_complete() || Self::register_waker(task, cx.waker()) {
             Poll::Ready(self.take())
         } else if task.shared.process.is_current() {
             Poll::Pending
@@ -157,9 +188,9 @@ impl<T> JoinHandle<T> {
             match self.header().state.leave_join() {
                 LeaveJoin::Done => return true,
                 LeaveJoin::Complete => return false,
-                LeaveJoin::DropWaker => {
+                LeaveJoin::DropJoiner => {
                     // SAFETY: the handle has just taken the slot back.
-                    drop_quietly(unsafe { (*self.header().join_waker.get()).take() });
+                    drop_quietly(unsafe { self.header().take_joiner() });
                 }
             }
         }

@@ -10,7 +10,6 @@ use clockworker_schedulers::Ready;
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
 use super::{AbortHandle, Cause, Id, waker};
-use crate::base::wake_quietly;
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
@@ -184,12 +183,9 @@ impl LiveTask {
             // SAFETY: no join handle is left, so the stage is the completer's.
             unsafe { (header.vtable.drop_output)(pointer) };
         }
-        if completed.wake_joiner {
-            // SAFETY: `COMPLETE` was set on top of `JOIN_WAKER`, so the slot is the completer's.
-            let joiner = unsafe { (*header.join_waker.get()).take() };
-            if let Some(joiner) = joiner {
-                wake_quietly(joiner);
-            }
+        if completed.tell_joiner {
+            // SAFETY: `COMPLETE` was set on top of `HAS_JOINER`, so the slot is the completer's.
+            unsafe { header.tell_joiner() };
         }
         match u8::from(listed) + u8::from(completed.in_inbox) {
             // SAFETY: no list points at the cell, so the record's reference may go.

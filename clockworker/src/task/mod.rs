@@ -6,7 +6,7 @@
 //! | Holder | Counted | May be on | What it can do |
 //! |---|---|---|---|
 //! | [`LiveTask`], in the queue's record | one reference | owner thread | poll, cancel, read scheduling fields |
-//! | [`JoinHandle`] | one reference | any, if the output is `Send` | read the output, register a waker, abort |
+//! | [`JoinHandle`] | one reference | any, if the output is `Send` | read the output, register who is told, abort |
 //! | [`AbortHandle`] | one reference | any | abort, ask whether it is finished |
 //! | [`Waker`](std::task::Waker) | one reference each | any | wake |
 //! | the waker lent to a poll | none: the record outlives the poll | owner thread | wake, be cloned |
@@ -18,8 +18,8 @@
 //!   return what is to be done; the callers do it.
 //! * `owned` (phase, record, deferrals, links): plain cells, owner thread only.
 //! * `next`: the inbox link. It belongs to the thread that set `NOTIFIED`, until the inbox hands the task to the owner.
-//! * `join_waker`: belongs to the join handle while `JOIN_WAKER` is clear and the task is not complete; to the completer
-//!   from the moment `COMPLETE` is set on top of `JOIN_WAKER`.
+//! * `joiner`: belongs to the join handle while `HAS_JOINER` is clear and the task is not complete; to the completer from the moment
+//!   `COMPLETE` is set on top of `HAS_JOINER`.
 //! * the stage (future, then output): the owner thread until `COMPLETE`; afterwards the join handle while there is one,
 //!   else the completer. So a `!Send` future is polled and dropped on the owner thread only, and a `!Send` output never
 //!   leaves it, because a `JoinHandle` of a `!Send` output is itself `!Send`. Wakers and abort handles never reach the
@@ -31,7 +31,7 @@
 //! |---|---|---|---|
 //! | `NOTIFIED` | the first wake from another thread, any abort, the completer | the owner, draining the inbox | the task is in the inbox or about to be; further wakes from other threads only synchronise |
 //! | `COMPLETE` | the owner | never | the stage holds the output or nothing; `NOTIFIED` stays set for good, so no thread pushes the task again |
-//! | `JOIN_WAKER` | the join handle | the join handle | `join_waker` holds a waker |
+//! | `HAS_JOINER` | the join handle | the join handle | `joiner` holds who is told of the task's end |
 //! | `JOIN_INTEREST` | spawn | dropping the join handle before completion | a join handle may want the output |
 //! | `ABORTED` | any abort | never | the owner drops the future when it takes the task out of the inbox |
 //!
@@ -49,11 +49,13 @@ mod abort;
 mod cell;
 mod deferrals;
 mod error;
+mod finished;
 mod header;
 mod host_waker;
 mod id;
 mod inbox;
 mod join;
+mod joiner;
 mod live;
 mod owner;
 mod request;
@@ -70,6 +72,7 @@ pub use join::JoinHandle;
 
 pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
 pub(crate) use error::{Cause, Refused};
+pub(crate) use finished::FinishedList;
 pub(crate) use header::RecordKey;
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;

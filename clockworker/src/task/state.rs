@@ -10,7 +10,7 @@ use crate::sync::AtomicUsize;
 
 const NOTIFIED: usize = 1;
 const COMPLETE: usize = 1 << 1;
-const JOIN_WAKER: usize = 1 << 2;
+const HAS_JOINER: usize = 1 << 2;
 const JOIN_INTEREST: usize = 1 << 3;
 const ABORTED: usize = 1 << 4;
 const REFERENCE: usize = 1 << 5;
@@ -52,8 +52,8 @@ pub(super) enum Taken {
 pub(super) struct Completed {
     /// No join handle wants the output: drop it.
     pub(super) drop_output: bool,
-    /// `join_waker` is set and is the completer's now: wake it.
-    pub(super) wake_joiner: bool,
+    /// `joiner` is the completer's now: tell it.
+    pub(super) tell_joiner: bool,
     /// Another thread pushed the task into the inbox, or is about to.
     pub(super) in_inbox: bool,
     /// The record's reference was dropped in the same step; the cell may be gone.
@@ -64,12 +64,12 @@ pub(super) struct Completed {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LeaveJoin {
-    /// Nothing is left of the handle: neither its reference, nor a waker, nor a claim to the output.
+    /// Nothing is left of the handle: neither its reference, nor a joiner, nor a claim to the output.
     Done,
     /// The task is complete, so the output is the handle's, to read or drop, and then the reference.
     Complete,
-    /// `join_waker` is the handle's again: drop it and try once more.
-    DropWaker,
+    /// `joiner` is the handle's again: drop it and try once more.
+    DropJoiner,
 }
 
 impl State {
@@ -140,16 +140,16 @@ impl State {
     /// the cell, so the record's reference has to stay.
     ///
     /// Ordering: Release publishes the output to the join handle ([`is_complete`](State::is_complete)). Acquire takes
-    /// over `join_waker` from it ([`set_join_waker`](State::set_join_waker)).
+    /// over `joiner` from it ([`set_joiner`](State::set_joiner)).
     pub(super) fn complete(&self, listed: bool) -> Completed {
         if !listed && self.complete_unwatched() {
-            return Completed { drop_output: false, wake_joiner: false, in_inbox: false, released: true };
+            return Completed { drop_output: false, tell_joiner: false, in_inbox: false, released: true };
         }
         let prev = self.0.fetch_or(COMPLETE | NOTIFIED, Ordering::AcqRel);
         debug_assert_eq!(prev & COMPLETE, 0, "a task completed twice");
         Completed {
             drop_output: prev & JOIN_INTEREST == 0,
-            wake_joiner: prev & JOIN_WAKER != 0,
+            tell_joiner: prev & HAS_JOINER != 0,
             in_inbox: prev & NOTIFIED != 0,
             released: false,
         }
@@ -163,25 +163,25 @@ impl State {
         self.0.compare_exchange(SPAWNED, done, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Hands the `join_waker` that the join handle has written to the completer. False if the task completed first: the waker
-    /// is still the handle's, and will not be woken.
+    /// Hands the `joiner` that the join handle has written to the completer. False if the task completed first: it is
+    /// still the handle's, and will not be told.
     ///
-    /// Ordering: Release publishes the waker to [`complete`](State::complete); Acquire on failure lets the handle read
+    /// Ordering: Release publishes the joiner to [`complete`](State::complete); Acquire on failure lets the handle read
     /// the output.
-    pub(super) fn set_join_waker(&self) -> bool {
-        self.update_unless_complete(|state| state | JOIN_WAKER)
+    pub(super) fn set_joiner(&self) -> bool {
+        self.update_unless_complete(|state| state | HAS_JOINER)
     }
 
-    /// Takes `join_waker` back for the join handle, to replace or drop it. False if the task completed first: the waker is
+    /// Takes `joiner` back for the join handle, to replace or drop it. False if the task completed first: it is
     /// the completer's.
-    pub(super) fn unset_join_waker(&self) -> bool {
-        self.update_unless_complete(|state| state & !JOIN_WAKER)
+    pub(super) fn unset_joiner(&self) -> bool {
+        self.update_unless_complete(|state| state & !HAS_JOINER)
     }
 
-    /// Whether the join handle has a waker registered. Only the handle may ask.
-    pub(super) fn has_join_waker(&self) -> bool {
+    /// Whether the join handle has registered a joiner. Only the handle may ask.
+    pub(super) fn has_joiner(&self) -> bool {
         // Ordering: Relaxed, only the caller writes the flag.
-        self.0.load(Ordering::Relaxed) & JOIN_WAKER != 0
+        self.0.load(Ordering::Relaxed) & HAS_JOINER != 0
     }
 
     fn update_unless_complete(&self, update: impl Fn(usize) -> usize) -> bool {
@@ -196,8 +196,8 @@ impl State {
         if self.0.compare_exchange(SPAWNED, DETACHED, Ordering::Release, Ordering::Relaxed).is_ok() {
             return LeaveJoin::Done;
         }
-        if self.has_join_waker() && self.unset_join_waker() {
-            return LeaveJoin::DropWaker;
+        if self.has_joiner() && self.unset_joiner() {
+            return LeaveJoin::DropJoiner;
         }
         // The record keeps its own reference until the task is complete, so this is never the last one.
         let detached = self.update_unless_complete(|state| (state & !JOIN_INTEREST) - REFERENCE);
@@ -270,14 +270,14 @@ mod tests {
     #[test]
     fn completion_says_what_is_left_to_do() {
         let watched = State::spawned();
-        assert!(watched.set_join_waker());
-        let done = Completed { drop_output: false, wake_joiner: true, in_inbox: false, released: false };
+        assert!(watched.set_joiner());
+        let done = Completed { drop_output: false, tell_joiner: true, in_inbox: false, released: false };
         assert_eq!(watched.complete(false), done);
-        assert!(!watched.unset_join_waker(), "the waker is the completer's");
+        assert!(!watched.unset_joiner(), "the joiner is the completer's");
 
         let detached = State::spawned();
         assert_eq!(detached.leave_join(), LeaveJoin::Done);
-        let done = Completed { drop_output: true, wake_joiner: false, in_inbox: false, released: false };
+        let done = Completed { drop_output: true, tell_joiner: false, in_inbox: false, released: false };
         assert_eq!(detached.complete(false), done);
         assert!(detached.release());
 
@@ -287,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn leaving_a_watched_join_gives_the_waker_back_first() {
+    fn leaving_a_watched_join_gives_the_joiner_back_first() {
         let state = State::spawned();
-        assert!(state.set_join_waker());
-        assert_eq!(state.leave_join(), LeaveJoin::DropWaker);
+        assert!(state.set_joiner());
+        assert_eq!(state.leave_join(), LeaveJoin::DropJoiner);
         assert_eq!(state.leave_join(), LeaveJoin::Done);
         assert!(state.complete(false).drop_output);
     }

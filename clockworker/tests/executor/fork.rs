@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{Cap, Executor, JoinError, JoinHandle, Queue, spawn_local, yield_now};
+use clockworker::{Cap, Executor, JoinError, JoinHandle, JoinSet, Queue, spawn_local, yield_now};
 
 use crate::support::{
     CountingWaker, OnDrop, Probe, caught, complaint_of, hold, in_child, output, poll_once, quietly, settle,
@@ -247,6 +247,29 @@ fn a_handle_that_is_awaited_says_that_its_task_stayed_behind() {
             assert!(!waiting.is_finished());
             drop((unpolled, waiting));
         });
+        assert_usable(&ex);
+    });
+}
+
+#[test]
+fn a_set_gives_what_had_finished_and_says_that_the_rest_stayed_behind() {
+    in_child(|| {
+        let ex = untimed();
+        let probe = Probe::new();
+        let mut set: JoinSet<u32> = [ex.spawn(async { 1 }), ex.spawn(probe.future())].into_iter().collect();
+        let join = |set: &mut JoinSet<u32>| poll_once(&mut pin!(set.join_next())).map(Option::unwrap);
+        assert!(join(&mut set).is_pending());
+        settle(&ex);
+        fork(|| {
+            assert!(matches!(join(&mut set), Poll::Ready(Ok(1))));
+            assert_left_behind(join(&mut set));
+            assert!(set.is_empty());
+        });
+        assert!(matches!(join(&mut set), Poll::Ready(Ok(1))));
+        assert!(join(&mut set).is_pending());
+        probe.finish();
+        settle(&ex);
+        assert!(matches!(join(&mut set), Poll::Ready(Ok(2))));
         assert_usable(&ex);
     });
 }

@@ -169,8 +169,7 @@ fn looking_without_waiting_does_not_take_the_waiters_place() {
     set.spawn_local_on(probe.future(), &ex);
     settle(&ex);
     let (wakes, waker) = CountingWaker::new();
-    // The first poll looks at a new member, and asks to be polled again.
-    assert!(poll_next(&mut set, &waker).is_pending() && poll_next(&mut set, &waker).is_pending());
+    assert!(poll_next(&mut set, &waker).is_pending());
     let before = wakes.count();
     assert!(set.try_join_next().is_none() && set.try_join_next_with_id().is_none());
     probe.finish();
@@ -229,30 +228,40 @@ fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
 }
 
 #[test]
-fn whoever_waits_is_woken_once_for_new_members() {
+fn whoever_waits_is_woken_when_a_new_member_is_over_and_not_before() {
     let ex = untimed();
     let mut set = JoinSet::new();
     let (wakes, waker) = CountingWaker::new();
-    let probe = Probe::new();
-    set.spawn_local_on(probe.future(), &ex);
+    let probes: Vec<Rc<Probe>> = (0..4).map(|_| Probe::new()).collect();
+    set.spawn_local_on(probes[0].future(), &ex);
     settle(&ex);
-    for round in 1..=3 {
+    for (before, probe) in probes[1..].iter().enumerate() {
         assert!(poll_next(&mut set, &waker).is_pending());
-        assert_eq!(wakes.count(), round - 1);
-        // Finished or not, it must be looked at. Who looks without waiting does not take the waiter's place.
+        // Who looks without waiting does not take the waiter's place.
         set.spawn_local_on(pending(), &ex);
-        set.spawn_local_on(pending(), &ex);
+        set.spawn_local_on(probe.future(), &ex);
         assert!(set.try_join_next().is_none());
         set.spawn_local_on(pending(), &ex);
         settle(&ex);
-        assert_eq!(wakes.count(), round);
+        assert_eq!(wakes.count(), before);
+        probe.finish();
+        settle(&ex);
+        assert_eq!(wakes.count(), before + 1);
+        assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
     }
+    // One that was over before it came is over as soon as it is there.
+    let over = ex.spawn(ready(7));
+    settle(&ex);
+    assert!(poll_next(&mut set, &waker).is_pending());
+    set.insert(over);
+    assert_eq!(wakes.count(), 4);
+    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(7)));
     // Who was woken for that is woken for what follows, once it has waited again.
     assert!(poll_next(&mut set, &waker).is_pending());
     assert!(set.try_join_next().is_none());
-    probe.finish();
+    probes[0].finish();
     settle(&ex);
-    assert_eq!(wakes.count(), 4);
+    assert_eq!(wakes.count(), 5);
     assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
 }
 
