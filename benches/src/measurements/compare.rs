@@ -69,6 +69,9 @@ impl Measurement for Compare {
         "What does a poll cost, and what becomes of foreground latency beside background work?";
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
+        if let Some(ns) = options.clock_cost {
+            clockworker::delay_readings(Duration::from_nanos(ns.into()));
+        }
         let mut plan: Plan<Shape> = Vec::new();
         if options.wants(Scenario::Overhead) {
             plan.push(Box::new(overhead(options.common.quick)));

@@ -4,7 +4,8 @@
 //! went backwards, so no clock can make service negative.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -106,11 +107,47 @@ pub(crate) enum Clock {
         start: Instant,
     },
     Manual(ManualClock),
+    /// See [`delay_readings`].
+    Delayed {
+        clock: Box<Clock>,
+        rounds: u32,
+    },
+}
+
+/// By how many rounds of [`Clock::read_delayed`] each reading of the clocks made from now on is delayed.
+static DELAY: AtomicU32 = AtomicU32::new(0);
+
+/// Makes each reading of a clock dearer by some `by`, for all executors that this process makes from now on, so that a machine
+/// whose clock is cheap can show what a dear one costs. For benchmarks only.
+///
+/// The delay is a chain of multiplications. Where the processor has other work that does not depend on the reading it does that
+/// meanwhile, as it would beside a slow instruction.
+#[doc(hidden)]
+pub fn delay_readings(by: Duration) {
+    const TRIED: u32 = 10_000_000;
+    let start = instant();
+    black_box(chain(black_box(TRIED)));
+    let ns_per_round = start.elapsed().as_nanos() as f64 / f64::from(TRIED);
+    // Ordering: Relaxed, the number is all there is.
+    DELAY.store((by.as_nanos() as f64 / ns_per_round).round() as u32, Ordering::Relaxed);
+}
+
+/// So many multiplications, each of which waits for the last.
+fn chain(rounds: u32) -> u64 {
+    (0..rounds).fold(u64::from(rounds), |x, _| x.wrapping_mul(6_364_136_223_846_793_005) | 1)
 }
 
 impl Clock {
     /// The cheapest clock that can be trusted here.
     pub(crate) fn system() -> Self {
+        // Ordering: Relaxed, as in `delay_readings`.
+        match DELAY.load(Ordering::Relaxed) {
+            0 => Clock::undelayed(),
+            rounds => Clock::Delayed { clock: Box::new(Clock::undelayed()), rounds },
+        }
+    }
+
+    fn undelayed() -> Self {
         if tsc_is_trusted() {
             let clock = quanta::Clock::new();
             let start = clock.raw();
@@ -136,7 +173,15 @@ impl Clock {
             Clock::Tsc { clock, start } => clock.delta_as_nanos(*start, clock.raw()),
             Clock::Os { start } => u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
             Clock::Manual(clock) => clock.0.passed.load(Ordering::Relaxed),
+            Clock::Delayed { clock, rounds } => clock.read_delayed(*rounds),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_delayed(&self, rounds: u32) -> u64 {
+        // What uses the reading waits for the chain.
+        self.now() + (chain(rounds) & black_box(0))
     }
 }
 

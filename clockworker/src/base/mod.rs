@@ -7,7 +7,7 @@ mod fork;
 mod panics;
 mod unhandled_panic;
 
-pub use clock::ManualClock;
+pub use clock::{ManualClock, delay_readings};
 pub use unhandled_panic::UnhandledPanic;
 
 pub(crate) use alarm::Alarm;

@@ -22,6 +22,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 13, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub foreground_share: u32,
 
+    /// Nanoseconds by which each reading of clockworker's clock is delayed, to see what it costs where that is dear [default: 0]
+    #[arg(long, value_name = "NS", value_parser = value_parser!(u32).range(..=1_000))]
+    pub clock_cost: Option<u32>,
+
     /// Run this scenario only; may be given more than once [default: all]
     #[arg(long = "scenario", value_name = "NAME", value_enum)]
     pub scenarios: Vec<Scenario>,
