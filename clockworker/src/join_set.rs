@@ -16,6 +16,9 @@ use crate::queue_handle::Queue;
 use crate::sync::Arc;
 use crate::task::{AbortHandle, FinishedList, Id, JoinError, JoinHandle};
 
+/// For how many tasks a set keeps memory when it has had more.
+const KEPT: usize = 1 << 10;
+
 /// Tasks, awaited in the order in which they finish.
 ///
 /// All have the same output type; they may be on different queues, or different executors. The methods are those of
@@ -308,11 +311,15 @@ impl<T> JoinSet<T> {
                 self.next += 1;
                 // It was taken out meanwhile, if it is not there.
                 if let Some(task) = self.tasks.remove(&id) {
+                    if self.tasks.is_empty() && self.tasks.capacity() > 2 * KEPT {
+                        self.tasks.shrink_to(KEPT);
+                    }
                     return Some((id, task.take_finished()));
                 }
             }
             self.next = 0;
             self.taken.clear();
+            self.taken.shrink_to(KEPT);
             self.finished.exchange(&mut self.taken);
             if self.taken.is_empty() {
                 return None;

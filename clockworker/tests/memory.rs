@@ -7,7 +7,7 @@ use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use clockworker::yield_now;
+use clockworker::{JoinSet, yield_now};
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
 use support::{Probe, elsewhere, settle, tick, untimed};
@@ -199,10 +199,27 @@ fn a_burst_leaves_little() {
     }
 }
 
+/// So does a set that goes on.
+fn a_burst_in_a_set_leaves_little() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let empty = live();
+    for _ in 0..2 {
+        for _ in 0..100_000 {
+            set.spawn_local_on(async {}, &ex);
+        }
+        settle(&ex);
+        while set.try_join_next().is_some() {}
+        assert!(set.is_empty());
+        let kept = live() - empty;
+        assert!(kept < 1 << 20, "{kept} bytes kept, the executor's own included");
+    }
+}
+
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 8] = [
+    let scenes: [(&str, fn()); 9] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
@@ -211,6 +228,7 @@ fn every_byte_is_given_back() {
         ("many tasks", many_tasks),
         ("queues and groups", queues_and_groups),
         ("a burst", a_burst_leaves_little),
+        ("a burst in a set", a_burst_in_a_set_leaves_little),
     ];
     for (what, scene) in scenes {
         // Once for what is made only once: thread-locals, the clock.
