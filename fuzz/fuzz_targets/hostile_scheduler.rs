@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use clockworker_fuzz::{hostile, quiet};
+use clockworker_testing::{hostile_program, quiet};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(init: quiet::install(), |data: &[u8]| hostile::run(data));
+fuzz_target!(init: quiet::install(), |data: &[u8]| hostile_program::run(data));

@@ -1,55 +1,30 @@
-//! The scenes on random bytes: not to find much, but to see in seconds, without a sanitizer and without libFuzzer, that they
-//! run. `SCENE=hostile INPUT=file cargo test replays -- --nocapture` runs one input that the fuzzer has found.
+//! The scene of `eevdf` on random bytes: not to find much, but to see in seconds, without a sanitizer and without libFuzzer,
+//! that it runs. (Those of the other targets are in `testing/tests`.) And an input that the fuzzer has found, once more:
+//! `SCENE=hostile INPUT=file cargo test replays -- --nocapture`.
 
-use std::sync::Once;
-
-use clockworker_fuzz::{eevdf, hostile, quiet};
+use clockworker_fuzz::eevdf;
 use clockworker_testing::random::Random;
-
-fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(quiet::install);
-}
-
-/// Shows the input that fails.
-struct Shown<'a>(&'a [u8]);
-
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            println!("fails: {:?}", self.0);
-        }
-    }
-}
-
-fn run(scene: impl Fn(&[u8]), inputs: u32) {
-    install();
-    let mut random = Random::new(1);
-    for _ in 0..inputs {
-        let length = random.below(400);
-        let bytes = random.bytes(length);
-        let _shown = Shown(&bytes);
-        scene(&bytes);
-    }
-}
-
-#[test]
-fn hostile_scheduler() {
-    run(hostile::run, 20_000);
-}
+use clockworker_testing::{hostile_program, quiet};
 
 #[test]
 fn eevdf() {
-    run(eevdf::run, 5_000);
+    let mut random = Random::new(1);
+    for input in 0..5_000 {
+        let length = random.below(400);
+        let bytes = random.bytes(length);
+        let run = std::panic::catch_unwind(|| eevdf::run(&bytes));
+        assert!(run.is_ok(), "input {input} of seed 1: {bytes:?}");
+    }
 }
 
 #[test]
 fn replays() {
     let (Ok(scene), Ok(input)) = (std::env::var("SCENE"), std::env::var("INPUT")) else { return };
-    install();
+    quiet::install();
     let bytes = std::fs::read(input).expect("the input");
     match &*scene {
         "eevdf" => eevdf::run(&bytes),
-        _ => hostile::run(&bytes),
+        _ => hostile_program::run(&bytes),
     }
+    assert_eq!(quiet::unmeant(), 0, "panics that were not meant, some of them caught");
 }

@@ -1,7 +1,7 @@
 //! A scheduler that breaks its contract.
 //!
 //! [`Hostile`] is FIFO, until its [`Plan`] says otherwise. [`Faulty`] is a plan for one [`Fault`] at its moment; the fuzz
-//! target `hostile_scheduler` has another, made of bytes.
+//! target `hostile_scheduler` has another, made of bytes (`hostile_program/plan.rs`).
 
 mod faulty;
 

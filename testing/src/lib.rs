@@ -8,7 +8,8 @@
 //! | [`programs`] | random programs of tasks, and the reference executor that they are compared with |
 //! | [`policy`] | the [schedulers](policy::Policy) that come with the library, to try the same thing with each |
 //! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
-//! | [`panics`] | panics that are meant, and keeping them in |
+//! | [`hostile_program`] | programs of tasks on a queue whose scheduler is hostile, beside one whose scheduler is not: a fuzz target, and a test |
+//! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
 //!
@@ -19,10 +20,12 @@
 pub mod driving;
 pub mod host;
 pub mod hostile;
+pub mod hostile_program;
 pub mod memory;
 pub mod panics;
 pub mod policy;
 pub mod programs;
+pub mod quiet;
 pub mod random;
 pub mod tape;
 pub mod virtual_time;

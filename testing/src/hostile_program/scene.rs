@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use crate::hostile::Hostile;
+use crate::tape::Tape;
 use clockworker::schedulers::TaskId;
 use clockworker::{Executor, JoinError, ManualClock, PolicyFault, Queue};
-use clockworker_testing::hostile::Hostile;
-use clockworker_testing::tape::Tape;
 
 use super::TASKS;
 use super::plan::Bytewise;

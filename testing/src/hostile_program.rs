@@ -17,10 +17,10 @@ use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
+use crate::driving::{poll_once, settle_run};
+use crate::hostile::Hostile;
+use crate::tape::Tape;
 use clockworker::{Executor, ManualClock};
-use clockworker_testing::driving::{poll_once, settle_run};
-use clockworker_testing::hostile::Hostile;
-use clockworker_testing::tape::Tape;
 
 use plan::Bytewise;
 use scene::Scene;

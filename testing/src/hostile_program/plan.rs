@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::hostile::{Call, Misdeed, Plan};
+use crate::panics::panic_as_meant;
 use clockworker::PolicyFault;
 use clockworker::schedulers::{Ready, Task, TaskId};
-use clockworker_testing::hostile::{Call, Misdeed, Plan};
-use clockworker_testing::panics::panic_as_meant;
 
 use super::scene::{Owed, Scene};
 use super::task::Place;

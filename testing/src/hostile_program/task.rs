@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::panics::panic_as_meant;
 use clockworker::JoinHandle;
-use clockworker_testing::panics::panic_as_meant;
 
 use super::scene::Scene;
 
