@@ -1,28 +1,13 @@
 //! Watches work that may hang.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-
-/// Counts what a piece of work has done, so that its watchdog sees that it goes on.
-#[derive(Debug, Default)]
-pub(crate) struct Pulse(AtomicU64);
-
-impl Pulse {
-    pub(crate) fn beat(&self, done: u64) {
-        // Ordering: Relaxed, a number to look at.
-        self.0.fetch_add(done, Ordering::Relaxed);
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+pub(crate) use clockworker_testing::pulse::Pulse;
 
 /// How long work may stand still.
 #[derive(Clone, Copy, Debug, Args)]

@@ -9,14 +9,18 @@
 //! | [`policy`] | the [schedulers](policy::Policy) that come with the library, to try the same thing with each |
 //! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
 //! | [`hostile_program`] | programs of tasks on a queue whose scheduler is hostile, beside one whose scheduler is not: a fuzz target, and a test |
+//! | [`aborts`], [`containment`], [`soak`] | scenes that keep books of themselves: aborts in every phase, a panic at every place, and everything at once |
 //! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
+//! | [`pulse`] | a count of what work has done, for its watchdog |
 //! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
 //!
 //! Nothing here sleeps or reads a clock. The feature `hosts` brings the hosts that need other crates.
 
 #![forbid(unsafe_code)]
 
+pub mod aborts;
+pub mod containment;
 pub mod driving;
 pub mod host;
 pub mod hostile;
@@ -25,7 +29,9 @@ pub mod memory;
 pub mod panics;
 pub mod policy;
 pub mod programs;
+pub mod pulse;
 pub mod quiet;
 pub mod random;
+pub mod soak;
 pub mod tape;
 pub mod virtual_time;

@@ -30,4 +30,5 @@ mod lifetimes;
 mod reentrancy;
 mod remote;
 mod scale;
+mod soak;
 mod traits;

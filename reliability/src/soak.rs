@@ -1,13 +1,6 @@
 //! Promises 1, 3, 4, 10 to 13 together, for a long time: programs that do everything at once, and exact books.
 //!
-//! Each round makes an executor, queues with every scheduler and now and then a hostile one, threads, and hundreds of
-//! tasks that spawn, wake, abort, panic, wait and await at random; and ends it. What the round does comes from its seed.
-//! A round without threads is played twice, and must be the same both times.
-
-mod ledger;
-mod round;
-mod shared;
-mod tasks;
+//! `testing::soak` has the rounds. One without threads is played twice, and must be the same both times.
 
 use std::sync::Arc;
 use std::thread;
@@ -18,13 +11,12 @@ use clap::Args;
 use clockworker::Executor;
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, Resident};
+use clockworker_testing::soak::{Ledger, Round, Tally};
 
 use crate::cases::bar;
 use crate::figure::{Figure, none, told};
 use crate::growth::growth;
 use crate::watchdog::{Patience, Pulse};
-use ledger::{Ledger, Tally};
-use round::Round;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
@@ -143,7 +135,7 @@ fn now() -> Instant {
 impl Total {
     fn play(&mut self, round: Round, pulse: &Arc<Pulse>) -> anyhow::Result<()> {
         let play = || {
-            let ledger = Arc::new(Ledger { pulse: Some(Arc::clone(pulse)), ..Ledger::default() });
+            let ledger = Arc::new(Ledger::watched(pulse));
             let summary = round.play(&ledger)?;
             anyhow::Ok((summary, Arc::into_inner(ledger).context("something still holds the ledger")?))
         };
@@ -185,20 +177,4 @@ fn figures(options: &Options, total: &Total) -> Vec<Figure> {
         none(1, "wakes lost: waits that did not end", count(Tally::Waits).abs_diff(count(Tally::WaitsOver))),
         none(4, "spawned less completed, cancelled and panicked", spawned.abs_diff(ended.iter().sum())),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn some_rounds_balance_and_repeat() {
-        let plan = Plan { seed: 7, first: 0, rounds: Some(40), time: Duration::MAX };
-        let total = play_rounds(plan, &Arc::default(), &Pulse::default()).unwrap();
-        let [spawned, ended @ ..] = total.ledger.tasks();
-        assert_eq!(spawned, ended.iter().sum::<u64>());
-        let some =
-            [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues].map(|of| total.ledger.get(of));
-        assert!(total.repeated > 0 && some.iter().all(|&count| count > 0), "{total:?}");
-    }
 }

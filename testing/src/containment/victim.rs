@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use clockworker_testing::hostile::Fault;
-use clockworker_testing::panics::panic_as_meant;
+use crate::hostile::Fault;
+use crate::panics::panic_as_meant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {

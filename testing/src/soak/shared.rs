@@ -11,14 +11,14 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use clockworker::{AbortHandle, DEFAULT_QUEUE, Executor, Group, JoinHandle, ManualClock, Queue};
-use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
-use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
-use clockworker_testing::policy::Policy;
 use fastrand::Rng;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::ledger::{Entry, Ledger, Output, Tally, resolved, spawning};
 use super::tasks::{self, Opener};
+use crate::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
+use crate::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
+use crate::policy::Policy;
 
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clockworker::{Executor, JoinHandle, ManualClock, Queue, yield_now};
-use clockworker_testing::driving::poll_once;
-use clockworker_testing::host::Host;
 use fastrand::Rng;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ledger::{Ledger, Output, Tally, resolved};
 use super::shared::{Awaiter, Job, Shared};
 use super::tasks::{self, Gate, Opener};
+use crate::driving::poll_once;
+use crate::host::Host;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -32,11 +32,11 @@ enum Ending {
 
 /// What a round is made of; all of it from its seed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
-    pub(super) host: Host,
+pub struct Round {
+    host: Host,
     ending: Ending,
     /// Threads that wake, abort and spawn. Without any, a round runs the same each time.
-    pub(super) threads: usize,
+    pub threads: usize,
     /// Runs that are dropped midway, before the last.
     cuts: usize,
     seed: u64,
@@ -44,17 +44,20 @@ pub(super) struct Round {
 
 /// What a round was, to be compared with its repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Summary {
+pub struct Summary {
     tasks: [u64; 4],
-    pub(super) polls: u64,
-    pub(super) faults: u64,
-    pub(super) queues: u64,
+    /// Polls of tasks.
+    pub polls: u64,
+    /// Queues whose scheduler was reported.
+    pub faults: u64,
+    /// Queues that there were.
+    pub queues: u64,
     trace: u64,
 }
 
 impl Round {
     /// The round of that number in a soak.
-    pub(super) fn of(seed: u64, number: u64) -> Self {
+    pub fn of(seed: u64, number: u64) -> Self {
         let seed = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut rng = Rng::with_seed(seed);
         Round {
@@ -67,7 +70,11 @@ impl Round {
     }
 
     /// Plays it. The ledger must be new.
-    pub(super) fn play(self, ledger: &Arc<Ledger>) -> anyhow::Result<Summary> {
+    ///
+    /// # Errors
+    ///
+    /// If the books do not balance, or a thread panicked.
+    pub fn play(self, ledger: &Arc<Ledger>) -> anyhow::Result<Summary> {
         let (shared, mut workers) = self.begin(ledger)?;
         tasks::SHARED.replace(shared.me.clone());
         for _ in 0..self.cuts {

@@ -5,40 +5,57 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clockworker::JoinError;
-use clockworker_testing::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
 
-use crate::watchdog::Pulse;
+use crate::panics::{PanicsWhenDropped, drop_contained, panic_as_meant};
+use crate::pulse::Pulse;
 
+/// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tally {
+pub enum Tally {
     /// Tasks begun with: also those that are refused.
     Offered,
+    /// Tasks that were refused.
     Refused,
+    /// Tasks that completed.
     Completed,
+    /// Tasks that were cancelled.
     Cancelled,
+    /// Tasks that panicked, in a poll or in their drop.
     Panicked,
+    /// Outputs that tasks gave.
     OutputsMade,
+    /// Outputs that were dropped.
     OutputsDropped,
     /// Waits that a designated thread or task ends by one wake.
     Waits,
+    /// Wakes that end a wait.
     Wakes,
     /// Waits that ended, or whose task went.
     WaitsOver,
+    /// Join handles that gave what they had.
     HandlesResolved,
+    /// Those of them that another thread awaited.
     JoinedElsewhere,
+    /// Queues whose scheduler is hostile.
     HostileQueues,
+    /// Polls of runs that were dropped midway.
     PollsDropped,
 }
 
 /// How much there was, by [`Tally`], and what the watchdog looks at. Any thread adds to it.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub struct Ledger {
     /// None in the sum of all rounds, which must own no memory while memory is compared.
-    pub(super) pulse: Option<Arc<Pulse>>,
-    pub(super) counts: [AtomicU64; Tally::PollsDropped as usize + 1],
+    pulse: Option<Arc<Pulse>>,
+    counts: [AtomicU64; Tally::PollsDropped as usize + 1],
 }
 
 impl Ledger {
+    /// Without counts, for a round whose progress that pulse shows.
+    pub fn watched(pulse: &Arc<Pulse>) -> Self {
+        Ledger { pulse: Some(Arc::clone(pulse)), ..Ledger::default() }
+    }
+
     pub(super) fn beat(&self) {
         self.pulse.iter().for_each(|pulse| pulse.beat(1));
     }
@@ -47,18 +64,20 @@ impl Ledger {
         self.counts[to as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn get(&self, of: Tally) -> u64 {
+    /// How much there was.
+    pub fn get(&self, of: Tally) -> u64 {
         self.counts[of as usize].load(Ordering::Relaxed)
     }
 
-    pub(super) fn add_all(&self, other: &Ledger) {
+    /// Adds all that another has.
+    pub fn add_all(&self, other: &Ledger) {
         for (sum, count) in self.counts.iter().zip(&other.counts) {
             sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
     /// Tasks that an executor took in; and those that completed, were cancelled and panicked.
-    pub(super) fn tasks(&self) -> [u64; 4] {
+    pub fn tasks(&self) -> [u64; 4] {
         let [completed, cancelled, panicked] =
             [Tally::Completed, Tally::Cancelled, Tally::Panicked].map(|of| self.get(of));
         [self.get(Tally::Offered) - self.get(Tally::Refused), completed, cancelled, panicked]

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use clockworker::{Handle, JoinHandle, JoinSet, yield_now};
-use clockworker_testing::panics::panic_as_meant;
 
 use super::ledger::{Entry, Ledger, Output, Tally, resolved, spawning};
 use super::shared::Shared;
+use crate::panics::panic_as_meant;
 
 thread_local! {
     /// The shared of tasks that other threads spawn on this one.

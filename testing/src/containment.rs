@@ -1,4 +1,4 @@
-//! Promises 4 and 11: a panic stays where it belongs, wherever it strikes.
+//! A panic stays where it belongs, wherever it strikes.
 //!
 //! One task meets a panic: in its poll, in the drop of its future or output, in the waker of who awaits it, or in the
 //! scheduler of its queue. Eight others are on the same executor. They must complete, and every join handle must resolve,
@@ -13,60 +13,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{self, Poll, Waker};
-use std::thread;
+use std::{io, thread};
 
-use anyhow::{Context, ensure};
-use clap::Args;
+use anyhow::Context;
 use clockworker::{AbortHandle, Executor, JoinHandle, Queue, QueueError, yield_now};
-use clockworker_testing::driving::{poll_once, settle};
-use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile};
-use clockworker_testing::panics::drop_contained;
-use clockworker_testing::policy::Policy;
 use tokio::sync::Semaphore;
 
-use crate::cases::bar;
-use crate::figure::{Figure, exactly, none, told};
-use crate::watchdog::{Patience, Pulse};
+use crate::driving::{poll_once, settle};
+use crate::host::Host;
+use crate::hostile::{Call, Fault, Faulty, Hostile};
+use crate::panics::drop_contained;
+use crate::policy::Policy;
 use victim::{Output, Place, Touchy, Traces, Victim};
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Options {
-    /// A fifth of the cases: only those on the first of the schedulers. Both take seconds.
-    #[arg(long)]
-    quick: bool,
-    #[command(flatten)]
-    patience: Patience,
-}
-
-pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let cases = all(if options.quick { &Policy::ALL[..1] } else { Policy::ALL });
-    let (bar, tried) = (bar(cases.len() as u64), cases.clone());
-    let work = move |pulse: Arc<Pulse>| try_all(&tried, &pulse);
-    let stuck = |done| format!("{:?}", cases.get(done as usize));
-    let sum = options.patience.watch(|done| bar.set_position(done), work, stuck)?;
-    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole as f64;
-    Ok(vec![
-        told(11, "cases (place × scheduler × spawn × handle × event × moment)", cases.len()),
-        told(11, "panics", sum.panics),
-        told(11, "other tasks that were to complete", sum.survivors),
-        exactly(11, "of them completed, %", percent(sum.survived, sum.survivors), 100.0),
-        told(4, "join handles", sum.handles),
-        exactly(4, "of them resolved, %", percent(sum.resolved, sum.handles), 100.0),
-        none(4, "cases in which books or outputs do not balance", sum.unbalanced),
-    ])
-}
-
-/// Up to the first case that is not as it should be.
-fn try_all(cases: &[Case], pulse: &Pulse) -> anyhow::Result<Outcome> {
-    let mut sum = Outcome::default();
-    for case in cases {
-        case.play(&mut sum)?;
-        let whole = sum.survived == sum.survivors && sum.resolved == sum.handles && sum.unbalanced == 0;
-        ensure!(whole, "{case:?}: with the cases before, {sum:?}");
-        pulse.beat(1);
-    }
-    Ok(sum)
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Spawn {
@@ -114,8 +72,9 @@ const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere,
 const EVENTS: [Event; 3] = [Event::Nothing, Event::Abort, Event::DropExecutor];
 const MOMENTS: [Moment; 4] = [Moment::BeforeFirstPoll, Moment::Asleep, Moment::Woken, Moment::AfterTheEnd];
 
+/// What strikes where and when, and who is there.
 #[derive(Clone, Copy, Debug)]
-struct Case {
+pub struct Case {
     place: Place,
     /// The scheduler of its queue, unless that is to panic.
     policy: Policy,
@@ -125,21 +84,33 @@ struct Case {
     moment: Moment,
 }
 
+/// What came of cases, summed up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
-    panics: u64,
-    /// Other tasks that were to complete, and that did.
-    survivors: u64,
-    survived: u64,
-    handles: u64,
-    resolved: u64,
+pub struct Outcome {
+    /// Panics that struck.
+    pub panics: u64,
+    /// Other tasks that were to complete.
+    pub survivors: u64,
+    /// Those of them that did.
+    pub survived: u64,
+    /// Join handles.
+    pub handles: u64,
+    /// Those of them that resolved.
+    pub resolved: u64,
     /// Cases in which the executor's books do not balance, or an output was not dropped once.
-    unbalanced: u64,
+    pub unbalanced: u64,
+}
+
+impl Outcome {
+    /// Whether all survived, resolved and balanced.
+    pub fn is_whole(&self) -> bool {
+        self.survived == self.survivors && self.resolved == self.handles && self.unbalanced == 0
+    }
 }
 
 /// Every combination. A place in a scheduler goes with the scheduler that panics there, the others with each of those that
 /// come with the crate.
-fn all(policies: &[Policy]) -> Vec<Case> {
+pub fn all(policies: &[Policy]) -> Vec<Case> {
     let of_task = PLACES.iter().flat_map(|&place| policies.iter().map(move |&policy| (place, policy)));
     let faults = CALLS.into_iter().map(Fault::Panics).chain([Fault::PanicsInDrop]);
     let of_scheduler = faults.map(|fault| (Place::Scheduler(fault), policies[0]));
@@ -157,7 +128,12 @@ fn all(policies: &[Policy]) -> Vec<Case> {
 }
 
 impl Case {
-    fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
+    /// Plays it, and adds what came of it to `sum`.
+    ///
+    /// # Errors
+    ///
+    /// If a queue cannot be created, or a thread beside the executor panicked.
+    pub fn play(self, sum: &mut Outcome) -> anyhow::Result<()> {
         let mut stage = Stage::set(self)?;
         for moment in MOMENTS {
             match moment {
@@ -205,7 +181,7 @@ struct Stage {
 enum Holder {
     Stage(JoinHandle<Output>),
     Task(JoinHandle<()>),
-    Thread(thread::JoinHandle<()>),
+    Thread(thread::JoinHandle<io::Result<()>>),
     Dropped,
 }
 
@@ -270,7 +246,7 @@ impl Stage {
             }
             // It ends when the handle has resolved; if not, the watchdog says so.
             Holder::Thread(thread) => {
-                thread.join().ok().context("the thread that awaits panicked")?;
+                thread.join().ok().context("the thread that awaits panicked")??;
                 Some(true)
             }
             Holder::Dropped => None,
@@ -296,7 +272,9 @@ fn hand_over(mut victim: JoinHandle<Output>, case: Case, ex: &Executor, traces: 
     match case.fate {
         Fate::Kept | Fate::Dropped => Holder::Stage(victim),
         Fate::AwaitedHere => Holder::Task(ex.spawn(wait_for(victim))),
-        Fate::AwaitedElsewhere => Holder::Thread(thread::spawn(move || smol::block_on(wait_for(victim)))),
+        Fate::AwaitedElsewhere => {
+            Holder::Thread(thread::spawn(move || Host::Alone.block_on(wait_for(victim))))
+        }
     }
 }
 
@@ -309,17 +287,4 @@ async fn other(n: usize, gate: Rc<Semaphore>) -> usize {
     drop(gate.acquire().await);
     yield_now().await;
     n
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_survive_in_every_case() {
-        let cases = all(Policy::ALL);
-        let sum = try_all(&cases, &Pulse::default()).unwrap();
-        // Not each case gets as far as its panic, but most do.
-        assert!(sum.panics > cases.len() as u64 / 2, "{sum:?} in {} cases", cases.len());
-    }
 }
