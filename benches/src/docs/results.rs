@@ -10,7 +10,7 @@ use super::table::{Entry, Show, Table, Wanted};
 use crate::failure::Failure;
 use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
-use crate::page::{markdown, model};
+use crate::page::model;
 use crate::report::document::Document;
 use crate::stats::Estimate;
 use crate::stats::conclusion::Conclusion;
@@ -50,7 +50,7 @@ pub fn table(files: &[PathBuf], table: &Table) -> Result<String, String> {
         let places = table.columns.iter().map(|column| place(row, column));
         written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
     }
-    let mut parts = vec![markdown::grid(&written)];
+    let mut parts = vec![written.markdown()];
     if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
         parts.push(content.bars(&table.bars)?);
     }

@@ -19,8 +19,7 @@ fn write_page(page: &Page, out: &mut String) -> fmt::Result {
         writeln!(out, "**{note}** ({})\n", files.join(", "))?;
     }
     for (title, side) in [("What it costs", Side::Cost), ("What you gain", Side::Gain)] {
-        let columns = ["what", "ratio", "interval", "in words", "command"];
-        let mut table = Table::new(title, &columns);
+        let mut table = Table::new(title, ["what", "ratio", "interval", "in words", "command"]);
         let lines = page.headlines.iter().filter(|line| line.side == side);
         table.rows = lines.map(headline).collect();
         if !table.rows.is_empty() {
@@ -75,43 +74,6 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     if section.listed_bars().next().is_some() { writeln!(out) } else { Ok(()) }
 }
 
-/// The lines of a table, without its caption; nothing if it has no rows.
-pub fn grid(table: &Table) -> String {
-    let mut text = String::new();
-    if !table.rows.is_empty() {
-        write_grid(table, &mut text).expect("writing to a string does not fail");
-    }
-    text
-}
-
 fn write_table(table: &Table, out: &mut String) -> fmt::Result {
-    writeln!(out, "{}:\n", table.caption)?;
-    write_grid(table, out)?;
-    writeln!(out)
-}
-
-fn write_grid(table: &Table, out: &mut String) -> fmt::Result {
-    write_row(&table.columns, out)?;
-    let rule = (0..table.columns.len()).map(|place| if place < table.words { "---" } else { "---:" });
-    writeln!(out, "| {} |", rule.collect::<Vec<_>>().join(" | "))?;
-    table.rows.iter().try_for_each(|row| write_row(row, out))
-}
-
-fn write_row(cells: &[String], out: &mut String) -> fmt::Result {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-    writeln!(out, "| {} |", cells.join(" | "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_what_markdown_takes_for_one() {
-        let mut table = Table::new("Times", &["who", "ns"]);
-        table.rows.push(vec!["a|b".to_owned(), "7".to_owned()]);
-        let mut text = String::new();
-        write_table(&table, &mut text).unwrap();
-        assert_eq!(text, "Times:\n\n| who | ns |\n| --- | ---: |\n| a\\|b | 7 |\n\n");
-    }
+    writeln!(out, "{}:\n\n{}", table.caption, table.markdown())
 }

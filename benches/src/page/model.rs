@@ -1,6 +1,6 @@
 //! What the page says, before it is HTML or Markdown.
 
-use clockworker_simulate::Rows;
+pub use clockworker_terminal::table::Table;
 
 use super::headline::Headline;
 use super::plot::Plot;
@@ -46,50 +46,5 @@ impl Section {
         let counted = [Verdict::Met, Verdict::Missed, Verdict::Undecided]
             .map(|verdict| format!("{} {verdict}", count(verdict)));
         (!verdicts.is_empty()).then(|| counted.join(", "))
-    }
-}
-
-/// A column of a table: its name, and what stands in it for a row.
-pub type Column<R> = (&'static str, fn(&R) -> String);
-
-/// A table whose first column names the line.
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    pub caption: String,
-    pub columns: Vec<String>,
-    pub rows: Vec<Vec<String>>,
-    /// How many columns, from the first on, are words and not numbers.
-    pub words: usize,
-}
-
-impl Table {
-    pub fn new(caption: impl Into<String>, columns: &[&str]) -> Self {
-        Table {
-            caption: caption.into(),
-            columns: columns.iter().map(|&column| column.to_owned()).collect(),
-            rows: Vec::new(),
-            words: 1,
-        }
-    }
-
-    /// A table of `rows`: each column has a name, and says what stands in it for a row.
-    pub fn of<R, const N: usize>(
-        caption: impl Into<String>,
-        rows: impl IntoIterator<Item = R>,
-        columns: [Column<R>; N],
-    ) -> Self {
-        let mut table = Table::new(caption, &columns.each_ref().map(|(name, _)| *name));
-        let row = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
-        table.rows = rows.into_iter().map(row).collect();
-        table
-    }
-
-    pub fn of_rows(caption: &str, Rows { columns, rows, words }: Rows) -> Self {
-        Table { caption: caption.to_owned(), columns, rows, words }
-    }
-
-    /// The same, with its first `words` columns as words.
-    pub fn with_words(self, words: usize) -> Self {
-        Table { words, ..self }
     }
 }

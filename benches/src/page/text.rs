@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Write};
 
-use comfy_table::{CellAlignment, presets};
-
 use super::model::{Chapter, Section, Table};
 
 /// A column's name is broken before it is longer than this.
@@ -21,7 +19,7 @@ pub fn write(note: Option<&str>, chapter: &Chapter, facts: &str) -> String {
 fn write_section(section: &Section, out: &mut String) -> fmt::Result {
     writeln!(out, "{}\n{}\n", section.title, section.method)?;
     for table in &section.tables {
-        writeln!(out, "{}:\n{}\n", table.caption, drawn(table))?;
+        writeln!(out, "{}:\n{}\n", table.caption, folded(table))?;
     }
     let verdicts = section.verdicts().map(|verdicts| format!("Bars: {verdicts}"));
     let bars = section.listed_bars().map(|bar| bar.to_string());
@@ -31,21 +29,13 @@ fn write_section(section: &Section, out: &mut String) -> fmt::Result {
 }
 
 /// Names and intervals stand below each other, so that many columns have room beside each other.
-fn drawn(table: &Table) -> comfy_table::Table {
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_style(presets::UTF8_FULL_CONDENSED);
-    drawn.set_header(table.columns.iter().map(|column| broken(column)));
-    for row in &table.rows {
-        let folded = |(place, cell): (usize, &String)| match place < table.words {
-            true => cell.clone(),
-            false => cell.replace("; ", "\n").replacen(" (", "\n(", 1),
-        };
-        drawn.add_row(row.iter().enumerate().map(folded));
-    }
-    for column in drawn.column_iter_mut().skip(table.words) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    drawn
+fn folded(table: &Table) -> Table {
+    let fold = |(place, cell): (usize, &String)| match place < table.words {
+        true => cell.clone(),
+        false => cell.replace("; ", "\n").replacen(" (", "\n(", 1),
+    };
+    let rows = table.rows.iter().map(|row| row.iter().enumerate().map(fold).collect()).collect();
+    Table { columns: table.columns.iter().map(|column| broken(column)).collect(), rows, ..table.clone() }
 }
 
 fn broken(name: &str) -> String {

@@ -26,10 +26,10 @@ pub fn tables(documents: &[Document]) -> Vec<Table> {
     if measured.is_empty() {
         return Vec::new();
     }
-    let mut common = Table::new("The same for all runs", &["fact", "value"]).with_words(2);
+    let mut common = Table::new("The same for all runs", ["fact", "value"]).with_words(2);
     let names = measured.iter().map(|document| document.name.as_str());
-    let columns: Vec<&str> = ["fact"].into_iter().chain(names).collect();
-    let mut different = Table::new("Different by run", &columns).with_words(columns.len());
+    let mut different = Table::new("Different by run", ["fact"].into_iter().chain(names));
+    different.words = different.columns.len();
     for (key, name) in FACTS {
         let values: Vec<&str> = measured.iter().map(|document| document.fact(key)).collect();
         if values.iter().all(|value| value == &values[0]) {

@@ -136,9 +136,8 @@ const TIMES: [(u64, &str); 4] =
     [(MILLI, "after 1 ms"), (10 * MILLI, "10 ms"), (100 * MILLI, "100 ms"), (END, "1 s")];
 
 fn table(service: &Service) -> Table {
-    let columns: Vec<&str> =
-        ["queue", "share", "owed"].into_iter().chain(TIMES.into_iter().map(|(_, name)| name)).collect();
-    let mut table = Table::new("CPU that each queue has got, of the time since the start", &columns);
+    let columns = ["queue", "share", "owed"].into_iter().chain(TIMES.into_iter().map(|(_, name)| name));
+    let mut table = Table::new("CPU that each queue has got, of the time since the start", columns);
     for (queue, service) in QUEUES.iter().zip(service) {
         let got = TIMES.map(|(when, _)| percent(got_by(service, when) as f64 / when as f64));
         let head = [queue.name.to_owned(), queue.share.to_string(), percent(owed(*queue))];

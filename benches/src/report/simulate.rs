@@ -8,7 +8,7 @@ use super::read::Reader;
 use crate::failure::Failure;
 use crate::harness::heading::usual_command;
 use crate::numbers::{grouped, percent};
-use crate::page::model::{Chapter, Section, Table};
+use crate::page::model::{Chapter, Section};
 use crate::page::plot::{Plot, number_by_percentile};
 
 pub const SIMULATED: Reader = Reader {
@@ -48,7 +48,7 @@ fn simulated(document: &Document) -> Result<Chapter, Failure> {
             arguments.overhead_ns
         ),
         plots: plot(cases).into_iter().collect(),
-        tables: vec![Table::of_rows("Every combination", report.by_queue())],
+        tables: vec![report.by_queue()],
         ..Section::default()
     };
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })
@@ -80,7 +80,7 @@ fn theory(document: &Document) -> Result<Chapter, Failure> {
             report.rows.len(),
             percent(report.tolerance)
         ),
-        tables: vec![Table::of_rows("Simulator and formulas", report.by_formula())],
+        tables: vec![report.by_formula()],
         ..Section::default()
     };
     Ok(Chapter { headlines: Vec::new(), sections: vec![section] })

@@ -35,8 +35,6 @@ pub use report::{
     Arguments, CaseReport, ClassReport, Quantities, QueueArguments, QueueReport, Report, Verdict,
 };
 
-pub use text::Rows;
-
 use plan::Plan;
 use serde::Serialize;
 

@@ -1,14 +1,13 @@
 //! The reports for people.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use clockworker_schedulers::simulate::format_ns;
-use comfy_table::{CellAlignment, Table, presets};
 
 use crate::check::{CheckReport, CheckRow};
 use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
 use clockworker_terminal::numbers::{NOTHING, grouped, percent, three_digits, time};
+use clockworker_terminal::table::Table;
 
 /// Writes what a sweep found: what was asked, by queue, by size, and what meets the targets.
 ///
@@ -19,7 +18,8 @@ pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     write_arguments(report, out)?;
     writeln!(out, "{}\n", report.by_queue())?;
     if report.cases.iter().flat_map(|case| &case.queues).any(|queue| queue.classes.len() > 1) {
-        writeln!(out, "By size of job\n{}\n", classes(report))?;
+        let classes = classes(report);
+        writeln!(out, "{}\n{classes}\n", classes.caption)?;
     }
     write_answers(report, out)
 }
@@ -43,40 +43,13 @@ fn exact(ns: u64) -> String {
     format_ns(ns as f64)
 }
 
-/// A table as text: for the terminal, and for others to draw.
-#[derive(Clone, Debug)]
-pub struct Rows {
-    /// The names of the columns.
-    pub columns: Vec<String>,
-    /// The lines, as long as the list of columns.
-    pub rows: Vec<Vec<String>>,
-    /// How many columns, from the first on, are words and not numbers.
-    pub words: usize,
-}
-
-impl Rows {
-    fn new<'a>(columns: impl IntoIterator<Item = &'a str>, words: usize) -> Self {
-        Self { columns: columns.into_iter().map(str::to_owned).collect(), rows: Vec::new(), words }
-    }
-}
-
-impl fmt::Display for Rows {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.columns).add_rows(&self.rows);
-        table.column_iter_mut().skip(self.words).for_each(|column| {
-            column.set_cell_alignment(CellAlignment::Right);
-        });
-        table.fmt(f)
-    }
-}
-
 impl Report {
     /// A row for each queue of each case.
-    pub fn by_queue(&self) -> Rows {
+    pub fn by_queue(&self) -> Table {
         let columns = ["shares", "queue", "scheduler", "mean response", "p50", "p99", "p99.9"];
         let columns = columns.into_iter().chain(["mean slowdown", "p99 slowdown", "CPU"]);
-        let mut table = Rows::new(columns.chain(self.arguments.targets.iter().map(String::as_str)), 3);
+        let columns = columns.chain(self.arguments.targets.iter().map(String::as_str));
+        let mut table = Table::new("Every combination", columns).with_words(3);
         for case in &self.cases {
             for (place, queue) in case.queues.iter().enumerate() {
                 let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
@@ -107,9 +80,10 @@ fn quantities(quantities: Option<&Quantities>, show: fn(f64) -> String) -> [Stri
 }
 
 /// A row for each size of each queue of each case.
-fn classes(report: &Report) -> Rows {
+fn classes(report: &Report) -> Table {
     let columns = ["shares", "queue", "scheduler", "size", "jobs", "mean response", "p50", "p99", "p99.9"];
-    let mut table = Rows::new(columns.into_iter().chain(["mean slowdown", "p99 slowdown"]), 4);
+    let columns = columns.into_iter().chain(["mean slowdown", "p99 slowdown"]);
+    let mut table = Table::new("By size of job", columns).with_words(4);
     for case in &report.cases {
         for queue in case.queues.iter().filter(|queue| queue.jobs > 0) {
             let rows = queue.classes.iter().enumerate();
@@ -170,7 +144,7 @@ pub(crate) fn write_check(report: &CheckReport, out: &mut impl Write) -> io::Res
 
 impl CheckReport {
     /// A row for each formula.
-    pub fn by_formula(&self) -> Rows {
+    pub fn by_formula(&self) -> Table {
         let columns = [
             "sizes",
             "load",
@@ -182,7 +156,8 @@ impl CheckReport {
             "off by",
             "± s.e.",
         ];
-        Rows { rows: self.rows.iter().map(check_row).collect(), ..Rows::new(columns, 4) }
+        let table = Table::new("Simulator and formulas", columns).with_words(4);
+        Table { rows: self.rows.iter().map(check_row).collect(), ..table }
     }
 }
 

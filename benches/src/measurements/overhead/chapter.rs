@@ -93,9 +93,8 @@ fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
             (0..columns.len()).map(|column| if of_itself { at(row, column) } else { at(column, row) });
         [(*title).to_owned()].into_iter().chain(numbers).collect()
     };
-    let mut table = Table::new(caption, &[&["executor"], &columns[..]].concat());
-    table.rows = rows.iter().enumerate().map(row).collect();
-    table
+    let table = Table::new(caption, ["executor"].into_iter().chain(columns.iter().copied()));
+    Table { rows: rows.iter().enumerate().map(row).collect(), ..table }
 }
 
 fn shown(arm: &Arm, key: &str) -> String {
