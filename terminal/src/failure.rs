@@ -1,7 +1,7 @@
 //! What can go wrong, in one line, and the exit status that goes with it.
 
-use std::fmt;
 use std::path::Path;
+use std::{fmt, io};
 
 /// Why the program stops without having done what it was asked to do.
 #[derive(Debug)]
@@ -19,6 +19,11 @@ impl Failure {
     /// The file named by the request cannot be written: exit status 2.
     pub fn unwritable(path: &Path, reason: impl fmt::Display) -> Self {
         Failure::request(format_args!("cannot write '{}': {reason}", path.display()))
+    }
+
+    /// What cannot be done, as in "cannot write 'FILE'", for the error that says why: exit status 2.
+    pub fn unable(what: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
+        move |error| Failure::request(format_args!("{what}: {error}"))
     }
 
     /// Something failed during the run: exit status 1.

@@ -75,3 +75,56 @@ fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" at path ").map_or(&*text, |(reason, _)| reason).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_refused_before_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path, wanted: &str| {
+            let failure = WholeFile::at(path).unwrap_err();
+            let said = failure.to_string();
+            assert!(failure.status() == 2 && said.contains(wanted), "{said}");
+            assert!(!said.contains(".clockworker-"), "drafts are no business of the user: {said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        };
+        refused(&folder.path().join("missing/result.json"), "result.json': No such file");
+        refused(folder.path(), "is a directory");
+        #[cfg(unix)]
+        refused(Path::new("/dev/null"), "not a regular file");
+        refused(Path::new(""), "cannot write ''");
+        assert!(WholeFile::at(&folder.path().join("result.json")).is_ok());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_goes_on_leading_to_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target.json"), folder.path().join("link.json"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let file = WholeFile::at(&link).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old");
+        file.write(|out| out.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_draft_that_fails_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("result.json");
+        fs::write(&path, "old").unwrap();
+        let failed = WholeFile::at(&path).unwrap().write(|out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().ends_with("result.json': the disk is full"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::callgrind::Count;
-use crate::failure::unable;
 use crate::operations::Operation;
 use crate::toolchain::Toolchain;
 use clockworker_terminal::failure::Failure;
@@ -64,7 +63,7 @@ impl Budgets {
 
     /// Reads the file, whatever operations it knows: it is going to be rewritten.
     pub(crate) fn read_any(path: &Path) -> Result<Budgets, Failure> {
-        let text = fs::read_to_string(path).map_err(unable(path.display()))?;
+        let text = fs::read_to_string(path).map_err(Failure::unable(path.display()))?;
         Budgets::parse(&text)
             .map_err(|problem| Failure::request(format!("{}: {}", path.display(), problem.trim_end())))
     }

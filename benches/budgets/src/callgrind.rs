@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use crate::failure::unable;
 use crate::operations::{COUNTED_OPERATIONS, Operation, SIZES};
 use crate::region::COUNTED;
 use clockworker_terminal::failure::Failure;
@@ -30,8 +29,8 @@ pub(crate) fn count(operation: Operation, slowdown: u64) -> Result<Count, Failur
         let text = "a debug build says nothing about what the code costs: use `cargo run --release`";
         return Err(Failure::request(text.to_owned()));
     }
-    let program = env::current_exe().map_err(unable("cannot find this program"))?;
-    let directory = tempfile::tempdir().map_err(unable("cannot make a temporary directory"))?;
+    let program = env::current_exe().map_err(Failure::unable("cannot find this program"))?;
+    let directory = tempfile::tempdir().map_err(Failure::unable("cannot make a temporary directory"))?;
     let file = directory.path().join("callgrind.out");
     run(&program, &file, operation, slowdown)?;
     let parts = (1..=SIZES.len()).map(|part| read(&file, part, &program));
@@ -47,7 +46,7 @@ fn run(program: &Path, file: &Path, operation: Operation, slowdown: u64) -> Resu
         .arg(program)
         .args(["run", operation.key, "--slowdown", &slowdown.to_string()])
         .output();
-    let output = output.map_err(unable(
+    let output = output.map_err(Failure::unable(
         "cannot run valgrind, which counts the instructions; install it, with `apt-get install valgrind` or as your \
          system does",
     ))?;
@@ -62,7 +61,7 @@ fn run(program: &Path, file: &Path, operation: Operation, slowdown: u64) -> Resu
 /// Reads what one of the counted calls took.
 fn read(file: &Path, part: usize, program: &Path) -> Result<Part, Failure> {
     let path = format!("{}.{part}", file.display());
-    let text = fs::read_to_string(path).map_err(unable(format!(
+    let text = fs::read_to_string(path).map_err(Failure::unable(format!(
         "valgrind: no file {part} of {}; was the counted function inlined, and so not seen?",
         SIZES.len()
     )))?;

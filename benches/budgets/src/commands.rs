@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use crate::budgets::{Budgets, DEFAULT_PATH};
 use crate::callgrind::{self, Count};
-use crate::failure::unable;
 use crate::operations::Operation;
 use crate::region::{Callgrind, SLOWDOWN_INSTRUCTIONS};
 use crate::selftest;
@@ -106,7 +105,7 @@ fn rewrite(path: &Path) -> Result<(), Failure> {
     program::print_text(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
     counts.retain(|(operation, _)| operation.is_budgeted);
     let written = fs::write(path, budgets.rewritten(&Toolchain::present(), &counts));
-    written.map_err(unable(format!("cannot write '{}'", path.display())))?;
+    written.map_err(Failure::unable(format!("cannot write '{}'", path.display())))?;
     program::print_text(&format!("written to {}\n", path.display()))
 }
 

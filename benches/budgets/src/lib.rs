@@ -6,7 +6,6 @@
 pub mod budgets;
 mod callgrind;
 pub mod commands;
-pub mod failure;
 pub mod operations;
 pub mod region;
 mod selftest;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs};
 
-use crate::failure::unable;
 use clockworker_terminal::failure::Failure;
 
 /// What is made slower: operations of few instructions and of many.
@@ -12,9 +11,9 @@ const TRIED: [&str; 3] = ["wake", "poll_one_queue", "spawn_and_join"];
 
 /// Tries the check, on a copy of the file of budgets that is rewritten first.
 pub(crate) fn run(budgets: &Path) -> Result<(), Failure> {
-    let directory = tempfile::tempdir().map_err(unable("cannot make a temporary directory"))?;
+    let directory = tempfile::tempdir().map_err(Failure::unable("cannot make a temporary directory"))?;
     let copy = directory.path().join("budgets.toml");
-    fs::copy(budgets, &copy).map_err(unable("cannot copy the budgets"))?;
+    fs::copy(budgets, &copy).map_err(Failure::unable("cannot copy the budgets"))?;
     expect(&program(&copy, "rewrite", &[])?, 0, "")?;
 
     for key in TRIED {
@@ -28,16 +27,16 @@ pub(crate) fn run(budgets: &Path) -> Result<(), Failure> {
         expect(&check("30")?, 1, &format!("over budget: {key}: "))?;
     }
 
-    let text = fs::read_to_string(&copy).map_err(unable("cannot copy the budgets"))?;
+    let text = fs::read_to_string(&copy).map_err(Failure::unable("cannot copy the budgets"))?;
     let without: String = text.split_inclusive('\n').filter(|line| !line.starts_with("hop = ")).collect();
-    fs::write(&copy, without).map_err(unable("cannot copy the budgets"))?;
+    fs::write(&copy, without).map_err(Failure::unable("cannot copy the budgets"))?;
     expect(&program(&copy, "check", &[])?, 2, "no budget for 'hop'")
 }
 
 fn program(budgets: &Path, command: &str, arguments: &[&str]) -> Result<Output, Failure> {
-    let program = env::current_exe().map_err(unable("cannot find this program"))?;
+    let program = env::current_exe().map_err(Failure::unable("cannot find this program"))?;
     let output = Command::new(program).arg(command).arg("--budgets").arg(budgets).args(arguments).output();
-    output.map_err(unable("cannot run this program again"))
+    output.map_err(Failure::unable("cannot run this program again"))
 }
 
 fn expect(output: &Output, status: i32, said: &str) -> Result<(), Failure> {
