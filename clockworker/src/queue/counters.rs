@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::task::Finish;
+use crate::task::{Finish, Refused};
 
 /// A counter. Wraps after 584 years of nanoseconds.
 #[derive(Debug, Default)]
@@ -34,6 +34,7 @@ pub(crate) struct Counters {
     pub(crate) cancelled: Counter,
     pub(crate) panicked: Counter,
     pub(crate) refused: Counter,
+    pub(crate) shed: Counter,
 }
 
 impl Counters {
@@ -43,6 +44,11 @@ impl Counters {
             Finish::Cancelled => self.cancelled.add(1),
             Finish::Panicked => self.panicked.add(1),
         }
+    }
+
+    pub(crate) fn refused(&self, why: Refused) {
+        self.refused.add(1);
+        self.shed.add(u64::from(why == Refused::Shed));
     }
 }
 
@@ -54,7 +60,7 @@ impl Counters {
         }
     }
 
-    fn all(&self) -> [&Counter; 11] {
+    fn all(&self) -> [&Counter; 12] {
         let Counters {
             polls,
             busy_ns,
@@ -67,6 +73,7 @@ impl Counters {
             cancelled,
             panicked,
             refused,
+            shed,
         } = self;
         [
             polls,
@@ -80,6 +87,7 @@ impl Counters {
             cancelled,
             panicked,
             refused,
+            shed,
         ]
     }
 }

@@ -24,6 +24,7 @@ mod queues;
 mod room;
 #[cfg(feature = "tokio")]
 mod run_waker;
+mod shedding;
 mod slice;
 mod spawn;
 mod stats;

@@ -14,8 +14,8 @@ use super::queues::ReservedQueue;
 use super::timing::{SliceEnd, Stride};
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Tombstones,
-    Waiters, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Shedder,
+    Tombstones, Waiters, Watchdog, group_of,
 };
 use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
@@ -36,7 +36,7 @@ pub(crate) struct RunQueue {
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
     /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
     pub(crate) takes_below: Cell<usize>,
-    /// Whether any of its waiters waits.
+    /// Whether to look for room at the end of a slice: waiters wait, or it has a shedder.
     pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and removed from the table: its id may be another queue's.
@@ -57,6 +57,8 @@ pub(crate) struct RunQueue {
     pub(crate) limits: Cell<Limits>,
     /// Those who wait until it takes one more task.
     pub(crate) waiters: RefCell<Waiters>,
+    /// What sheds its load. Boxed, as most queues have none.
+    pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
 }
 
 impl RunQueue {
@@ -91,6 +93,7 @@ impl RunQueue {
             watch: Watchdog::new(),
             limits: Cell::default(),
             waiters: RefCell::default(),
+            shedder: RefCell::default(),
         })
     }
 

@@ -53,7 +53,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => self.spawn_into_room(queue, group, future, push),
             Err(why) => {
-                self.count_refused(queue);
+                self.count_refused(queue, why);
                 refuse(&self.shared, why, future)
             }
         }
@@ -73,7 +73,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => Ok(self.spawn_into_room(queue, group, future, |task| queue.push(task, Ready::Spawned))),
             Err(why) => {
-                self.count_refused(queue);
+                self.count_refused(queue, why);
                 Err((future, why))
             }
         }
