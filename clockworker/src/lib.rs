@@ -80,6 +80,7 @@ mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
+mod lending;
 mod queue_builder;
 mod queue_handle;
 mod remote_task_builder;
@@ -114,6 +115,7 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
+pub use lending::Lending;
 pub use queue::{Cap, CapError, GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;

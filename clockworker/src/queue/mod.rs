@@ -30,7 +30,7 @@ pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
-pub(crate) use records::{Aborted, Popped, Records, Removed};
+pub(crate) use records::{Aborted, Popped, Records, Removed, TakenOut};
 pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;
 pub(crate) use waiters::{Line, Waiter, WaiterState, Waiters};

@@ -1,5 +1,7 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
+mod moves;
+
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -11,6 +13,8 @@ use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 use super::{GroupCounters, PolicyFault};
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
+
+pub(crate) use moves::TakenOut;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;

@@ -15,6 +15,7 @@ mod drivers;
 mod ending;
 mod group_stats;
 mod idle;
+mod loans;
 mod lots;
 mod main_future;
 mod meter;
