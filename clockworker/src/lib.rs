@@ -80,6 +80,7 @@ mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
+mod lending;
 mod queue_builder;
 mod queue_handle;
 mod remote_task_builder;
@@ -114,7 +115,8 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{Cap, CapError, GroupError, PolicyFault, QueueError};
+pub use lending::Lending;
+pub use queue::{Cap, CapError, GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;

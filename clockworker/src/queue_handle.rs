@@ -9,7 +9,7 @@ use clockworker_schedulers::{Attributes, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
-use crate::queue::{Cap, NO_GROUP, QueueError};
+use crate::queue::{Cap, LoadShedding, NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::spawn_when_room::SpawnWhenRoom;
@@ -82,7 +82,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the queue is full or closed, or its executor has stopped. The queue is full if it has as many tasks as
+    /// If the queue is full, [overloaded](LoadShedding) or closed, or its executor has stopped. The queue is full if it has as many tasks as
     /// [`set_max_live`](Queue::set_max_live) or [`set_max_ready`](Queue::set_max_ready) allows, or if others
     /// [wait for room](Queue::spawn_when_room).
     ///
@@ -239,6 +239,24 @@ impl Queue {
     /// As [`set_max_live`](Queue::set_max_live).
     pub fn set_max_live_per_group(&self, most: Option<usize>) -> Result<(), QueueError> {
         self.core.change_limits(&self.inner, |limits| limits.live_per_group = most)
+    }
+
+    /// How the queue sheds load, if it does.
+    pub fn load_shedding(&self) -> Option<LoadShedding> {
+        self.inner.load_shedding()
+    }
+
+    /// Changes how the queue sheds load, also while it runs; `None` has it take tasks however long they wait.
+    ///
+    /// Other settings begin anew: the queue is not overloaded before an interval is over. Those who
+    /// [wait](Queue::spawn_when_room) for room are woken, if there is any now, before this returns. Setting the same again
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_load_shedding(&self, settings: Option<LoadShedding>) -> Result<(), QueueError> {
+        self.core.change_load_shedding(&self.inner, settings)
     }
 
     /// The most CPU time that the queue may have, if it is capped.

@@ -99,7 +99,7 @@ where
         let spawned = match room {
             Ok(()) => Ok(core.spawn_into_room(inner, group, future, |task| inner.push(task, Ready::Spawned))),
             Err(why) => {
-                core.count_refused(inner);
+                core.count_refused(inner, why);
                 Err(TrySpawnError::new((future, why)))
             }
         };

@@ -105,6 +105,25 @@ Serpt                  130µs         20.05ms
 }
 
 #[test]
+fn overload() {
+    let expected = "\
+takes everything served 30000, refused 0, left 15000; the latest waited for up to 1s
+sheds load       served 30000, refused 14900, left 100; the latest waited for up to 10ms
+";
+    assert_eq!(output("overload"), expected);
+}
+
+#[test]
+fn inversion() {
+    let expected = "\
+a request of a queue with 99 % awaits a report of 1 ms, behind 100 tasks of a queue with 1 %
+report.await            answered after 112.4ms, of which its queue paid 0ns
+report.lending().await  answered after 1.1ms, of which its queue paid 1ms
+";
+    assert_eq!(output("inversion"), expected);
+}
+
+#[test]
 fn own_scheduler() {
     let expected = "short  is done at 1.15ms\nmedium is done at 1.55ms\nlong   is done at 5.55ms\n";
     assert_eq!(output("own_scheduler"), expected);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::task::Finish;
+use crate::task::{Finish, Refused};
 
 /// A counter. Wraps after 584 years of nanoseconds.
 #[derive(Debug, Default)]
@@ -12,6 +12,11 @@ impl Counter {
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.set(self.0.get().wrapping_add(n));
+    }
+
+    /// Takes one back that was counted.
+    pub(crate) fn take_back(&self) {
+        self.0.set(self.0.get().wrapping_sub(1));
     }
 
     #[inline]
@@ -34,6 +39,7 @@ pub(crate) struct Counters {
     pub(crate) cancelled: Counter,
     pub(crate) panicked: Counter,
     pub(crate) refused: Counter,
+    pub(crate) shed: Counter,
 }
 
 impl Counters {
@@ -43,6 +49,11 @@ impl Counters {
             Finish::Cancelled => self.cancelled.add(1),
             Finish::Panicked => self.panicked.add(1),
         }
+    }
+
+    pub(crate) fn refused(&self, why: Refused) {
+        self.refused.add(1);
+        self.shed.add(u64::from(why == Refused::Shed));
     }
 }
 
@@ -54,7 +65,7 @@ impl Counters {
         }
     }
 
-    fn all(&self) -> [&Counter; 11] {
+    fn all(&self) -> [&Counter; 12] {
         let Counters {
             polls,
             busy_ns,
@@ -67,6 +78,7 @@ impl Counters {
             cancelled,
             panicked,
             refused,
+            shed,
         } = self;
         [
             polls,
@@ -80,6 +92,7 @@ impl Counters {
             cancelled,
             panicked,
             refused,
+            shed,
         ]
     }
 }

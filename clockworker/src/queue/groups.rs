@@ -133,6 +133,16 @@ impl Groups {
         }
     }
 
+    /// Counts a task less that goes to another queue, and may hold the group for longer.
+    pub(super) fn take_back(&mut self, index: GroupIndex) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            slot.counters.spawned -= 1;
+            if std::mem::take(&mut slot.is_awaited) {
+                self.freed.push(index);
+            }
+        }
+    }
+
     /// What the group has done.
     pub(super) fn counters(&self, index: GroupIndex) -> GroupCounters {
         self.slots.get(index as usize).map_or_else(GroupCounters::default, |slot| slot.counters)

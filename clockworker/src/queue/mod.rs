@@ -1,5 +1,5 @@
 //! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its cap, its counters, its limits
-//! and those who wait for room.
+//! and what sheds load, and those who wait for room.
 
 mod budget;
 mod cap;
@@ -9,8 +9,10 @@ mod fault;
 mod group_error;
 mod groups;
 mod limits;
+mod load_shedding;
 mod policy;
 mod records;
+mod shedder;
 mod standing;
 mod task_attributes;
 mod tombstones;
@@ -21,13 +23,15 @@ pub use cap::{Cap, CapError};
 pub use error::QueueError;
 pub use fault::PolicyFault;
 pub use group_error::GroupError;
+pub use load_shedding::{LoadShedding, LoadSheddingError};
 
 pub(crate) use budget::{Budget, CapCounts};
 pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
-pub(crate) use records::{Aborted, Popped, Records, Removed};
+pub(crate) use records::{Aborted, Popped, Records, Removed, TakenOut};
+pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;
 pub(crate) use waiters::{Line, Waiter, WaiterState, Waiters};
 pub(crate) use watchdog::Watchdog;

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
-use super::records::{Popped, Records};
+use super::records::{Popped, Records, Removed};
 use crate::task::{BATCH, Incoming, WokenList};
 
 /// The seat of a scheduler; empty once the scheduler was taken out of service, which may happen during a poll.
@@ -81,6 +81,13 @@ impl<S: Scheduler> Policy<S> {
         }
         kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
         Ok(())
+    }
+
+    /// Tells the scheduler of a task that is gone.
+    pub(crate) fn removed(&self, removed: &Removed) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            removed.tell(scheduler);
+        }
     }
 
     pub(crate) fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) {

@@ -1,5 +1,7 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
+mod moves;
+
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -11,6 +13,8 @@ use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 use super::{GroupCounters, PolicyFault};
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
+
+pub(crate) use moves::TakenOut;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
@@ -42,6 +46,16 @@ pub(crate) struct Removed {
     pub(crate) group_closed: bool,
 }
 
+/// Whether a task was polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstPoll {
+    /// It waits for that.
+    Due,
+    Done,
+    /// It was aborted before.
+    Never,
+}
+
 impl Removed {
     /// Tells the scheduler that the task is finished, and its group closed if it was the last holder.
     #[inline]
@@ -61,8 +75,7 @@ impl Records {
         group: GroupIndex,
         make: impl FnOnce(RecordKey) -> LiveTask,
     ) -> Task {
-        // Zero is passed over, or one would come twice.
-        let generation = NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
+        let generation = self.next_generation();
         self.generation = generation.get();
         let slot = self.tasks.vacant_key() as u32;
         let key = RecordKey { queue, slot, generation: generation.get() };
@@ -74,7 +87,29 @@ impl Records {
     /// Not generic, and given the parts, so that the record is written into the slab directly. Made elsewhere and copied in
     /// as a whole, it took 3 ns more, waiting for its parts to be written.
     fn insert_task(&mut self, task: LiveTask, generation: NonZeroU32, group: GroupIndex) {
-        self.tasks.insert(Record { task: Some(task), generation, standing: Standing::ready(group) });
+        self.tasks.insert(Record { task: Some(task), generation, standing: Standing::new(group) });
+    }
+
+    #[inline]
+    fn next_generation(&self) -> NonZeroU32 {
+        // Zero is passed over, or one would come twice.
+        NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN)
+    }
+
+    /// The id of the task that is inserted next, unless a record is removed before.
+    pub(crate) fn next_id(&self) -> TaskId {
+        TaskId::new(self.tasks.vacant_key() as u32, self.next_generation().get())
+    }
+
+    /// Whether a task was polled, which was inserted under that id.
+    pub(crate) fn first_poll(&self, id: TaskId) -> FirstPoll {
+        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
+        match record {
+            Some(record) if !record.standing.is_new() => FirstPoll::Done,
+            Some(record) if record.task.is_some() => FirstPoll::Due,
+            Some(_) => FirstPoll::Never,
+            None => FirstPoll::Done,
+        }
     }
 
     fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {

@@ -10,13 +10,20 @@ use super::groups::{GroupIndex, NO_GROUP};
 pub(super) struct Standing(u32);
 
 impl Standing {
-    const READY: u32 = 1 << 31 | 1;
+    const READY: u32 = 1 << 31 | Self::NEW;
+    const NEW: u32 = 1;
     /// Set on a ready task only, and cleared when it is given out.
     const MARKED: u32 = 1 << 30;
     const GROUP: u32 = NO_GROUP << 1;
 
-    pub(super) fn ready(group: GroupIndex) -> Self {
-        Self(group << 1 | Self::READY)
+    /// That of a new task, which is ready: one bit says that. It has both when it is ready again.
+    pub(super) fn new(group: GroupIndex) -> Self {
+        Self(group << 1 | Self::NEW)
+    }
+
+    /// Whether it was never given out since it was new.
+    pub(super) fn is_new(self) -> bool {
+        self.0 & Self::READY == Self::NEW
     }
 
     #[inline]

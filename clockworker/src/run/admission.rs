@@ -261,7 +261,9 @@ impl Core {
             let counters = counters.unwrap_or(&self.queues.removed_counters);
             counters.spawned.add(1);
             counters.finished(finish);
-            counters.refused.add(u64::from(matches!(cause, Some(Cause::Refused(_)))));
+            if let Some(Cause::Refused(why)) = cause {
+                counters.refused(why);
+            }
             return;
         };
         self.make_runnable(queue);

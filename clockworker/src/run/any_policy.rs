@@ -10,7 +10,7 @@ use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Policy, PolicyCalls, PolicyFault};
+use crate::queue::{Policy, PolicyCalls, PolicyFault, Removed};
 use crate::task::WokenList;
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
@@ -26,6 +26,8 @@ pub(super) trait AnyPolicy {
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
+    /// Tells the scheduler of a task that is gone.
+    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault>;
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
@@ -59,6 +61,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         most: usize,
     ) -> Result<usize, PolicyFault> {
         guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
+    }
+
+    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault> {
+        guarded(|| Policy::removed(self, removed))
     }
 
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {

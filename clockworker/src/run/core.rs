@@ -8,6 +8,7 @@ use super::aside::Aside;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
+use super::loans::Loans;
 use super::main_future::MainFuture;
 use super::meter::Meter;
 use super::pick::Slice;
@@ -46,6 +47,8 @@ pub(crate) struct Core {
     pub(super) queues: Queues,
     /// The queues that are capped or idle.
     pub(super) aside: Aside,
+    /// Which tasks lend their places to which.
+    pub(super) loans: Loans,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,
     /// Tasks from other threads that are still to be admitted.
@@ -74,6 +77,7 @@ impl Core {
             pace: Pace::default(),
             queues: Queues::default(),
             aside: Aside::new(shared.process),
+            loans: Loans::default(),
             round: Round::default(),
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),

@@ -15,6 +15,7 @@ mod drivers;
 mod ending;
 mod group_stats;
 mod idle;
+mod loans;
 mod lots;
 mod main_future;
 mod meter;
@@ -24,6 +25,7 @@ mod queues;
 mod room;
 #[cfg(feature = "tokio")]
 mod run_waker;
+mod shedding;
 mod slice;
 mod spawn;
 mod stats;

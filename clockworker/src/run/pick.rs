@@ -260,7 +260,7 @@ impl Core {
     #[inline]
     pub(super) fn after_finish(&self, queue: &RunQueue) {
         if queue.is_awaited.get() {
-            self.give_room(queue);
+            self.look_after_slice(queue);
         }
         if queue.live.get() == 0 {
             queue.shrink();

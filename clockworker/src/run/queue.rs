@@ -14,8 +14,8 @@ use super::queues::ReservedQueue;
 use super::timing::{SliceEnd, Stride};
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Tombstones,
-    Waiters, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Shedder,
+    TakenOut, Tombstones, Waiters, Watchdog, group_of,
 };
 use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
@@ -36,7 +36,7 @@ pub(crate) struct RunQueue {
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
     /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
     pub(crate) takes_below: Cell<usize>,
-    /// Whether any of its waiters waits.
+    /// Whether to look for room at the end of a slice: waiters wait, or it has a shedder.
     pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and removed from the table: its id may be another queue's.
@@ -57,6 +57,8 @@ pub(crate) struct RunQueue {
     pub(crate) limits: Cell<Limits>,
     /// Those who wait until it takes one more task.
     pub(crate) waiters: RefCell<Waiters>,
+    /// What sheds its load. Boxed, as most queues have none.
+    pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
 }
 
 impl RunQueue {
@@ -91,6 +93,7 @@ impl RunQueue {
             watch: Watchdog::new(),
             limits: Cell::default(),
             waiters: RefCell::default(),
+            shedder: RefCell::default(),
         })
     }
 
@@ -136,6 +139,42 @@ impl RunQueue {
         self.records.borrow_mut().set_attributes(task.id, *attributes);
         self.ready.set(self.ready.get() + 1);
         self.check(self.policy.push_spawned(task, attributes));
+    }
+
+    /// Takes out a task that goes to another queue. None if that cannot be now: see [`Records::take_out`].
+    pub(crate) fn take_out(&self, key: RecordKey) -> Option<LiveTask> {
+        let TakenOut { live, removed } = self.records.borrow_mut().take_out(key)?;
+        self.live.set(self.live.get() - 1);
+        self.counters.spawned.take_back();
+        match removed {
+            Some(removed) => self.check(self.policy.removed(&removed)),
+            None => {
+                self.ready.set(self.ready.get() - 1);
+                self.tombstones.add(self.counters.polls.get(), self.ready.get());
+            }
+        }
+        Some(live)
+    }
+
+    /// Takes in a task of another queue, as if it were spawned now; where its record is.
+    pub(crate) fn take_in(
+        &self,
+        live: LiveTask,
+        group: GroupIndex,
+        attributes: Option<Attributes>,
+    ) -> RecordKey {
+        let mut at = None;
+        let task = self.insert(group, |key| {
+            at = Some(key);
+            live.assign_record(key);
+            live
+        });
+        let attributes = attributes.unwrap_or_default();
+        // Also if it has none: they say that it may belong elsewhere.
+        self.records.borrow_mut().set_attributes(task.id, attributes);
+        self.push_spawned(task, &attributes);
+        let nowhere = RecordKey { queue: self.key.index, slot: RecordKey::NO_SLOT, generation: 0 };
+        at.unwrap_or(nowhere)
     }
 
     /// Pushes a task that yielded and is counted as ready already.

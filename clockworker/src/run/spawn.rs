@@ -6,9 +6,10 @@ use std::rc::Rc;
 use clockworker_schedulers::{Attributes, Ready, Task};
 
 use super::Core;
+use super::loans::Place;
 use super::pick::Current;
 use super::queue::RunQueue;
-use crate::queue::GroupIndex;
+use crate::queue::{GroupIndex, NO_GROUP};
 use crate::task::{JoinHandle, Refused, TaskRequest, refuse, spawn_here};
 
 impl Core {
@@ -53,7 +54,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => self.spawn_into_room(queue, group, future, push),
             Err(why) => {
-                self.count_refused(queue);
+                self.count_refused(queue, why);
                 refuse(&self.shared, why, future)
             }
         }
@@ -73,7 +74,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => Ok(self.spawn_into_room(queue, group, future, |task| queue.push(task, Ready::Spawned))),
             Err(why) => {
-                self.count_refused(queue);
+                self.count_refused(queue, why);
                 Err((future, why))
             }
         }
@@ -109,7 +110,7 @@ impl Core {
     }
 
     /// Whether the scheduler of the running queue is being called, so that it is the caller.
-    fn is_choosing(&self) -> bool {
+    pub(super) fn is_choosing(&self) -> bool {
         let running = self.slice.running().and_then(|id| self.queue_at(id.index() as u32));
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
     }
@@ -121,12 +122,20 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let Current { group, slot, .. } = self.slice.current();
-        let Some(queue) = self.current_or_default_queue() else {
+        let Current { queue, group, slot } = self.slice.current();
+        let queue = match self.slice.is_in_task() {
+            true => self.queue_at(queue),
+            false => self.queues.default_queue(),
+        };
+        let Some(queue) = queue else {
             self.queues.removed_counters.refused.add(1);
             return refuse(&self.shared, Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);
+        let (queue, group, inherited) = match inherited.and_then(|_| self.current_home()) {
+            Some(Place { queue, group, attributes }) => (queue, group, attributes),
+            None => (queue, group, inherited),
+        };
         self.spawn_and(&queue, group, future, |task| match &inherited {
             None => queue.push(task, Ready::Spawned),
             Some(attributes) => queue.push_spawned(task, attributes),
@@ -141,19 +150,24 @@ impl Core {
         }
     }
 
-    /// The queue of the task that is being polled.
+    /// The queue of the task that is being polled: its own, also where it is lent a place.
     pub(crate) fn current_queue(&self) -> Option<Rc<RunQueue>> {
-        self.queue_at(self.slice.current().queue)
+        self.current_own_place().map(|place| place.queue)
     }
 
     /// The group of the task that is being polled; [`NO_GROUP`] if it has none, or none is.
     pub(crate) fn current_group(&self) -> GroupIndex {
-        self.slice.current().group
+        self.current_own_place().map_or(NO_GROUP, |place| place.group)
     }
 
     /// What was said of the task that is being polled.
     pub(crate) fn current_attributes(&self) -> Attributes {
-        let attributes = self.current_queue().and_then(|queue| queue.attributes(self.slice.current().slot));
-        attributes.unwrap_or_default()
+        self.current_own_place().and_then(|place| place.attributes).unwrap_or_default()
+    }
+
+    fn current_own_place(&self) -> Option<Place> {
+        let place = self.current_place()?;
+        let home = place.attributes.and_then(|_| self.current_home());
+        Some(home.unwrap_or(place))
     }
 }

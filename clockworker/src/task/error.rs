@@ -49,6 +49,8 @@ pub(crate) enum Refused {
     QueueFull,
     /// The group holds as many tasks as its queue takes of a group.
     GroupFull,
+    /// The queue is overloaded, and the task would wait for too long.
+    Shed,
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
@@ -57,9 +59,13 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// Whether there may be room later.
     pub(crate) fn is_full(self) -> bool {
         matches!(self, Refused::QueueFull | Refused::GroupFull)
+    }
+
+    /// Whether there may be room later.
+    pub(crate) fn is_for_now(self) -> bool {
+        self.is_full() || self == Refused::Shed
     }
 }
 
@@ -78,8 +84,8 @@ impl JoinError {
         matches!(self.0.repr, Repr::Cancelled(_))
     }
 
-    /// Whether the task was refused when it was spawned: its queue was closed, full or unknown, its executor had stopped, or
-    /// this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as
+    /// Whether the task was refused when it was spawned: its queue was closed, full, overloaded or unknown, its executor had
+    /// stopped, or this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as
     /// [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
@@ -89,6 +95,12 @@ impl JoinError {
     /// for room. It also counts as [refused](JoinError::is_refused).
     pub fn is_full(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(refused)) if refused.is_full())
+    }
+
+    /// Whether the task was refused because its queue was overloaded and [sheds load](crate::LoadShedding). It also counts as
+    /// [refused](JoinError::is_refused).
+    pub fn is_shed(&self) -> bool {
+        matches!(self.0.repr, Repr::Cancelled(Cause::Refused(Refused::Shed)))
     }
 
     /// Whether the task panicked, in its poll or when its future was dropped.
@@ -156,6 +168,7 @@ impl fmt::Display for Refused {
             Refused::QueueClosed => "its queue is closed",
             Refused::QueueFull => "its queue is full",
             Refused::GroupFull => "its group is full",
+            Refused::Shed => "its queue is overloaded",
             Refused::NoSuchQueue => "there is no queue of that name",
             Refused::ShutDown => "its executor was shut down",
             Refused::ExecutorDropped => "its executor was dropped",

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use super::header::{Header, abort, release};
 use super::joiner::Joiner;
 use super::state::LeaveJoin;
-use super::{AbortHandle, Cause, FinishedList, Id, JoinError};
+use super::{AbortHandle, Cause, FinishedList, Id, JoinError, RecordKey, SharedRef};
 use crate::base::drop_quietly;
 use crate::sync::Arc;
 
@@ -102,6 +102,14 @@ impl<T> JoinHandle<T> {
     /// The task's id.
     pub fn id(&self) -> Id {
         self.header().id
+    }
+
+    /// Where the task's record is, if it is a task of the executor with that `shared` state and this is its owner thread.
+    pub(crate) fn record_in(&self, shared: &SharedRef) -> Option<RecordKey> {
+        let header = self.header();
+        let is_ours = std::ptr::eq(&raw const *header.shared, &raw const **shared);
+        // The key is the owner thread's to read.
+        (is_ours && shared.local().is_some()).then(|| header.owned.record.get())
     }
 
     /// Takes the output of a complete task.

@@ -111,6 +111,11 @@ impl LiveTask {
         self.header().id
     }
 
+    /// Whether the task is in the woken list, which knows of which queue its tasks are.
+    pub(crate) fn is_woken(&self) -> bool {
+        self.header().owned.phase.get() == Phase::Woken
+    }
+
     /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
         self.header().owned.phase.get() == Phase::Ready

@@ -5,15 +5,16 @@ mod support {
     mod caught;
     mod count;
     mod hooked_waker;
+    mod micros;
     mod on_drop;
     mod outputs;
     mod panics;
     mod yields;
 
     pub(crate) use self::{
-        caught::*, count::*, hooked_waker::*, on_drop::*, outputs::*, panics::*, yields::*,
+        caught::*, count::*, hooked_waker::*, micros::*, on_drop::*, outputs::*, panics::*, yields::*,
     };
-    pub(crate) use clockworker_testing::{driving::*, random::*};
+    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
 }
 
 mod bounds;
@@ -22,4 +23,5 @@ mod hostile_waiters;
 mod model;
 mod polled;
 mod refusals;
+mod shedding;
 mod waiters;

@@ -15,7 +15,7 @@ mod support {
     pub(crate) use self::{
         compute::*, fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, spans::*, trace::*, yields::*,
     };
-    pub(crate) use clockworker_testing::{driving::*, virtual_time::*};
+    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
 }
 
 mod accounts;
@@ -25,6 +25,7 @@ mod floods;
 mod group_stats;
 mod groups;
 mod idle;
+mod lending;
 mod preemption;
 mod queues;
 mod readings;
