@@ -296,6 +296,27 @@ fn a_new_scheduler_that_panics_when_it_is_told_is_replaced_by_fifo() {
 }
 
 #[test]
+fn tasks_that_wait_end_under_a_scheduler_that_was_never_given_them() {
+    for &policy in Policy::ALL {
+        let ex = untimed();
+        let queue = fifo(&ex);
+        for number in 0..60 {
+            let task = if number % 2 == 0 { queue.group(number % 8).new_task() } else { queue.new_task() };
+            task.priority((number % 3) as i8).spawn(pending::<()>());
+        }
+        settle(&ex);
+        policy.set(&queue).unwrap();
+        assert_eq!(queue.abort_all(), 60);
+        settle(&ex);
+        let later: Vec<_> = (0..60).map(|number| queue.group(number % 8).spawn(yields(2))).collect();
+        settle(&ex);
+        later.into_iter().for_each(|task| output(task).unwrap());
+        assert_finished(&ex.stats(), 60, 60, 0);
+        assert_eq!(queue.stats().policy_fault, None, "{policy:?}");
+    }
+}
+
+#[test]
 fn a_queue_that_is_gone_takes_no_scheduler() {
     let ex = untimed();
     let queue = fifo(&ex);
@@ -329,7 +350,7 @@ fn change_at_random(seed: u64) {
                     2 => signals[number].wait().await,
                     3 => drop(spawn_local(yields(2))),
                     4 => signals[(number + 1) % signals.len()].set(),
-                    5 => drop(queue.group(number as u64).spawn(pending::<()>()).abort()),
+                    5 => queue.group(number as u64).spawn(pending::<()>()).abort(),
                     _ => yield_now().await,
                 }
             }
