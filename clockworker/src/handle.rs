@@ -43,7 +43,7 @@ impl Handle {
         Self { shared }
     }
 
-    /// Spawns a task on the default queue.
+    /// Spawns a task on the default queue: the one named [`DEFAULT_QUEUE`].
     ///
     /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped here,
     /// and the join handle gives an error that says so. (The join handle of a spawn that races with the end of a shutdown may
@@ -62,6 +62,9 @@ impl Handle {
     }
 
     /// Spawns a task on the queue of that name.
+    ///
+    /// What it does to its queue, which it finds by [`Queue::current`](crate::Queue::current), or to another, which it finds by
+    /// [`Queue::find`](crate::Queue::find), is how another thread changes a share, aborts all tasks, or retires a queue.
     ///
     /// As [`spawn`](Handle::spawn); the join handle gives an error also if no open queue has the name.
     pub fn spawn_on<M, F>(&self, queue: &str, make: M) -> JoinHandle<F::Output>

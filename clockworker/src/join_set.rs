@@ -15,6 +15,7 @@ use crate::group::Group;
 use crate::queue_handle::Queue;
 use crate::sync::Arc;
 use crate::task::{AbortHandle, FinishedList, Id, JoinError, JoinHandle};
+use crate::task_builder::TaskBuilder;
 
 /// For how many tasks a set keeps memory when it has had more.
 const KEPT: usize = 1 << 10;
@@ -96,8 +97,8 @@ impl<T> Drop for Next<'_, T> {
     }
 }
 
-/// Where tasks can be spawned from the owner thread: an [`Executor`], a [`Queue`], a [`Group`], and with the feature
-/// `tokio` a `compat::LocalSet`.
+/// Where tasks can be spawned from the owner thread: an [`Executor`], a [`Queue`], a [`Group`], a [`TaskBuilder`], which says what
+/// is special about them, and with the feature `tokio` a `compat::LocalSet`.
 pub trait SpawnLocal {
     /// Spawns a task there. See [`Queue::spawn`].
     fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
@@ -133,6 +134,17 @@ impl SpawnLocal for Group {
         F::Output: 'static,
     {
         self.spawn(future)
+    }
+}
+
+/// With the attributes that were said, as often as tasks are spawned.
+impl SpawnLocal for TaskBuilder {
+    fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.clone().spawn(future)
     }
 }
 
@@ -356,7 +368,20 @@ impl<T: 'static> JoinSet<T> {
         self.insert(crate::spawn_local(task))
     }
 
-    /// Spawns a task into the set, on an executor, a queue, a group or a `LocalSet`.
+    /// Spawns a task into the set, on an executor, a queue, a group or a `LocalSet`, or as a [`TaskBuilder`] says.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, JoinSet};
+    ///
+    /// let ex = Executor::new();
+    /// let urgent = ex.default_queue().group(7).new_task().priority(1);
+    /// let mut set = JoinSet::new();
+    /// set.spawn_local_on(async { 1 }, &urgent);
+    /// set.spawn_local_on(async { 2 }, &urgent);
+    /// assert_eq!(ex.block_on(set.join_all()), [1, 2]);
+    /// ```
     pub fn spawn_local_on<F>(&mut self, task: F, on: &impl SpawnLocal) -> AbortHandle
     where
         F: Future<Output = T> + 'static,

@@ -106,7 +106,7 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the share, the request or a limit is out of range, an open queue of this name exists, the executor was shut down, or this
+    /// If the share, the request or a limit is out of range, the name is empty, an open queue of this name exists, the executor was shut down, or this
     /// is a child process of the one that has it.
     pub fn create(self) -> Result<Queue, QueueError> {
         self.options.create(self.core, self.name)

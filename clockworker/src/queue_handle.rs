@@ -5,13 +5,14 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker_schedulers::{Attributes, Share};
+use clockworker_schedulers::{Attributes, Scheduler, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
 use crate::queue::{Cap, LoadShedding, NO_GROUP, QueueError};
 use crate::queue_builder::request_ns;
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
+use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
 use crate::task::{JoinHandle, TaskRequest};
 use crate::task_builder::TaskBuilder;
@@ -146,7 +147,7 @@ impl Queue {
     ///
     /// let ex = Executor::new();
     /// let background = ex.new_queue("background").create().unwrap();
-    /// let task = background.spawn(async { Queue::current().unwrap().name().to_owned() });
+    /// let task = background.spawn(async { Queue::current().unwrap().name() });
     /// assert_eq!(ex.block_on(task).unwrap(), "background");
     /// assert!(Queue::current().is_none());
     /// ```
@@ -156,9 +157,59 @@ impl Queue {
         Some(Queue::new(core, inner))
     }
 
+    /// The open queue of that name, of the executor that runs on this thread or was [entered](crate::Executor::enter) here. None
+    /// if there is none, or no executor. O(log queues).
+    ///
+    /// With a [`Handle`](crate::Handle) this is the way to change a queue from another thread.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Queue};
+    ///
+    /// let ex = Executor::new();
+    /// let background = ex.new_queue("background").create().unwrap();
+    /// let handle = ex.handle();
+    /// let change = std::thread::spawn(move || {
+    ///     handle.spawn(|| async { Queue::find("background").map(|queue| queue.set_share(3)) })
+    /// });
+    /// let changed = ex.block_on(change.join().unwrap()).unwrap();
+    /// assert_eq!((changed, background.share()), (Some(Ok(())), 3));
+    /// ```
+    pub fn find(name: &str) -> Option<Queue> {
+        let core = context::current()?;
+        let inner = core.find_queue(name)?;
+        Some(Queue::new(core, inner))
+    }
+
     /// The queue's name.
-    pub fn name(&self) -> &str {
-        &self.inner.name
+    pub fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    /// Gives the queue another name, also while it runs. [`Handle`](crate::Handle)s find it by the new name from now on, and the old
+    /// one is free. What other threads have sent by the old name comes to this queue all the same.
+    ///
+    /// If this is the [default queue](crate::Executor::default_queue), it still is, but [`Handle::spawn`](crate::Handle::spawn) goes by
+    /// the name [`DEFAULT_QUEUE`](crate::DEFAULT_QUEUE).
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, another open queue has it, the queue is closed, the executor was shut down or dropped, or this is a
+    /// child process of the one that has it. The queue keeps its name then.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let queue = ex.new_queue("tenant 7").create().unwrap();
+    /// queue.rename("tenant 8").unwrap();
+    /// assert_eq!(queue.name(), "tenant 8");
+    /// assert!(ex.handle().has_queue("tenant 8") && !ex.handle().has_queue("tenant 7"));
+    /// assert!(queue.rename("default").unwrap_err().is_name_taken());
+    /// ```
+    pub fn rename(&self, name: &str) -> Result<(), QueueError> {
+        self.core.rename_queue(&self.inner, name)
     }
 
     /// The queue's share.
@@ -276,6 +327,39 @@ impl Queue {
         self.core.set_cap(&self.inner, cap)
     }
 
+    /// Changes the order inside the queue, also while its tasks run.
+    ///
+    /// The new scheduler is told of the open groups, with their attributes; then of the attributes of the tasks that have any; then
+    /// it gets the ready tasks, as [woken](crate::schedulers::Ready::Woken), in the order in which the old one would have had them
+    /// polled next. (In the order of their slots, if the old one does not give out exactly these, or panics.) It knows nothing
+    /// of what tasks and groups have had. The old one is dropped; a panic of its drop is contained. If FIFO had taken the place
+    /// of a [faulty](crate::PolicyFault) scheduler, it goes too, and [`QueueStats::policy_fault`] is `None` again.
+    ///
+    /// It is done before this returns; or, inside a task of this queue, after the poll under way; or, if this is called by the
+    /// old scheduler itself, after the queue's next slice. It takes O(n log n) steps for n tasks and groups, all at once.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Queue, schedulers::{Las, Qlas}};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ex = Executor::new();
+    /// let queue = ex.new_queue("background").scheduler(Las::new()).create()?;
+    /// let task = queue.spawn(async { 42 });
+    /// queue.set_scheduler(Qlas::new())?;
+    /// assert_eq!(ex.block_on(task)?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_scheduler<S: Scheduler + 'static>(&self, scheduler: S) -> Result<(), QueueError> {
+        self.core.set_scheduler(&self.inner, scheduler)
+    }
+
     /// Whether it is an [idle](crate::QueueBuilder::idle) queue.
     pub fn is_idle(&self) -> bool {
         self.inner.constraints.idle().is_some()
@@ -285,6 +369,43 @@ impl Queue {
     /// is free at once. Those who [wait for room](Queue::spawn_when_room) are refused.
     pub fn close(&self) {
         self.core.close_queue(&self.inner);
+    }
+
+    /// [Closes](Queue::close) the queue, waits until its tasks are finished or `deadline` is, cancels what is left, waits until that is
+    /// dropped, and reports how many tasks ended in which way. Then the queue is gone, and its place in the tables free for another.
+    ///
+    /// `deadline` is any future, as for [`Executor::shutdown`](crate::Executor::shutdown): `std::future::pending::<()>()` waits for
+    /// all tasks, `std::future::ready(())` for none. Futures of cancelled tasks are dropped in the queue's own slices.
+    /// The tasks that ended while the executor was dropped or shut down count too.
+    ///
+    /// A run must drive the executor meanwhile. A task of this very queue that awaits this waits for itself, for ever.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is polled, it does nothing. Dropped later, the queue stays closed: its tasks go on, or, after the deadline,
+    /// are cancelled all the same, and the queue goes with the last.
+    ///
+    /// # Panics
+    ///
+    /// In a child process of the one that made the executor. If `deadline` panics, that panic is passed on.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ex = clockworker::Executor::new();
+    /// let tenant = ex.new_queue("tenant").create()?;
+    /// tenant.spawn(async {});
+    /// tenant.spawn(std::future::pending::<()>());
+    /// let yields = async { for _ in 0..10 { clockworker::yield_now().await } };
+    /// let report = ex.block_on(tenant.retire(yields));
+    /// assert_eq!((report.completed, report.cancelled, report.drained), (1, 1, false));
+    /// ex.new_queue("tenant").create()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn retire<D: Future>(&self, deadline: D) -> ShutdownReport {
+        shutdown::retire(&self.core, &self.inner, deadline).await
     }
 
     /// Whether [`close`](Queue::close) was called.
@@ -330,6 +451,7 @@ impl fmt::Debug for Queue {
         f.debug_struct("Queue")
             .field("name", &self.name())
             .field("share", &self.share())
+            .field("scheduler", &self.inner.scheduler_name())
             .field("live", &self.inner.live.get())
             .finish_non_exhaustive()
     }

@@ -1,4 +1,5 @@
-//! Shutting an executor down: refuses new tasks, lets those there are finish, cancels the rest, reports how many.
+//! Shutting an executor down, or retiring a queue: refuses new tasks, lets those there are finish, cancels the rest, reports how
+//! many.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -7,10 +8,11 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use crate::host::RunUntil;
-use crate::run::{Core, Drained, ExecutorStats, context};
+use crate::run::{Core, Drained, Gone, RunQueue, context};
 use crate::task::{Cause, Stopped};
 
-/// How the tasks ended that an executor had when it was shut down.
+/// How the tasks ended that an executor had when it was [shut down](crate::Executor::shutdown), or a queue when it was
+/// [retired](crate::Queue::retire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
@@ -25,13 +27,10 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    fn between(before: &ExecutorStats, after: &ExecutorStats, drained: bool) -> Self {
-        Self {
-            completed: after.completed - before.completed,
-            cancelled: after.cancelled - before.cancelled,
-            panicked: after.panicked - before.panicked,
-            drained,
-        }
+    /// Of the counts of completed, cancelled and panicked tasks, before and after.
+    fn between(before: [u64; 3], after: [u64; 3], drained: bool) -> Self {
+        let [completed, cancelled, panicked] = std::array::from_fn(|i| after[i] - before[i]);
+        Self { completed, cancelled, panicked, drained }
     }
 }
 
@@ -44,7 +43,7 @@ impl fmt::Display for ShutdownReport {
 }
 
 pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownReport {
-    let before = core.stats();
+    let before = core.stats().finished();
     let mut deadline = pin!(deadline);
     let mut none_left = Drained::new(core);
     let drained = poll_fn(|cx| {
@@ -62,5 +61,22 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let drained = run.await;
     let _entered = context::enter(core);
     core.cancel_all(Cause::ShutDown);
-    ShutdownReport::between(&before, &core.stats(), drained)
+    ShutdownReport::between(before, core.stats().finished(), drained)
+}
+
+pub(crate) async fn retire<D: Future>(core: &Rc<Core>, queue: &Rc<RunQueue>, deadline: D) -> ShutdownReport {
+    let before = queue.counters.all_finished();
+    core.close_queue(queue);
+    let mut deadline = pin!(deadline);
+    let mut gone = Gone::new(core, queue);
+    let drained = poll_fn(|cx| match gone.poll(cx) {
+        Poll::Ready(()) => Poll::Ready(true),
+        Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
+    });
+    let drained = drained.await;
+    if !drained {
+        queue.abort_all(None);
+        poll_fn(|cx| gone.poll(cx)).await;
+    }
+    ShutdownReport::between(before, queue.counters.all_finished(), drained)
 }

@@ -125,7 +125,7 @@ impl Setup {
         let queue = &self.queues[n % self.queues.len()];
         match n % 7 {
             0 if n.is_multiple_of(2) => {
-                (Ended::ByItself, self.ex.handle().spawn_on(queue.name(), || async {}))
+                (Ended::ByItself, self.ex.handle().spawn_on(&queue.name(), || async {}))
             }
             0 => (Ended::ByItself, queue.group(n as u64 % 5).spawn(async {})),
             1 => {

@@ -54,6 +54,10 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 ///
 /// A task may also finish without having been polled.
 ///
+/// A scheduler that takes over a queue with tasks is first told of the groups that are open, then of the tasks that were spawned with
+/// attributes, ready or not, then of those that are ready, as [woken](Ready::Woken). It is later told of the ends of tasks and
+/// groups that it knows nothing else of.
+///
 /// # What only tunes it
 ///
 /// The rest makes a scheduler cheaper and is never needed: [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE),

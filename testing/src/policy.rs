@@ -1,6 +1,6 @@
 //! The schedulers that come with the library, by name.
 
-use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt};
+use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 use clockworker::{Queue, QueueBuilder, QueueError};
 
 /// One of the schedulers that come with the library.
@@ -48,6 +48,23 @@ impl Policy {
             Policy::Qlas => queue.scheduler(Qlas::new()).create(),
             Policy::Serpt => queue.scheduler(Serpt::new()).create(),
             Policy::FairGroups => queue.scheduler(FairGroups::new()).create(),
+        }
+    }
+
+    /// Gives a queue this scheduler.
+    ///
+    /// # Errors
+    ///
+    /// As [`Queue::set_scheduler`].
+    pub fn set(self, queue: &Queue) -> Result<(), QueueError> {
+        match self {
+            Policy::WokenFirst => queue.set_scheduler(WokenFirst::new()),
+            Policy::RunnableFifo => queue.set_scheduler(RunnableFifo::new()),
+            Policy::ArrivalFifo => queue.set_scheduler(ArrivalFifo::new()),
+            Policy::Las => queue.set_scheduler(Las::new()),
+            Policy::Qlas => queue.set_scheduler(Qlas::new()),
+            Policy::Serpt => queue.set_scheduler(Serpt::new()),
+            Policy::FairGroups => queue.set_scheduler(FairGroups::new()),
         }
     }
 }

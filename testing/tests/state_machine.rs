@@ -79,6 +79,7 @@ fn act(names: TaskName) -> impl Strategy<Value = Op> + Clone {
         1 => name().prop_map(Op::DropHandleElsewhere),
         2 => (slot(), share(), policy()).prop_map(|(slot, share, policy)| Op::Create { slot, share, policy }),
         1 => (slot(), share()).prop_map(|(slot, share)| Op::Share { slot, share }),
+        1 => (slot(), policy()).prop_map(|(slot, policy)| Op::Scheduler { slot, policy }),
         1 => slot().prop_map(Op::Close),
     ]
 }

@@ -58,6 +58,11 @@ impl Counters {
 }
 
 impl Counters {
+    /// How many tasks were completed, cancelled, and panicked.
+    pub(crate) fn all_finished(&self) -> [u64; 3] {
+        [&self.completed, &self.cancelled, &self.panicked].map(Counter::get)
+    }
+
     /// Adds another queue's counts to these.
     pub(crate) fn absorb(&self, other: &Counters) {
         for (to, from) in self.all().into_iter().zip(other.all()) {

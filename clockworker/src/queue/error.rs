@@ -19,7 +19,8 @@ enum Kind {
     Share(ShareError),
     Request,
     Limit { name: &'static str, given: usize },
-    Closed,
+    EmptyName,
+    Closed(Box<str>),
     Stopped,
     Dropped,
     Forked,
@@ -30,8 +31,12 @@ impl QueueError {
         Self { kind: Kind::NameTaken(name.into()) }
     }
 
-    pub(crate) fn closed() -> Self {
-        Self { kind: Kind::Closed }
+    pub(crate) fn empty_name() -> Self {
+        Self { kind: Kind::EmptyName }
+    }
+
+    pub(crate) fn closed(name: &str) -> Self {
+        Self { kind: Kind::Closed(name.into()) }
     }
 
     pub(crate) fn dropped() -> Self {
@@ -63,6 +68,11 @@ impl QueueError {
         matches!(self.kind, Kind::NameTaken(_))
     }
 
+    /// Whether the name was empty.
+    pub fn is_empty_name(&self) -> bool {
+        self.kind == Kind::EmptyName
+    }
+
     /// Whether the share was out of range.
     pub fn is_share(&self) -> bool {
         matches!(self.kind, Kind::Share(_))
@@ -78,9 +88,9 @@ impl QueueError {
         matches!(self.kind, Kind::Limit { .. })
     }
 
-    /// Whether the queue was closed and its last task has finished.
+    /// Whether the queue was closed, and, unless it was to be renamed, its last task has finished.
     pub fn is_closed(&self) -> bool {
-        self.kind == Kind::Closed
+        matches!(self.kind, Kind::Closed(_))
     }
 
     /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
@@ -96,7 +106,8 @@ impl fmt::Display for QueueError {
             Kind::Share(error) => error.fmt(f),
             Kind::Request => f.write_str("a queue's request must be more than zero"),
             Kind::Limit { name, given } => write!(f, "{name} is between 1 and {MAX_TASKS}, not {given}"),
-            Kind::Closed => f.write_str("the queue is closed and gone"),
+            Kind::EmptyName => f.write_str("a queue's name has at least one character, not \"\""),
+            Kind::Closed(name) => write!(f, "the queue {name:?} is closed"),
             Kind::Stopped => f.write_str("the executor was shut down"),
             Kind::Dropped => f.write_str("the executor was dropped"),
             Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
+use super::handover::Handover;
 use super::records::{Popped, Records, Removed};
 use crate::task::{BATCH, Incoming, WokenList};
 
@@ -71,9 +72,13 @@ impl<S: Scheduler> Policy<S> {
         let mut kept = Vec::new();
         while let Some(id) = scheduler.pop() {
             match records.take_ready(id) {
+                // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
                 Popped::Task { live, .. } => kept.extend(records.put_back(id, live, true)),
                 Popped::Aborted(removed) => removed.tell(scheduler),
                 Popped::Fault(fault) => return Err(fault),
+            }
+            if kept.len() > ready {
+                return Err(PolicyFault::Repeated);
             }
         }
         if kept.len() != ready {
@@ -87,6 +92,22 @@ impl<S: Scheduler> Policy<S> {
     pub(crate) fn removed(&self, removed: &Removed) {
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
             removed.tell(scheduler);
+        }
+    }
+
+    /// Pops every task of the scheduler, or of FIFO in its place. See [`give_out`].
+    pub(crate) fn give_out(&self, records: &RefCell<Records>) -> Result<Vec<Task>, PolicyFault> {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            return give_out(scheduler, &records.borrow());
+        }
+        let mut successor = self.successor.borrow_mut();
+        successor.as_mut().map_or(Ok(Vec::new()), |fifo| give_out(fifo, &records.borrow()))
+    }
+
+    /// Tells the scheduler what there is in the queue that it takes over.
+    pub(crate) fn take_over(&self, handover: &Handover) {
+        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
+            handover.tell(scheduler);
         }
     }
 
@@ -123,6 +144,23 @@ impl<S: Scheduler> Policy<S> {
         self.successor.replace(Some(fifo));
         self.chosen.take()
     }
+}
+
+/// Pops every task of a scheduler, aborted ones too, for another one: exactly those that are ready, or it is a fault. The
+/// records stay as they are.
+fn give_out<S: Scheduler>(scheduler: &mut S, records: &Records) -> Result<Vec<Task>, PolicyFault> {
+    let all = records.ready().count();
+    let mut given = Vec::with_capacity(all);
+    while let Some(id) = scheduler.pop() {
+        if given.len() == all {
+            return Err(PolicyFault::Repeated);
+        }
+        given.push(records.ready_task(id)?);
+    }
+    let mut slots: Vec<usize> = given.iter().map(|task: &Task| task.id.slot()).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    if slots.len() == all { Ok(given) } else { Err(PolicyFault::Lost) }
 }
 
 /// Hands a scheduler up to `most` tasks from the woken list, all of which must be of its queue; how many it took off. The

@@ -9,6 +9,7 @@ use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId
 use slab::Slab;
 
 use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of, index_of};
+use super::handover::Handover;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 use super::{GroupCounters, PolicyFault};
@@ -311,6 +312,27 @@ impl Records {
             .iter()
             .filter(|(_, record)| record.standing.is_ready())
             .map(|(slot, record)| record.as_task(slot as u32))
+    }
+
+    /// What a scheduler is told that takes over with these ready tasks.
+    pub(crate) fn handover(&self, ready: Vec<Task>) -> Handover {
+        let groups = self.groups.iter();
+        let opened = |(index, key)| (group_of(0, index), key, self.groups.attributes(index));
+        let spawned = self.tasks.iter().filter_map(|(slot, record)| {
+            let attributes = self.attributes.get(slot as u32)?;
+            Some((record.as_task(slot as u32), attributes))
+        });
+        Handover { groups: groups.map(opened).collect(), spawned: spawned.collect(), ready }
+    }
+
+    /// The task with that id, which its scheduler has.
+    pub(crate) fn ready_task(&self, id: TaskId) -> Result<Task, PolicyFault> {
+        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
+        match record {
+            Some(record) if record.standing.is_ready() => Ok(record.as_task(id.slot() as u32)),
+            Some(_) => Err(PolicyFault::Repeated),
+            None => Err(PolicyFault::Invented),
+        }
     }
 
     /// How many ready tasks are not aborted.

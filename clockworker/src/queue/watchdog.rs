@@ -43,9 +43,15 @@ impl Watchdog {
         polls >= self.due.get()
     }
 
-    /// Looks no more.
+    /// Looks no more, unless it is restarted.
     pub(crate) fn end(&self) {
         self.due.set(u64::MAX);
+    }
+
+    /// Looks as soon as it can, at another scheduler. Forgets what it has seen of the last one.
+    pub(crate) fn restart(&self) {
+        self.due.set(0);
+        self.since.set(None);
     }
 
     /// Looks, after `polls` polls. True if a task has been passed over for at least `patience` of them.

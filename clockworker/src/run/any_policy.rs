@@ -3,14 +3,14 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::Core;
 use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Policy, PolicyCalls, PolicyFault, Removed};
+use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault, Removed};
 use crate::task::WokenList;
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
@@ -40,6 +40,12 @@ pub(super) trait AnyPolicy {
     /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
     /// which they came.
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault>;
+    /// Pops every task of the scheduler, for another one, in the order in which they come.
+    fn give_out(&self, queue: &RunQueue) -> Result<Vec<Task>, PolicyFault>;
+    /// Tells a new scheduler what there is in its queue.
+    fn take_over(&self, handover: &Handover) -> Result<(), PolicyFault>;
+    /// The type of the scheduler in service.
+    fn type_name(&self) -> &'static str;
     /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`. Returns the scheduler.
     fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
 }
@@ -99,6 +105,22 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
 
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault> {
         guarded(|| Policy::sweep(self, &queue.records, queue.ready.get())).and_then(|swept| swept)
+    }
+
+    fn give_out(&self, queue: &RunQueue) -> Result<Vec<Task>, PolicyFault> {
+        guarded(|| Policy::give_out(self, &queue.records)).and_then(|given| given)
+    }
+
+    fn take_over(&self, handover: &Handover) -> Result<(), PolicyFault> {
+        guarded(|| Policy::take_over(self, handover))
+    }
+
+    fn type_name(&self) -> &'static str {
+        // As in `needs_service`.
+        match self.chosen.try_borrow().map_or(true, |chosen| chosen.is_some()) {
+            true => std::any::type_name::<S>(),
+            false => std::any::type_name::<RunnableFifo>(),
+        }
     }
 
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {

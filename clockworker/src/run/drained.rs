@@ -1,19 +1,14 @@
 //! [`Drained`]: waits until an executor has no task left.
 
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
-
-use slab::Slab;
+use std::task::{Context, Poll};
 
 use super::Core;
-
-/// The wakers of all [`Drained`] that wait.
-pub(crate) type Waiting = Slab<Waker>;
 
 /// Waits until no task is left.
 pub(crate) struct Drained {
     core: Rc<Core>,
-    /// The key of its waker in [`Waiting`].
+    /// The key of its waker in `Ending::waiting`.
     key: Option<usize>,
 }
 
@@ -30,7 +25,7 @@ impl Drained {
         if self.none_is_left() {
             return Poll::Ready(());
         }
-        self.register(cx.waker());
+        self.core.ending.waiting.register(&mut self.key, cx.waker());
         // Cloning the waker was foreign code, which may have run the executor.
         if self.none_is_left() { Poll::Ready(()) } else { Poll::Pending }
     }
@@ -46,27 +41,10 @@ impl Drained {
         }
         true
     }
-
-    fn register(&mut self, waker: &Waker) {
-        let waker = waker.clone();
-        let mut waiting = self.core.ending.waiting.borrow_mut();
-        let old = match self.key.and_then(|key| waiting.get_mut(key)) {
-            Some(old) => Some(std::mem::replace(old, waker)),
-            None => {
-                self.key = Some(waiting.insert(waker));
-                None
-            }
-        };
-        // A waker's drop is foreign code.
-        drop(waiting);
-        drop(old);
-    }
 }
 
 impl Drop for Drained {
     fn drop(&mut self) {
-        // `after_last_finish` takes the waker, but leaves the key.
-        let old = self.key.and_then(|key| self.core.ending.waiting.borrow_mut().try_remove(key));
-        drop(old);
+        self.core.ending.waiting.leave(self.key);
     }
 }

@@ -1,11 +1,10 @@
 //! The end of an executor: refuses tasks, cancels those there are, drops everything.
 
-use std::cell::{Cell, RefCell};
-use std::task::Waker;
+use std::cell::Cell;
 
 use super::Core;
-use super::drained::Waiting;
-use crate::base::{FORKED, UnhandledPanic, wake_quietly};
+use super::waiting::Waiting;
+use crate::base::{FORKED, UnhandledPanic};
 use crate::task::{Cause, Stopped, WokenList};
 
 /// Whether and how an executor ends.
@@ -18,8 +17,8 @@ pub(crate) struct Ending {
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
     stopped: Cell<Option<Stopped>>,
-    /// The wakers of `Drained`, to be woken when no task is left.
-    pub(super) waiting: RefCell<Waiting>,
+    /// Every `Drained` that waits until no task is left.
+    pub(super) waiting: Waiting,
     /// Whether some of them wait for the inbox, which may turn out to hold no task.
     awaits_mail: Cell<bool>,
 }
@@ -54,14 +53,9 @@ impl Core {
 
     /// Wakes every `Drained` that waits, if no task is left.
     pub(super) fn after_last_finish(&self) {
-        if self.ending.waiting.borrow().is_empty() || self.live() > 0 {
-            return;
+        if !self.ending.waiting.is_empty() && self.live() == 0 {
+            self.ending.waiting.wake_all();
         }
-        // Takes the wakers: cloning them would be foreign code under the borrow. A `Drained` that waits on puts its waker
-        // there again.
-        let take = |(_, waker): (usize, &mut Waker)| std::mem::replace(waker, Waker::noop().clone());
-        let waiting: Vec<Waker> = self.ending.waiting.borrow_mut().iter_mut().map(take).collect();
-        waiting.into_iter().for_each(wake_quietly);
     }
 
     /// Interrupts the run after a task's panic, if `unhandled_panic` says so.
@@ -122,7 +116,10 @@ impl Core {
         self.ending.stopped.set(Some(why));
         self.queues.refuse_all();
         let queues = self.all_queues();
-        queues.iter().filter(|queue| queue.closed.get()).for_each(|queue| self.collect_refused(&queue.name));
+        queues
+            .iter()
+            .filter(|queue| queue.closed.get())
+            .for_each(|queue| self.collect_refused(&queue.name.borrow()));
         self.shared.refuse_tasks(why);
         queues.iter().for_each(|queue| self.dismiss_waiters(queue));
     }

@@ -25,7 +25,8 @@ pub struct GroupStats {
     /// Tasks that have not finished.
     pub live: u64,
     /// Calls of `Future::poll`. None where the queue's scheduler does not need to know the service
-    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)): nothing is counted per poll there.
+    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)): nothing is counted per poll there,
+    /// nor later made up for if the [scheduler is changed](crate::Queue::set_scheduler).
     pub polls: Option<u64>,
     /// Time that polls and drops of its tasks took, with the executor's work around them, as far as the scheduler was told: where
     /// polls are short, [an estimate](crate::schedulers::Scheduler::served). None where `polls` is.

@@ -13,6 +13,7 @@ mod core;
 mod drained;
 mod drivers;
 mod ending;
+mod gone;
 mod group_stats;
 mod idle;
 mod loans;
@@ -25,6 +26,7 @@ mod queues;
 mod room;
 #[cfg(feature = "tokio")]
 mod run_waker;
+mod service;
 mod shedding;
 mod slice;
 mod spawn;
@@ -33,6 +35,7 @@ mod throttled;
 mod timing;
 mod turn;
 mod visits;
+mod waiting;
 mod watching;
 
 pub use group_stats::GroupStats;
@@ -41,6 +44,7 @@ pub use visits::HOST_BUDGETS;
 
 pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use drained::Drained;
+pub(crate) use gone::Gone;
 #[cfg(feature = "tokio")]
 pub(crate) use main_future::MainWaker;
 pub(crate) use queue::RunQueue;

@@ -131,8 +131,17 @@ impl Core {
         self.meter.begin(Account::Queue);
         let end = queue.run_slice(self);
         self.slice.current.set(Current::NONE);
+        let end = if queue.has_next_scheduler() { self.change_in_slice(&queue, end) } else { end };
         self.end_slice(&queue, end);
         Some(end)
+    }
+
+    /// Gives a queue another scheduler at the end of its slice, at the queue's cost. Why the slice has ended.
+    #[cold]
+    fn change_in_slice(&self, queue: &RunQueue, end: SliceEnd) -> SliceEnd {
+        queue.change_scheduler();
+        self.meter.mark_stale();
+        if end == SliceEnd::Preempted { SliceEnd::SchedulerChanged } else { end }
     }
 
     /// Picks the queue to serve next, and grants it what is left of its request.

@@ -5,28 +5,29 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{Attributes, QueueId, Ready, Scheduler, Share, Task, TaskId};
 
 use super::Core;
-use super::any_policy::AnyPolicy;
 use super::constraints::Constraints;
 use super::queues::ReservedQueue;
+use super::service::Service;
 use super::timing::{SliceEnd, Stride};
+use super::waiting::Waiting;
 use crate::base::drop_quietly;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Removed, Shedder,
-    TakenOut, Tombstones, Waiters, Watchdog, group_of,
+    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Removed, Shedder, TakenOut,
+    Tombstones, Waiters, Watchdog, group_of,
 };
 use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
-    pub(crate) name: Box<str>,
+    pub(super) name: RefCell<Box<str>>,
     pub(crate) key: QueueKey,
     /// Its id in EEVDF; the same number as `key.index`.
     pub(crate) id: QueueId,
     pub(crate) records: RefCell<Records>,
-    policy: Box<dyn AnyPolicy>,
+    service: Service,
     /// Tasks that the scheduler has and that are not aborted.
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
@@ -59,6 +60,8 @@ pub(crate) struct RunQueue {
     pub(crate) waiters: RefCell<Waiters>,
     /// What sheds its load. Boxed, as most queues have none.
     pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
+    /// Those who wait until it is gone.
+    pub(super) awaits_end: Waiting,
 }
 
 impl RunQueue {
@@ -69,11 +72,11 @@ impl RunQueue {
     ) -> Rc<Self> {
         let ReservedQueue { id, key, share, request_ns } = reserved;
         Rc::new(Self {
-            name,
+            name: RefCell::new(name),
             key,
             id,
             records: RefCell::default(),
-            policy: Box::new(Policy::new(scheduler)),
+            service: Service::new(scheduler),
             ready: Cell::new(0),
             live: Cell::new(0),
             runnable: Cell::new(false),
@@ -94,7 +97,12 @@ impl RunQueue {
             limits: Cell::default(),
             waiters: RefCell::default(),
             shedder: RefCell::default(),
+            awaits_end: Waiting::default(),
         })
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.name.borrow().to_string()
     }
 
     /// Adds a task, which `make` makes, for the caller to hand to the scheduler.
@@ -113,7 +121,7 @@ impl RunQueue {
 
     /// Hands the scheduler up to `most` tasks from the woken list, all of which must be of this queue; how many.
     pub(crate) fn admit_woken(&self, woken: &WokenList, visited: Option<u8>, most: usize) -> usize {
-        let admitted = self.policy.admit_woken(self, woken, visited, most);
+        let admitted = self.service.call(|policy| policy.admit_woken(self, woken, visited, most));
         let count = admitted.unwrap_or(most);
         self.check(admitted.map(drop));
         count
@@ -122,7 +130,7 @@ impl RunQueue {
     /// Hands a task to the scheduler.
     pub(crate) fn push(&self, task: Task, why: Ready) {
         self.ready.set(self.ready.get() + 1);
-        self.check(self.policy.push(task, why));
+        self.check(self.service.call(|policy| policy.push(task, why)));
     }
 
     /// What was said of the task in that slot, if it has any attributes.
@@ -138,7 +146,7 @@ impl RunQueue {
         }
         self.records.borrow_mut().set_attributes(task.id, *attributes);
         self.ready.set(self.ready.get() + 1);
-        self.check(self.policy.push_spawned(task, attributes));
+        self.check(self.service.call(|policy| policy.push_spawned(task, attributes)));
     }
 
     /// Takes out a task that goes to another queue. None if that cannot be now: see [`Records::take_out`].
@@ -147,7 +155,7 @@ impl RunQueue {
         self.live.set(self.live.get() - 1);
         self.counters.spawned.take_back();
         match removed {
-            Some(removed) => self.check(self.policy.removed(&removed)),
+            Some(removed) => self.check(self.service.call(|policy| policy.removed(&removed))),
             None => {
                 self.ready.set(self.ready.get() - 1);
                 self.tombstones.add(self.counters.polls.get(), self.ready.get());
@@ -179,7 +187,7 @@ impl RunQueue {
 
     /// Pushes a task that yielded and is counted as ready already.
     pub(crate) fn push_again(&self, task: Task) {
-        self.check(self.policy.push(task, Ready::Yielded));
+        self.check(self.service.call(|policy| policy.push(task, Ready::Yielded)));
     }
 
     /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
@@ -259,7 +267,7 @@ impl RunQueue {
 
     fn sweep(&self) -> Result<(), PolicyFault> {
         self.tombstones.sweep();
-        self.policy.sweep(self)
+        self.service.call(|policy| policy.sweep(self))
     }
 
     /// Gives the memory of a burst back, once the queue has no tasks.
@@ -275,7 +283,7 @@ impl RunQueue {
 
     /// Lets the scheduler run tasks until the slice ends.
     pub(crate) fn run_slice(&self, core: &Core) -> SliceEnd {
-        match self.policy.run_slice(self, core) {
+        match self.service.call(|policy| policy.run_slice(self, core)) {
             Ok(end) => end,
             Err(fault) => {
                 self.check(Err(fault));
@@ -293,7 +301,7 @@ impl RunQueue {
     #[cold]
     pub(crate) fn look_for_starved(&self) {
         let tasks = self.records.borrow().slots();
-        let seen = self.policy.patience(tasks).and_then(|patience| {
+        let seen = self.service.call(|policy| policy.patience(tasks)).and_then(|patience| {
             let (polls, most) =
                 (self.counters.polls.get(), patience.unwrap_or_else(|| Watchdog::unpromised(tasks)));
             let starves = self.watch.sees_starved(polls, most, &mut self.records.borrow_mut());
@@ -318,20 +326,20 @@ impl RunQueue {
 
     /// Tells the scheduler of a group that was opened.
     pub(crate) fn tell_opened(&self, index: GroupIndex, key: u64, attributes: &Attributes) {
-        self.check(self.policy.group_opened(group_of(0, index), key, attributes));
+        self.check(self.service.call(|policy| policy.group_opened(group_of(0, index), key, attributes)));
     }
 
     /// Gives a group other attributes, and tells the scheduler if they are others.
     pub(crate) fn change_group(&self, index: GroupIndex, attributes: Attributes) {
         let changed = self.records.borrow_mut().set_group_attributes(index, attributes);
         if changed {
-            self.check(self.policy.group_changed(group_of(0, index), &attributes));
+            self.check(self.service.call(|policy| policy.group_changed(group_of(0, index), &attributes)));
         }
     }
 
     /// Whether the scheduler is in service and needs to know the service of tasks.
     pub(super) fn needs_service(&self) -> bool {
-        self.policy.needs_service()
+        self.service.call(|policy| policy.needs_service())
     }
 
     /// Asks for tasks to be cancelled, those of a group or all; how many. Not the one that is being polled.
@@ -352,9 +360,9 @@ impl RunQueue {
         }
         let closed = self.records.borrow_mut().release_group(index);
         if let Some(group) = closed
-            && !(unwinding && self.policy.is_busy())
+            && !(unwinding && self.service.call(|policy| policy.is_busy()))
         {
-            self.check(self.policy.group_closed(group));
+            self.check(self.service.call(|policy| policy.group_closed(group)));
         }
     }
 
@@ -372,23 +380,67 @@ impl RunQueue {
             self.fault.set(Some(fault));
         }
         self.watch.end();
-        let old = {
-            let mut records = self.records.borrow_mut();
-            records.rescue();
-            // Counted anew, so that FIFO begins with a true count, whatever the scheduler did.
-            self.ready.set(records.ready_to_run());
-            self.policy.replace(&mut records.ready())
-        };
+        let ready = self.ready_by_slot();
+        let old = self.service.call(|policy| policy.replace(&mut ready.into_iter()));
         // The scheduler's own drop is user code.
         drop_quietly(old);
+    }
+
+    /// The ready tasks, in the order of their slots. Counts them anew, so that who takes over begins with a true count,
+    /// whatever the scheduler did.
+    #[cold]
+    fn ready_by_slot(&self) -> Vec<Task> {
+        let mut records = self.records.borrow_mut();
+        records.rescue();
+        self.ready.set(records.ready_to_run());
+        records.ready().collect()
+    }
+
+    /// Notes the scheduler that the queue is to have from the next [`change_scheduler`](RunQueue::change_scheduler) on.
+    pub(super) fn set_next_scheduler<S: Scheduler + 'static>(&self, scheduler: S) {
+        self.service.set_next(scheduler);
+    }
+
+    /// Whether it is to have another scheduler.
+    #[inline]
+    pub(super) fn has_next_scheduler(&self) -> bool {
+        self.service.has_next()
+    }
+
+    /// Puts the scheduler into service that the queue is to have, if there is one: it gets the ready tasks in the order in
+    /// which the last one gives them out, or in that of their slots, if it does not give out exactly those. Not in a slice of
+    /// the queue, where a task may be in nobody's hands; and waits if a method of the last one is on the stack.
+    #[cold]
+    pub(super) fn change_scheduler(&self) {
+        if self.service.call(|policy| policy.is_busy()) {
+            return;
+        }
+        let Some(next) = self.service.take_next() else { return };
+        let ready = match self.service.call(|policy| policy.give_out(self)) {
+            Ok(ready) => ready,
+            Err(_) => self.ready_by_slot(),
+        };
+        let handover = self.records.borrow().handover(ready);
+        let old = self.service.put(next);
+        self.fault.set(None);
+        self.watch.restart();
+        self.check(self.service.call(|policy| policy.take_over(&handover)));
+        // Last, as it is user code.
+        drop_quietly(old);
+    }
+
+    /// The type of the scheduler in service.
+    pub(crate) fn scheduler_name(&self) -> &'static str {
+        self.service.call(|policy| policy.type_name())
     }
 
     /// Drops the scheduler of a queue that has no tasks any more and gets none. It may hold handles to its own queue and to
     /// others, which would keep the executor's state for ever. (Not if one of its own methods brought the end about and is on
     /// the stack.)
     pub(crate) fn drop_scheduler(&self) {
-        if !self.policy.is_busy() {
-            drop_quietly(self.policy.replace(&mut std::iter::empty()));
+        drop_quietly(self.service.take_next());
+        if !self.service.call(|policy| policy.is_busy()) {
+            drop_quietly(self.service.call(|policy| policy.replace(&mut std::iter::empty())));
         }
     }
 
@@ -407,13 +459,5 @@ impl RunQueue {
             self.count_finished(finish);
             self.records.borrow_mut().finish_taken(group, finish);
         }
-    }
-}
-
-impl Drop for RunQueue {
-    fn drop(&mut self) {
-        // The scheduler's own drop is user code, and this may be inside the run loop.
-        let nothing = Box::new(Policy::new(RunnableFifo::new()));
-        drop_quietly(std::mem::replace(&mut self.policy, nothing));
     }
 }

@@ -124,6 +124,7 @@ impl Core {
         if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
+        check_name(name)?;
         self.collect_refused(name);
         let id = self.queues.eevdf.borrow_mut().add(share, request_ns);
         self.queues.generation.set(self.queues.generation.get().wrapping_add(1));
@@ -203,7 +204,7 @@ impl Core {
             return Err(QueueError::forked());
         }
         if queue.removed.get() {
-            return Err(QueueError::closed());
+            return Err(QueueError::closed(&queue.name()));
         }
         match self.ending.stopped() {
             Some(Stopped::Dropped) => Err(QueueError::dropped()),
@@ -212,10 +213,52 @@ impl Core {
         }
     }
 
+    /// Gives a queue another name.
+    pub(crate) fn rename_queue(&self, queue: &RunQueue, name: &str) -> Result<(), QueueError> {
+        self.exists(queue)?;
+        if queue.closed.get() {
+            return Err(QueueError::closed(&queue.name()));
+        }
+        if self.ending.stopped().is_some() {
+            return Err(QueueError::stopped());
+        }
+        check_name(name)?;
+        if *queue.name.borrow() == name.into() {
+            return Ok(());
+        }
+        self.collect_refused(name);
+        if !self.shared.rename(&queue.name.borrow(), name, queue.key) {
+            return Err(QueueError::name_taken(name));
+        }
+        queue.name.replace(name.into());
+        Ok(())
+    }
+
+    /// Gives a queue another scheduler: at once; or at the end of its slice, if that is under way; or after its next slice, if
+    /// the last scheduler is the caller.
+    pub(crate) fn set_scheduler<S: Scheduler + 'static>(
+        &self,
+        queue: &RunQueue,
+        scheduler: S,
+    ) -> Result<(), QueueError> {
+        if let Err(error) = self.exists(queue) {
+            drop_quietly(scheduler);
+            return Err(error);
+        }
+        queue.set_next_scheduler(scheduler);
+        if self.slice.running() == Some(queue.id) {
+            self.slice.preempt();
+        } else {
+            queue.change_scheduler();
+            self.after_policy_call(queue);
+        }
+        Ok(())
+    }
+
     /// Stops a queue from taking tasks. It is removed once its last task has finished.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
-            self.shared.close_name(&queue.name);
+            self.shared.close_name(&queue.name.borrow());
             self.dismiss_waiters(queue);
             self.remove_if_done(queue);
         }
@@ -229,8 +272,8 @@ impl Core {
         if queue.removed.replace(true) {
             return;
         }
-        self.collect_refused(&queue.name);
-        self.shared.remove_name(&queue.name, queue.key);
+        self.collect_refused(&queue.name.borrow());
+        self.shared.remove_name(&queue.name.borrow(), queue.key);
         let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
         if queue.is_constrained() {
@@ -243,5 +286,10 @@ impl Core {
         // The last reference to the queue may be in the table, with its scheduler, whose drop is user code.
         drop_quietly(entry);
         queue.drop_scheduler();
+        queue.awaits_end.wake_all();
     }
+}
+
+fn check_name(name: &str) -> Result<(), QueueError> {
+    if name.is_empty() { Err(QueueError::empty_name()) } else { Ok(()) }
 }

@@ -59,7 +59,8 @@ pub struct QueueStats {
     pub throttled_periods: u64,
     /// Time that it was throttled: `throttled_usec` of a cgroup.
     pub throttled_time: Duration,
-    /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it.
+    /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it, until
+    /// [`set_scheduler`](crate::Queue::set_scheduler).
     pub policy_fault: Option<PolicyFault>,
 }
 
@@ -131,11 +132,21 @@ pub struct ExecutorStats {
     pub queues: Vec<QueueStats>,
 }
 
+impl ExecutorStats {
+    /// How many tasks were completed, cancelled, and panicked.
+    pub(crate) fn finished(&self) -> [u64; 3] {
+        [self.completed, self.cancelled, self.panicked]
+    }
+}
+
 impl Core {
     pub(crate) fn stats(&self) -> ExecutorStats {
         let mut queues = self.all_queues();
         queues.sort_by_key(|queue| queue.key.generation);
-        queues.iter().filter(|queue| queue.closed.get()).for_each(|queue| self.collect_refused(&queue.name));
+        queues
+            .iter()
+            .filter(|queue| queue.closed.get())
+            .for_each(|queue| self.collect_refused(&queue.name.borrow()));
         self.queues.removed_counters.refused.add(self.shared.take_refused_elsewhere());
         let sum = Counters::default();
         sum.absorb(&self.queues.removed_counters);
@@ -176,12 +187,12 @@ impl Core {
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
         if queue.closed.get() {
-            self.collect_refused(&queue.name);
+            self.collect_refused(&queue.name.borrow());
         }
         let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
         let capped = queue.constraints.counts(|| self.meter.look());
         QueueStats {
-            name: queue.name.to_string(),
+            name: queue.name(),
             share: queue.share.get().get(),
             request: Duration::from_nanos(queue.request_ns.get()),
             ready: queue.ready.get(),

@@ -26,6 +26,8 @@ pub(crate) enum SliceEnd {
     Tombstones,
     /// The scheduler broke its contract.
     PolicyFault,
+    /// The queue got another scheduler.
+    SchedulerChanged,
 }
 
 /// How many short polls the future given to `run_until` waits for when it is woken. (It does not wait for polls that together

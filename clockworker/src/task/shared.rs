@@ -138,6 +138,18 @@ impl Shared {
         true
     }
 
+    /// Gives an open queue another name in one step. False if the name is taken. (Or in a child process.)
+    pub(crate) fn rename(&self, old: &str, name: &str, key: QueueKey) -> bool {
+        let Some(mut names) = self.names() else { return false };
+        if names.queues.get(name).is_some_and(|named| named.is_open) {
+            return false;
+        }
+        let displaced = names.queues.insert(name.into(), Named { key, is_open: true, refused: 0 });
+        names.queues.remove(old);
+        names.refused += displaced.map_or(0, |closed| closed.refused);
+        true
+    }
+
     /// Hides a closed queue from other threads. Spawns that name it are refused, and counted.
     pub(crate) fn close_name(&self, name: &str) {
         if let Some(mut names) = self.names()

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clockworker::{Executor, Group, Queue, spawn_local, yield_now};
 
 fn names(ex: &Executor) -> Vec<String> {
-    ex.queues().iter().map(|queue| queue.name().to_owned()).collect()
+    ex.queues().iter().map(|queue| queue.name()).collect()
 }
 
 /// The queue's name and the group's key of a task.
@@ -15,7 +15,7 @@ type Place = (Option<String>, Option<u64>);
 
 /// Those of the calling task.
 fn current() -> Place {
-    (Queue::current().map(|queue| queue.name().to_owned()), Group::current().map(|group| group.key()))
+    (Queue::current().map(|queue| queue.name()), Group::current().map(|group| group.key()))
 }
 
 #[test]

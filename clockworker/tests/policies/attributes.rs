@@ -177,7 +177,7 @@ fn a_group_of_a_queue_that_is_gone_is_changed_no_more() {
     w.queue.close();
     let error = group.set_weight(2).unwrap_err();
     assert!(error.queue_error().unwrap().is_closed());
-    assert_eq!(error.to_string(), "the queue is closed and gone");
+    assert_eq!(error.to_string(), "the queue \"tested\" is closed");
     let w = world();
     let group = w.queue.group(1);
     drop(w.ex);

@@ -90,7 +90,7 @@ impl World {
             Deed::ChangeGroup => self.own.group(5).set_weight(9).unwrap(),
             Deed::SpawnWithTag => drop(self.own.new_task().tag(9).spawn(async {})),
             Deed::FindAll => {
-                self.ex().queues().iter().for_each(|queue| assert!(self.ex().queue(queue.name()).is_some()));
+                self.ex().queues().iter().for_each(|queue| assert!(self.ex().queue(&queue.name()).is_some()));
                 drop((Queue::current(), Group::current(), self.own.find_group(5)));
                 drop(clockworker::new_task().spawn(async {}));
             }

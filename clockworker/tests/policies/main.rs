@@ -22,6 +22,7 @@ mod support {
 
 mod attributes;
 mod callbacks;
+mod changing;
 mod handing_over;
 mod hostile;
 mod order;

@@ -58,7 +58,7 @@ fn a_group_has_a_key_and_a_queue() {
     let ex = Executor::new();
     let queue = ex.new_queue("a").create().unwrap();
     let group = queue.group(u64::MAX);
-    assert_eq!((group.key(), group.queue().name()), (u64::MAX, "a"));
+    assert_eq!((group.key(), group.queue().name().as_str()), (u64::MAX, "a"));
     assert_eq!(format!("{group:?}"), "Group { queue: \"a\", key: 18446744073709551615 }");
 }
 

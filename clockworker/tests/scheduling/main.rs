@@ -26,6 +26,7 @@ mod group_stats;
 mod groups;
 mod idle;
 mod lending;
+mod lifetimes;
 mod preemption;
 mod queues;
 mod readings;

@@ -18,9 +18,9 @@ use crate::support::{Trace, VirtualTime, poll_once, poller, us, yields};
 fn a_queue_keeps_its_options() {
     let ex = Executor::new();
     let queue = ex.new_queue("Käse 9").share(7).request(us(30)).create().unwrap();
-    assert_eq!((queue.name(), queue.share(), queue.request()), ("Käse 9", 7, us(30)));
+    assert_eq!((queue.name().as_str(), queue.share(), queue.request()), ("Käse 9", 7, us(30)));
     let default = ex.default_queue();
-    assert_eq!((default.name(), default.share(), default.request()), ("default", 1, us(500)));
+    assert_eq!((default.name().as_str(), default.share(), default.request()), ("default", 1, us(500)));
     assert!(!queue.is_closed());
     assert!(ex.handle().has_queue("Käse 9"));
     assert!(!ex.handle().has_queue("käse 9"));

@@ -115,7 +115,7 @@ fn tasks_that_spawn_without_end_do_not_starve_one_that_is_there() {
         });
         let beside = sim.run(ex, victim).unwrap();
         // Its ten polls of 1 ms go on fair turns, which have 1/32 of the time of the policies that are told of it.
-        let told = !matches!(queue.name(), "runnable" | "arrival");
+        let told = !matches!(queue.name().as_str(), "runnable" | "arrival");
         let promised = if told { 32 * 10 * 1_020 } else { 11 * 32 * 10 };
         assert!(beside <= promised, "{}: {beside} polls", queue.name());
         stop.set(true);

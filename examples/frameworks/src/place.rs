@@ -49,7 +49,7 @@ pub fn place() -> Place {
     let after: Vec<u64> = spawned();
     let grown =
         before.iter().zip(&after).position(|(before, after)| before != after).expect("a watched queue");
-    Place::Queue(QUEUES.with_borrow(|queues| queues[grown].name().to_owned()))
+    Place::Queue(QUEUES.with_borrow(|queues| queues[grown].name()))
 }
 
 #[cfg(test)]

@@ -104,6 +104,11 @@ impl Subject for Clockworker {
         let _ = self.queues.borrow()[usize::from(queue)].set_share(share);
     }
 
+    fn set_scheduler(&self, queue: u16, policy: Policy) {
+        // As for a share.
+        let _ = policy.set(&self.queues.borrow()[usize::from(queue)]);
+    }
+
     fn close(&self, queue: u16) {
         self.queues.borrow()[usize::from(queue)].close();
     }

@@ -107,6 +107,9 @@ impl<S: Subject> Interpreter<S> {
             Op::Share { slot, share } => {
                 self.queue(slot).into_iter().for_each(|(queue, _)| self.subject.share(queue, share));
             }
+            Op::Scheduler { slot, policy } => {
+                self.queue(slot).into_iter().for_each(|(queue, _)| self.subject.set_scheduler(queue, policy));
+            }
             Op::Close(slot) => self.close(slot),
             Op::Yield(_) | Op::Park | Op::Join(_) | Op::Panic => {}
         }

@@ -61,6 +61,13 @@ pub enum Op {
         /// The new share.
         share: u32,
     },
+    /// Gives a queue another scheduler, also from inside its own tasks.
+    Scheduler {
+        /// Which queue.
+        slot: u8,
+        /// The new scheduler. The reference knows the order if both are `RunnableFifo`.
+        policy: Policy,
+    },
     /// Closes a queue. Its name is free then.
     Close(u8),
 }

@@ -151,7 +151,8 @@ fn op(tape: &Tape, names: &mut Numbering, depth: u32) -> Op {
         43 | 44 => Op::DropHandle(name(tape)),
         45 => Op::DropHandleElsewhere(name(tape)),
         46..=48 => Op::Create { slot: slot(tape), share: share(tape), policy: policy(tape) },
-        49 | 50 => Op::Share { slot: slot(tape), share: share(tape) },
+        49 => Op::Share { slot: slot(tape), share: share(tape) },
+        50 => Op::Scheduler { slot: slot(tape), policy: policy(tape) },
         _ => Op::Close(slot(tape)),
     }
 }

@@ -226,6 +226,12 @@ impl Subject for Reference {
 
     fn share(&self, _queue: u16, _share: u32) {}
 
+    fn set_scheduler(&self, queue: u16, policy: Policy) {
+        // FIFO takes over in the order of the last scheduler, which is known here only if that was FIFO too.
+        let mut queues = self.queues.borrow_mut();
+        queues[usize::from(queue)].fifo &= policy == Policy::RunnableFifo;
+    }
+
     fn close(&self, queue: u16) {
         self.queues.borrow_mut()[usize::from(queue)].open = false;
         self.names.iter().filter(|name| name.get() == Some(queue)).for_each(|name| name.set(None));

@@ -19,6 +19,7 @@ pub(super) trait Subject: Sized + 'static {
     /// Creates the next queue. False if the slot's name is taken.
     fn create(&self, slot: u8, share: u32, policy: Policy) -> bool;
     fn share(&self, queue: u16, share: u32);
+    fn set_scheduler(&self, queue: u16, policy: Policy);
     fn close(&self, queue: u16);
     /// `beside` says that it is the queue of the task that is being polled, and is to be found by that.
     fn spawn(&self, queue: u16, beside: bool, task: TaskName, future: TaskFuture<Self>) -> Self::Join;

@@ -174,8 +174,7 @@ impl Shared {
 
     fn spawn_remotely(&self) {
         let Some(id) = self.next_id() else { return };
-        let queue =
-            if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name().to_owned() };
+        let queue = if self.remote_on_default { DEFAULT_QUEUE.to_owned() } else { self.a_queue().name() };
         let (handle, ledger, awaited) = (self.ex.handle(), Arc::clone(&self.ledger), self.one_in(2));
         let spawn = move || tasks::spawn_on(&handle, &queue, &ledger, id);
         let Some(thread) = self.a_thread() else { return self.keep((id, spawn())) };

@@ -158,7 +158,7 @@ impl Scene {
             How::Forget | How::Await => life.queue.spawn(Worker::new(self, &life, manner)),
             How::Send => {
                 let serial = life.serial;
-                self.handle.spawn_on(life.queue.name(), move || async move {
+                self.handle.spawn_on(&life.queue.name(), move || async move {
                     if let Some(worker) = sent(serial, manner) {
                         worker.await;
                     }
