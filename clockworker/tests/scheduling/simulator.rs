@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 use clockworker::{Executor, Handle};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
@@ -41,10 +41,11 @@ const TIMED_NS: u64 = 2_000;
 /// When each job ended, in order of their ends: the queue, when it came, when it ended.
 type Ends = Vec<(usize, u64, u64)>;
 
-fn jobs(queues: usize, seed: u64) -> Vec<Job> {
+/// Jobs in so many groups, or each in a group of its own.
+fn jobs(queues: usize, groups: u32, seed: u64) -> Vec<Job> {
     let stream = |(queue, settings): (usize, &Settings)| {
         let service = Service::exponential(settings.mean_ns).unwrap();
-        Stream { queue, ..Stream::new(service, settings.load) }
+        Stream { queue, groups, ..Stream::new(service, settings.load) }
     };
     let streams: Vec<Stream> = QUEUES.iter().take(queues).enumerate().map(stream).collect();
     let long_enough = |job: Job| {
@@ -96,7 +97,11 @@ fn admit() {
         let job = world.to_come.pop_if(|job| job.at_ns <= now)?;
         Some((job, world.handle.clone()))
     }) {
-        drop(handle.spawn_on(QUEUES[job.queue].name, move || work(job)));
+        let name = QUEUES[job.queue].name;
+        drop(match job.group {
+            Some(key) => handle.spawn_in(name, key.into(), move || work(job)),
+            None => handle.spawn_on(name, move || work(job)),
+        });
     }
 }
 
@@ -142,10 +147,18 @@ enum Policy {
     Las,
     Qlas,
     Serpt,
+    FairGroups,
 }
 
-const POLICIES: [Policy; 6] =
-    [Policy::WokenFirst, Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas, Policy::Serpt];
+const POLICIES: [Policy; 7] = [
+    Policy::WokenFirst,
+    Policy::RunnableFifo,
+    Policy::ArrivalFifo,
+    Policy::Las,
+    Policy::Qlas,
+    Policy::Serpt,
+    Policy::FairGroups,
+];
 
 impl Policy {
     fn boxed(self) -> Boxed {
@@ -156,6 +169,7 @@ impl Policy {
             Policy::Las => Boxed::new(Las::new()),
             Policy::Qlas => Boxed::new(Qlas::new()),
             Policy::Serpt => Boxed::new(Serpt::new()),
+            Policy::FairGroups => Boxed::new(FairGroups::new()),
         }
     }
 
@@ -171,6 +185,7 @@ impl Policy {
             Policy::Las => queue.scheduler(Las::new()).create().unwrap(),
             Policy::Qlas => queue.scheduler(Qlas::new()).create().unwrap(),
             Policy::Serpt => queue.scheduler(Serpt::new()).create().unwrap(),
+            Policy::FairGroups => queue.scheduler(FairGroups::new()).create().unwrap(),
         };
     }
 }
@@ -178,8 +193,9 @@ impl Policy {
 #[test]
 fn jobs_of_one_queue_end_at_the_same_nanosecond() {
     for (policy, seed) in POLICIES.into_iter().zip(10..) {
-        let jobs = jobs(1, seed);
-        assert_eq!(simulated(1, &jobs, policy), executed(1, &jobs, policy), "{policy:?}, seed {seed}");
+        for groups in [0, 6] {
+            assert_same(1, groups, policy, seed);
+        }
     }
 }
 
@@ -187,11 +203,15 @@ fn jobs_of_one_queue_end_at_the_same_nanosecond() {
 fn jobs_of_three_queues_end_at_the_same_nanosecond() {
     for policy in POLICIES {
         for seed in 0..8 {
-            let jobs = jobs(3, seed);
-            let (simulated, executed) = (simulated(3, &jobs, policy), executed(3, &jobs, policy));
-            let differs = simulated.iter().zip(&executed).position(|(ours, theirs)| ours != theirs);
-            assert_eq!(differs, None, "{policy:?}, seed {seed}");
-            assert_eq!((simulated.len(), executed.len()), (jobs.len(), jobs.len()));
+            assert_same(3, [0, 6][seed as usize % 2], policy, seed);
         }
     }
+}
+
+fn assert_same(queues: usize, groups: u32, policy: Policy, seed: u64) {
+    let jobs = jobs(queues, groups, seed);
+    let (simulated, executed) = (simulated(queues, &jobs, policy), executed(queues, &jobs, policy));
+    let differs = simulated.iter().zip(&executed).position(|(ours, theirs)| ours != theirs);
+    assert_eq!(differs, None, "{policy:?}, {groups} groups, seed {seed}");
+    assert_eq!((simulated.len(), executed.len()), (jobs.len(), jobs.len()));
 }

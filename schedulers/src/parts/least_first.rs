@@ -8,61 +8,67 @@ const CHILDREN: usize = 4;
 /// Says of an id that it is not in.
 const OUT: u32 = u32::MAX;
 
-/// Says of an id that it is in the row.
-const ROW: u32 = u32::MAX - 1;
-
+/// Says of an id that it is in the row. The other bits, but for the highest, are the end of its number there. (Ids are below 2³⁰, so
+/// the row is shorter than that, and two in it never have the same end.)
+const ROW: u32 = 1 << 30;
 /// So many that were moved elsewhere may always be in the row.
 const FEW: usize = 64;
 
 /// Dense ids, each under a key, of which the least is known at once; at equal keys the one that came first.
 ///
 /// An id that comes with the least key of all stands in a *row*, behind those that came so before it; the others are in a heap.
-/// So coming and going is O(1) for ids that come first, or all under one key, and O(log n) else; and so is moving. Memory is 32
-/// bytes for each id that is in, and 16 for each that ever was.
+/// So coming and going is O(1) for ids that come first, or all under one key, and O(log n) else; and so is moving. Memory is four
+/// bytes for each id that is in the row, 32 for each in the heap, and four for each that ever was in.
 #[derive(Clone, Debug)]
 pub(crate) struct LeastFirst {
     heap: Vec<Entry>,
     /// Ids under `row_key`, by coming. Those that were moved elsewhere since are still there, but never in front. An id of the
     /// heap under the same key came before all of them.
-    row: VecDeque<(u64, u32)>,
+    row: VecDeque<u32>,
     row_key: u128,
+    /// The number of the first in the row: they are numbered as they come.
+    row_start: u32,
     /// Ids in the row, without those that were moved.
     in_row: usize,
-    /// By id.
-    seats: Vec<Seat>,
+    /// By id: its place in the heap, or `ROW` and its number there, or `OUT`.
+    seats: Vec<u32>,
     /// How often an id has come. One a nanosecond would last for five centuries.
     comings: u64,
 }
 
-/// In the order of the fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// In the order of the key, then of coming.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     key: u128,
     coming: u64,
     id: u32,
 }
 
-/// Where an id is.
-#[derive(Clone, Copy, Debug)]
-struct Seat {
-    /// Since which coming, if it is in the row.
-    coming: u64,
-    /// Where in the heap, or `ROW`, or `OUT`.
-    place: u32,
+impl Entry {
+    /// Whether it goes before `other`. Computed and not branched to, as it cannot be foreseen.
+    #[inline]
+    fn is_before(&self, other: &Self) -> bool {
+        (self.key < other.key) | ((self.key == other.key) & (self.coming < other.coming))
+    }
 }
 
-impl Seat {
-    const OUT: Self = Self { coming: 0, place: OUT };
-
-    #[inline]
-    fn is_in_row(self, coming: u64) -> bool {
-        self.place == ROW && self.coming == coming
-    }
+/// The seat of the id that has this number in the row.
+#[inline]
+fn in_row(number: u32) -> u32 {
+    ROW | number & (ROW - 1)
 }
 
 impl LeastFirst {
     pub(crate) const fn new() -> Self {
-        Self { heap: Vec::new(), row: VecDeque::new(), row_key: 0, in_row: 0, seats: Vec::new(), comings: 0 }
+        Self {
+            heap: Vec::new(),
+            row: VecDeque::new(),
+            row_key: 0,
+            row_start: 0,
+            in_row: 0,
+            seats: Vec::new(),
+            comings: 0,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -71,7 +77,7 @@ impl LeastFirst {
 
     #[inline]
     pub(crate) fn contains(&self, id: u32) -> bool {
-        self.seats.get(id as usize).is_some_and(|seat| seat.place != OUT)
+        self.seats.get(id as usize).is_some_and(|&seat| seat != OUT)
     }
 
     /// The least key.
@@ -86,40 +92,71 @@ impl LeastFirst {
     /// Puts `id` in under `key`, behind those of equal keys; or moves it there, if it is in.
     #[inline]
     pub(crate) fn put(&mut self, key: u128, id: u32) {
-        if id as usize >= self.seats.len() {
-            self.seats.resize(id as usize + 1, Seat::OUT);
+        match self.seats.get(id as usize) {
+            None => self.grow(id),
+            Some(&seat) if seat != OUT => self.remove(id),
+            Some(_) => {}
         }
-        self.remove(id);
-        self.comings += 1;
-        let coming = self.comings;
         let comes_first = match self.row.is_empty() {
             true => self.heap.first().is_none_or(|least| key <= least.key),
             false => key == self.row_key,
         };
         if comes_first {
-            self.row.push_back((coming, id));
-            (self.row_key, self.in_row) = (key, self.in_row + 1);
-            self.seats[id as usize] = Seat { coming, place: ROW };
-            if self.row.len() > 2 * self.in_row + FEW {
-                self.tidy_row();
-            }
+            self.put_in_row(key, id);
         } else {
-            let entry = Entry { key, coming, id };
-            self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1, entry);
+            self.put_in_heap(key, id);
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, id: u32) {
+        self.seats.resize(id as usize + 1, OUT);
+        let room = self.seats.capacity();
+        self.seats.resize(room, OUT);
+    }
+
+    #[inline]
+    fn put_in_row(&mut self, key: u128, id: u32) {
+        self.seats[id as usize] = in_row(self.row_start.wrapping_add(self.row.len() as u32));
+        self.row.push_back(id);
+        (self.row_key, self.in_row) = (key, self.in_row + 1);
+        if self.row.len() > 2 * self.in_row + FEW {
+            self.tidy_row();
+        }
+    }
+
+    fn put_in_heap(&mut self, key: u128, id: u32) {
+        self.comings += 1;
+        let entry = Entry { key, coming: self.comings, id };
+        self.heap.push(entry);
+        self.sift_up(self.heap.len() - 1, entry);
     }
 
     /// Takes out the least.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<u32> {
-        let id = match (self.row.front(), self.heap.first()) {
-            (Some(&(_, id)), None) => id,
-            (Some(&(_, id)), Some(entry)) if self.row_key < entry.key => id,
-            (_, entry) => entry?.id,
-        };
-        self.remove(id);
-        Some(id)
+        match (self.row.front(), self.heap.first()) {
+            (Some(&id), None) => Some(self.pop_row(id)),
+            (Some(&id), Some(entry)) if self.row_key < entry.key => Some(self.pop_row(id)),
+            (_, entry) => {
+                let id = entry?.id;
+                self.remove(id);
+                Some(id)
+            }
+        }
+    }
+
+    /// Takes `id` out, which is the first of the row.
+    #[inline]
+    fn pop_row(&mut self, id: u32) -> u32 {
+        self.seats[id as usize] = OUT;
+        self.row.pop_front();
+        self.row_start = self.row_start.wrapping_add(1);
+        self.in_row -= 1;
+        if self.row.len() > self.in_row {
+            self.trim_row();
+        }
+        id
     }
 
     /// [`put`](Self::put) of an id that is not in and whose key is not below the least, and [`pop`](Self::pop) of the least by
@@ -131,44 +168,60 @@ impl LeastFirst {
             return self.pop().unwrap_or(id);
         };
         if id as usize >= self.seats.len() {
-            self.seats.resize(id as usize + 1, Seat::OUT);
+            self.grow(id);
         }
         self.comings += 1;
-        self.seats[least as usize] = Seat::OUT;
+        self.seats[least as usize] = OUT;
         self.sift_down(0, Entry { key, coming: self.comings, id });
         least
     }
 
     /// Takes `id` out, if it is in.
-    #[inline]
     fn remove(&mut self, id: u32) {
-        let seat = core::mem::replace(&mut self.seats[id as usize], Seat::OUT);
-        match seat.place {
+        let seat = core::mem::replace(&mut self.seats[id as usize], OUT);
+        match seat {
             OUT => {}
-            ROW => {
+            ROW.. => {
                 self.in_row -= 1;
-                while let Some(&(coming, id)) = self.row.front()
-                    && !self.seats[id as usize].is_in_row(coming)
-                {
-                    self.row.pop_front();
-                }
+                self.trim_row();
             }
             place => self.remove_from_heap(place as usize),
         }
     }
 
-    /// Drops what was moved elsewhere.
+    /// Drops those that were moved elsewhere from the front.
+    fn trim_row(&mut self) {
+        while let Some(&id) = self.row.front()
+            && self.seats[id as usize] != in_row(self.row_start)
+        {
+            self.row.pop_front();
+            self.row_start = self.row_start.wrapping_add(1);
+        }
+    }
+
+    /// Drops those that were moved elsewhere, and numbers the others anew.
     #[cold]
     fn tidy_row(&mut self) {
-        let seats = &self.seats;
-        self.row.retain(|&(coming, id)| seats[id as usize].is_in_row(coming));
+        let (seats, mut old) = (&mut self.seats, self.row_start);
+        let mut new = old;
+        self.row.retain(|&id| {
+            let seat = &mut seats[id as usize];
+            let stays = *seat == in_row(old);
+            if stays {
+                // Not above any number that is still to be looked at.
+                *seat = in_row(new);
+                new = new.wrapping_add(1);
+            }
+            old = old.wrapping_add(1);
+            stays
+        });
     }
 
     fn remove_from_heap(&mut self, place: usize) {
         let Some(last) = self.heap.pop() else { return };
         match self.heap.get(place) {
             None => {} // it was the last itself
-            Some(&removed) if last < removed => self.sift_up(place, last),
+            Some(removed) if last.is_before(removed) => self.sift_up(place, last),
             Some(_) => self.sift_down(place, last),
         }
     }
@@ -188,7 +241,7 @@ impl LeastFirst {
     fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
             let parent = (place - 1) / CHILDREN;
-            if self.heap[parent] < entry {
+            if self.heap[parent].is_before(&entry) {
                 break;
             }
             self.set(place, self.heap[parent]);
@@ -199,11 +252,8 @@ impl LeastFirst {
 
     /// Finds the place of `entry` from the free place `place` downwards.
     fn sift_down(&mut self, mut place: usize, entry: Entry) {
-        loop {
-            let first = place * CHILDREN + 1;
-            let children = first..(first + CHILDREN).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
-            if entry < self.heap[least] {
+        while let Some(least) = self.least_child(place) {
+            if entry.is_before(&self.heap[least]) {
                 break;
             }
             self.set(place, self.heap[least]);
@@ -212,10 +262,26 @@ impl LeastFirst {
         self.set(place, entry);
     }
 
+    /// Where the least child of a place is.
+    #[inline]
+    fn least_child(&self, place: usize) -> Option<usize> {
+        let first = place * CHILDREN + 1;
+        let children = self.heap.get(first..)?;
+        if let Some([a, b, c, d]) = children.first_chunk::<CHILDREN>() {
+            let (one, other) = (usize::from(b.is_before(a)), 2 + usize::from(d.is_before(c)));
+            let other_is_less = children[other].is_before(&children[one]);
+            return Some(first + if other_is_less { other } else { one });
+        }
+        let before = |one: usize, other: usize| {
+            if children[other].is_before(&children[one]) { other } else { one }
+        };
+        (0..children.len()).reduce(before).map(|least| first + least)
+    }
+
     #[inline]
     fn set(&mut self, place: usize, entry: Entry) {
         self.heap[place] = entry;
-        self.seats[entry.id as usize] = Seat { coming: entry.coming, place: place as u32 };
+        self.seats[entry.id as usize] = place as u32;
     }
 }
 

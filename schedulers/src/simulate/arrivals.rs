@@ -15,8 +15,8 @@ pub struct Job {
     pub queue: usize,
     /// The CPU time it needs, in nanoseconds; 0 is taken as 1.
     pub service_ns: u64,
-    /// The group it belongs to, by a small number, as policies keep tables by it (below 2³¹); `None` for one of its own. A
-    /// group closes when no job of it is left in the queue.
+    /// The key of the group that it belongs to; `None` for one of its own. A group opens with its first job, and closes when no job
+    /// of it is left in the queue.
     pub group: Option<u32>,
 }
 

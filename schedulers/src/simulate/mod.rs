@@ -39,6 +39,7 @@ mod arrivals;
 mod classes;
 mod duration;
 mod error;
+mod groups;
 mod outcome;
 mod policy;
 mod queue;

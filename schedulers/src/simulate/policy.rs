@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::{
-    ArrivalFifo, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
-    WokenFirst,
+    ArrivalFifo, Attributes, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
+    TaskId, WokenFirst,
 };
 
 /// Every policy of this crate that does not go by attributes, as it is without options. A new one is one line here.
@@ -89,6 +89,7 @@ pub(super) trait AnyScheduler {
     fn served(&mut self, task: Task, service_ns: u64);
     fn time_passed(&mut self, service_ns: u64);
     fn finished(&mut self, task: Task);
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes);
     fn group_closed(&mut self, group: GroupId);
     fn drained(&mut self);
 }
@@ -116,6 +117,10 @@ impl<S: Scheduler> AnyScheduler for S {
 
     fn finished(&mut self, task: Task) {
         Scheduler::finished(self, task);
+    }
+
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        Scheduler::group_opened(self, group, key, attributes);
     }
 
     fn group_closed(&mut self, group: GroupId) {

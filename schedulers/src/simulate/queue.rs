@@ -1,8 +1,9 @@
 //! A queue of the simulated executor: its settings, and its tasks.
 
 use super::arrivals::Job;
+use super::groups::Groups;
 use super::policy::Boxed;
-use crate::{GroupId, Ready, Share, Task, TaskId};
+use crate::{Attributes, GroupId, Ready, Share, Task, TaskId};
 
 /// The request of a queue that says nothing else: the executor's.
 const DEFAULT_REQUEST_NS: u64 = 500_000;
@@ -76,10 +77,19 @@ impl Queue {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Live {
     pub(super) job: Job,
+    /// None for a group of its own.
+    group: Option<GroupId>,
     /// Work that is left; `ENDLESS` for a task that never finishes.
     left_ns: u64,
     generation: u32,
     ready: bool,
+}
+
+impl Live {
+    /// As its scheduler knows it: group ids are even for a task of its own, odd for a group, as in the executor.
+    fn task(&self, slot: u32) -> Task {
+        Task { id: TaskId::new(slot, self.generation), group: self.group.unwrap_or(GroupId::new(2 * slot)) }
+    }
 }
 
 /// Work without end.
@@ -93,8 +103,7 @@ pub(super) struct Tasks {
     slots: Vec<Live>,
     free: Vec<u32>,
     generation: u32,
-    /// By number of the group: its unfinished tasks.
-    groups: Vec<u32>,
+    groups: Groups,
     pub(super) ready: usize,
     /// Whether EEVDF counts the queue as runnable.
     pub(super) runnable: bool,
@@ -119,7 +128,7 @@ impl Tasks {
             slots: Vec::new(),
             free: Vec::new(),
             generation: 0,
-            groups: Vec::new(),
+            groups: Groups::default(),
             ready: 0,
             runnable: false,
             busy_ns: 0,
@@ -140,7 +149,14 @@ impl Tasks {
 
     fn add(&mut self, job: Job, left_ns: u64) {
         self.generation = self.generation.wrapping_add(1);
-        let live = Live { job, left_ns, generation: self.generation, ready: true };
+        let group = job.group.map(|key| {
+            let joined = self.groups.join(key);
+            if joined.is_new {
+                self.policy.scheduler.group_opened(joined.group, key.into(), &Attributes::new());
+            }
+            joined.group
+        });
+        let live = Live { job, group, left_ns, generation: self.generation, ready: true };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = live;
@@ -152,14 +168,7 @@ impl Tasks {
             }
         };
         self.ready += 1;
-        if let Some(group) = job.group {
-            let group = group as usize;
-            if group >= self.groups.len() {
-                self.groups.resize(group + 1, 0);
-            }
-            self.groups[group] += 1;
-        }
-        self.policy.scheduler.push(task(slot, &live), Ready::Spawned);
+        self.policy.scheduler.push(live.task(slot), Ready::Spawned);
     }
 
     /// Hands the scheduler back the task that yielded, if one did just now, and asks it for the next. `None` where it breaks
@@ -191,7 +200,7 @@ impl Tasks {
         if live.left_ns != ENDLESS {
             live.left_ns -= work_ns;
         }
-        let (live, task) = (*live, task(id.slot() as u32, live));
+        let (live, task) = (*live, live.task(id.slot() as u32));
         if self.policy.needs_service {
             self.policy.scheduler.served(task, service_ns);
         }
@@ -205,35 +214,16 @@ impl Tasks {
         }
         self.free.push(id.slot() as u32);
         self.policy.scheduler.finished(task);
-        if live.job.group.is_none() {
-            self.policy.scheduler.group_closed(task.group);
-        }
+        let closed = match live.job.group {
+            Some(key) => self.groups.leave(key),
+            None => Some(task.group),
+        };
+        closed.into_iter().for_each(|group| self.policy.scheduler.group_closed(group));
         Ran::Finished(live.job)
-    }
-
-    /// Counts a job that is done out of its group, which closes if it was the last.
-    pub(super) fn leave_group(&mut self, job: Job) {
-        let Some(group) = job.group else { return };
-        let left = &mut self.groups[group as usize];
-        *left -= 1;
-        if *left == 0 {
-            self.policy.scheduler.group_closed(shared(group));
-        }
     }
 
     /// Puts a polled task back at the end of a slice, after the tasks that arrived meanwhile.
     pub(super) fn push_again(&mut self, task: Task) {
         self.policy.scheduler.push(task, Ready::Yielded);
     }
-}
-
-/// A task as its scheduler knows it: group ids are even for a task of its own, odd for a group, as in the executor.
-fn task(slot: u32, live: &Live) -> Task {
-    let group = live.job.group.map_or(GroupId::new(2 * slot), shared);
-    Task { id: TaskId::new(slot, live.generation), group }
-}
-
-/// A group that jobs share.
-fn shared(group: u32) -> GroupId {
-    GroupId::new(group << 1 | 1)
 }

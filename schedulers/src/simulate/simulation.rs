@@ -196,8 +196,6 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
             match ran {
                 Ran::Yielded(task) => yielded = Some(task),
                 Ran::Finished(job) => {
-                    // Now, as one that came meanwhile keeps the group open.
-                    self.queues[queue].leave_group(job);
                     self.unfinished -= 1;
                     (self.report)(Done { job, finished_ns: self.now });
                 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker::{DEFAULT_REQUEST, ManualClock, Queue};
 use tokio::task::LocalSet;
 
@@ -20,6 +20,7 @@ pub(super) const TABLE: &[Operation] = &[
     Operation::ours("poll_qlas", "poll, Qlas", |region| under(Qlas::new(), region)),
     Operation::ours("poll_las", "poll, Las", |region| under(Las::new(), region)),
     Operation::ours("poll_serpt", "poll, Serpt", |region| under(Serpt::new(), region)),
+    Operation::ours("poll_fair_groups", "poll, FairGroups", |region| under(FairGroups::new(), region)),
     // Each poll spends a request, so each is a slice of its own, and the queues take turns.
     Operation::ours("poll_of_a_slice_each", "poll, two queues, a slice each", |region| {
         in_two_queues(POLL, region);

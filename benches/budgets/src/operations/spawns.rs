@@ -2,10 +2,12 @@
 
 use std::future::{pending, ready};
 
-use clockworker::{JoinHandle, JoinSet};
+use clockworker::schedulers::FairGroups;
+use clockworker::{Executor, JoinHandle, JoinSet, ManualClock};
 use tokio::task::LocalSet;
 
-use super::{MOST, Operation, SIZES, elsewhere, run_dry, run_until, timeless};
+use super::{MOST, Operation, SIZES, elsewhere, executor, run_dry, run_until, timeless};
+use crate::region::Region;
 
 pub(super) const TABLE: &[Operation] = &[
     Operation::ours("spawn", "spawn", |region| {
@@ -26,19 +28,10 @@ pub(super) const TABLE: &[Operation] = &[
             region.count(n, &mut || run_dry(&executor));
         }
     }),
-    Operation::ours("spawn_and_join", "spawn, poll, join", |region| {
-        let executor = timeless();
-        let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(MOST as usize);
-        for n in SIZES {
-            region.count(n, &mut || {
-                run_until(&executor, async {
-                    handles.extend((0..n).map(|_| executor.spawn(ready(()))));
-                    for handle in handles.drain(..) {
-                        handle.await.expect("the task neither panics nor is aborted");
-                    }
-                });
-            });
-        }
+    Operation::ours("spawn_and_join", "spawn, poll, join", |region| spawn_and_join(&timeless(), region)),
+    // Each task is a group of its own.
+    Operation::ours("spawn_and_join_fair_groups", "spawn, poll, join, FairGroups", |region| {
+        spawn_and_join(&executor(&ManualClock::new(), FairGroups::new()), region);
     }),
     Operation::ours("spawn_remote", "spawn, other thread", |region| {
         let executor = timeless();
@@ -107,3 +100,18 @@ pub(super) const TABLE: &[Operation] = &[
         }
     }),
 ];
+
+/// Spawns all tasks, then joins all.
+fn spawn_and_join(executor: &Executor, region: &dyn Region) {
+    let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(MOST as usize);
+    for n in SIZES {
+        region.count(n, &mut || {
+            run_until(executor, async {
+                handles.extend((0..n).map(|_| executor.spawn(ready(()))));
+                for handle in handles.drain(..) {
+                    handle.await.expect("the task neither panics nor is aborted");
+                }
+            });
+        });
+    }
+}

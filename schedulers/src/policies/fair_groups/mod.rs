@@ -2,6 +2,7 @@
 
 mod choice;
 mod place;
+mod places;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -13,13 +14,14 @@ use crate::parts::fair_turns::patience;
 use crate::parts::least_first::LeastFirst;
 use crate::parts::task_lists::TaskLists;
 use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
-use place::Place;
+use places::Places;
 use turn::Turn;
 
 /// The default quantum.
 const QUANTUM_NS: u64 = 16_384;
 
-/// Memory for so many tasks and groups stays when a queue has drained. What a larger burst took is given back.
+/// Memory for so many tasks and groups stays when a queue has drained. What a larger burst took is given back, unless the one
+/// before took as much.
 const KEPT: usize = 65_536;
 
 /// Each group gets its share of the queue by weight, however many tasks it has and whatever it had before.
@@ -74,7 +76,7 @@ const KEPT: usize = 65_536;
 /// between *G* ready groups at the end of a turn is O(log *G*), and so is to place a group that becomes ready; where it comes to
 /// stand at the least v of all, as one that owes nothing, it is O(1), and so is to choose it. Nothing is hashed.
 /// To close a group in debt, and to open it again, is O(log *D*) in the number of such debts, which are forgotten as V passes
-/// them. Memory is some 110 bytes for each group index in use, and 8 for each task slot.
+/// them. Memory is at most some 90 bytes for each group, and 80 for each task without one, of as many as there were at a time.
 ///
 /// ```
 /// use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
@@ -100,8 +102,9 @@ const KEPT: usize = 65_536;
 /// ```
 #[derive(Clone)]
 pub struct FairGroups {
-    /// By group index.
-    places: Vec<Place>,
+    places: Places,
+    /// By group index: the keys of groups that were opened.
+    keys: Vec<u64>,
     tasks: TaskLists,
     /// The groups that have ready tasks, but for the one that has the turn, by virtual runtime.
     waiting: LeastFirst,
@@ -112,6 +115,8 @@ pub struct FairGroups {
     furthest: u128,
     /// What closed groups owed.
     debts: Debts,
+    /// The group indices that were in use between the two last times at which the queue had drained, if they were more than `KEPT`.
+    last_burst: usize,
     quantum_ns: u64,
     /// The most that a group has owed.
     most_owed_ns: u64,
@@ -122,13 +127,15 @@ impl FairGroups {
     /// Makes an empty one with a quantum of 16,384 ns.
     pub const fn new() -> Self {
         Self {
-            places: Vec::new(),
+            places: Places::new(),
+            keys: Vec::new(),
             tasks: TaskLists::new(),
             waiting: LeastFirst::new(),
             turn: Turn::OPEN,
             virtual_time: 0,
             furthest: 0,
             debts: Debts::new(),
+            last_burst: 0,
             quantum_ns: QUANTUM_NS,
             most_owed_ns: 0,
             greatest_weight: Share::MIN,
@@ -155,7 +162,7 @@ impl FairGroups {
     /// What `group` has received beyond its due, in nanoseconds: it is served again when the others have had theirs. 0 for one
     /// that is unknown.
     pub fn owes_ns(&self, group: GroupId) -> u64 {
-        let Some(mut place) = self.places.get(group.index()).copied() else { return 0 };
+        let Some(mut place) = self.places.get(group.index() as u32).copied() else { return 0 };
         if self.turn.is_of(group.index() as u32) {
             place.charge(self.turn.spent_ns());
         }
@@ -173,15 +180,13 @@ impl Scheduler for FairGroups {
     #[inline]
     fn push(&mut self, task: Task, _why: Ready) {
         let index = task.group.index() as u32;
-        let at = index as usize;
-        if at >= self.places.len() {
-            self.grow(at);
-        }
-        let tasks = &mut self.places[at].tasks;
-        let was_empty = tasks.is_empty();
-        self.tasks.push_back(tasks, task.id);
+        let now = self.virtual_time();
+        let place = self.places.of_mut(index);
+        let was_empty = place.tasks.is_empty();
+        self.tasks.push_back(&mut place.tasks, task.id);
         if was_empty && !self.turn.is_of(index) {
-            self.wait(index);
+            place.come(now);
+            self.waiting.put(place.v, index);
         }
     }
 
@@ -199,10 +204,14 @@ impl Scheduler for FairGroups {
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         let index = task.group.index() as u32;
         if self.turn.going_on() == Some(index)
-            && let Some(place) = self.places.get(index as usize)
-            && place.tasks.is_empty()
+            && let Some(place) = self.places.get_mut(index)
         {
-            return Some(task.id); // it goes on
+            // It goes on, with the next of its tasks.
+            if place.tasks.is_empty() {
+                return Some(task.id);
+            }
+            self.tasks.push_back(&mut place.tasks, task.id);
+            return self.tasks.pop_front(&mut place.tasks);
         }
         self.push(task, Ready::Yielded);
         self.pop()
@@ -221,18 +230,19 @@ impl Scheduler for FairGroups {
 
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         let index = group.index() as u32;
-        self.place_mut(index).key = Some(key);
+        self.places.of_mut(index).is_open = true;
+        self.remember_key(group, key);
         self.reweigh(index, attributes.weight);
         if let Some(debt) = self.debts.take(key) {
             let now = self.virtual_time();
-            self.place_mut(index).take_over(debt, now);
+            self.places.of_mut(index).take_over(debt, now);
             self.replace(index);
         }
     }
 
     fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
         let index = group.index() as u32;
-        if self.place_mut(index).weight == attributes.weight {
+        if self.places.of_mut(index).weight == attributes.weight {
             return;
         }
         if self.turn.is_of(index) {
@@ -243,34 +253,33 @@ impl Scheduler for FairGroups {
 
     fn group_closed(&mut self, group: GroupId) {
         let index = group.index() as u32;
-        self.leave_turn(index);
+        if self.turn.is_of(index) {
+            self.leave_turn(index);
+        }
         let now = self.virtual_time();
-        let place = self.place_mut(index);
-        let Place { v, weight, .. } = *place;
-        if let Some(key) = place.key.take()
-            && v > now
+        let Some(place) = self.places.get_mut(index) else { return };
+        let debt = Debt { v: place.v, weight: place.weight };
+        if core::mem::take(&mut place.is_open)
+            && debt.v > now
+            && let Some(&key) = self.keys.get(group.index())
         {
-            self.debts.put(key, Debt { v, weight }, now);
+            self.debts.put(key, debt, now);
         }
     }
 
     fn drained(&mut self) {
         if self.waiting.len() > 0
-            || self.turn.group().is_some_and(|index| !self.place_mut(index).tasks.is_empty())
+            || self.turn.group().is_some_and(|index| !self.places.of_mut(index).tasks.is_empty())
         {
             return;
         }
         self.forgive();
-        self.tasks.shrink_to(KEPT);
-        self.waiting.shrink_to(KEPT);
-        if self.places.capacity() > KEPT {
-            self.forget_places();
-        }
+        self.give_back();
     }
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        let place = self.places.get(self.turn.going_on()? as usize)?;
+        let place = self.places.get(self.turn.going_on()?)?;
         self.tasks.nth(place.tasks, ahead)
     }
 

@@ -19,12 +19,21 @@ pub(super) struct Place {
     pub(super) weight: Share,
     /// Its ready tasks.
     pub(super) tasks: TaskList,
-    /// Of the group that was opened and not closed.
-    pub(super) key: Option<u64>,
+    /// Whether it is that of a group that was opened and not closed.
+    pub(super) is_open: bool,
 }
 
 impl Place {
-    pub(super) const EMPTY: Self = Self { v: 0, weight: Share::MIN, tasks: TaskList::EMPTY, key: None };
+    pub(super) const EMPTY: Self = Self { v: 0, weight: Share::MIN, tasks: TaskList::EMPTY, is_open: false };
+
+    /// Comes to wait: at V, but not before the point where it was.
+    #[inline]
+    pub(super) fn come(&mut self, virtual_time: u128) {
+        if !self.is_open && self.weight != Share::MIN {
+            self.reweigh(Share::MIN, virtual_time); // a group with attributes had the index before
+        }
+        self.v = self.v.max(virtual_time);
+    }
 
     /// Counts service.
     #[inline]
@@ -33,9 +42,13 @@ impl Place {
     }
 
     /// What it has received beyond its due at `virtual_time`, in nanoseconds, rounded up.
+    #[inline]
     pub(super) fn owes_ns(&self, virtual_time: u128) -> u64 {
-        let weight = u128::from(self.weight.get());
-        let owed = self.v.saturating_sub(virtual_time).saturating_mul(weight);
+        let (ahead, weight) = (self.v.saturating_sub(virtual_time), u128::from(self.weight.get()));
+        let owed = match u64::try_from(ahead) {
+            Ok(ahead) => u128::from(ahead) * weight,
+            Err(_) => ahead.saturating_mul(weight),
+        };
         u64::try_from(owed.div_ceil(1 << FRACTION_BITS)).unwrap_or(u64::MAX)
     }
 
@@ -62,6 +75,9 @@ fn placed(debt: Debt, weight: Share, virtual_time: u128) -> u128 {
 /// What `service_ns` moves a group on by: exact, but for being rounded up to 2⁻⁴⁰ ns.
 #[inline]
 fn virtual_of(service_ns: u64, weight: Share) -> u128 {
+    if weight == Share::MIN {
+        return u128::from(service_ns) << FRACTION_BITS;
+    }
     if service_ns < SHORT_NS {
         return (service_ns << FRACTION_BITS).div_ceil(weight.get().into()).into();
     }

@@ -52,11 +52,29 @@ fn what_a_burst_took_is_given_back() {
     assert!(fair.places.capacity() >= groups as usize && fair.tasks.capacity() >= groups as usize);
     fair.drained();
     assert!(fair.places.capacity() <= KEPT && fair.tasks.capacity() <= KEPT);
-    let place = fair.places[7];
-    assert_eq!((fair.places.len(), place.key, place.weight), (8, Some(7), Share::MAX), "it is open");
+    let place = fair.places.get(7).unwrap();
+    assert_eq!(
+        (fair.places.len(), place.is_open, fair.keys[7], place.weight),
+        (8, true, 7, Share::MAX),
+        "it is open"
+    );
     // And it goes on as before.
     (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
     assert_eq!(fair.pop(), Some(task(0, 0).id));
+}
+
+#[test]
+fn what_bursts_take_time_and_again_is_kept_until_one_takes_less() {
+    let mut fair = FairGroups::new();
+    let mut kept_after = |groups: u32| {
+        (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
+        (0..groups).for_each(|slot| assert_eq!(poll(&mut fair, slot, 10), slot));
+        fair.drained();
+        fair.places.capacity()
+    };
+    let burst = 3 * KEPT as u32;
+    let kept = [burst, burst, burst, 1, 1].map(|groups| kept_after(groups) > KEPT);
+    assert_eq!(kept, [false, true, true, false, false]);
 }
 
 #[test]
@@ -89,7 +107,7 @@ fn after_a_hundred_years_the_order_is_the_same() {
         assert_eq!(poll(&mut fair, 1, 1_000_000), 1);
         fair.push(task(1, 1), Ready::Yielded);
     }
-    let ahead = |group: usize| fair.places[group].v - fair.virtual_time();
+    let ahead = |group: u32| fair.places.get(group).unwrap().v - fair.virtual_time();
     assert!(ahead(0) <= u128::from(month_ns) << 40 && ahead(2) <= u128::from(month_ns) << 40);
 }
 
