@@ -121,11 +121,12 @@ impl Loops {
     async fn repeat(self) {
         while !self.stopped.load(Ordering::Relaxed) {
             burn(self.background.poll);
+            // Counted before the rest: a poll may have been the only one of its task in a short window.
+            self.iterations.fetch_add(1, Ordering::Relaxed);
             match self.background.rest {
                 Some(pause) => sleep(pause).await,
                 None => SelfWaking::new(1).await,
             }
-            self.iterations.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
