@@ -13,7 +13,8 @@ pub(crate) mod others;
 pub mod runner;
 
 pub use clockworker::{
-    Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues, executor_under,
+    BuiltTasks, Clockworker, DefaultQueue, Lanes, ManyGroups, ManyQueues, OneQueue, QueueSetup, TwoQueues,
+    executor_under,
 };
 
 use std::fmt;

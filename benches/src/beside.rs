@@ -6,7 +6,7 @@
 //!
 //! - *Queueing delay*: intended arrival until the start of the first poll.
 //! - *Total latency*: intended arrival until the end of the last segment.
-//! - *Background iterations*: completed loops, a second.
+//! - *Background iterations*: polls of background work, a second.
 //!
 //! A task that has not ended when the drain limit is over counts as
 //! [worst](crate::stats::spread::WORST): it is never left out.

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp};
+use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp, tenants};
 use crate::serving::server::read_setup;
 use crate::{docs, report};
 
@@ -49,6 +49,8 @@ pub enum Command {
     Tail(tail::options::Options),
     /// Measure foreground latency beside background work: by shares, length of polls, request
     Priority(priority::options::Options),
+    /// Measure tenants under every policy: one that floods, many, one with a past, one that comes and goes; shares and caps
+    Tenants(tenants::options::Options),
     /// Run programs with LocalSet's imports and with Clockworker's: time, p99, memory
     Programs(programs::options::Options),
     /// The process that `programs` starts
@@ -72,6 +74,7 @@ impl Command {
             Command::ServiceServer { setup } => service::server::command(setup),
             Command::Tail(options) => command::<tail::Tail>(options),
             Command::Priority(options) => command::<priority::Priority>(options),
+            Command::Tenants(options) => command::<tenants::Tenants>(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
             Command::Report(options) => report::command(options),

@@ -7,6 +7,7 @@ pub mod programs;
 pub mod service;
 pub mod tail;
 pub mod tcp;
+pub mod tenants;
 
 use clap::ValueEnum;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clockworker::schedulers::Scheduler;
-use clockworker::{Executor, JoinError, JoinHandle, Queue};
+use clockworker::{Executor, JoinError, JoinHandle, Queue, TaskBuilder};
 
 use super::Contender;
 
@@ -127,5 +127,20 @@ impl Lanes for Vec<u64> {
 impl ManyGroups {
     pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
         Clockworker { executor, lanes: keys }
+    }
+}
+
+/// Clockworker where what is said of a lane's tasks (queue, group, attributes) was said beforehand.
+pub type BuiltTasks = Clockworker<Vec<TaskBuilder>>;
+
+impl Lanes for Vec<TaskBuilder> {
+    fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
+        self[lane].clone().spawn(task)
+    }
+}
+
+impl BuiltTasks {
+    pub fn new(executor: Executor, lanes: Vec<TaskBuilder>) -> Self {
+        Clockworker { executor, lanes }
     }
 }

@@ -17,7 +17,7 @@ use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
 const FOREGROUND: usize = 0;
-const BACKGROUND: usize = 1;
+pub(super) const BACKGROUND: usize = 1;
 
 /// How long tasks may take to end once the last has arrived. What has not ended then is reported as unfinished.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
@@ -92,25 +92,25 @@ pub(crate) struct Background {
 
 /// The background tasks of one arm, as seen from any thread.
 #[derive(Clone, Debug)]
-pub(super) struct Loops {
+pub(crate) struct Loops {
     background: Background,
     iterations: Arc<AtomicU64>,
     stopped: Arc<AtomicBool>,
 }
 
 impl Loops {
-    pub(super) fn new(background: Background) -> Self {
+    pub(crate) fn new(background: Background) -> Self {
         Loops { background, iterations: Arc::default(), stopped: Arc::default() }
     }
 
-    /// Spawns the tasks. They run until they are stopped, or dropped with their executor.
+    /// Spawns the tasks in a lane. They run until they are stopped, or dropped with their executor.
     ///
     /// Must be called inside [`Contender::run_until`].
-    pub(super) fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
-        (0..self.background.tasks).map(|_| contender.spawn(BACKGROUND, self.clone().repeat())).collect()
+    pub(crate) fn spawn<C: Contender>(&self, contender: &C, lane: usize) -> Vec<C::Handle> {
+        (0..self.background.tasks).map(|_| contender.spawn(lane, self.clone().repeat())).collect()
     }
 
-    pub(super) fn iterations(&self) -> u64 {
+    pub(crate) fn iterations(&self) -> u64 {
         self.iterations.load(Ordering::Relaxed)
     }
 
@@ -121,11 +121,12 @@ impl Loops {
     async fn repeat(self) {
         while !self.stopped.load(Ordering::Relaxed) {
             burn(self.background.poll);
+            // Counted before the rest: a poll may have been the only one of its task in a short window.
+            self.iterations.fetch_add(1, Ordering::Relaxed);
             match self.background.rest {
                 Some(pause) => sleep(pause).await,
                 None => SelfWaking::new(1).await,
             }
-            self.iterations.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::lanes::{self, Background, DRAIN_LIMIT, Loops, Times};
+use super::lanes::{self, BACKGROUND, Background, DRAIN_LIMIT, Loops, Times};
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
 use crate::failure::Failure;
 use crate::harness::pinning::{Pinning, Side};
@@ -188,7 +188,7 @@ fn serve(
     let (host, contender) = (host(), Rc::new(contender));
     host.block_on(contender.run_until(async {
         // Endless loops are not awaited: they are dropped with their executor.
-        let _handles = beside.map(|background| background.spawn(&*contender));
+        let _handles = beside.map(|background| background.spawn(&*contender, BACKGROUND));
         lanes::serve(&contender, schedule, inbox).await
     }))
 }
@@ -196,7 +196,7 @@ fn serve(
 fn run_alone(background: &Loops) {
     let contender = Baseline::default();
     host().block_on(contender.run_until(async {
-        for handle in background.spawn(&contender) {
+        for handle in background.spawn(&contender, BACKGROUND) {
             handle.await.expect("a background task does not fail");
         }
     }));

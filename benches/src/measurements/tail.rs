@@ -14,11 +14,11 @@
 //! How jobs come to an executor without a second thread, and without one arm noticing them sooner than another, is told
 //! in `tail/server.rs`.
 
-mod arm;
+pub(super) mod arm;
 mod chapter;
 pub mod options;
 pub mod schedule;
-mod served;
+pub(super) mod served;
 mod server;
 
 use std::fmt;

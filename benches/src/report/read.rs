@@ -11,6 +11,7 @@ use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
 use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
+use crate::measurements::tenants::Tenants;
 use crate::page::model::Chapter;
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 9] = [
+pub const READERS: [Reader; 10] = [
     of::<Service>(),
     of::<Compare>(),
     of::<Overhead>(),
@@ -34,6 +35,7 @@ pub const READERS: [Reader; 9] = [
     of::<Tcp>(),
     of::<Priority>(),
     of::<Tail>(),
+    of::<Tenants>(),
     simulate::SIMULATED,
     simulate::THEORY,
 ];

@@ -222,6 +222,43 @@ fn a_quick_priority_has_every_scene() {
     }
 }
 
+/// Scenes of `tenants`, with how many cells and arms each has.
+const SCENES: [(&str, usize, usize); 6] = [
+    ("flood", 1, 13),
+    ("arrivals", 4, 9),
+    ("history", 1, 9),
+    ("visitor", 1, 9),
+    ("shares", 3, 1),
+    ("cap", 2, 1),
+];
+
+#[test]
+fn quick_tenants_have_every_scene_under_every_policy() {
+    let (printed, report) = quick("tenants --seed 3");
+    assert_prints(
+        &printed,
+        &["FairGroups", "an idle queue", "1,000 tenants by Zipf's law", "A cap of 20 %, alone"],
+    );
+    let cells = list(&report, "cells");
+    let scenes: Vec<&[Value]> = cells.chunk_by(|one, next| one["scene"] == next["scene"]).collect();
+    assert_eq!(scenes.len(), SCENES.len());
+    for (scene, (name, count, arms)) in scenes.into_iter().zip(SCENES) {
+        assert_eq!((scene[0]["scene"].as_str(), scene.len()), (Some(name), count));
+        for cell in scene {
+            assert_eq!(list(cell, "arms").len(), arms, "{name}");
+            assert!(
+                list(cell, "arms").iter().all(|arm| !arm["figures"].as_object().unwrap().is_empty()),
+                "{cell}"
+            );
+        }
+    }
+    let flooded = list(&cells[0], "arms");
+    assert_eq!(arms(&cells[0])[..2], ["local_set", "local_set_again"]);
+    assert!(flooded.iter().all(|arm| samples(arm, "p99_by_alone").iter().all(|&ratio| ratio > 0.0)));
+    assert!(cells[1..5].iter().all(|cell| count(cell, "greatest_ns") > 0));
+    assert_eq!(list(&report, "bars").len(), 10, "{}", report["bars"]);
+}
+
 #[test]
 fn what_is_named_is_measured_and_nothing_else() {
     for (line, wanted, unwanted) in [
@@ -240,6 +277,11 @@ fn what_is_named_is_measured_and_nothing_else() {
             "tail --quick --service bimodal --load 50,95 --piece 50",
             &["bimodal at 50 %", "bimodal at 95 %", "up to 50 µs"],
             &["pareto", "at 90 %"],
+        ),
+        (
+            "tenants --quick --only arrivals,history --tenants 7 --load 50 --alone 10 --arms qlas",
+            &["7 tenants alike, at 50 %", "alone for 10 ms", "QLAS", "LocalSet again"],
+            &["FairGroups", "One floods", "Shares"],
         ),
         (
             "service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas",
@@ -277,6 +319,8 @@ fn nonsense_is_refused_in_one_line() {
         ("overhead --rounds 1", "'1'"),
         ("programs --only pairs,ping", "'ping'"),
         ("tail --load 100", "--load"),
+        ("tenants --tenants 0", "--tenants"),
+        ("tenants --only crowd", "possible values: flood, arrivals"),
         ("service --compactors 1001", "--compactors"),
         ("service --host smol", "tokio"),
         ("service --arms native", "nothing to compare"),

@@ -71,6 +71,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
             "Foreground p99 beside background ÷ LocalSet’s compare shares 13:2 (range) 0.65 ×",
             "TCP beside background ÷ plain spawn’s tcp p99, tokio 0.078 × 0.078 – 0.078 92 % less, better",
             "p99 slowdown ÷ LocalSet’s, pareto at 90 % tail LAS 0.21 × 0.19 – 0.23 79 % less, better",
+            "Quiet tenants beside one of 1,000 busy tasks, FairGroups tenants p99 ÷ LocalSet’s 0.021 × 0.020 – 0.022 98 % less, better",
             "CPU of each queue after 1 s, shares 6:3:1 report furthest from its share 0.00 % exact",
         ],
     );
@@ -92,13 +93,14 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
         "TCP echo by host budget",
         "Shares and requests",
         "Tail latency",
+        "Tenants",
         "Simulated",
         "The simulator against theory",
         "Shares over time",
         "The machine",
     ];
     assert_eq!(sections, wanted);
-    assert_eq!(page.matches("class=\"plot\"").count(), 31);
+    assert_eq!(page.matches("class=\"plot\"").count(), 34);
     let text = seen(&page);
     assert_prints(
         &text,
@@ -112,6 +114,10 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
             "batches of 100 polls per batch LocalSet 2.00 0.50 (0.50 – 0.50) 1.00 (1.00 – 1.00) –",
             "4 met, 1 missed, 0 undecided 10,000 actors in a ring, 1,000 tokens, time ÷ LocalSet's: 1.02 (95 % interval 0.99 – 1.05); wanted ≤ 1.00: missed",
             "pareto at 90 % LAS 110 0.60 (0.59 – 0.62)",
+            "FairGroups 1.30 / 2.00 0.900 / 2.20 1.10 1.10 0.021 (0.020 – 0.022)",
+            "One was alone for 1000 ms LAS 0.98 (0.97 – 0.98) 0.96 (0.95 – 0.97) – –",
+            "A cap of 20 %, alone flat – 20.02 % 0.10 % –",
+            "One floods, FairGroups: quiet tenants' p99 ÷ alone: 1.10 (95 % interval 1.10 – 1.10); wanted ≤ 1.20: met",
             "exponential:mean=20us 0.5 FCFS RunnableFifo, whole jobs 10,000,000 2.000 2.001 +0.05 % 0.10 %",
             "foreground 6 60.00 %",
             "processor Example CPU",

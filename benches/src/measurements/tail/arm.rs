@@ -45,7 +45,12 @@ fn under<S: Scheduler + Default + 'static>(schedule: &Rc<Schedule>, piece: Durat
     on(OneQueue::under::<S>(), schedule, piece)
 }
 
-fn on(contender: impl Contender, schedule: &Rc<Schedule>, piece: Duration) -> Served {
+/// Serves a schedule in such pieces on this executor in a fresh host, on this thread.
+pub(in crate::measurements) fn on(
+    contender: impl Contender,
+    schedule: &Rc<Schedule>,
+    piece: Duration,
+) -> Served {
     let contender = Rc::new(contender);
     host().block_on(contender.run_until(server::serve(&contender, schedule, piece)))
 }

@@ -40,13 +40,13 @@ impl Service {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Schedule {
+pub(in crate::measurements) struct Schedule {
     /// In order of arrival, which is what their response times count from.
-    pub(super) jobs: Vec<Job>,
-    pub(super) length_ns: u64,
+    pub(in crate::measurements) jobs: Vec<Job>,
+    pub(in crate::measurements) length_ns: u64,
 }
 
-pub(super) fn job(at_ns: u64, service_ns: u64) -> Job {
+pub(in crate::measurements) fn job(at_ns: u64, service_ns: u64) -> Job {
     Job { at_ns, queue: 0, service_ns, group: None }
 }
 
@@ -57,7 +57,13 @@ impl Schedule {
     /// are that many points anywhere in it, which is what a Poisson process of known count is. Without this the few jobs
     /// of 100 ms that a window happens to get would move its load by 5 % either way, and windows of 90 % would be mixed
     /// with windows of 97 %.
-    pub(super) fn draw(service: Service, load: f64, window: Duration, seed: u64, part: u64) -> Self {
+    pub(in crate::measurements) fn draw(
+        service: Service,
+        load: f64,
+        window: Duration,
+        seed: u64,
+        part: u64,
+    ) -> Self {
         let mut random = Random::new(seed, Purpose::Arrivals, part);
         let distribution = service.distribution();
         let count = (window.as_nanos() as f64 * load / distribution.mean_ns()).round().max(1.0) as usize;
@@ -69,7 +75,7 @@ impl Schedule {
         Schedule { jobs, length_ns }
     }
 
-    pub(super) fn work_ns(&self) -> u64 {
+    pub(in crate::measurements) fn work_ns(&self) -> u64 {
         self.jobs.iter().map(|job| job.service_ns).sum()
     }
 }

@@ -6,20 +6,20 @@ use std::rc::Rc;
 use super::schedule::Schedule;
 use crate::stats::spread::Values;
 
-pub(super) struct Served {
-    pub(super) schedule: Rc<Schedule>,
+pub(in crate::measurements) struct Served {
+    pub(in crate::measurements) schedule: Rc<Schedule>,
     /// When each job was handed to the executor and when its last piece ended, in order of arrival.
-    pub(super) times: Vec<Times>,
-    pub(super) polls: u64,
-    pub(super) idle_ns: u64,
-    pub(super) wall_ns: u64,
+    pub(in crate::measurements) times: Vec<Times>,
+    pub(in crate::measurements) polls: u64,
+    pub(in crate::measurements) idle_ns: u64,
+    pub(in crate::measurements) wall_ns: u64,
 }
 
 /// What happened to a job when, in nanoseconds of CPU time from the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
-    pub(super) admitted_ns: u64,
-    pub(super) completed_ns: u64,
+pub(in crate::measurements) struct Times {
+    pub(in crate::measurements) admitted_ns: u64,
+    pub(in crate::measurements) completed_ns: u64,
 }
 
 pub(super) struct Waits {

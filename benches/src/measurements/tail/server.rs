@@ -23,7 +23,7 @@ use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::{burn_until, cpu_time};
 
-/// Serves `schedule` in pieces of at most `piece`, from now on until the last job has ended.
+/// Serves `schedule` in pieces of at most `piece`, from now on until the last job has ended. A job's lane is its group's number.
 ///
 /// Must run inside [`Contender::run_until`].
 pub(super) async fn serve<C: Contender>(
@@ -89,7 +89,8 @@ impl<C: Contender> Server<C> {
             self.times[number].set(Times { admitted_ns: now_ns, completed_ns: 0 });
             self.admitted.set(number + 1);
             self.inside.set(self.inside.get() + 1);
-            C::detach(self.contender.spawn(0, self.clone().work(number, job.service_ns)));
+            let lane = job.group.unwrap_or(0) as usize;
+            C::detach(self.contender.spawn(lane, self.clone().work(number, job.service_ns)));
         }
     }
 

@@ -1,4 +1,4 @@
-//! How do I keep a tenant with many or long tasks from slowing down the others?
+//! How do I let a tenant's short job pass another's many long ones?
 //!
 //! Make each tenant a group, and let a scheduler that looks at what each group has had choose inside the queue. The clock
 //! is a manual one here, so the output is the same on every machine: tasks "work" by moving it on.

@@ -1,0 +1,143 @@
+//! A scene as an experiment: its arms, and how one sample of an arm is taken.
+
+use std::time::Duration;
+
+use super::Shape;
+use super::arm::{Arm, FIRST};
+use super::arrivals::{Arrivals, Tenancy};
+use super::flood::{self, Flood};
+use super::options::{Options, Scene};
+use super::shares::{self, FLAT, SHARES};
+use super::turns::{self, History, Visitor};
+use crate::failure::Failure;
+use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::pinning::Side;
+use crate::harness::report::{Cell, arms};
+use crate::harness::sample::Sample;
+use crate::numbers::grouped;
+
+/// What is measured in the same rounds.
+pub(super) struct Part {
+    cell: Cell<Shape>,
+    arms: Vec<Arm>,
+    /// How long a sample takes.
+    takes: Duration,
+    /// Takes a sample of an arm in a round. Of queues there is one arm, which is none of these.
+    take: Box<dyn Fn(Option<Arm>, u64) -> Sample>,
+}
+
+impl Experiment<Shape> for Part {
+    fn cells(&self) -> Vec<Cell<Shape>> {
+        vec![self.cell.clone()]
+    }
+
+    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+        Ok((self.take)(self.arms.get(window.arm).copied(), window.round))
+    }
+
+    fn rounds(&self) -> Rounds {
+        Rounds { usual: self.cell.shape.scene.rounds(), limit: None, warms_up: false }
+    }
+
+    fn side(&self) -> Side {
+        Side::Measured
+    }
+
+    fn round_takes(&self) -> Option<Duration> {
+        Some(self.takes * self.cell.arms.len() as u32)
+    }
+}
+
+/// The parts of a scene.
+pub(super) fn parts(scene: Scene, options: &Options) -> Vec<Part> {
+    match scene {
+        Scene::Flood => vec![flooded(options)],
+        Scene::Arrivals => arriving(options),
+        Scene::History => vec![with_history(options)],
+        Scene::Visitor => vec![visited(options)],
+        Scene::Shares => SHARES.map(|shares| sharing(shares, options)).into(),
+        Scene::Cap => [true, false].map(|is_beside| capping(is_beside, options)).into(),
+    }
+}
+
+/// A part of policies.
+fn of_tenants(
+    title: String,
+    shape: Shape,
+    options: &Options,
+    takes: Duration,
+    take: impl Fn(Arm, u64) -> Sample + 'static,
+) -> Part {
+    let own = options.arms(shape.scene);
+    let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
+    let take = Box::new(move |arm: Option<Arm>, round| take(arm.expect("each has its arm"), round));
+    let cell = Cell::new(title, shape, named);
+    let cell = if cell.shape.scene == Scene::Flood { cell } else { cell.with_range() };
+    Part { cell, arms: own, takes, take }
+}
+
+fn of_queues(title: String, shape: Shape, window: Duration, take: impl Fn() -> Sample + 'static) -> Part {
+    let named = arms([(FLAT.0.to_owned(), FLAT.1.to_owned())]);
+    let take = Box::new(move |_, _| take());
+    Part { cell: Cell::new(title, shape, named).with_range(), arms: Vec::new(), takes: window, take }
+}
+
+fn flooded(options: &Options) -> Part {
+    let (window, seed, drain) = (options.window(300), options.common.seed, options.window(500));
+    let shape = Shape::new(Scene::Flood, FIRST + 1 + flood::QUIET, window);
+    of_tenants("One floods".to_owned(), shape, options, window * 2, move |arm, part| {
+        let run =
+            |floods| arm.forewarned(FIRST + 1 + flood::QUIET, &Flood { floods, window, drain, seed, part });
+        flood::sample(part, run)
+    })
+}
+
+fn arriving(options: &Options) -> Vec<Part> {
+    let numbers = options.tenants();
+    let kinds = [Tenancy::Uniform, Tenancy::Zipf].into_iter();
+    let kinds = kinds.flat_map(|tenancy| numbers.iter().map(move |&tenants| (tenancy, tenants)));
+    kinds.zip(0_u64..).map(|(kind, part)| arriving_by(kind, part, options)).collect()
+}
+
+fn arriving_by((tenancy, tenants): (Tenancy, u32), part: u64, options: &Options) -> Part {
+    let (window, seed, load) = (options.window(250), options.common.seed, f64::from(options.load) / 100.0);
+    let kind = if tenancy == Tenancy::Zipf { "by Zipf's law" } else { "alike" };
+    let title = format!("{} tenants {kind}, at {} %", grouped(tenants.into()), options.load);
+    let shape = Shape::new(Scene::Arrivals, tenants as usize, window);
+    of_tenants(title, shape, options, window, move |arm, round| {
+        let part = part << 32 | round;
+        arm.by_key(tenants as usize, &Arrivals { tenancy, tenants, load, window, seed, part })
+    })
+}
+
+fn with_history(options: &Options) -> Part {
+    let (alone, window) = (options.alone(), options.window(250));
+    let title = format!("One was alone for {} ms", alone.as_millis());
+    let shape = Shape::new(Scene::History, 2, window);
+    of_tenants(title, shape, options, alone + window, move |arm, _| arm.by_key(2, &History { alone, window }))
+}
+
+fn visited(options: &Options) -> Part {
+    let window = options.window(250);
+    let shape = Shape::new(Scene::Visitor, 1 + turns::STAYING, window);
+    of_tenants("One comes and goes".to_owned(), shape, options, window, move |arm, _| {
+        arm.by_key(1 + turns::STAYING, &Visitor { window })
+    })
+}
+
+fn sharing(shares: &'static [u32], options: &Options) -> Part {
+    let window = options.window(1_000);
+    let named: Vec<String> = shares.iter().map(u32::to_string).collect();
+    let title = format!("Shares {}", named.join(":"));
+    of_queues(title, Shape::new(Scene::Shares, shares.len(), window), window, move || {
+        shares::flat(shares, window)
+    })
+}
+
+fn capping(is_beside: bool, options: &Options) -> Part {
+    let window = options.window(5_000);
+    let where_it_is = if is_beside { "beside another queue" } else { "alone" };
+    let title = format!("A cap of {} %, {where_it_is}", shares::CAPPED_PERCENT);
+    let shape = Shape::new(Scene::Cap, 1 + usize::from(is_beside), window);
+    of_queues(title, shape, window, move || shares::capped(is_beside, window))
+}
