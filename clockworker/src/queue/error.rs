@@ -19,6 +19,10 @@ enum Kind {
     Share(ShareError),
     Request,
     Limit { name: &'static str, given: usize },
+    ParentClosed(Box<str>),
+    CappedParent(Box<str>),
+    IdleNested,
+    TooDeep { most: usize },
     Closed,
     Stopped,
     Dropped,
@@ -58,6 +62,22 @@ impl QueueError {
         Self { kind: Kind::Limit { name, given } }
     }
 
+    pub(crate) fn parent_closed(parent: &str) -> Self {
+        Self { kind: Kind::ParentClosed(parent.into()) }
+    }
+
+    pub(crate) fn capped_parent(parent: &str) -> Self {
+        Self { kind: Kind::CappedParent(parent.into()) }
+    }
+
+    pub(crate) fn idle_nested() -> Self {
+        Self { kind: Kind::IdleNested }
+    }
+
+    pub(crate) fn too_deep(most: usize) -> Self {
+        Self { kind: Kind::TooDeep { most } }
+    }
+
     /// Whether an open queue has the name already.
     pub fn is_name_taken(&self) -> bool {
         matches!(self.kind, Kind::NameTaken(_))
@@ -78,9 +98,15 @@ impl QueueError {
         matches!(self.kind, Kind::Limit { .. })
     }
 
-    /// Whether the queue was closed and its last task has finished.
+    /// Whether the queue was closed and its last task has finished; or a child's parent was closed.
     pub fn is_closed(&self) -> bool {
-        self.kind == Kind::Closed
+        matches!(self.kind, Kind::Closed | Kind::ParentClosed(_))
+    }
+
+    /// Whether queues cannot be [nested](crate::Queue::new_queue) so: too deep, an idle one as parent or child, or a capped one as
+    /// parent.
+    pub fn is_nesting(&self) -> bool {
+        matches!(self.kind, Kind::CappedParent(_) | Kind::IdleNested | Kind::TooDeep { .. })
     }
 
     /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
@@ -96,6 +122,14 @@ impl fmt::Display for QueueError {
             Kind::Share(error) => error.fmt(f),
             Kind::Request => f.write_str("a queue's request must be more than zero"),
             Kind::Limit { name, given } => write!(f, "{name} is between 1 and {MAX_TASKS}, not {given}"),
+            Kind::ParentClosed(parent) => write!(f, "the parent {parent:?} is closed"),
+            Kind::CappedParent(parent) => {
+                write!(f, "the queue {parent:?} cannot have both children and a cap: cap the children")
+            }
+            Kind::IdleNested => f.write_str("an idle queue can have neither a parent nor children"),
+            Kind::TooDeep { most } => {
+                write!(f, "at most {most} queues may be above a queue, not {}", most + 1)
+            }
             Kind::Closed => f.write_str("the queue is closed and gone"),
             Kind::Stopped => f.write_str("the executor was shut down"),
             Kind::Dropped => f.write_str("the executor was dropped"),

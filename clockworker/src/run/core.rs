@@ -44,7 +44,7 @@ pub(crate) struct Core {
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
-    /// The queues that are capped or idle.
+    /// The queues that are capped, idle or nested.
     pub(super) aside: Aside,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,

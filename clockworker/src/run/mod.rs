@@ -18,6 +18,7 @@ mod idle;
 mod lots;
 mod main_future;
 mod meter;
+mod nesting;
 mod pick;
 mod queue;
 mod queues;
@@ -34,6 +35,7 @@ mod visits;
 mod watching;
 
 pub use group_stats::GroupStats;
+pub use nesting::MAX_DEPTH;
 pub use stats::{ExecutorStats, QueueStats};
 pub use visits::HOST_BUDGETS;
 
