@@ -229,6 +229,11 @@ impl Branches {
         }
     }
 
+    fn has_own_work(&self, root: &Eevdf, queue: QueueId) -> bool {
+        let (at, id) = self.leaf(queue);
+        self.at(at, root).is_runnable(id)
+    }
+
     /// The place above.
     fn above(&self, (at, _): Place) -> Option<Place> {
         at.map(|parent| self.competes_at(parent))
@@ -300,8 +305,11 @@ impl Branches {
     }
 
     /// Whether `woken` should cut the slice of `running` short: of the two branches that part them, the one is eligible and its
-    /// virtual deadline earlier.
+    /// virtual deadline earlier. `false` where the own tasks of either have no work.
     pub fn preempts(&self, root: &Eevdf, woken: QueueId, running: QueueId) -> bool {
+        if ![woken, running].into_iter().all(|queue| self.has_own_work(root, queue)) {
+            return false;
+        }
         let mut woken_at = self.leaf(woken);
         loop {
             let way = std::iter::successors(Some(self.leaf(running)), |&place| self.above(place));

@@ -25,6 +25,7 @@ mod floods;
 mod group_stats;
 mod groups;
 mod idle;
+mod nested;
 mod preemption;
 mod queues;
 mod readings;
