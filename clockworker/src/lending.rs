@@ -35,8 +35,8 @@ impl<T> JoinHandle<T> {
 /// # When nothing is lent
 ///
 /// If the lender's queue is less favoured: it has a smaller share, or is [idle](crate::QueueBuilder::idle) or capped while the
-/// borrower's is not. If both are in the same queue. If this is not polled in a task of the borrower's executor. It then awaits
-/// the output as the handle does.
+/// borrower's is not. (Of [nested](crate::Queue::new_queue) queues those shares count that divide what both branches get.) If both are
+/// in the same queue. If this is not polled in a task of the borrower's executor. It then awaits the output as the handle does.
 ///
 /// # Chains
 ///

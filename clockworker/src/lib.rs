@@ -120,7 +120,7 @@ pub use queue::{Cap, CapError, GroupError, LoadShedding, LoadSheddingError, Poli
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;
-pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, QueueStats};
+pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, MAX_DEPTH, QueueStats};
 pub use shutdown::ShutdownReport;
 pub use spawn_when_room::SpawnWhenRoom;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};

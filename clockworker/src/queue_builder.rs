@@ -8,28 +8,34 @@ use clockworker_schedulers::{Scheduler, Share, WokenFirst};
 
 use crate::queue::{Cap, Limits, LoadShedding, QueueError};
 use crate::queue_handle::Queue;
-use crate::run::Core;
+use crate::run::{Core, RunQueue};
 
 /// The service a queue asks for at a time, unless told otherwise: 500 µs.
 pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
 
-/// Creates a [`Queue`]. From [`Executor::new_queue`](crate::Executor::new_queue).
+/// Creates a [`Queue`]. From [`Executor::new_queue`](crate::Executor::new_queue), or, for a queue below another,
+/// [`Queue::new_queue`].
 #[must_use = "a builder does nothing until `create`"]
 pub struct QueueBuilder<'a, S = WokenFirst> {
     core: &'a Rc<Core>,
     name: &'a str,
+    parent: Option<&'a Rc<RunQueue>>,
     options: QueueOptions<S>,
 }
 
 impl<'a> QueueBuilder<'a> {
     pub(crate) fn new(core: &'a Rc<Core>, name: &'a str) -> Self {
-        Self { core, name, options: QueueOptions::default() }
+        Self { core, name, parent: None, options: QueueOptions::default() }
+    }
+
+    pub(crate) fn below(self, parent: &'a Rc<RunQueue>) -> Self {
+        Self { parent: Some(parent), ..self }
     }
 }
 
 impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// The queue's share: 1 to [`Share::MAX`](crate::schedulers::Share::MAX), 1 unless told otherwise. Queues that are
-    /// runnable at the same time get CPU time in proportion to their shares.
+    /// runnable at the same time get CPU time in proportion to their shares; below a parent, what the parent gets.
     pub fn share(mut self, share: u32) -> Self {
         self.options.share = share;
         self
@@ -99,7 +105,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
 
     /// The order inside the queue. [`WokenFirst`] unless told otherwise.
     pub fn scheduler<T: Scheduler + 'static>(self, scheduler: T) -> QueueBuilder<'a, T> {
-        QueueBuilder { core: self.core, name: self.name, options: self.options.scheduler(scheduler) }
+        let Self { core, name, parent, options } = self;
+        QueueBuilder { core, name, parent, options: options.scheduler(scheduler) }
     }
 
     /// Creates the queue, also while the executor runs.
@@ -107,9 +114,10 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// # Errors
     ///
     /// If the share, the request or a limit is out of range, the name is empty, an open queue of this name exists, the executor was shut down, or this
-    /// is a child process of the one that has it.
+    /// is a child process of the one that has it; below a parent also if that is closed, is idle, has a cap, or has
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH) queues above it, or if this is to be an idle queue.
     pub fn create(self) -> Result<Queue, QueueError> {
-        self.options.create(self.core, self.name)
+        self.options.create_below(self.parent, self.core, self.name)
     }
 }
 
@@ -164,15 +172,31 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
     }
 
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
+        self.create_below(None, core, name)
+    }
+
+    fn create_below(
+        self,
+        parent: Option<&Rc<RunQueue>>,
+        core: &Rc<Core>,
+        name: &str,
+    ) -> Result<Queue, QueueError> {
         let checked = Share::new(self.share).map_err(QueueError::share);
         let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
         let checked = checked.and_then(|options| self.limits.checked().and(Ok(options)));
+        let checked = match parent {
+            Some(parent) => checked.and_then(|options| core.may_nest(parent, self.idle).and(Ok(options))),
+            None => checked,
+        };
         match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
             Ok(reserved) => {
                 let queue = core.create_queue(name, reserved, self.scheduler);
                 core.set_limits(&queue, self.limits);
                 if self.load_shedding.is_some() {
                     core.set_load_shedding(&queue, self.load_shedding);
+                }
+                if let Some(parent) = parent {
+                    core.nest(parent, &queue);
                 }
                 if self.idle {
                     core.make_idle(&queue);

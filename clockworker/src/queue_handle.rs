@@ -10,7 +10,7 @@ use clockworker_schedulers::{Attributes, Scheduler, Share};
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
 use crate::queue::{Cap, LoadShedding, NO_GROUP, QueueError};
-use crate::queue_builder::request_ns;
+use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
@@ -182,6 +182,57 @@ impl Queue {
         Some(Queue::new(core, inner))
     }
 
+    /// Builds a new queue of that name below this one: its child. [`create`](QueueBuilder::create) makes it, at any time, also
+    /// from inside a task. Names are the executor's, whatever the parent.
+    ///
+    /// What a queue gets, its children and its own tasks divide, by EEVDF as queues divide the thread: a child has a share and
+    /// a request among its siblings, and adding or removing one changes nothing for other branches. The queue's own tasks compete
+    /// with its children **as one more child of share 1**, with the queue's request; for another share, give them a child of
+    /// their own. A queue with children has no [cap](Queue::set_cap), but a child may; neither is
+    /// [idle](QueueBuilder::idle). At most [`MAX_DEPTH`](crate::MAX_DEPTH) queues are above a queue. `docs/BOUNDS.md` says what a
+    /// child gets whatever the others do.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ex = clockworker::Executor::new();
+    /// let requests = ex.new_queue("requests").share(3).create()?;
+    /// let tenants = ex.new_queue("tenants").share(1).create()?;
+    /// // Three tenants, or a thousand: together they get a quarter of the thread while requests want the rest.
+    /// let paying = tenants.new_queue("paying").share(9).create()?;
+    /// let free = tenants.new_queue("free").create()?;
+    /// assert_eq!(free.parent().unwrap().name(), "tenants");
+    /// assert_eq!(tenants.children().len(), 2);
+    /// let sum = ex.block_on(async {
+    ///     let handles = [requests.spawn(async { 1 }), paying.spawn(async { 2 }), free.spawn(async { 3 })];
+    ///     let mut sum = 0;
+    ///     for handle in handles {
+    ///         sum += handle.await.unwrap();
+    ///     }
+    ///     sum
+    /// });
+    /// assert_eq!(sum, 6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new_queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
+        QueueBuilder::new(&self.core, name).below(&self.inner)
+    }
+
+    /// The queue below which this one was created, if any. Also once either is gone.
+    pub fn parent(&self) -> Option<Queue> {
+        let parent = self.inner.nesting.parent()?;
+        Some(Queue::new(Rc::clone(&self.core), Rc::clone(parent)))
+    }
+
+    /// The queues created below this one that are not gone, in the order in which they were created; not those below them.
+    /// O(queues of the executor).
+    pub fn children(&self) -> Vec<Queue> {
+        let children = self.core.children(&self.inner).into_iter();
+        children.map(|child| Queue::new(Rc::clone(&self.core), child)).collect()
+    }
+
     /// The queue's name.
     pub fn name(&self) -> String {
         self.inner.name()
@@ -322,7 +373,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    /// If the queue is gone, as in [`set_share`](Queue::set_share), or has children: those may be capped.
     pub fn set_cap(&self, cap: Option<Cap>) -> Result<(), QueueError> {
         self.core.set_cap(&self.inner, cap)
     }
@@ -367,6 +418,8 @@ impl Queue {
 
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name
     /// is free at once. Those who [wait for room](Queue::spawn_when_room) are refused.
+    ///
+    /// The queues below it are closed with it; it is gone once they are, too.
     pub fn close(&self) {
         self.core.close_queue(&self.inner);
     }

@@ -6,7 +6,8 @@
 //!
 //! Two levels decide what runs next:
 //!
-//! 1. **Between queues**, [`Eevdf`] picks the queue that is owed service and has the earliest virtual deadline.
+//! 1. **Between queues**, [`Eevdf`] picks the queue that is owed service and has the earliest virtual deadline. A queue may have
+//!    children, which divide what it gets in the same way: [`Branches`].
 //! 2. **Inside a queue**, a [`Scheduler`] orders the ready tasks.
 //!
 //! # The policies
@@ -135,6 +136,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod branches;
 mod scheduler;
 mod task;
 
@@ -152,6 +154,7 @@ pub mod simulate;
 mod random;
 
 pub use attributes::Attributes;
+pub use branches::Branches;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
 pub use policies::{

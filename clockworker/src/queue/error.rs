@@ -21,6 +21,10 @@ enum Kind {
     Limit { name: &'static str, given: usize },
     EmptyName,
     Closed(Box<str>),
+    ParentClosed(Box<str>),
+    CappedParent(Box<str>),
+    IdleNested,
+    TooDeep { most: usize },
     Stopped,
     Dropped,
     Forked,
@@ -63,6 +67,22 @@ impl QueueError {
         Self { kind: Kind::Limit { name, given } }
     }
 
+    pub(crate) fn parent_closed(parent: &str) -> Self {
+        Self { kind: Kind::ParentClosed(parent.into()) }
+    }
+
+    pub(crate) fn capped_parent(parent: &str) -> Self {
+        Self { kind: Kind::CappedParent(parent.into()) }
+    }
+
+    pub(crate) fn idle_nested() -> Self {
+        Self { kind: Kind::IdleNested }
+    }
+
+    pub(crate) fn too_deep(most: usize) -> Self {
+        Self { kind: Kind::TooDeep { most } }
+    }
+
     /// Whether an open queue has the name already.
     pub fn is_name_taken(&self) -> bool {
         matches!(self.kind, Kind::NameTaken(_))
@@ -88,9 +108,15 @@ impl QueueError {
         matches!(self.kind, Kind::Limit { .. })
     }
 
-    /// Whether the queue was closed, and, unless it was to be renamed, its last task has finished.
+    /// Whether the queue was closed, and, unless it was to be renamed, its last task has finished; or a child's parent was closed.
     pub fn is_closed(&self) -> bool {
-        matches!(self.kind, Kind::Closed(_))
+        matches!(self.kind, Kind::Closed(_) | Kind::ParentClosed(_))
+    }
+
+    /// Whether queues cannot be [nested](crate::Queue::new_queue) so: too deep, an idle one as parent or child, or a capped one as
+    /// parent.
+    pub fn is_nesting(&self) -> bool {
+        matches!(self.kind, Kind::CappedParent(_) | Kind::IdleNested | Kind::TooDeep { .. })
     }
 
     /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
@@ -108,6 +134,14 @@ impl fmt::Display for QueueError {
             Kind::Limit { name, given } => write!(f, "{name} is between 1 and {MAX_TASKS}, not {given}"),
             Kind::EmptyName => f.write_str("a queue's name has at least one character, not \"\""),
             Kind::Closed(name) => write!(f, "the queue {name:?} is closed"),
+            Kind::ParentClosed(parent) => write!(f, "the parent {parent:?} is closed"),
+            Kind::CappedParent(parent) => {
+                write!(f, "the queue {parent:?} cannot have both children and a cap: cap the children")
+            }
+            Kind::IdleNested => f.write_str("an idle queue can have neither a parent nor children"),
+            Kind::TooDeep { most } => {
+                write!(f, "at most {most} queues may be above a queue, not {}", most + 1)
+            }
             Kind::Stopped => f.write_str("the executor was shut down"),
             Kind::Dropped => f.write_str("the executor was dropped"),
             Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),

@@ -1,12 +1,12 @@
-//! Queues that may stand aside while others run: capped ones, which stand among the throttled when their caps are used up, and
-//! idle ones, which run when no other queue has work.
+//! Queues that do not always stand among those that share the thread: capped ones, which are throttled when their caps are used
+//! up; idle ones, which run when no other queue has work; nested ones, which share what their parents get.
 //!
 //! All of it is off the way of queues without constraints: where there are no others, a pick asks one question more.
 
-use std::cell::{Cell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
 
-use clockworker_schedulers::{Eevdf, QueueId};
+use clockworker_schedulers::{Branches, Eevdf, QueueId};
 
 use super::Core;
 use super::constraints::Place;
@@ -16,12 +16,13 @@ use super::throttled::ThrottledQueues;
 use crate::base::Process;
 use crate::queue::{Cap, QueueError};
 
-/// What an executor keeps of queues that are capped or idle.
+/// What an executor keeps of queues that are capped, idle or nested.
 pub(super) struct Aside {
     /// How many there are.
     constrained: Cell<usize>,
     pub(super) idle: IdleQueues,
     pub(super) throttled: ThrottledQueues,
+    pub(super) nested: RefCell<Branches>,
 }
 
 impl Aside {
@@ -30,10 +31,11 @@ impl Aside {
             constrained: Cell::new(0),
             idle: IdleQueues::default(),
             throttled: ThrottledQueues::new(process),
+            nested: RefCell::default(),
         }
     }
 
-    /// Whether any queue is capped or idle.
+    /// Whether any queue is capped, idle or nested.
     #[inline]
     pub(super) fn is_used(&self) -> bool {
         self.constrained.get() > 0
@@ -60,6 +62,9 @@ impl Core {
     /// Changes a queue's cap, unless the queue was removed.
     pub(crate) fn set_cap(&self, queue: &RunQueue, cap: Option<Cap>) -> Result<(), QueueError> {
         self.exists(queue)?;
+        if cap.is_some() {
+            self.may_cap(queue)?;
+        }
         if queue.constraints.cap() != cap {
             self.change_cap(queue, cap);
         }
@@ -88,13 +93,17 @@ impl Core {
         self.note_constraints();
     }
 
-    fn count_constrained(&self, before: bool, after: bool) {
+    pub(super) fn count_constrained(&self, before: bool, after: bool) {
         let others = self.aside.constrained.get() - usize::from(before);
         self.aside.constrained.set(others + usize::from(after));
     }
 
-    /// Gives an idle queue's share and request on to where it shares with others of its kind.
-    pub(super) fn reshare_idle(&self, queue: &RunQueue) {
+    /// Gives a constrained queue's share and request on to where it shares with others of its kind.
+    #[cold]
+    pub(super) fn reshare_constrained(&self, queue: &RunQueue) {
+        if queue.constraints.is_nested() {
+            self.reshare_nested(queue);
+        }
         if let Some(id) = queue.constraints.idle() {
             self.aside.idle.set_share(id, queue.share.get(), queue.request_ns.get());
         }
@@ -104,6 +113,9 @@ impl Core {
     #[cold]
     pub(super) fn forget_constrained(&self, queue: &RunQueue) {
         self.leave_place(queue);
+        if queue.constraints.is_nested() {
+            self.forget_nested(queue);
+        }
         if let Some(id) = queue.constraints.idle() {
             self.aside.idle.remove(id);
         }
@@ -113,10 +125,10 @@ impl Core {
 
     /// Notes whether the clock is to be read after each poll, which it is while a constrained queue runs or one is throttled,
     /// and how long the slice under way may last now.
-    fn note_constraints(&self) {
+    pub(super) fn note_constraints(&self) {
         let running = self.slice.running().and_then(|id| self.queue_at(id.index() as u32));
-        let constrained = running.is_some_and(|queue| queue.is_constrained());
-        self.queues.be_strict(constrained || !self.aside.throttled.is_empty());
+        let strict = running.is_some_and(|queue| queue.constraints.are_strict());
+        self.queues.be_strict(strict || !self.aside.throttled.is_empty());
         let contended = self.queues.note_runnable(&self.queues.eevdf.borrow());
         if contended { self.shorten_grant() } else { self.grant_rest() }
     }
@@ -129,19 +141,17 @@ impl Core {
     #[cold]
     pub(super) fn take_place<'a>(&'a self, queue: &RunQueue, eevdf: RefMut<'a, Eevdf>) -> RefMut<'a, Eevdf> {
         drop(eevdf);
-        let now = self.meter.look();
-        queue.constraints.with_budget(|budget| budget.begin_work(now));
+        queue.constraints.with_budget(|budget| budget.begin_work(self.meter.look()));
         self.enter_place(queue);
         self.queues.eevdf.borrow_mut()
     }
 
     /// Moves a constrained queue that has work to where it belongs.
     fn settle_place(&self, queue: &RunQueue) {
-        let now = self.meter.look();
         match queue.constraints.place() {
             // Its time has come, or it is put there anew.
             Place::Throttled => self.leave_place(queue),
-            _ => drop(queue.constraints.with_budget(|budget| budget.advance(now))),
+            _ => drop(queue.constraints.with_budget(|budget| budget.advance(self.meter.look()))),
         }
         if queue.constraints.place() != place_of(queue) {
             self.leave_place(queue);
@@ -159,7 +169,7 @@ impl Core {
                 self.queues.be_strict(true);
             }
             (Place::Idle, Some(id)) => self.aside.idle.wake(id),
-            _ => self.queues.eevdf.borrow_mut().wake(queue.id),
+            _ => self.share_thread(queue),
         }
         queue.constraints.stand(place);
     }
@@ -174,7 +184,7 @@ impl Core {
                 self.aside.throttled.remove(release.unwrap_or(now), queue.key.index);
             }
             (Place::Idle, Some(id)) => self.aside.idle.sleep(id),
-            _ => self.queues.eevdf.borrow_mut().sleep(queue.id),
+            _ => self.leave_thread(queue),
         }
         queue.constraints.stand(Place::Asleep);
     }
@@ -193,6 +203,9 @@ impl Core {
             self.charge_up_to_now();
             self.settle_place(queue);
             self.note_constraints();
+        }
+        if queue.constraints.is_nested() {
+            self.hasten_nested(queue);
         }
         queue.constraints.place() != Place::Throttled
     }
@@ -230,9 +243,10 @@ impl Core {
                 None => unreachable!("a queue that is removed is no longer throttled"),
             }
         }
-        let picked = self.queues.eevdf.borrow_mut().pick().map(|id| id.index() as u32);
+        let picked = self.aside.nested.borrow_mut().pick(&mut self.queues.eevdf.borrow_mut());
+        let picked = picked.map(|id| id.index() as u32);
         let queue = self.queue_at(picked.or_else(|| self.aside.idle.pick())?)?;
-        self.queues.be_strict(queue.is_constrained() || !self.aside.throttled.is_empty());
+        self.queues.be_strict(queue.constraints.are_strict() || !self.aside.throttled.is_empty());
         self.queues.note_runnable(&self.queues.eevdf.borrow());
         self.grant_strictly(&queue);
         Some(queue)
@@ -242,7 +256,7 @@ impl Core {
     pub(super) fn grant_strictly(&self, queue: &RunQueue) {
         let left_ns = match idle_place(queue) {
             Some(id) => self.aside.idle.left_ns(id),
-            None => self.queues.eevdf.borrow().left_ns(queue.id),
+            None => self.aside.nested.borrow().left_ns(&self.queues.eevdf.borrow(), queue.id),
         };
         let left_of_cap = queue.constraints.budget().map_or(u64::MAX, |budget| budget.left_ns());
         self.grant_until(left_ns.min(left_of_cap), self.aside.throttled.next());
@@ -255,7 +269,7 @@ impl Core {
         queue.constraints.with_budget(|budget| budget.charge(service_ns, now));
         match idle_place(queue) {
             Some(id) => self.aside.idle.charge(id, service_ns),
-            None => self.queues.eevdf.borrow_mut().charge(queue.id, service_ns),
+            None => self.charge_way_up(queue, service_ns),
         }
     }
 
@@ -275,11 +289,12 @@ impl Core {
         self.note_constraints();
     }
 
-    /// Whether a queue is to be served before an idle one that is running.
+    /// Whether a queue is to be served before one that is running, where either is idle or nested.
     #[cold]
-    pub(super) fn preempts_idle(&self, queue: &RunQueue, running: QueueId) -> bool {
+    pub(super) fn preempts_aside(&self, queue: &RunQueue, running: QueueId) -> bool {
         let Some(running) = self.queue_at(running.index() as u32) else { return false };
         match (idle_place(&running), idle_place(queue)) {
+            (None, None) => self.preempts_nested(queue, &running),
             (None, _) => false,
             (Some(running), Some(id)) => self.aside.idle.preempts(id, running),
             (Some(_), None) => !queue.is_constrained() || queue.constraints.place() == Place::Thread,
@@ -293,7 +308,7 @@ impl Core {
         let runnable = self.queues.eevdf.borrow().runnable();
         let others = match idle_place(queue) {
             Some(_) => runnable > 0 || self.aside.idle.runnable() > 1,
-            None => runnable > 1,
+            None => runnable > 1 || self.aside.nested.borrow().are_contended(),
         };
         others && self.slice.deadline() != self.aside.throttled.next()
     }

@@ -1,4 +1,4 @@
-//! [`Constraints`]: that a queue is capped, or idle, and where it stands for that.
+//! [`Constraints`]: that a queue is capped, idle or nested, and where it stands for that.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ pub(super) enum Place {
     /// It has no work.
     #[default]
     Asleep,
-    /// Among the queues that share the thread.
+    /// Among the queues that share the thread, or those that share what its parent gets.
     Thread,
     /// Among the idle queues.
     Idle,
@@ -20,15 +20,18 @@ pub(super) enum Place {
     Throttled,
 }
 
-/// What a queue has been told to keep to. A queue without a cap that is no idle one is not constrained, and pays nothing.
+/// What a queue has been told to keep to. A queue that is not capped, idle or nested is not constrained, and pays
+/// nothing.
 #[derive(Default)]
 pub(crate) struct Constraints {
-    /// Whether it is capped or idle. Read where nothing else of this is.
+    /// Whether it is capped, idle or nested. Read where nothing else of this is.
     any: Cell<bool>,
     /// Valid while it is constrained.
     place: Cell<Place>,
     /// Its id among the idle queues, if it is one.
     idle: Cell<Option<QueueId>>,
+    /// Whether it has a parent, or has had children.
+    nested: Cell<bool>,
     /// Boxed, as most queues have none.
     budget: Cell<Option<Box<Budget>>>,
     /// What caps have done that it has no more.
@@ -52,6 +55,21 @@ impl Constraints {
     /// Its id among the idle queues, if it is one.
     pub(crate) fn idle(&self) -> Option<QueueId> {
         self.idle.get()
+    }
+
+    /// Whether it has a parent, or has had children.
+    pub(super) fn is_nested(&self) -> bool {
+        self.nested.get()
+    }
+
+    /// Whether the clock is to be read after each of its polls: it is capped or idle.
+    pub(super) fn are_strict(&self) -> bool {
+        self.budget().is_some() || self.idle.get().is_some()
+    }
+
+    pub(super) fn make_nested(&self) {
+        self.nested.set(true);
+        self.any.set(true);
     }
 
     pub(super) fn make_idle(&self, id: QueueId) {
@@ -92,7 +110,7 @@ impl Constraints {
             }
             (None, None) => None,
         };
-        self.any.set(budget.is_some() || self.idle.get().is_some());
+        self.any.set(budget.is_some() || self.idle.get().is_some() || self.nested.get());
         self.budget.set(budget.map(Box::new));
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Core {
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
-    /// The queues that are capped or idle.
+    /// The queues that are capped, idle or nested.
     pub(super) aside: Aside,
     /// Which tasks lend their places to which.
     pub(super) loans: Loans,

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use clockworker_schedulers::Attributes;
 
 use super::Core;
+use super::nesting::shares_apart;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
@@ -57,7 +58,10 @@ impl Place {
         match (is_idle(here), is_idle(there)) {
             (false, true) => true,
             (true, false) => false,
-            _ => (is_capped(there) || !is_capped(here)) && here.share.get() >= there.share.get(),
+            _ => {
+                let (here_share, there_share) = shares_apart(here, there);
+                (is_capped(there) || !is_capped(here)) && here_share >= there_share
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ mod loans;
 mod lots;
 mod main_future;
 mod meter;
+mod nesting;
 mod pick;
 mod queue;
 mod queues;
@@ -39,6 +40,7 @@ mod waiting;
 mod watching;
 
 pub use group_stats::GroupStats;
+pub use nesting::MAX_DEPTH;
 pub use stats::{ExecutorStats, QueueStats};
 pub use visits::HOST_BUDGETS;
 

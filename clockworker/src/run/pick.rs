@@ -211,7 +211,7 @@ impl Core {
     /// Grants the running queue what is left of its request, from now on.
     pub(super) fn grant_rest(&self) {
         if let Some(running) = self.slice.running.get() {
-            match self.queues.are_strict().then(|| self.queue_at(running.index() as u32)).flatten() {
+            match self.aside.is_used().then(|| self.queue_at(running.index() as u32)).flatten() {
                 Some(queue) => self.grant_strictly(&queue),
                 None => self.grant(self.queues.eevdf.borrow().left_ns(running)),
             }
@@ -367,7 +367,7 @@ impl Core {
     pub(super) fn preempt_for(&self, queue: &RunQueue) {
         if let Some(running) = self.slice.running.get()
             && (self.queues.eevdf.borrow().preempts(queue.id, running)
-                || self.queues.are_strict() && self.preempts_idle(queue, running))
+                || self.aside.is_used() && self.preempts_aside(queue, running))
         {
             self.slice.preempt();
         }

@@ -9,6 +9,7 @@ use clockworker_schedulers::{Attributes, QueueId, Ready, Scheduler, Share, Task,
 
 use super::Core;
 use super::constraints::Constraints;
+use super::nesting::Nesting;
 use super::queues::ReservedQueue;
 use super::service::Service;
 use super::timing::{SliceEnd, Stride};
@@ -45,6 +46,7 @@ pub(crate) struct RunQueue {
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
     pub(crate) constraints: Constraints,
+    pub(crate) nesting: Nesting,
     /// Aborted tasks whose futures are still to be dropped, first aborted first.
     aborted: RefCell<VecDeque<Aborted>>,
     /// Whether `aborted` holds any. Read where a look at the list costs more.
@@ -87,6 +89,7 @@ impl RunQueue {
             share: Cell::new(share),
             request_ns: Cell::new(request_ns),
             constraints: Constraints::default(),
+            nesting: Nesting::default(),
             aborted: RefCell::default(),
             has_aborted: Cell::new(false),
             tombstones: Tombstones::new(),
@@ -216,7 +219,7 @@ impl RunQueue {
         self.has_aborted.get()
     }
 
-    /// Whether it is capped or idle.
+    /// Whether it is capped, idle or nested.
     #[inline]
     pub(super) fn is_constrained(&self) -> bool {
         self.constraints.any()

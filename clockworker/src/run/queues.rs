@@ -25,8 +25,10 @@ pub(super) struct Queues {
     generation: Cell<u32>,
     /// So many queues are runnable that each slice must end on time.
     contended: Cell<bool>,
-    /// How many these are: two, or none where slices must end on time in any case.
+    /// How many these are: two; one where two contend below it; none where slices must end on time in any case.
     contenders: Cell<usize>,
+    /// Whether queues of one branch contend. Read where `contenders` changes.
+    nested_contend: Cell<bool>,
     /// The sums of the counters of removed queues.
     pub(super) removed_counters: Counters,
 }
@@ -40,6 +42,7 @@ impl Default for Queues {
             generation: Cell::new(0),
             contended: Cell::new(false),
             contenders: Cell::new(CONTENDERS),
+            nested_contend: Cell::new(false),
             removed_counters: Counters::default(),
         }
     }
@@ -87,7 +90,16 @@ impl Queues {
     /// Has slices end on time also where one queue alone is runnable, or no more. To be followed by
     /// [`note_runnable`](Self::note_runnable).
     pub(super) fn be_strict(&self, strict: bool) {
-        self.contenders.set(if strict { 0 } else { CONTENDERS });
+        self.contenders.set(match strict {
+            true => 0,
+            false => CONTENDERS - usize::from(self.nested_contend.get()),
+        });
+    }
+
+    /// Notes whether queues of one branch contend. To be followed by [`note_runnable`](Self::note_runnable).
+    pub(super) fn note_nested(&self, contend: bool) {
+        self.nested_contend.set(contend);
+        self.be_strict(self.are_strict());
     }
 
     /// The sum of `of` over the queues.
@@ -193,7 +205,9 @@ impl Core {
         eevdf.set_share(queue.id, share);
         eevdf.set_request(queue.id, request_ns);
         drop(eevdf);
-        self.reshare_idle(queue);
+        if queue.is_constrained() {
+            self.reshare_constrained(queue);
+        }
         self.shorten_grant();
         Ok(())
     }
@@ -255,11 +269,14 @@ impl Core {
         Ok(())
     }
 
-    /// Stops a queue from taking tasks. It is removed once its last task has finished.
+    /// Stops a queue, and those below it, from taking tasks. It is removed once its last task and child is gone.
     pub(crate) fn close_queue(&self, queue: &RunQueue) {
         if !queue.closed.replace(true) {
             self.shared.close_name(&queue.name.borrow());
             self.dismiss_waiters(queue);
+            if queue.nesting.has_children() {
+                self.close_children(queue);
+            }
             self.remove_if_done(queue);
         }
     }
@@ -269,7 +286,7 @@ impl Core {
         if !queue.closed.get() || queue.live.get() > 0 || self.slice.running() == Some(queue.id) {
             return;
         }
-        if queue.removed.replace(true) {
+        if queue.nesting.has_children() || queue.removed.replace(true) {
             return;
         }
         self.collect_refused(&queue.name.borrow());
@@ -286,6 +303,7 @@ impl Core {
         // The last reference to the queue may be in the table, with its scheduler, whose drop is user code.
         drop_quietly(entry);
         queue.drop_scheduler();
+        self.leave_parent(queue);
         queue.awaits_end.wake_all();
     }
 }

@@ -15,6 +15,8 @@ use crate::queue::{Counters, PolicyFault};
 pub struct QueueStats {
     /// The queue's name.
     pub name: String,
+    /// Its parent's name, if it has one.
+    pub parent: Option<String>,
     /// Its share of the CPU, relative to the other queues' shares.
     pub share: u32,
     /// The service it asks for at a time.
@@ -27,6 +29,9 @@ pub struct QueueStats {
     pub polls: u64,
     /// Time its slices took: polls and drops of its tasks, and the executor's work around them.
     pub busy: Duration,
+    /// Time of its branch: `busy`, and that of the queues below it, those that are gone included. What its share and those of
+    /// its siblings divide.
+    pub branch_busy: Duration,
     /// Slices it got.
     pub slices: u64,
     /// Slices that ended later than granted while other queues had work, whatever ended them: polls cannot be cut short.
@@ -193,12 +198,14 @@ impl Core {
         let capped = queue.constraints.counts(|| self.meter.look());
         QueueStats {
             name: queue.name(),
+            parent: queue.nesting.parent().map(|parent| parent.name()),
             share: queue.share.get().get(),
             request: Duration::from_nanos(queue.request_ns.get()),
             ready: queue.ready.get(),
             live: queue.live.get(),
             polls: counters.polls.get(),
             busy: Duration::from_nanos(counters.busy_ns.get() + pending),
+            branch_busy: Duration::from_nanos(counters.busy_ns.get() + pending + queue.nesting.below_ns()),
             slices: counters.slices.get(),
             overruns: counters.overruns.get(),
             overrun_time: Duration::from_nanos(counters.overrun_ns.get()),

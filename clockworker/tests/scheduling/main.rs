@@ -27,6 +27,7 @@ mod groups;
 mod idle;
 mod lending;
 mod lifetimes;
+mod nested;
 mod preemption;
 mod queues;
 mod readings;

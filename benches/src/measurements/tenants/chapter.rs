@@ -1,12 +1,14 @@
 //! What `tenants` says.
 
+use clockworker_terminal::table::Column;
+
 use super::flood::{self, ADDED_POLLS, ALONE, ALONE_WOKEN, BESIDE, BESIDE_WOKEN, FLOOD_CPU};
 use super::options::Scene;
 use super::{Shape, Tenants, arrivals, shares, turns};
 use crate::harness::report::{Arm, Cell, Report, again};
 use crate::numbers::{NOTHING, compared, grouped, three_digits};
 use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Column, Section, Table};
+use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
 use crate::stats::conclusion::Interval;
 use crate::stats::{self, Estimate};

@@ -1,0 +1,184 @@
+//! Nested queues: which queue is whose child, and what the branches of a tree of queues are told of their work.
+//!
+//! A nested queue stands on the thread by its branch: [`Branches`](clockworker_schedulers::Branches) goes the way up and down.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use clockworker_schedulers::Share;
+
+use super::Core;
+use super::constraints::Place;
+use super::queue::RunQueue;
+use crate::queue::QueueError;
+use crate::task::QueueKey;
+
+/// The most queues that may be above a queue.
+pub const MAX_DEPTH: usize = 8;
+
+/// A queue's place in the tree of queues.
+#[derive(Default)]
+pub(crate) struct Nesting {
+    parent: OnceCell<Rc<RunQueue>>,
+    /// Children that are not gone.
+    children: Cell<usize>,
+    /// Time billed to the queues below, those that are gone included.
+    below_ns: Cell<u64>,
+}
+
+impl Nesting {
+    pub(crate) fn parent(&self) -> Option<&Rc<RunQueue>> {
+        self.parent.get()
+    }
+
+    pub(super) fn has_children(&self) -> bool {
+        self.children.get() > 0
+    }
+
+    /// Time billed to the queues below.
+    pub(super) fn below_ns(&self) -> u64 {
+        self.below_ns.get()
+    }
+}
+
+/// The queues above a queue, its parent first.
+fn above(queue: &RunQueue) -> impl Iterator<Item = &Rc<RunQueue>> {
+    std::iter::successors(queue.nesting.parent(), |queue| queue.nesting.parent())
+}
+
+/// The shares of two queues where their ways to the thread part: those of the branches in which they are. A queue's own tasks
+/// have the default share beside its children.
+pub(super) fn shares_apart(one: &RunQueue, other: &RunQueue) -> (Share, Share) {
+    let way = |queue| {
+        let mut way: Vec<(QueueKey, Share)> =
+            above(queue).map(|queue| (queue.key, queue.share.get())).collect();
+        way.reverse();
+        way.push((queue.key, queue.share.get()));
+        way
+    };
+    let (one, other) = (way(one), way(other));
+    let common = one.iter().zip(&other).take_while(|((one, _), (other, _))| one == other).count();
+    let share = |way: &[(QueueKey, Share)]| way.get(common).map_or(Share::default(), |&(_, share)| share);
+    (share(&one), share(&other))
+}
+
+// ---- The tree
+
+impl Core {
+    /// Whether the queue may have one more child.
+    pub(crate) fn may_nest(&self, parent: &RunQueue, is_idle: bool) -> Result<(), QueueError> {
+        if parent.closed.get() {
+            return Err(QueueError::parent_closed(&parent.name()));
+        }
+        self.exists(parent)?;
+        if is_idle || parent.constraints.idle().is_some() {
+            return Err(QueueError::idle_nested());
+        }
+        if parent.constraints.cap().is_some() {
+            return Err(QueueError::capped_parent(&parent.name()));
+        }
+        if above(parent).count() >= MAX_DEPTH {
+            return Err(QueueError::too_deep(MAX_DEPTH));
+        }
+        Ok(())
+    }
+
+    /// Whether the queue may have a cap.
+    pub(super) fn may_cap(&self, queue: &RunQueue) -> Result<(), QueueError> {
+        match queue.nesting.has_children() {
+            true => Err(QueueError::capped_parent(&queue.name())),
+            false => Ok(()),
+        }
+    }
+
+    /// Moves a new queue below its parent.
+    pub(crate) fn nest(&self, parent: &Rc<RunQueue>, queue: &RunQueue) {
+        // The time up to now was served before the parent's own tasks had a child beside them.
+        self.charge_up_to_now();
+        for nested in [parent, queue] {
+            if !nested.is_constrained() {
+                let works = nested.runnable.get();
+                nested.constraints.stand(if works { Place::Thread } else { Place::Asleep });
+                self.count_constrained(false, true);
+            }
+            nested.constraints.make_nested();
+        }
+        self.aside.nested.borrow_mut().add(&mut self.queues.eevdf.borrow_mut(), parent.id, queue.id);
+        let _ = queue.nesting.parent.set(Rc::clone(parent));
+        parent.nesting.children.set(parent.nesting.children.get() + 1);
+        self.note_constraints();
+    }
+
+    /// The children of a queue that are not gone, in the order in which they were created.
+    pub(crate) fn children(&self, parent: &RunQueue) -> Vec<Rc<RunQueue>> {
+        let mut children = self.all_queues();
+        children.retain(|queue| queue.nesting.parent().is_some_and(|its| its.key == parent.key));
+        children.sort_by_key(|queue| queue.key.generation);
+        children
+    }
+
+    /// Closes the children of a queue, and so those below them.
+    #[cold]
+    pub(super) fn close_children(&self, parent: &RunQueue) {
+        self.children(parent).iter().for_each(|child| self.close_queue(child));
+    }
+
+    /// Forgets a nested queue that is removed.
+    pub(super) fn forget_nested(&self, queue: &RunQueue) {
+        self.aside.nested.borrow_mut().remove(&mut self.queues.eevdf.borrow_mut(), queue.id);
+        self.note_branches();
+    }
+
+    /// Counts a child that is gone, and removes its parent with it if that is closed and has nothing left.
+    pub(super) fn leave_parent(&self, queue: &RunQueue) {
+        if let Some(parent) = queue.nesting.parent() {
+            parent.nesting.children.set(parent.nesting.children.get() - 1);
+            self.remove_if_done(parent);
+        }
+    }
+
+    /// Gives a nested queue's share and request on to its branch.
+    pub(super) fn reshare_nested(&self, queue: &RunQueue) {
+        let (mut branches, mut root) = (self.aside.nested.borrow_mut(), self.queues.eevdf.borrow_mut());
+        branches.set_share(&mut root, queue.id, queue.share.get());
+        branches.set_request(&mut root, queue.id, queue.request_ns.get());
+    }
+}
+
+// ---- Its work
+
+impl Core {
+    /// Has a queue share the thread, or what its parent gets.
+    pub(super) fn share_thread(&self, queue: &RunQueue) {
+        self.aside.nested.borrow_mut().wake(&mut self.queues.eevdf.borrow_mut(), queue.id);
+        self.note_branches();
+    }
+
+    /// The contrary of [`share_thread`](Core::share_thread).
+    pub(super) fn leave_thread(&self, queue: &RunQueue) {
+        self.aside.nested.borrow_mut().sleep(&mut self.queues.eevdf.borrow_mut(), queue.id);
+        self.note_branches();
+    }
+
+    fn note_branches(&self) {
+        self.queues.note_nested(self.aside.nested.borrow().are_contended());
+    }
+
+    /// Charges a queue, and those above it.
+    pub(super) fn charge_way_up(&self, queue: &RunQueue, service_ns: u64) {
+        for queue in above(queue) {
+            queue.nesting.below_ns.set(queue.nesting.below_ns.get() + service_ns);
+        }
+        self.aside.nested.borrow_mut().charge(&mut self.queues.eevdf.borrow_mut(), queue.id, service_ns);
+    }
+
+    /// Whether a queue that shares the thread is to be served before one that does and is running.
+    pub(super) fn preempts_nested(&self, queue: &RunQueue, running: &RunQueue) -> bool {
+        self.aside.nested.borrow().preempts(&self.queues.eevdf.borrow(), queue.id, running.id)
+    }
+
+    /// Brings the virtual deadlines of a nested queue with futures to drop near, and those of the queues above it.
+    pub(super) fn hasten_nested(&self, queue: &RunQueue) {
+        self.aside.nested.borrow_mut().hasten(&mut self.queues.eevdf.borrow_mut(), queue.id);
+    }
+}

@@ -1,0 +1,8 @@
+//! Queues below queues.
+
+mod bound;
+mod calls;
+#[cfg(feature = "laws")]
+mod oracle;
+mod shares;
+mod support;
