@@ -1,0 +1,90 @@
+//! What a queue may have at most: tasks, delay, CPU time.
+
+use super::Queue;
+use crate::queue::{Cap, LoadShedding, QueueError};
+
+impl Queue {
+    /// The most live tasks that the queue takes, if there is a limit.
+    pub fn max_live(&self) -> Option<usize> {
+        self.inner.limits.get().live
+    }
+
+    /// The most ready tasks that the queue takes, if there is a limit.
+    pub fn max_ready(&self) -> Option<usize> {
+        self.inner.limits.get().ready
+    }
+
+    /// The most live tasks that the queue takes of each group, if there is a limit.
+    pub fn max_live_per_group(&self) -> Option<usize> {
+        self.inner.limits.get().live_per_group
+    }
+
+    /// Changes the most live tasks that the queue takes; `None` lifts the limit. See
+    /// [`QueueBuilder::max_live`](crate::QueueBuilder::max_live).
+    ///
+    /// If it has more already, they stay, and it is full until it has fewer. If there is more room now, those who
+    /// [wait](Queue::spawn_when_room) for it are woken before this returns, which takes O(log n) steps for each of them.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is out of range, or the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_max_live(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.live = most)
+    }
+
+    /// Changes the most ready tasks that the queue takes; `None` lifts the limit. See
+    /// [`QueueBuilder::max_ready`](crate::QueueBuilder::max_ready).
+    ///
+    /// # Errors
+    ///
+    /// As [`set_max_live`](Queue::set_max_live).
+    pub fn set_max_ready(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.ready = most)
+    }
+
+    /// Changes the most live tasks that the queue takes of each group; `None` lifts the limit. See
+    /// [`QueueBuilder::max_live_per_group`](crate::QueueBuilder::max_live_per_group). Takes O(n) steps for n that wait in full
+    /// groups.
+    ///
+    /// # Errors
+    ///
+    /// As [`set_max_live`](Queue::set_max_live).
+    pub fn set_max_live_per_group(&self, most: Option<usize>) -> Result<(), QueueError> {
+        self.core.change_limits(&self.inner, |limits| limits.live_per_group = most)
+    }
+
+    /// How the queue sheds load, if it does.
+    pub fn load_shedding(&self) -> Option<LoadShedding> {
+        self.inner.load_shedding()
+    }
+
+    /// Changes how the queue sheds load, also while it runs; `None` has it take tasks however long they wait.
+    ///
+    /// Other settings begin anew: the queue is not overloaded before an interval is over. Those who
+    /// [wait](Queue::spawn_when_room) for room are woken, if there is any now, before this returns. Setting the same again
+    /// changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share).
+    pub fn set_load_shedding(&self, settings: Option<LoadShedding>) -> Result<(), QueueError> {
+        self.core.change_load_shedding(&self.inner, settings)
+    }
+
+    /// The most CPU time that the queue may have, if it is capped.
+    pub fn cap(&self) -> Option<Cap> {
+        self.inner.constraints.cap()
+    }
+
+    /// Changes the most CPU time that the queue may have, also while it runs or is throttled; `None` takes the cap away.
+    ///
+    /// What the queue has used in the period under way stays used. The period goes on, unless periods are to be of another
+    /// length: then the first begins now. Setting the same cap again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the queue is gone, as in [`set_share`](Queue::set_share), or has children: those may be capped.
+    pub fn set_cap(&self, cap: Option<Cap>) -> Result<(), QueueError> {
+        self.core.set_cap(&self.inner, cap)
+    }
+}
