@@ -85,7 +85,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the queue is full, [overloaded](LoadShedding) or closed, or its executor has stopped. The queue is full if it has as many tasks as
+    /// If the queue is full, [overloaded](crate::LoadShedding) or closed, or its executor has stopped. The queue is full if it has as many tasks as
     /// [`set_max_live`](Queue::set_max_live) or [`set_max_ready`](Queue::set_max_ready) allows, or if others
     /// [wait for room](Queue::spawn_when_room).
     ///

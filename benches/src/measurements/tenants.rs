@@ -1,9 +1,9 @@
 //! The command `tenants`: what each of many tenants gets of a thread, under every policy and on LocalSet.
 //!
-//! - `flood`: [ten quiet tenants](flood), alone and beside one that has a thousand tasks.
-//! - `arrivals`: [jobs as they arrive](arrivals), of 10 to 100,000 tenants.
-//! - `history` and `visitor`: tenants that [always have work](turns), of which one was alone for long, or one comes and goes.
-//! - `shares` and `cap`: [queues](shares) that always have work.
+//! - `flood`: ten quiet tenants, alone and beside one that has a thousand tasks.
+//! - `arrivals`: jobs as they arrive, of 10 to 100,000 tenants.
+//! - `history` and `visitor`: tenants that always have work, of which one was alone for long, or one comes and goes.
+//! - `shares` and `cap`: queues that always have work.
 //!
 //! In a round every arm has the same work, and the next round has other work. The scenes but `arrivals` are in real time: with
 //! another program on the core they say nothing.
