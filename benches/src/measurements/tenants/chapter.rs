@@ -58,13 +58,12 @@ fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
     let Some(fair) = cell.arm("fair_groups") else { return Vec::new() };
     let topic =
         format!("Quiet tenants beside one of {} busy tasks, FairGroups", grouped(flood::TASKS as u64));
-    let line = |side, label: &str, value: Option<Estimate>| {
+    let line = |label: &str, value: Option<Estimate>| {
         let kind = Some(Interval::Confidence95);
-        Some(Headline::ratio(side, (topic.as_str(), label), &value?, kind, Better::Less, "tenants"))
+        Some(Headline::ratio(Side::Gain, (topic.as_str(), label), &value?, kind, Better::Less, "tenants"))
     };
     let alone = stats::estimated_by_seed(fair.samples(flood::P99_BY_ALONE), seed);
-    let lines =
-        [line(Side::Gain, "p99 ÷ LocalSet’s", fair.ratio(P99)), line(Side::Cost, "p99 ÷ alone", alone)];
+    let lines = [line("p99 ÷ LocalSet’s", fair.ratio(P99)), line("p99 ÷ alone", alone)];
     lines.into_iter().flatten().collect()
 }
 
