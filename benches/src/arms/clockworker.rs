@@ -110,6 +110,10 @@ impl ManyQueues {
         Clockworker { executor, lanes }
     }
 
+    pub fn of(executor: Executor, queues: Vec<Queue>) -> Self {
+        Clockworker { executor, lanes: queues }
+    }
+
     pub fn turns(&self) -> u64 {
         self.executor.stats().slices
     }

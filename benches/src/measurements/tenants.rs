@@ -29,6 +29,7 @@ use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 
 use options::{Options, Scene};
+use shares::Layout;
 
 pub(crate) struct Tenants;
 
@@ -110,7 +111,9 @@ const BARS: &[Wanted] = &[
         .be(Bar::AtMost(1.0)),
     Wanted::new(Scene::History, "fair_groups", turns::NEWCOMER, "part of who comes")
         .be(Bar::Within(0.49, 0.51)),
-    Wanted::new(Scene::Shares, shares::FLAT.0, shares::SHARE_ERROR, "furthest from its share")
+    Wanted::new(Scene::Shares, Layout::Flat.key(), shares::SHARE_ERROR, "furthest from its share")
         .be(Bar::AtMost(0.01)),
-    Wanted::new(Scene::Cap, shares::FLAT.0, shares::CAP_ERROR, "off the cap").be(Bar::AtMost(0.01)),
+    Wanted::new(Scene::Shares, Layout::Nested.key(), shares::SHARE_ERROR, "furthest from its share")
+        .be(Bar::AtMost(0.01)),
+    Wanted::new(Scene::Cap, Layout::Flat.key(), shares::CAP_ERROR, "off the cap").be(Bar::AtMost(0.01)),
 ];

@@ -7,7 +7,7 @@ use super::arm::{Arm, FIRST};
 use super::arrivals::{Arrivals, Tenancy};
 use super::flood::{self, Flood};
 use super::options::{Options, Scene};
-use super::shares::{self, FLAT, SHARES};
+use super::shares::{self, Layout, SHARES};
 use super::turns::{self, History, Visitor};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
@@ -19,11 +19,10 @@ use crate::numbers::grouped;
 /// What is measured in the same rounds.
 pub(super) struct Part {
     cell: Cell<Shape>,
-    arms: Vec<Arm>,
     /// How long a sample takes.
     takes: Duration,
-    /// Takes a sample of an arm in a round. Of queues there is one arm, which is none of these.
-    take: Box<dyn Fn(Option<Arm>, u64) -> Sample>,
+    /// Takes a sample of the arm of that number in a round.
+    take: Box<dyn Fn(usize, u64) -> Sample>,
 }
 
 impl Experiment<Shape> for Part {
@@ -32,7 +31,7 @@ impl Experiment<Shape> for Part {
     }
 
     fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        Ok((self.take)(self.arms.get(window.arm).copied(), window.round))
+        Ok((self.take)(window.arm, window.round))
     }
 
     fn rounds(&self) -> Rounds {
@@ -70,16 +69,23 @@ fn of_tenants(
 ) -> Part {
     let own = options.arms(shape.scene);
     let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
-    let take = Box::new(move |arm: Option<Arm>, round| take(arm.expect("each has its arm"), round));
+    let take = Box::new(move |arm: usize, round| take(own[arm], round));
     let cell = Cell::new(title, shape, named);
     let cell = if cell.shape.scene == Scene::Flood { cell } else { cell.with_range() };
-    Part { cell, arms: own, takes, take }
+    Part { cell, takes, take }
 }
 
-fn of_queues(title: String, shape: Shape, window: Duration, take: impl Fn() -> Sample + 'static) -> Part {
-    let named = arms([(FLAT.0.to_owned(), FLAT.1.to_owned())]);
-    let take = Box::new(move |_, _| take());
-    Part { cell: Cell::new(title, shape, named).with_range(), arms: Vec::new(), takes: window, take }
+/// A part of queues.
+fn of_queues(
+    title: String,
+    shape: Shape,
+    layouts: &'static [Layout],
+    takes: Duration,
+    take: impl Fn(Layout) -> Sample + 'static,
+) -> Part {
+    let named = arms(layouts.iter().map(|layout| (layout.key().to_owned(), layout.key().to_owned())));
+    let cell = Cell::new(title, shape, named).with_range();
+    Part { cell, takes, take: Box::new(move |arm, _| take(layouts[arm])) }
 }
 
 fn flooded(options: &Options) -> Part {
@@ -129,9 +135,8 @@ fn sharing(shares: &'static [u32], options: &Options) -> Part {
     let window = options.window(1_000);
     let named: Vec<String> = shares.iter().map(u32::to_string).collect();
     let title = format!("Shares {}", named.join(":"));
-    of_queues(title, Shape::new(Scene::Shares, shares.len(), window), window, move || {
-        shares::flat(shares, window)
-    })
+    let shape = Shape::new(Scene::Shares, shares.len(), window);
+    of_queues(title, shape, &Layout::ALL, window, move |layout| shares::shared(layout, shares, window))
 }
 
 fn capping(is_beside: bool, options: &Options) -> Part {
@@ -139,5 +144,5 @@ fn capping(is_beside: bool, options: &Options) -> Part {
     let where_it_is = if is_beside { "beside another queue" } else { "alone" };
     let title = format!("A cap of {} %, {where_it_is}", shares::CAPPED_PERCENT);
     let shape = Shape::new(Scene::Cap, 1 + usize::from(is_beside), window);
-    of_queues(title, shape, window, move || shares::capped(is_beside, window))
+    of_queues(title, shape, &[Layout::Flat], window, move |_| shares::capped(is_beside, window))
 }
