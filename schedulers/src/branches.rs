@@ -337,14 +337,11 @@ impl Branches {
     }
 
     /// Has a queue's own tasks served soon, unless they or a branch above are in debt: cuts each present request on the way to
-    /// the root down to 1 ns, which brings the virtual deadline near. The next is as long as ever.
+    /// the root down to next to nothing, which brings the virtual deadline near. The next is as long as ever.
     pub fn hasten(&mut self, root: &mut Eevdf, queue: QueueId) {
         let mut next = Some(self.leaf(queue));
         while let Some((at, id)) = next {
-            let eevdf = self.at_mut(at, root);
-            let request_ns = eevdf.request_ns(id);
-            eevdf.set_request(id, 1);
-            eevdf.set_request(id, request_ns);
+            self.at_mut(at, root).hasten(id);
             next = self.above((at, id));
         }
     }

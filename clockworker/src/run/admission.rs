@@ -6,12 +6,12 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use clockworker_schedulers::{Attributes, Ready};
+use clockworker_schedulers::{Attributes, Ready, Task};
 
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use crate::queue::NO_GROUP;
+use crate::queue::{GroupIndex, NO_GROUP};
 use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, Placement, RecordKey, Refused, WokenList};
 
 /// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
@@ -267,26 +267,20 @@ impl Core {
             return;
         };
         self.make_runnable(queue);
-        let assign = |key| {
+        let group = placement.as_ref().and_then(|placement| open_group(queue, placement)).unwrap_or(NO_GROUP);
+        let task = queue.insert(group, |key| {
             task.assign_record(key);
             task
-        };
+        });
         match placement {
-            None => queue.push(queue.insert(NO_GROUP, assign), Ready::Spawned),
-            Some(placement) => self.admit_placed(queue, placement, assign),
+            None => queue.push(task, Ready::Spawned),
+            Some(placement) => self.push_placed(queue, group, task, &placement),
         }
     }
 
-    /// Adds a task where it belongs: opens its group, unless that is open, and sets its deadline.
+    /// Hands a task to its scheduler with what was said of it. Its deadline counts from now.
     #[cold]
-    fn admit_placed(
-        &self,
-        queue: &RunQueue,
-        placement: Placement,
-        assign: impl FnOnce(RecordKey) -> LiveTask,
-    ) {
-        let group = placement.group.map_or(NO_GROUP, |key| queue.open_group(key, Attributes::new()));
-        let task = queue.insert(group, assign);
+    fn push_placed(&self, queue: &RunQueue, group: GroupIndex, task: Task, placement: &Placement) {
         // From now on the task holds the group.
         queue.release_group(group);
         queue.push_spawned(task, &placement.request.attributes(|| self.meter.look()));
@@ -300,4 +294,10 @@ impl Core {
             self.make_runnable(queue);
         }
     }
+}
+
+/// Opens the group that the task is to be in, unless that is open, and holds it.
+#[cold]
+fn open_group(queue: &RunQueue, placement: &Placement) -> Option<GroupIndex> {
+    placement.group.map(|key| queue.open_group(key, Attributes::new()))
 }

@@ -317,12 +317,27 @@ impl Eevdf {
         if self.state(id) == State::Vacant {
             return;
         }
+        let request_ns = request_ns.clamp(1, MAX_NS);
         let entry = &mut self.entries[id.index()];
-        entry.request_ns = request_ns.clamp(1, MAX_NS);
-        if entry.left_ns <= entry.request_ns {
-            return;
+        entry.request_ns = request_ns;
+        if entry.left_ns > request_ns {
+            self.cut_request(id, request_ns);
         }
-        entry.start_request();
+    }
+
+    /// Has a queue served soon, unless it is in debt: cuts what is left of its present request down to next to nothing, which
+    /// brings its virtual deadline near. Its next request is as long as before.
+    pub fn hasten(&mut self, id: QueueId) {
+        const NEXT_TO_NOTHING_NS: u64 = 1;
+        if self.state(id) != State::Vacant && self.entries[id.index()].left_ns > NEXT_TO_NOTHING_NS {
+            self.cut_request(id, NEXT_TO_NOTHING_NS);
+        }
+    }
+
+    fn cut_request(&mut self, id: QueueId, left_ns: u64) {
+        let entry = &mut self.entries[id.index()];
+        entry.left_ns = left_ns;
+        entry.set_deadline();
         if entry.state == State::Runnable && self.order.eligible.is_taken(entry.seat()) {
             self.order.put(id, entry, true);
         }
