@@ -228,7 +228,7 @@ const SCENES: [(&str, usize, usize); 6] = [
     ("arrivals", 4, 9),
     ("history", 1, 9),
     ("visitor", 1, 9),
-    ("shares", 3, 1),
+    ("shares", 3, 2),
     ("cap", 2, 1),
 ];
 
@@ -256,7 +256,7 @@ fn quick_tenants_have_every_scene_under_every_policy() {
     assert_eq!(arms(&cells[0])[..2], ["local_set", "local_set_again"]);
     assert!(flooded.iter().all(|arm| samples(arm, "p99_by_alone").iter().all(|&ratio| ratio > 0.0)));
     assert!(cells[1..5].iter().all(|cell| count(cell, "greatest_ns") > 0));
-    assert_eq!(list(&report, "bars").len(), 10, "{}", report["bars"]);
+    assert_eq!(list(&report, "bars").len(), 13, "{}", report["bars"]);
 }
 
 #[test]
