@@ -1,9 +1,9 @@
 //! Everything that a service does with tenants' queues, in any order and from anywhere: queues that come, nest, change and go,
-//! tasks that lend, fail, abort each other and spawn, also while they are dropped. Whatever it was, all that was spawned ends
-//! once, every handle is answered, and the executor leaves nothing behind.
+//! tasks that lend, fail, abort each other and spawn, also while they are dropped. Whatever it was, all that is ready is polled, all
+//! that was spawned ends once, every handle is answered, and the executor leaves nothing behind.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::Poll;
@@ -22,6 +22,8 @@ use clockworker_testing::random::Random;
 const PROGRAMS: u64 = 300;
 /// Polls of the future that the executor runs, each of which does up to three things.
 const STEPS: u32 = 300;
+/// In which all that is ready is served, also by a queue that has a hundredth of the time.
+const MOST_TURNS: u32 = 10_000;
 /// How deep tasks and drops spawn.
 const DEPTH: u32 = 3;
 /// Queues are given these many names, so that some are taken.
@@ -246,20 +248,13 @@ impl World {
             }
             3 | 4 => {
                 if let Some(join) = self.take_join() {
-                    drop(join.lending().await);
+                    self.lend(join).await;
                 }
             }
             5 if depth > 0 => self.keep(spawn_local(self.task(depth - 1))),
             6 if depth > 0 => {
-                // Lends its place, and takes it back.
-                let mut lending = spawn_local(self.task(depth - 1)).lending();
-                let is_done =
-                    std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut lending).poll(cx).is_ready()));
-                if !is_done.await {
-                    yield_now().await;
-                    if self.once_in(2) {
-                        drop(lending.await);
-                    }
+                if let Some(queue) = some_of(&self.queues, &self.random) {
+                    self.lend(queue.spawn(self.task(depth - 1))).await;
                 }
             }
             7 => some_of(&self.aborts, &self.random).iter().for_each(AbortHandle::abort),
@@ -276,6 +271,18 @@ impl World {
                 }
             }
             _ => self.act(depth.saturating_sub(1)),
+        }
+    }
+
+    /// Lends a task the place of the calling one, until that is done, or takes it back before.
+    async fn lend(&self, join: JoinHandle<()>) {
+        let mut lending = join.lending();
+        let is_done = poll_fn(|cx| Poll::Ready(Pin::new(&mut lending).poll(cx).is_ready())).await;
+        for _ in 0..self.below(4) {
+            yield_now().await;
+        }
+        if !is_done && self.once_in(2) {
+            drop(lending.await);
         }
     }
 }
@@ -300,6 +307,17 @@ fn program(seed: u64) {
             (0..world.below(4)).for_each(|_| world.act(DEPTH));
             yield_now().await;
         }
+    });
+    // Nothing is added any more, so what is ready is polled, and tasks are left that wait for one another.
+    executor.block_on(async {
+        for _ in 0..MOST_TURNS {
+            if executor.stats().ready == 0 {
+                return;
+            }
+            clock.advance(micros(1_000));
+            yield_now().await;
+        }
+        panic!("some are ready for ever: {:?}", executor.stats());
     });
     let stats = executor.stats();
     let ended = stats.completed + stats.cancelled + stats.panicked;
