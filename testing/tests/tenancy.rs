@@ -19,6 +19,7 @@ use clockworker_testing::policy::Policy;
 use clockworker_testing::quiet;
 use clockworker_testing::random::Random;
 
+/// How many programs, unless the environment says otherwise.
 const PROGRAMS: u64 = 300;
 /// Polls of the future that the executor runs, each of which does up to three things.
 const STEPS: u32 = 300;
@@ -343,7 +344,9 @@ fn program(seed: u64) {
 #[test]
 fn whatever_tenants_do_everything_ends_once() {
     quiet::install();
-    for seed in 0..PROGRAMS {
+    let programs =
+        std::env::var("PROGRAMS").map_or(PROGRAMS, |number| number.parse().expect("`PROGRAMS` is a number"));
+    for seed in 0..programs {
         let run = std::panic::catch_unwind(|| program(seed));
         assert!(run.is_ok() && quiet::unmeant() == 0, "the program of seed {seed}");
     }
