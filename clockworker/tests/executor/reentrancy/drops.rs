@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
+use std::thread;
 
 use clockworker::{JoinHandle, spawn_local, yield_now};
 
@@ -158,8 +159,9 @@ fn futures_cancelled_by_a_shutdown_may_use_everything_and_are_refused() {
 #[test]
 fn spawning_in_the_drop_of_a_future_of_a_dropped_executor_ends() {
     // Each future spawns another one like it when it goes. That is refused inside the drop of the one before, so each is
-    // deeper in the stack: by some 2.4 KiB in a debug build, where a test has 2 MiB.
-    const FUTURES: u32 = 300;
+    // deeper in the stack: by some 2.4 KiB in a debug build, which with some layouts is more than a test's 2 MiB in all.
+    const FUTURES: u32 = 1_000;
+    const STACK: usize = 8 << 20;
     fn respawn(depth: Rc<Cell<u32>>, spawned: Rc<RefCell<Vec<JoinHandle<()>>>>) -> impl Future<Output = ()> {
         hold(OnDrop::new(move || {
             depth.set(depth.get() + 1);
@@ -170,14 +172,17 @@ fn spawning_in_the_drop_of_a_future_of_a_dropped_executor_ends() {
             }
         }))
     }
-    let (depth, spawned) = (Rc::default(), Rc::default());
-    let ex = untimed();
-    ex.spawn(respawn(Rc::clone(&depth), Rc::clone(&spawned)));
-    settle(&ex);
-    drop(ex);
-    assert_eq!(depth.get(), FUTURES, "what is refused is dropped at once, and that is all");
-    let refused = spawned.take().into_iter().all(|task| output(task).unwrap_err().is_refused());
-    assert!(refused);
+    let test = || {
+        let (depth, spawned) = (Rc::default(), Rc::default());
+        let ex = untimed();
+        ex.spawn(respawn(Rc::clone(&depth), Rc::clone(&spawned)));
+        settle(&ex);
+        drop(ex);
+        assert_eq!(depth.get(), FUTURES, "what is refused is dropped at once, and that is all");
+        let refused = spawned.take().into_iter().all(|task| output(task).unwrap_err().is_refused());
+        assert!(refused);
+    };
+    thread::Builder::new().stack_size(STACK).spawn(test).unwrap().join().unwrap();
 }
 
 #[test]
