@@ -156,6 +156,24 @@ fn a_shorter_request_counts_at_once() {
 }
 
 #[test]
+fn a_hastened_queue_comes_next_and_asks_for_as_much_as_before_from_then_on() {
+    let mut eevdf = Eevdf::new();
+    let (id, other) = (eevdf.add(share(1), 100 * MS), eevdf.add(share(1), MS));
+    eevdf.wake(id);
+    eevdf.wake(other);
+    assert_eq!(eevdf.pick(), Some(other));
+    eevdf.hasten(id);
+    assert_eq!((eevdf.left_ns(id), eevdf.request_ns(id)), (1, 100 * MS));
+    assert_eq!(eevdf.pick(), Some(id), "its deadline came nearer");
+    eevdf.charge(id, 1);
+    assert_eq!(eevdf.left_ns(id), 100 * MS);
+    // In debt it is not eligible, however near its deadline is.
+    eevdf.charge(id, MS);
+    eevdf.hasten(id);
+    assert_eq!(eevdf.pick(), Some(other));
+}
+
+#[test]
 fn a_thousand_queues_get_their_shares() {
     let mut eevdf = Eevdf::new();
     let ids: Vec<QueueId> = (0..1_000).map(|n| eevdf.add(share(1 + n % 4), 10 * US)).collect();
