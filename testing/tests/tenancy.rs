@@ -1,6 +1,6 @@
 //! Everything that a service does with tenants' queues, in any order and from anywhere: queues that come, nest, change and go,
 //! tasks that lend, fail, abort each other and spawn, also while they are dropped. Whatever it was, all that is ready is polled, all
-//! that was spawned ends once, every handle is answered, and the executor leaves nothing behind.
+//! that was spawned ends once, every handle is answered, and no future is left.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};

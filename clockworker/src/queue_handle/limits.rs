@@ -22,8 +22,8 @@ impl Queue {
     /// Changes the most live tasks that the queue takes; `None` lifts the limit. See
     /// [`QueueBuilder::max_live`](crate::QueueBuilder::max_live).
     ///
-    /// If it has more already, they stay, and it is full until it has fewer. If there is more room now, those who
-    /// [wait](Queue::spawn_when_room) for it are woken before this returns, which takes O(log n) steps for each of them.
+    /// If it has more already, they stay, and it is full until it has fewer. If there is more room now, the callers that wait in
+    /// [`spawn_when_room`](Queue::spawn_when_room) are woken before this returns, which takes O(log n) steps for each of them.
     ///
     /// # Errors
     ///
@@ -60,9 +60,9 @@ impl Queue {
 
     /// Changes how the queue sheds load, also while it runs; `None` has it take tasks however long they wait.
     ///
-    /// Other settings begin anew: the queue is not overloaded before an interval is over. Those who
-    /// [wait](Queue::spawn_when_room) for room are woken, if there is any now, before this returns. Setting the same again
-    /// changes nothing.
+    /// Other settings begin anew: the queue is not overloaded before an interval is over. If there is room now, the callers
+    /// that wait in [`spawn_when_room`](Queue::spawn_when_room) are woken before this returns. Setting the same again changes
+    /// nothing.
     ///
     /// # Errors
     ///

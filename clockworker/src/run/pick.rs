@@ -276,6 +276,7 @@ impl Core {
         }
     }
 
+    /// Cleans up: the last task of the queue, and maybe of the executor, has finished.
     #[inline(never)]
     fn after_last_of_queue(&self, queue: &RunQueue) {
         queue.shrink();
