@@ -56,6 +56,7 @@
 //! * `tokio`: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
 //!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
+//! * `observe`: the module `observe`: how long tasks wait and run, and what happened when.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
@@ -81,6 +82,8 @@ mod handle;
 pub mod hyper;
 mod join_set;
 mod lending;
+#[cfg(feature = "observe")]
+pub mod observe;
 mod queue_builder;
 mod queue_handle;
 mod remote_task_builder;

@@ -1,0 +1,49 @@
+//! [`Timeline`]: what happened on the executor's thread, the last of it.
+
+use super::Event;
+
+/// What happened on the executor's thread last, oldest first.
+///
+/// From `Executor::timeline`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timeline {
+    /// The queues there were when it was taken.
+    pub queues: Vec<TimelineQueue>,
+    /// What happened. The times never go back, but for those of [`Ready`](super::EventKind::Ready) and
+    /// [`Polled`](super::EventKind::Polled): these stand where the executor took notice of them.
+    pub events: Vec<Event>,
+    /// Whether there was more before, for which the ring had no room.
+    pub is_cut: bool,
+}
+
+/// A queue of a [`Timeline`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TimelineQueue {
+    /// What events call it. The index of a queue that is gone is given to another one.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Its share.
+    pub share: u32,
+}
+
+impl TimelineQueue {
+    /// A queue of that index, name and share: for a timeline that was read from a file, or made up for a test.
+    pub fn new(index: u32, name: impl Into<String>, share: u32) -> Self {
+        Self { index, name: name.into(), share }
+    }
+}
+
+impl Timeline {
+    /// A timeline of these queues and events: read from a file, or made up for a test.
+    pub fn new(queues: Vec<TimelineQueue>, events: Vec<Event>) -> Self {
+        Self { queues, events, is_cut: false }
+    }
+
+    /// The name of the queue with that index, if it was there when the timeline was taken.
+    pub fn queue_name(&self, index: u32) -> Option<&str> {
+        self.queues.iter().find(|queue| queue.index == index).map(|queue| queue.name.as_str())
+    }
+}
