@@ -7,6 +7,8 @@ use std::rc::Rc;
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
+#[cfg(feature = "observe")]
+use crate::observe::{Observation, ObservationError, Timeline};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, Drained, ExecutorStats, context};
@@ -232,6 +234,27 @@ impl Executor {
     pub fn block_on_shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
         host::assert_may_block();
         host::block_on(self.shutdown(deadline))
+    }
+
+    /// Observes what is asked for, from now on and until something else is: see [`Observation`]. A timeline begins anew; latencies
+    /// that were counted stay.
+    ///
+    /// # Errors
+    ///
+    /// If what is asked for contradicts itself or is out of range. Nothing changes then.
+    #[cfg(feature = "observe")]
+    pub fn observe(&self, asked: Observation) -> Result<(), ObservationError> {
+        asked.validate()?;
+        self.core.observe(asked);
+        Ok(())
+    }
+
+    /// What happened last, if a [timeline](Observation::timeline) was asked for: without events if not.
+    ///
+    /// It takes some 50 bytes and O(log n) steps for each of the n events there are.
+    #[cfg(feature = "observe")]
+    pub fn timeline(&self) -> Timeline {
+        self.core.timeline()
     }
 
     /// What the executor has done so far.

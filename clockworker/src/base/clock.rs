@@ -94,8 +94,8 @@ pub(super) fn instant() -> Instant {
     Instant::now()
 }
 
-/// The clock of an executor.
-#[derive(Debug)]
+/// The clock of an executor. Clones show the same time.
+#[derive(Clone, Debug)]
 pub(crate) enum Clock {
     /// The CPU's time stamp counter: one instruction and a multiplication, some 8 ns on the machine this was written on.
     Tsc {

@@ -1,6 +1,7 @@
 //! [`SharedRef`]'s counting.
 
 use super::{executor, explore};
+use crate::base::Clock;
 use crate::sync::thread;
 use crate::task::{Shared, SharedRef};
 
@@ -8,7 +9,7 @@ use crate::task::{Shared, SharedRef};
 #[test]
 fn the_last_reference_frees_wherever_it_is() {
     explore("shared_refs/last", || {
-        let owner = SharedRef::new(Shared::new());
+        let owner = SharedRef::new(Shared::new(Clock::system()));
         let [first, second] = [owner.clone(), owner.clone()];
         let threads = [
             thread::spawn(move || {

@@ -1,11 +1,16 @@
 //! What an executor can tell of itself: how long tasks wait and run, and what happened when.
 //!
-//! With the feature `observe`. Plain data: everything here is yours once you have it, and none of it refers to the executor.
+//! With the feature `observe`. [`Executor::observe`](crate::Executor::observe) says what is observed, at any time; until then nothing
+//! is. What comes of it is plain data: it is yours once you have it, and none of it refers to the executor.
 
 mod event;
 mod histogram;
+mod latency;
+mod observation;
 mod timeline;
 
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
 pub use histogram::{Bucket, Histogram};
+pub use latency::{Latency, LongPoll, TurnLatency};
+pub use observation::{Observation, ObservationError};
 pub use timeline::{Timeline, TimelineQueue};

@@ -4,17 +4,18 @@ use super::Event;
 
 /// What happened on the executor's thread last, oldest first.
 ///
-/// From `Executor::timeline`.
+/// From [`Executor::timeline`](crate::Executor::timeline).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeline {
     /// The queues there were when it was taken.
     pub queues: Vec<TimelineQueue>,
-    /// What happened. The times never go back, but for those of [`Ready`](super::EventKind::Ready) and
-    /// [`Polled`](super::EventKind::Polled): these stand where the executor took notice of them.
+    /// What happened. The times never go back.
     pub events: Vec<Event>,
-    /// Whether there was more before, for which the ring had no room.
+    /// Whether there was more before, for which there was no room.
     pub is_cut: bool,
+    /// Whether it was [stopped](super::Observation::stop_after_wait) by a long wait.
+    pub is_stopped: bool,
 }
 
 /// A queue of a [`Timeline`].
@@ -39,7 +40,7 @@ impl TimelineQueue {
 impl Timeline {
     /// A timeline of these queues and events: read from a file, or made up for a test.
     pub fn new(queues: Vec<TimelineQueue>, events: Vec<Event>) -> Self {
-        Self { queues, events, is_cut: false }
+        Self { queues, events, is_cut: false, is_stopped: false }
     }
 
     /// The name of the queue with that index, if it was there when the timeline was taken.

@@ -143,6 +143,13 @@ impl Records {
         }
     }
 
+    /// When a task became ready, or [`UNKNOWN`](crate::task::UNKNOWN).
+    #[cfg(feature = "observe")]
+    pub(crate) fn ready_at(&self, id: TaskId) -> u64 {
+        let live = self.tasks.get(id.slot()).and_then(|record| record.task.as_ref());
+        live.map_or(crate::task::UNKNOWN, LiveTask::ready_at)
+    }
+
     /// Whether there may be too many tasks for the nearest caches.
     #[inline]
     pub(crate) fn are_many(&self) -> bool {

@@ -222,6 +222,7 @@ impl Core {
             Incoming::Nothing => {}
             Incoming::Ready(key) => {
                 if let Some(queue) = self.queue_at(key.queue) {
+                    self.observe_remote_wake(&queue);
                     self.admit_ready(&queue, key, None);
                 }
             }
@@ -272,6 +273,7 @@ impl Core {
             task.assign_record(key);
             task
         });
+        self.observe_spawn(queue, task.id);
         match placement {
             None => queue.push(task, Ready::Spawned),
             Some(placement) => self.push_placed(queue, group, task, &placement),

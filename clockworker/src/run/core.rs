@@ -11,10 +11,14 @@ use super::ending::Ending;
 use super::loans::Loans;
 use super::main_future::MainFuture;
 use super::meter::Meter;
+#[cfg(feature = "observe")]
+use super::observer::Observer;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::timing::Pace;
 use super::turn::TurnState;
+#[cfg(not(feature = "observe"))]
+use super::unobserved::Observer;
 use super::visits::Visits;
 use super::watching::Round;
 use crate::base::{Clock, Process};
@@ -61,16 +65,18 @@ pub(crate) struct Core {
     pub(crate) drivers: Drivers,
     /// Whether and how it ends.
     pub(crate) ending: Ending,
+    /// What is observed.
+    pub(super) observer: Observer,
 }
 
 impl Core {
     pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
         #[cfg(unix)]
         crate::base::interrupt_in_children(super::context::interrupt);
-        let shared = SharedRef::new(Shared::new());
+        let shared = SharedRef::new(Shared::new(clock.clone()));
         Rc::new(Self {
             process: shared.process,
-            meter: Meter::new(clock),
+            meter: Meter::new(clock, &shared),
             visits: Visits::new(limits.budget),
             turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
@@ -84,6 +90,7 @@ impl Core {
             main: MainFuture::new(&shared),
             drivers: Drivers::default(),
             ending: Ending::default(),
+            observer: Observer::default(),
             shared,
         })
     }

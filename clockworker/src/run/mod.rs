@@ -21,6 +21,8 @@ mod lots;
 mod main_future;
 mod meter;
 mod nesting;
+#[cfg(feature = "observe")]
+mod observer;
 mod pick;
 mod queue;
 mod queues;
@@ -33,8 +35,12 @@ mod slice;
 mod spawn;
 mod stats;
 mod throttled;
+#[cfg(feature = "observe")]
+mod timeline;
 mod timing;
 mod turn;
+#[cfg(not(feature = "observe"))]
+mod unobserved;
 mod visits;
 mod waiting;
 mod watching;

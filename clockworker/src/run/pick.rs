@@ -164,6 +164,7 @@ impl Core {
             let before = self.meter.now();
             queue.stride.shorten(self.meter.read() - before);
         }
+        self.observe_slice_end(queue, end);
         queue.counters.slices.add(1);
         // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
         // more to admit than fits between two polls.

@@ -15,6 +15,8 @@ use super::service::Service;
 use super::timing::{SliceEnd, Stride};
 use super::waiting::Waiting;
 use crate::base::drop_quietly;
+#[cfg(feature = "observe")]
+use crate::observe::Latency;
 use crate::queue::{
     Aborted, Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Removed, Shedder, TakenOut,
     Tombstones, Waiters, Watchdog, group_of,
@@ -64,6 +66,9 @@ pub(crate) struct RunQueue {
     pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
     /// Those who wait until it is gone.
     pub(super) awaits_end: Waiting,
+    /// How long its tasks wait and run, once that is observed. Boxed, as it is some 15 KiB.
+    #[cfg(feature = "observe")]
+    pub(super) latency: RefCell<Option<Box<Latency>>>,
 }
 
 impl RunQueue {
@@ -101,6 +106,8 @@ impl RunQueue {
             waiters: RefCell::default(),
             shedder: RefCell::default(),
             awaits_end: Waiting::default(),
+            #[cfg(feature = "observe")]
+            latency: RefCell::default(),
         })
     }
 

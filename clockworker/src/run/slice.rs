@@ -7,8 +7,12 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
+#[cfg(feature = "observe")]
+use super::observer::SliceObserver;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
+#[cfg(not(feature = "observe"))]
+use super::unobserved::SliceObserver;
 use crate::queue::{
     GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice,
 };
@@ -52,14 +56,17 @@ pub(crate) fn run<S: Scheduler>(
         return Ok(end);
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
+    let mut observer = SliceObserver::begin(core, queue);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group, id.slot());
+        observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
         let mut ran = live.run();
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
         let timed = timing.after_poll(S::NEEDS_SERVICE);
+        observer.after_poll(&ran, id, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));

@@ -100,11 +100,13 @@ impl Core {
         }
         let mut handle = None;
         self.make_runnable(queue);
-        push(queue.insert(group, |key| {
+        let task = queue.insert(group, |key| {
             let (task, join) = spawn_here(self.shared.clone(), key, future);
             handle = Some(join);
             task
-        }));
+        });
+        self.observe_spawn(queue, task.id);
+        push(task);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
     }

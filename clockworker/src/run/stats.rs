@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
+#[cfg(feature = "observe")]
+use crate::observe::{Latency, TurnLatency};
 use crate::queue::{Counters, PolicyFault};
 
 /// What one queue has done since it was created. From [`Queue::stats`](crate::Queue::stats).
@@ -67,6 +69,9 @@ pub struct QueueStats {
     /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it, until
     /// [`set_scheduler`](crate::Queue::set_scheduler).
     pub policy_fault: Option<PolicyFault>,
+    /// How long its tasks wait and run, if that is [observed](crate::Executor::observe).
+    #[cfg(feature = "observe")]
+    pub latency: Option<Box<Latency>>,
 }
 
 /// What an executor has done since it was made. From [`Executor::stats`](crate::Executor::stats).
@@ -135,6 +140,9 @@ pub struct ExecutorStats {
     pub refused: u64,
     /// The queues there are now, in the order in which they were created.
     pub queues: Vec<QueueStats>,
+    /// How long turns and visits of the host are, if that is [observed](crate::Executor::observe).
+    #[cfg(feature = "observe")]
+    pub latency: Option<TurnLatency>,
 }
 
 impl ExecutorStats {
@@ -178,6 +186,8 @@ impl Core {
             panicked: sum.panicked.get(),
             refused: sum.refused.get(),
             queues: queues.iter().map(|queue| self.queue_stats(queue)).collect(),
+            #[cfg(feature = "observe")]
+            latency: self.observer.turn_latency(),
         }
     }
 
@@ -221,6 +231,8 @@ impl Core {
             throttled_periods: capped.throttled_periods,
             throttled_time: Duration::from_nanos(capped.throttled_ns),
             policy_fault: queue.fault.get(),
+            #[cfg(feature = "observe")]
+            latency: self.latency_of(queue),
         }
     }
 }

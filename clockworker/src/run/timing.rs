@@ -85,10 +85,14 @@ pub(super) struct Timed {
     pub(super) elapsed_ns: u64,
     /// What the scheduler is told that the poll took. None if it is told nothing.
     pub(super) service_ns: Option<u64>,
+    /// How many polls this one stands for, if it was timed by itself; else 0.
+    pub(super) stands_for: u32,
+    /// Whether the clock was read after it.
+    pub(super) is_read: bool,
 }
 
 impl Timed {
-    pub(super) const NOT: Timed = Timed { elapsed_ns: 0, service_ns: None };
+    pub(super) const NOT: Timed = Timed { elapsed_ns: 0, service_ns: None, stands_for: 0, is_read: false };
 }
 
 impl Pace {
@@ -141,7 +145,7 @@ pub(super) struct Timing<'a> {
 fn most_unread(core: &Core) -> u32 {
     match () {
         // Slices end on time: a queue with a cap is served, or another one waits for its next period.
-        () if core.queues.are_strict() => 1,
+        () if core.queues.are_strict() || core.observer.times_every_poll() => 1,
         () if core.queues.are_contended() => CONTENDED_STRIDE,
         () => MAX_STRIDE,
     }
@@ -191,8 +195,10 @@ impl<'a> Timing<'a> {
         let elapsed_ns = self.read();
         self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
         if needed {
-            return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns) };
+            let stands_for = if self.countdown > 0 { 0 } else { self.stands_for };
+            return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns), stands_for, is_read: true };
         }
+        let stands_for = u32::from(self.stride == 1);
         // Long polls each have their reading as it is: no need to divide.
         let window_ns = self.window_ns();
         if self.stride > 1 || elapsed_ns < window_ns {
@@ -200,7 +206,7 @@ impl<'a> Timing<'a> {
             self.queue.stride.polls.set(self.stride);
         }
         self.countdown = self.stride;
-        Timed { elapsed_ns, service_ns: None }
+        Timed { elapsed_ns, service_ns: None, stands_for, is_read: true }
     }
 
     /// Reads the clock; the nanoseconds since the last reading.
@@ -253,6 +259,13 @@ impl<'a> Timing<'a> {
     pub(super) fn after_drop(&mut self) -> u64 {
         self.polls += 1;
         self.read()
+    }
+
+    /// Whether there may be polls that are not timed, and would not be told of.
+    #[cfg(feature = "observe")]
+    #[inline]
+    pub(super) fn leaves_polls_untimed(&self, needed: bool) -> bool {
+        !needed && self.stride > 1
     }
 
     /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.

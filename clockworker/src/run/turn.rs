@@ -200,6 +200,7 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
+        self.observe_turn(now, took_ns, self.visits.are_under_way());
         self.visits.end(took_ns, || !self.has_incoming() && !self.main.is_woken());
         let budget_ns = self.visits.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
@@ -243,6 +244,7 @@ impl Core {
     /// Ends the turn: time is the host's from now on.
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
+        self.observe_turn_end(!self.visits.are_under_way());
     }
 
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may

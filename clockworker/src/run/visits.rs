@@ -167,7 +167,7 @@ impl Visits {
     }
 
     /// Whether a visit is under way.
-    #[cfg(feature = "tokio")]
+    #[inline]
     pub(super) fn are_under_way(&self) -> bool {
         self.under_way.get()
     }

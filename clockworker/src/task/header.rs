@@ -6,8 +6,10 @@ use std::task::Context;
 
 use super::deferrals::Deferrals;
 use super::joiner::Joiner;
+#[cfg(feature = "observe")]
+use super::shared::Local;
 use super::state::{State, Wake};
-use super::{Cause, Finish, Id, SharedRef};
+use super::{Cause, Finish, Id, SharedRef, Stamp};
 use crate::sync::{Cell, UnsafeCell};
 
 /// The untyped part of a cell. See [`task`](super) for who may touch which field.
@@ -18,6 +20,8 @@ pub(crate) struct Header {
     pub(super) shared: SharedRef,
     pub(super) id: Id,
     pub(super) owned: Owned,
+    /// When it became ready last. Written by whoever makes it so.
+    pub(super) ready_at: Stamp,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
     pub(super) joiner: UnsafeCell<Joiner>,
@@ -106,12 +110,18 @@ impl Header {
             links: Cell::new(0),
             output_taken: Cell::new(false),
         };
+        // One from another thread is parked until it is admitted.
+        let ready_at = match phase {
+            Phase::Parked => Stamp::elsewhere(&shared.ticks),
+            _ => Stamp::here(&shared.ticks),
+        };
         Self {
             state,
             vtable,
             shared,
             id,
             owned,
+            ready_at,
             next: Cell::new(Link::NONE),
             joiner: UnsafeCell::new(Joiner::NOBODY),
         }
@@ -202,6 +212,7 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     let shared = &*task.shared;
     let Some(local) = shared.local() else {
         if task.state.wake() == Wake::Submit {
+            task.ready_at.set_elsewhere(&shared.ticks);
             // SAFETY: the cell is alive, and this call set `NOTIFIED`.
             unsafe { submit(header) };
         }
@@ -210,11 +221,24 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     match task.owned.phase.get() {
         Phase::Parked => {
             task.owned.phase.set(Phase::Woken);
+            task.ready_at.set_here(&shared.ticks);
+            #[cfg(feature = "observe")]
+            note_ready(task, local, false);
             local.woken.push(Link(header), task.owned.record.get().queue);
             shared.inbox.wake_parked_host();
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
         Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
+    }
+}
+
+/// Notes a wake in the timeline, if there is one.
+#[cfg(feature = "observe")]
+#[inline]
+pub(super) fn note_ready(task: &Header, local: &Local, remote: bool) {
+    if let Some(ring) = &*local.ring.borrow() {
+        let key = task.owned.record.get();
+        ring.ready(task.ready_at.get(), key.queue, (key.slot, key.generation), remote);
     }
 }
 

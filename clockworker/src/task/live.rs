@@ -7,6 +7,8 @@ use std::task::Context;
 
 use clockworker_schedulers::Ready;
 
+#[cfg(feature = "observe")]
+use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
 use super::{AbortHandle, Cause, Id, waker};
@@ -109,6 +111,20 @@ impl LiveTask {
 
     pub(crate) fn id(&self) -> Id {
         self.header().id
+    }
+
+    /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).
+    #[cfg(feature = "observe")]
+    #[inline]
+    pub(crate) fn ready_at(&self) -> u64 {
+        self.header().ready_at.get()
+    }
+
+    /// Notes when it became ready.
+    #[cfg(feature = "observe")]
+    #[inline]
+    pub(crate) fn set_ready_at(&self, now: u64) {
+        self.header().ready_at.set(now);
     }
 
     /// Whether the task is in the woken list, which knows of which queue its tasks are.
@@ -258,6 +274,8 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
         (Taken::Aborted, _) => Incoming::Aborted(key),
         (_, Phase::Parked) => {
             task.owned.phase.set(Phase::Ready);
+            #[cfg(feature = "observe")]
+            task.shared.local().into_iter().for_each(|local| note_ready(task, local, true));
             Incoming::Ready(key)
         }
         _ => Incoming::Nothing,

@@ -59,9 +59,15 @@ mod joiner;
 mod live;
 mod owner;
 mod request;
+#[cfg(feature = "observe")]
+mod ring;
 mod shared;
 mod shared_ref;
 mod state;
+#[cfg(feature = "observe")]
+mod ticks;
+#[cfg(not(feature = "observe"))]
+mod unobserved;
 mod waker;
 mod woken_list;
 
@@ -79,6 +85,16 @@ pub(crate) use inbox::Batch;
 pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
 pub(crate) use request::{Placement, TaskRequest};
+#[cfg(feature = "observe")]
+pub(crate) use ring::{Ring, Said};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
+#[cfg(feature = "observe")]
+use ticks::Stamp;
+#[cfg(feature = "observe")]
+pub(crate) use ticks::{Stamping, Ticks, UNKNOWN};
+#[cfg(not(feature = "observe"))]
+use unobserved::Stamp;
+#[cfg(not(feature = "observe"))]
+pub(crate) use unobserved::Ticks;
 pub(crate) use woken_list::{BATCH, WokenList};

@@ -1,10 +1,14 @@
 //! What an executor's tasks, handles and other threads share.
 
+#[cfg(feature = "observe")]
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 
 use super::inbox::Inbox;
-use super::{Credits, Id, OwnerCell, Placement, WokenList};
-use crate::base::Process;
+use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
+use crate::base::{Clock, Process};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Placements whose memory is kept when none is left: some 200 KiB.
@@ -22,6 +26,7 @@ pub(crate) struct Shared {
     names: Mutex<Names>,
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
+    pub(crate) ticks: Ticks,
 }
 
 /// What only the owner thread reaches.
@@ -29,6 +34,9 @@ pub(crate) struct Shared {
 pub(crate) struct Local {
     pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
+    /// What has happened, for a timeline.
+    #[cfg(feature = "observe")]
+    pub(crate) ring: RefCell<Option<Arc<super::Ring>>>,
 }
 
 /// Names of queues, for spawns from other threads. A wake never takes the lock.
@@ -69,7 +77,7 @@ pub(crate) enum Stopped {
 
 impl Shared {
     /// Makes the calling thread the owner.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(clock: Clock) -> Self {
         let process = Process::current();
         Self {
             local: OwnerCell::new(Local::default()),
@@ -77,6 +85,7 @@ impl Shared {
             process,
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
+            ticks: Ticks::new(clock),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::task::Waker;
 
+use crate::base::Clock;
 use crate::task::{HostWaker, Placement, RecordKey, Shared, SharedRef, spawn_remote, spawn_remote_placed};
 
 const NO_RECORD: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
@@ -12,7 +13,7 @@ fn host() -> HostWaker {
 
 /// This thread is the owner, so it may empty the inbox.
 fn shared() -> SharedRef {
-    SharedRef::new(Shared::new())
+    SharedRef::new(Shared::new(Clock::system()))
 }
 
 #[test]

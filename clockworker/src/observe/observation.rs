@@ -1,0 +1,147 @@
+//! [`Observation`]: what an executor is to observe.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// Bytes of a timeline at most: 4 GiB.
+const MOST_BYTES: usize = 1 << 32;
+/// Bytes of a timeline at least.
+const LEAST_BYTES: usize = 1 << 10;
+
+/// What an executor is to observe. Nothing, unless told otherwise.
+///
+/// For [`Executor::observe`](crate::Executor::observe).
+///
+/// # Example
+///
+/// ```
+/// use clockworker::{Executor, observe::Observation};
+///
+/// let ex = Executor::new();
+/// ex.observe(Observation::new().latency().timeline(1 << 20)).unwrap();
+/// ex.block_on(async { clockworker::spawn_local(async {}).await }).unwrap();
+/// let stats = ex.stats();
+/// let latency = stats.queues[0].latency.as_ref().unwrap();
+/// assert_eq!(latency.wait.count(), 1);
+/// assert!(ex.timeline().events.len() > 3);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use = "it is for `Executor::observe`"]
+pub struct Observation {
+    latency: bool,
+    every_poll: bool,
+    timeline_bytes: Option<usize>,
+    stop_after: Option<Duration>,
+}
+
+impl Observation {
+    /// Observes nothing.
+    pub const fn new() -> Self {
+        Self { latency: false, every_poll: false, timeline_bytes: None, stop_after: None }
+    }
+
+    /// Counts how long tasks wait and run, and how long slices and turns are: [`Latency`](super::Latency).
+    ///
+    /// Where polls are short, one in 64 is timed, drawn by lot, and counted 64 times. From some 2 µs a poll on each is timed.
+    pub const fn latency(mut self) -> Self {
+        self.latency = true;
+        self
+    }
+
+    /// Keeps what happened last, in so many bytes: the [`Timeline`](super::Timeline).
+    ///
+    /// A poll takes 8 to 16 bytes, a wake 16 to 24, a slice 32. Rounded up to a power of two.
+    pub const fn timeline(mut self, bytes: usize) -> Self {
+        self.timeline_bytes = Some(bytes);
+        self
+    }
+
+    /// Stops the timeline once a task has waited for longer, so that it keeps what led to that. Needs
+    /// [`latency`](Observation::latency), and looks at the waits that are timed.
+    pub const fn stop_after_wait(mut self, longer_than: Duration) -> Self {
+        self.stop_after = Some(longer_than);
+        self
+    }
+
+    /// Reads the clock after each poll, and at each wake: nothing is drawn by lot, and no time is shared out among several polls.
+    /// That takes as long as some short polls do.
+    pub const fn every_poll(mut self) -> Self {
+        self.every_poll = true;
+        self
+    }
+
+    /// Whether nothing in it contradicts the rest.
+    pub(crate) fn validate(&self) -> Result<(), ObservationError> {
+        match self.timeline_bytes {
+            Some(bytes) if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) => {
+                Err(ObservationError { kind: Kind::TimelineBytes(bytes) })
+            }
+            None if self.stop_after.is_some() => Err(ObservationError { kind: Kind::NoTimeline }),
+            _ if self.stop_after.is_some() && !self.latency => {
+                Err(ObservationError { kind: Kind::NoLatency })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn has_latency(&self) -> bool {
+        self.latency
+    }
+
+    pub(crate) fn times_every_poll(&self) -> bool {
+        self.every_poll
+    }
+
+    /// Words of 8 bytes.
+    pub(crate) fn timeline_words(&self) -> Option<usize> {
+        self.timeline_bytes.map(|bytes| bytes / 8)
+    }
+
+    pub(crate) fn stops_after(&self) -> Option<Duration> {
+        self.stop_after
+    }
+}
+
+/// Why an executor does not observe that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObservationError {
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    TimelineBytes(usize),
+    NoTimeline,
+    NoLatency,
+}
+
+impl ObservationError {
+    /// Whether the timeline has too few or too many bytes.
+    pub fn is_timeline_bytes(&self) -> bool {
+        matches!(self.kind, Kind::TimelineBytes(_))
+    }
+
+    /// Whether a timeline is to stop after a wait, but there is none, or waits are not timed.
+    pub fn is_stop_after_wait(&self) -> bool {
+        matches!(self.kind, Kind::NoTimeline | Kind::NoLatency)
+    }
+}
+
+impl fmt::Display for ObservationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::TimelineBytes(bytes) => {
+                write!(f, "a timeline of {bytes} bytes: it has {LEAST_BYTES} to {MOST_BYTES}")
+            }
+            Kind::NoTimeline => {
+                f.write_str("`stop_after_wait` stops a timeline, and there is none: add `timeline`")
+            }
+            Kind::NoLatency => {
+                f.write_str("`stop_after_wait` looks at waits, and none is timed: add `latency`")
+            }
+        }
+    }
+}
+
+impl Error for ObservationError {}

@@ -1,0 +1,260 @@
+//! [`Observer`]: notes how long tasks wait and run, and what happens when, as far as the user asked for it.
+//!
+//! [`SliceObserver`] is its part in the hot loop. Where polls are short, reading the clock around each of them would cost as much as
+//! they do: one in [`SAMPLED`] is timed then, drawn by lot and with a chance that does not depend on it, and stands for as many.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clockworker_schedulers::TaskId;
+
+use super::Core;
+use super::queue::RunQueue;
+use super::timing::{SliceEnd, Timed, Timing};
+use crate::observe::{Latency, LongPoll, Observation, TurnLatency};
+use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
+
+/// Where polls are short one in so many is timed, in the mean.
+const SAMPLED: u64 = 64;
+
+/// See the [module docs](self).
+pub(crate) struct Observer {
+    asked: Cell<Observation>,
+    /// Short polls until one is timed. Never, where latency is not asked for: that is the only question a poll pays for.
+    until_sample: Cell<u64>,
+    /// The state of the lots (see [`Lots`](super::lots::Lots)).
+    lots: Cell<u64>,
+    turns: RefCell<TurnLatency>,
+    in_turn: Cell<bool>,
+    turn_began: Cell<u64>,
+    slice_began: Cell<u64>,
+}
+
+impl Default for Observer {
+    fn default() -> Self {
+        Self {
+            asked: Cell::default(),
+            until_sample: Cell::new(u64::MAX),
+            lots: Cell::new(0x9E37_79B9_7F4A_7C15),
+            turns: RefCell::default(),
+            in_turn: Cell::new(false),
+            turn_began: Cell::new(0),
+            slice_began: Cell::new(0),
+        }
+    }
+}
+
+impl Observer {
+    fn has_latency(&self) -> bool {
+        self.asked.get().has_latency()
+    }
+
+    /// Whether the clock is read after each poll.
+    #[inline]
+    pub(super) fn times_every_poll(&self) -> bool {
+        self.asked.get().times_every_poll()
+    }
+
+    /// Draws how many short polls come until one is timed: 1 to 127, each with the same chance.
+    fn draw(&self) {
+        let mut state = self.lots.get();
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        self.lots.set(state);
+        self.until_sample.set(1 + (((state >> 32) * (2 * SAMPLED - 1)) >> 32));
+    }
+
+    pub(super) fn turn_latency(&self) -> Option<TurnLatency> {
+        self.has_latency().then(|| self.turns.borrow().clone())
+    }
+}
+
+impl Core {
+    /// Observes what is asked for from now on. A timeline begins anew, latencies go on.
+    pub(crate) fn observe(&self, asked: Observation) {
+        let observer = &self.observer;
+        observer.asked.set(asked);
+        if asked.has_latency() {
+            observer.draw();
+        } else {
+            observer.until_sample.set(u64::MAX);
+        }
+        let ring = asked.timeline_words().map(|words| Arc::new(Ring::new(words)));
+        if let Some(local) = self.shared.local() {
+            drop(local.ring.replace(ring));
+        }
+        self.set_stamping();
+    }
+
+    /// Says how exactly tasks are stamped: outside of turns the last reading may be long ago.
+    fn set_stamping(&self) {
+        let asked = self.observer.asked.get();
+        self.shared.ticks.set_stamping(match () {
+            () if !asked.has_latency() && asked.timeline_words().is_none() => Stamping::Off,
+            () if self.observer.in_turn.get() && !asked.times_every_poll() => Stamping::Last,
+            () => Stamping::Read,
+        });
+    }
+
+    fn ring(&self) -> Option<Arc<Ring>> {
+        self.shared.local().and_then(|local| local.ring.borrow().clone())
+    }
+
+    /// What was observed of the queue.
+    pub(super) fn latency_of(&self, queue: &RunQueue) -> Option<Box<Latency>> {
+        self.observer.has_latency().then(|| queue.latency.borrow().clone().unwrap_or_default())
+    }
+
+    /// Observes the beginning of a turn. The host had the thread for `host_ns` before, for a visit or because there was nothing to do.
+    pub(super) fn observe_turn(&self, now: u64, host_ns: u64, visited: bool) {
+        self.observer.turn_began.set(now);
+        self.observer.in_turn.set(true);
+        self.set_stamping();
+        if visited && self.observer.has_latency() {
+            self.observer.turns.borrow_mut().visit.record_ns(host_ns, 1);
+        }
+        if let Some(ring) = self.ring() {
+            ring.turn_began(now);
+        }
+    }
+
+    /// Observes the end of a turn, which leaves work for the next unless it is `idle`.
+    pub(super) fn observe_turn_end(&self, idle: bool) {
+        let now = self.meter.now();
+        if self.observer.has_latency() {
+            let took = now - self.observer.turn_began.get();
+            self.observer.turns.borrow_mut().turn.record_ns(took, 1);
+        }
+        if let Some(ring) = self.ring() {
+            ring.turn_ended(now, idle);
+        }
+        self.observer.in_turn.set(false);
+        self.set_stamping();
+    }
+
+    /// Observes the end of a slice, up to the last reading.
+    pub(super) fn observe_slice_end(&self, queue: &RunQueue, end: SliceEnd) {
+        let now = self.meter.now();
+        if self.observer.has_latency() {
+            let took = now - self.observer.slice_began.get();
+            queue.latency.borrow_mut().get_or_insert_default().slice.record_ns(took, 1);
+        }
+        if let Some(ring) = self.ring() {
+            ring.slice_ended(now, queue.key.index, end as u8);
+        }
+    }
+
+    /// Observes a task that was spawned, and is ready.
+    pub(super) fn observe_spawn(&self, queue: &RunQueue, id: TaskId) {
+        if let Some(ring) = self.ring() {
+            let location = std::panic::Location::caller();
+            let at = queue.records.borrow().ready_at(id);
+            ring.spawned(at, queue.key.index, slot_and_generation(id), location);
+        }
+    }
+
+    /// Observes a wake from another thread.
+    pub(super) fn observe_remote_wake(&self, queue: &RunQueue) {
+        if self.observer.has_latency() {
+            queue.latency.borrow_mut().get_or_insert_default().remote_wakes += 1;
+        }
+    }
+
+    /// Stops the timeline if a task has waited for as long as is asked for.
+    fn stop_after(&self, wait_ns: u64) {
+        let longest = self.observer.asked.get().stops_after();
+        if longest.is_some_and(|longest| u128::from(wait_ns) > longest.as_nanos()) {
+            self.ring().into_iter().for_each(|ring| ring.stop());
+        }
+    }
+}
+
+fn slot_and_generation(id: TaskId) -> (u32, u32) {
+    (id.slot() as u32, id.generation())
+}
+
+/// Observes the polls of one slice.
+pub(super) struct SliceObserver<'a> {
+    core: &'a Core,
+    queue: &'a RunQueue,
+    ring: Option<Arc<Ring>>,
+    /// When the poll under way began, if it is timed although it is short.
+    sampled_from: Option<u64>,
+    /// The task that is being polled, and when it became ready.
+    task: Option<Id>,
+    ready_at: u64,
+}
+
+impl<'a> SliceObserver<'a> {
+    pub(super) fn begin(core: &'a Core, queue: &'a RunQueue) -> Self {
+        let (now, ring) = (core.meter.now(), core.ring());
+        core.observer.slice_began.set(now);
+        if let Some(ring) = &ring {
+            ring.slice_began(now, queue.key.index, queue.ready.get());
+        }
+        Self { core, queue, ring, sampled_from: None, task: None, ready_at: UNKNOWN }
+    }
+
+    /// The task is polled next. `timing` may leave many polls untimed.
+    #[inline(always)]
+    pub(super) fn before_poll(&mut self, live: &LiveTask, timing: &Timing<'_>, needed: bool) {
+        self.task = Some(live.id());
+        self.ready_at = live.ready_at();
+        let left = self.core.observer.until_sample.get() - 1;
+        self.core.observer.until_sample.set(left);
+        if left == 0 {
+            self.sample(timing.leaves_polls_untimed(needed));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sample(&mut self, untimed: bool) {
+        self.core.observer.draw();
+        self.sampled_from = untimed.then(|| self.core.meter.look());
+    }
+
+    /// The poll is over, and nobody has touched the task since.
+    #[inline(always)]
+    pub(super) fn after_poll(&mut self, ran: &Ran, id: TaskId, timed: Timed) {
+        if let Some(from) = self.sampled_from.take() {
+            let now = self.core.meter.look();
+            self.record(from, now - from, SAMPLED);
+        } else if timed.stands_for > 0 && self.core.observer.has_latency() {
+            let from = self.core.meter.now() - timed.elapsed_ns;
+            self.record(from, timed.elapsed_ns, timed.stands_for.into());
+        }
+        if let Ran::Yielded(live) = ran {
+            live.set_ready_at(self.core.meter.now());
+        }
+        if let Some(ring) = &self.ring {
+            let outcome = match ran {
+                Ran::Pending(_) => 0,
+                Ran::Yielded(_) => 1,
+                Ran::Finished(_) => 2,
+            };
+            ring.polled(self.core.meter.now(), slot_and_generation(id), outcome, timed.is_read);
+        }
+    }
+
+    #[inline(never)]
+    fn record(&self, from: u64, took: u64, times: u64) {
+        let mut latency = self.queue.latency.borrow_mut();
+        let latency = latency.get_or_insert_default();
+        latency.poll.record_ns(took, times);
+        if latency.longest_poll.is_none_or(|longest| longest.took.as_nanos() < took.into())
+            && let Some(task) = self.task
+        {
+            let location = std::panic::Location::caller();
+            latency.longest_poll = Some(LongPoll { took: Duration::from_nanos(took), task, location });
+        }
+        // Unknown of a task that became ready before anything was observed.
+        if self.ready_at != UNKNOWN {
+            let wait = from.saturating_sub(self.ready_at);
+            latency.wait.record_ns(wait, times);
+            self.core.stop_after(wait);
+        }
+    }
+}

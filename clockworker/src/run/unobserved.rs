@@ -1,0 +1,50 @@
+//! What stands in for [`observer`](super::observer) without the feature `observe`: nothing.
+
+use clockworker_schedulers::TaskId;
+
+use super::Core;
+use super::queue::RunQueue;
+use super::timing::{SliceEnd, Timed, Timing};
+use crate::task::{LiveTask, Ran};
+
+#[derive(Default)]
+pub(crate) struct Observer {}
+
+impl Observer {
+    #[inline(always)]
+    pub(super) fn times_every_poll(&self) -> bool {
+        false
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn observe_turn(&self, _now: u64, _host_ns: u64, _visited: bool) {}
+
+    #[inline(always)]
+    pub(super) fn observe_turn_end(&self, _idle: bool) {}
+
+    #[inline(always)]
+    pub(super) fn observe_slice_end(&self, _queue: &RunQueue, _end: SliceEnd) {}
+
+    #[inline(always)]
+    pub(super) fn observe_spawn(&self, _queue: &RunQueue, _id: TaskId) {}
+
+    #[inline(always)]
+    pub(super) fn observe_remote_wake(&self, _queue: &RunQueue) {}
+}
+
+pub(super) struct SliceObserver;
+
+impl SliceObserver {
+    #[inline(always)]
+    pub(super) fn begin(_core: &Core, _queue: &RunQueue) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(super) fn before_poll(&mut self, _live: &LiveTask, _timing: &Timing<'_>, _needed: bool) {}
+
+    #[inline(always)]
+    pub(super) fn after_poll(&mut self, _ran: &Ran, _id: TaskId, _timed: Timed) {}
+}

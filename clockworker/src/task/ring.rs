@@ -1,0 +1,313 @@
+//! [`Ring`]: what has happened on the owner thread, as words in a ring, of which the oldest are overwritten.
+//!
+//! An event is one word of eight bytes, or a few. A time is a word of its own, and written only when it is another than the last,
+//! so a poll that was not timed takes one word and a handful of instructions.
+//!
+//! Only the owner thread writes. All orderings are Relaxed, which is as cheap as a plain cell: nothing is published with a word, and
+//! whoever reads on another thread takes what may be out of date.
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// One word: its kind in the upper four bits, and what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+/// What a word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// The time from here on. Nanoseconds since the executor was made.
+    Time(u64),
+    /// A poll of the running queue is over. If `timed`, the time was read after it.
+    Polled {
+        slot: u32,
+        generation: u32,
+        outcome: u8,
+        timed: bool,
+    },
+    /// A task of that queue, which the next word says, is ready.
+    Ready {
+        queue: u32,
+        remote: bool,
+    },
+    /// A task was spawned into that queue: the next words say which, and where.
+    Spawned {
+        queue: u32,
+    },
+    /// The task of the word before.
+    Task {
+        slot: u32,
+        generation: u32,
+    },
+    /// Where the task of the words before was spawned: an index of [`Ring::locations`].
+    Location(u32),
+    SliceBegan {
+        queue: u32,
+        ready: u32,
+    },
+    SliceEnded {
+        queue: u32,
+        reason: u8,
+    },
+    TurnBegan,
+    TurnEnded {
+        idle: bool,
+    },
+    /// Nothing that this version knows.
+    Unknown,
+}
+
+const KIND_BITS: u32 = 60;
+const TIME: u64 = 1;
+const POLLED: u64 = 2;
+const READY: u64 = 3;
+const SPAWNED: u64 = 4;
+const TASK: u64 = 5;
+const LOCATION: u64 = 6;
+const SLICE_BEGAN: u64 = 7;
+const SLICE_ENDED: u64 = 8;
+const TURN_BEGAN: u64 = 9;
+const TURN_ENDED: u64 = 10;
+
+/// Generations are kept modulo 2^24.
+const GENERATION_BITS: u32 = 24;
+const OUTCOME_BIT: u32 = 32 + GENERATION_BITS;
+/// Above what is said of a queue.
+const QUEUE_BIT: u32 = 32;
+const QUEUE_MASK: u64 = (1 << (KIND_BITS - QUEUE_BIT)) - 1;
+
+impl Word {
+    fn new(kind: u64, held: u64) -> Self {
+        Self(kind << KIND_BITS | held & ((1 << KIND_BITS) - 1))
+    }
+
+    #[inline]
+    fn of_task(kind: u64, slot: u32, generation: u32, more: u64) -> Self {
+        let generation = u64::from(generation) & ((1 << GENERATION_BITS) - 1);
+        Self(kind << KIND_BITS | more << OUTCOME_BIT | generation << 32 | u64::from(slot))
+    }
+
+    fn of_queue(kind: u64, queue: u32, more: u32) -> Self {
+        Self(kind << KIND_BITS | (u64::from(queue) & QUEUE_MASK) << QUEUE_BIT | u64::from(more))
+    }
+
+    /// Reads the word.
+    pub(crate) fn said(self) -> Said {
+        let held = self.0 & ((1 << KIND_BITS) - 1);
+        let low = held as u32;
+        let queue = (held >> QUEUE_BIT) as u32;
+        let generation = queue & ((1 << GENERATION_BITS) - 1);
+        let more = (held >> OUTCOME_BIT) as u8;
+        match self.0 >> KIND_BITS {
+            TIME => Said::Time(held),
+            POLLED => Said::Polled { slot: low, generation, outcome: more & 3, timed: more & 4 != 0 },
+            READY => Said::Ready { queue, remote: low != 0 },
+            SPAWNED => Said::Spawned { queue },
+            TASK => Said::Task { slot: low, generation },
+            LOCATION => Said::Location(low),
+            SLICE_BEGAN => Said::SliceBegan { queue, ready: low },
+            SLICE_ENDED => Said::SliceEnded { queue, reason: low as u8 },
+            TURN_BEGAN => Said::TurnBegan,
+            TURN_ENDED => Said::TurnEnded { idle: low != 0 },
+            _ => Said::Unknown,
+        }
+    }
+}
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(crate) struct Ring {
+    words: Box<[AtomicU64]>,
+    /// How many words were written.
+    written: AtomicU64,
+    /// The time that was written last.
+    time: AtomicU64,
+    /// Whether nothing is written any more.
+    stopped: AtomicBool,
+    locations: Mutex<Locations>,
+}
+
+/// Where tasks were spawned, each place once.
+#[derive(Debug, Default)]
+struct Locations {
+    all: Vec<&'static Location<'static>>,
+    indices: HashMap<&'static Location<'static>, u32>,
+}
+
+impl Ring {
+    /// A ring of so many words, or the next power of two.
+    pub(crate) fn new(words: usize) -> Self {
+        let words = (0..words.next_power_of_two()).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            words,
+            written: AtomicU64::new(0),
+            time: AtomicU64::new(u64::MAX),
+            stopped: AtomicBool::new(false),
+            locations: Mutex::default(),
+        }
+    }
+
+    #[inline]
+    fn push(&self, word: Word) {
+        let written = self.written.load(Ordering::Relaxed);
+        // The length is a power of two.
+        let index = written as usize & (self.words.len() - 1);
+        self.words[index].store(word.0, Ordering::Relaxed);
+        self.written.store(written + 1, Ordering::Relaxed);
+    }
+
+    /// Writes the time, if it is another than the last.
+    #[inline]
+    fn at(&self, now: u64) {
+        if self.time.load(Ordering::Relaxed) != now {
+            self.time.store(now, Ordering::Relaxed);
+            self.push(Word::new(TIME, now));
+        }
+    }
+
+    /// Writes nothing from now on.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn polled(&self, now: u64, (slot, generation): (u32, u32), outcome: u8, timed: bool) {
+        if self.stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        self.at(now);
+        self.push(Word::of_task(POLLED, slot, generation, u64::from(outcome) | u64::from(timed) << 2));
+    }
+
+    pub(crate) fn ready(&self, at: u64, queue: u32, (slot, generation): (u32, u32), remote: bool) {
+        self.write(at, || {
+            self.push(Word::of_queue(READY, queue, remote.into()));
+            self.push(Word::of_task(TASK, slot, generation, 0));
+        });
+    }
+
+    pub(crate) fn spawned(
+        &self,
+        now: u64,
+        queue: u32,
+        (slot, generation): (u32, u32),
+        location: &'static Location<'static>,
+    ) {
+        self.write(now, || {
+            let index = self.locations.lock().unwrap_or_else(PoisonError::into_inner).index(location);
+            self.push(Word::of_queue(SPAWNED, queue, 0));
+            self.push(Word::of_task(TASK, slot, generation, 0));
+            self.push(Word::new(LOCATION, index.into()));
+        });
+    }
+
+    pub(crate) fn slice_began(&self, now: u64, queue: u32, ready: usize) {
+        let ready = u32::try_from(ready).unwrap_or(u32::MAX);
+        self.write(now, || self.push(Word::of_queue(SLICE_BEGAN, queue, ready)));
+    }
+
+    pub(crate) fn slice_ended(&self, now: u64, queue: u32, reason: u8) {
+        self.write(now, || self.push(Word::of_queue(SLICE_ENDED, queue, reason.into())));
+    }
+
+    pub(crate) fn turn_began(&self, now: u64) {
+        self.write(now, || self.push(Word::new(TURN_BEGAN, 0)));
+    }
+
+    pub(crate) fn turn_ended(&self, now: u64, idle: bool) {
+        self.write(now, || self.push(Word::new(TURN_ENDED, idle.into())));
+    }
+
+    fn write(&self, now: u64, push: impl FnOnce()) {
+        if !self.stopped.load(Ordering::Relaxed) {
+            self.at(now);
+            push();
+        }
+    }
+
+    /// The words that are still there, oldest first.
+    pub(crate) fn words(&self) -> impl Iterator<Item = Word> + '_ {
+        let written = self.written.load(Ordering::Relaxed);
+        let kept = written.min(self.words.len() as u64);
+        let word = |at: u64| &self.words[at as usize & (self.words.len() - 1)];
+        (written - kept..written).map(move |at| Word(word(at).load(Ordering::Relaxed)))
+    }
+
+    /// Whether words were overwritten.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.written.load(Ordering::Relaxed) > self.words.len() as u64
+    }
+
+    /// Where tasks were spawned, by the index that words give.
+    pub(crate) fn location(&self, index: u32) -> Option<&'static Location<'static>> {
+        self.locations.lock().unwrap_or_else(PoisonError::into_inner).all.get(index as usize).copied()
+    }
+}
+
+impl Locations {
+    fn index(&mut self, location: &'static Location<'static>) -> u32 {
+        *self.indices.entry(location).or_insert_with(|| {
+            self.all.push(location);
+            self.all.len() as u32 - 1
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_says_what_was_written() {
+        let ring = Ring::new(64);
+        let here = Location::caller();
+        ring.spawned(5, 7, (u32::MAX - 2, 0xFFFF_FFFF), here);
+        ring.polled(9, (3, 0x1FF_FFFF), 2, true);
+        ring.polled(9, (3, 4), 1, false);
+        ring.ready(9, QUEUE_MASK as u32, (1, 2), true);
+        ring.slice_began(10, 3, usize::MAX);
+        ring.slice_ended(10, 3, 4);
+        ring.turn_ended(11, true);
+        let said: Vec<Said> = ring.words().map(Word::said).collect();
+        let generation = 0xFF_FFFF;
+        let expected = [
+            Said::Time(5),
+            Said::Spawned { queue: 7 },
+            Said::Task { slot: u32::MAX - 2, generation },
+            Said::Location(0),
+            Said::Time(9),
+            Said::Polled { slot: 3, generation, outcome: 2, timed: true },
+            Said::Polled { slot: 3, generation: 4, outcome: 1, timed: false },
+            Said::Ready { queue: QUEUE_MASK as u32, remote: true },
+            Said::Task { slot: 1, generation: 2 },
+            Said::Time(10),
+            Said::SliceBegan { queue: 3, ready: u32::MAX },
+            Said::SliceEnded { queue: 3, reason: 4 },
+            Said::Time(11),
+            Said::TurnEnded { idle: true },
+        ];
+        assert_eq!(said, expected);
+        assert_eq!(ring.location(0), Some(here));
+    }
+
+    #[test]
+    fn the_oldest_words_are_overwritten_and_a_stopped_ring_keeps_what_it_has() {
+        let ring = Ring::new(3);
+        for now in 0..9 {
+            ring.turn_began(now);
+        }
+        let said: Vec<Said> = ring.words().map(Word::said).collect();
+        assert_eq!(said, [Said::Time(7), Said::TurnBegan, Said::Time(8), Said::TurnBegan]);
+        assert!(ring.is_cut());
+        ring.stop();
+        ring.turn_began(20);
+        assert_eq!(ring.words().count(), 4);
+        assert_eq!(ring.words().last().map(Word::said), Some(Said::TurnBegan));
+    }
+}

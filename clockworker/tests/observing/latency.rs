@@ -1,0 +1,223 @@
+//! Histograms, against times that are known.
+
+use std::cell::RefCell;
+use std::future::{pending, poll_fn};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use clockworker::observe::{Histogram, Observation};
+use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
+use clockworker::{Executor, ManualClock, yield_now};
+use clockworker_testing::driving::{settle, tick};
+
+use super::{latency_of, observing, us};
+
+const EXACT: Observation = Observation::new().latency().every_poll();
+
+fn times(us: impl IntoIterator<Item = u64>) -> Histogram {
+    let mut times = Histogram::new();
+    us.into_iter().for_each(|us| times.record(Duration::from_micros(us)));
+    times
+}
+
+#[test]
+fn waits_and_polls_are_as_scripted() {
+    let (ex, clock) = observing(EXACT);
+    for took in [3, 50, 700] {
+        let clock = clock.clone();
+        ex.spawn(async move { clock.advance(us(took)) });
+    }
+    clock.advance(us(10));
+    settle(&ex);
+    let latency = latency_of(&ex, "default");
+    assert_eq!(latency.wait, times([10, 13, 63]));
+    assert_eq!(latency.poll, times([3, 50, 700]));
+    assert_eq!(latency.slice.sum(), us(753));
+}
+
+#[test]
+fn a_wake_counts_from_the_moment_in_the_poll_that_it_came() {
+    let (ex, clock) = observing(EXACT);
+    let waker: Rc<RefCell<Option<Waker>>> = Rc::default();
+    let (held, mut polled) = (Rc::clone(&waker), false);
+    ex.spawn(poll_fn(move |cx| {
+        held.replace(Some(cx.waker().clone()));
+        if std::mem::replace(&mut polled, true) { Poll::Ready(()) } else { Poll::Pending }
+    }));
+    settle(&ex);
+    let passing = clock.clone();
+    ex.spawn(async move {
+        passing.advance(us(300));
+        waker.take().unwrap().wake();
+        passing.advance(us(5));
+    });
+    settle(&ex);
+    // 0: both when they were spawned.
+    assert_eq!(latency_of(&ex, "default").wait, times([0, 0, 5]));
+}
+
+#[test]
+fn wakes_of_the_host_and_of_other_threads_count_from_then_on() {
+    let (ex, clock) = observing(EXACT);
+    let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
+    for _ in 0..2 {
+        let (held, mut polled) = (Rc::clone(&wakers), false);
+        ex.spawn(poll_fn(move |cx| {
+            held.borrow_mut().push(cx.waker().clone());
+            if std::mem::replace(&mut polled, true) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+    }
+    settle(&ex);
+    let mut wakers = wakers.take();
+    clock.advance(us(1_000));
+    wakers.pop().unwrap().wake();
+    clock.advance(us(20));
+    let elsewhere = wakers.pop().unwrap();
+    thread::spawn(move || elsewhere.wake()).join().unwrap();
+    clock.advance(us(4));
+    settle(&ex);
+    let latency = latency_of(&ex, "default");
+    assert_eq!(latency.wait, times([0, 0, 4, 24]));
+    assert_eq!(latency.remote_wakes, 1);
+}
+
+#[test]
+fn a_task_from_another_thread_waits_from_its_spawn() {
+    let (ex, clock) = observing(EXACT);
+    let handle = ex.handle();
+    drop(thread::spawn(move || handle.spawn(|| async {})).join().unwrap());
+    clock.advance(us(7));
+    settle(&ex);
+    assert_eq!(latency_of(&ex, "default").wait, times([7]));
+}
+
+#[test]
+fn a_task_that_yields_waits_from_the_end_of_its_poll() {
+    let (ex, clock) = observing(EXACT);
+    for took in [100, 30] {
+        let clock = clock.clone();
+        ex.spawn(async move {
+            clock.advance(us(took));
+            yield_now().await;
+            clock.advance(us(took));
+        });
+    }
+    settle(&ex);
+    // First the 30 wait for the 100, then each for the other's next poll.
+    assert_eq!(latency_of(&ex, "default").wait, times([0, 100, 30, 100]));
+}
+
+#[test]
+fn the_longest_poll_has_its_task() {
+    let (ex, clock) = observing(EXACT);
+    let ids: Vec<_> = [5, 900, 20]
+        .map(|took| {
+            let clock = clock.clone();
+            ex.spawn(async move { clock.advance(us(took)) }).id()
+        })
+        .into();
+    settle(&ex);
+    let longest = latency_of(&ex, "default").longest_poll.unwrap();
+    assert_eq!((longest.took, longest.task), (us(900), ids[1]));
+}
+
+#[test]
+fn turns_and_visits_are_counted_and_idle_time_is_not() {
+    let (ex, clock) = observing(EXACT);
+    let passing = clock.clone();
+    ex.spawn(async move {
+        loop {
+            passing.advance(us(1_000));
+            yield_now().await;
+        }
+    });
+    for _ in 0..3 {
+        tick(&ex);
+        clock.advance(us(15));
+    }
+    let latency = ex.stats().latency.unwrap();
+    assert_eq!(latency.turn, times([1_000; 3]));
+    assert_eq!(latency.visit, times([15; 2]), "before the first turn nothing was left over");
+}
+
+#[test]
+fn nothing_is_counted_unless_asked_for_and_it_may_be_asked_for_in_a_task() {
+    let (ex, clock) = observing(Observation::new());
+    ex.spawn(async {});
+    settle(&ex);
+    assert_eq!((ex.stats().queues[0].latency.clone(), ex.stats().latency), (None, None));
+    let ex = Rc::new(ex);
+    let (inner, passing) = (Rc::clone(&ex), clock.clone());
+    ex.spawn(async move {
+        inner.observe(EXACT).unwrap();
+        yield_now().await;
+        passing.advance(us(40));
+        yield_now().await;
+        inner.observe(Observation::new()).unwrap();
+    });
+    ex.spawn(pending::<()>());
+    settle(&ex);
+    assert_eq!(ex.stats().queues[0].latency, None);
+    ex.observe(EXACT).unwrap();
+    assert_eq!(latency_of(&ex, "default").poll.max(), us(40), "what was counted stays");
+}
+
+#[test]
+fn a_wait_that_began_before_is_not_counted() {
+    let (ex, clock) = observing(Observation::new());
+    ex.spawn(async {});
+    clock.advance(us(5));
+    ex.observe(EXACT).unwrap();
+    settle(&ex);
+    let latency = latency_of(&ex, "default");
+    assert_eq!((latency.wait.count(), latency.poll.count()), (0, 1));
+}
+
+/// Polls of 100 ns, which are timed by lot: counted as often as there were, to within five standard deviations.
+fn assert_sampled<S: Scheduler + 'static>(scheduler: S, deviations_of_one: f64) {
+    const TASKS: u64 = 50;
+    const YIELDS: u64 = 4_000;
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).scheduler(scheduler).build().unwrap();
+    ex.observe(Observation::new().latency()).unwrap();
+    for _ in 0..TASKS {
+        let clock = clock.clone();
+        ex.spawn(async move {
+            for _ in 0..YIELDS {
+                clock.advance(Duration::from_nanos(100));
+                yield_now().await;
+            }
+        });
+    }
+    settle(&ex);
+    let latency = latency_of(&ex, "default");
+    // The last poll of each only ends it.
+    let polls = (TASKS * YIELDS) as f64;
+    let within = 5.0 * deviations_of_one * polls.sqrt();
+    assert!((latency.poll.count() as f64 - polls).abs() < within + TASKS as f64, "{latency:?}");
+    assert!(latency.poll.quantile(0.5) == Some(Duration::from_nanos(100)), "{latency:?}");
+    assert_eq!(latency.poll.max(), Duration::from_nanos(100));
+}
+
+#[test]
+fn short_polls_are_counted_as_often_as_there_are() {
+    // The gaps between samples have the variance of 1 to 127, each as likely: 1,344; by 64 that is 4.6 polls a poll.
+    assert_sampled(RunnableFifo::new(), 4.6);
+    // Of the lots that policies draw, see `lots.rs`: 2 * 14 / 3 polls.
+    assert_sampled(Qlas::new(), 3.1);
+    assert_sampled(Las::new(), 3.1);
+}
+
+#[test]
+fn a_queue_of_its_own_has_figures_of_its_own() {
+    let (ex, clock) = observing(EXACT);
+    let other = ex.new_queue("other").create().unwrap();
+    let passing = clock.clone();
+    other.spawn(async move { passing.advance(us(9)) });
+    settle(&ex);
+    assert_eq!(latency_of(&ex, "other").poll, times([9]));
+    assert!(latency_of(&ex, "default").poll.is_empty());
+    assert_eq!(other.stats().latency.unwrap().poll, times([9]));
+}

@@ -1,0 +1,28 @@
+//! What an executor tells of itself: how long tasks wait and run, and what happened when.
+
+mod latency;
+mod timeline;
+
+use std::time::Duration;
+
+use clockworker::observe::{Latency, Observation};
+use clockworker::{Executor, ManualClock};
+
+const fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+/// An executor on a manual clock that observes this.
+fn observing(asked: Observation) -> (Executor, ManualClock) {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    ex.observe(asked).unwrap();
+    (ex, clock)
+}
+
+/// What was observed of the queue of that name.
+fn latency_of(ex: &Executor, name: &str) -> Latency {
+    let stats = ex.stats();
+    let queue = stats.queues.into_iter().find(|queue| queue.name == name).unwrap();
+    *queue.latency.expect("latency is observed")
+}
