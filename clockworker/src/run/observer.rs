@@ -16,7 +16,7 @@ use crate::observe::{Latency, LongPoll, Observation, TurnLatency};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
-const SAMPLED: u64 = 64;
+const SAMPLED: u64 = 128;
 
 /// See the [module docs](self).
 pub(crate) struct Observer {
@@ -56,7 +56,7 @@ impl Observer {
         self.asked.get().times_every_poll()
     }
 
-    /// Draws how many short polls come until one is timed: 1 to 127, each with the same chance.
+    /// Draws how many short polls come until one is timed: 1 to 255, each with the same chance.
     fn draw(&self) {
         let mut state = self.lots.get();
         state ^= state << 13;
@@ -155,6 +155,12 @@ impl Core {
         }
     }
 
+    /// Observes that a task is ready again, whose poll is over.
+    #[inline(always)]
+    pub(super) fn observe_yield(&self, live: &LiveTask) {
+        live.set_ready_at(self.meter.now());
+    }
+
     /// Observes a wake from another thread.
     pub(super) fn observe_remote_wake(&self, queue: &RunQueue) {
         if self.observer.has_latency() {
@@ -180,10 +186,19 @@ pub(super) struct SliceObserver<'a> {
     core: &'a Core,
     queue: &'a RunQueue,
     ring: Option<Arc<Ring>>,
-    /// When the poll under way began, if it is timed although it is short.
+    /// The poll under way, if it is timed by itself.
+    timed: Option<TimedPoll>,
+    /// Whether there is a ring, or the poll under way is timed: the only question after a poll otherwise.
+    is_noting: bool,
+}
+
+/// A poll that is timed by itself.
+#[derive(Clone, Copy)]
+struct TimedPoll {
+    /// When it began, if it is timed although it is short; else it began when the clock was read last.
     sampled_from: Option<u64>,
-    /// The task that is being polled, and when it became ready.
-    task: Option<Id>,
+    task: Id,
+    /// When the task became ready.
     ready_at: u64,
 }
 
@@ -194,40 +209,42 @@ impl<'a> SliceObserver<'a> {
         if let Some(ring) = &ring {
             ring.slice_began(now, queue.key.index, queue.ready.get());
         }
-        Self { core, queue, ring, sampled_from: None, task: None, ready_at: UNKNOWN }
+        let is_noting = ring.is_some();
+        Self { core, queue, ring, timed: None, is_noting }
     }
 
-    /// The task is polled next. `timing` may leave many polls untimed.
+    /// The task is polled next; `timing` says which polls are timed anyway.
     #[inline(always)]
     pub(super) fn before_poll(&mut self, live: &LiveTask, timing: &Timing<'_>, needed: bool) {
-        self.task = Some(live.id());
-        self.ready_at = live.ready_at();
         let left = self.core.observer.until_sample.get() - 1;
         self.core.observer.until_sample.set(left);
-        if left == 0 {
-            self.sample(timing.leaves_polls_untimed(needed));
+        let is_timed = timing.times_next(needed);
+        if left == 0 || is_timed {
+            self.note(live, is_timed, left == 0 && !needed);
         }
     }
 
-    #[cold]
+    /// Notes the task of a poll that `is_timed` anyway, or else is to be timed if it `may_be`.
     #[inline(never)]
-    fn sample(&mut self, untimed: bool) {
-        self.core.observer.draw();
-        self.sampled_from = untimed.then(|| self.core.meter.look());
+    fn note(&mut self, live: &LiveTask, is_timed: bool, may_be: bool) {
+        if self.core.observer.until_sample.get() == 0 {
+            self.core.observer.draw();
+        }
+        let sampled_from = (may_be && !is_timed).then(|| self.core.meter.look());
+        if is_timed || may_be {
+            self.timed = Some(TimedPoll { sampled_from, task: live.id(), ready_at: live.ready_at() });
+            self.is_noting = true;
+        }
     }
 
     /// The poll is over, and nobody has touched the task since.
     #[inline(always)]
     pub(super) fn after_poll(&mut self, ran: &Ran, id: TaskId, timed: Timed) {
-        if let Some(from) = self.sampled_from.take() {
-            let now = self.core.meter.look();
-            self.record(from, now - from, SAMPLED);
-        } else if timed.stands_for > 0 && self.core.observer.has_latency() {
-            let from = self.core.meter.now() - timed.elapsed_ns;
-            self.record(from, timed.elapsed_ns, timed.stands_for.into());
+        if !self.is_noting {
+            return;
         }
-        if let Ran::Yielded(live) = ran {
-            live.set_ready_at(self.core.meter.now());
+        if self.timed.is_some() {
+            self.record(timed);
         }
         if let Some(ring) = &self.ring {
             let outcome = match ran {
@@ -240,19 +257,26 @@ impl<'a> SliceObserver<'a> {
     }
 
     #[inline(never)]
-    fn record(&self, from: u64, took: u64, times: u64) {
+    fn record(&mut self, timed: Timed) {
+        self.is_noting = self.ring.is_some();
+        let Some(TimedPoll { sampled_from, task, ready_at }) = self.timed.take() else { return };
+        if !self.core.observer.has_latency() {
+            return;
+        }
+        let (from, took, times) = match sampled_from {
+            Some(from) => (from, self.core.meter.look() - from, SAMPLED),
+            None => (self.core.meter.now() - timed.elapsed_ns, timed.elapsed_ns, timed.stands_for.into()),
+        };
         let mut latency = self.queue.latency.borrow_mut();
         let latency = latency.get_or_insert_default();
         latency.poll.record_ns(took, times);
-        if latency.longest_poll.is_none_or(|longest| longest.took.as_nanos() < took.into())
-            && let Some(task) = self.task
-        {
+        if latency.longest_poll.is_none_or(|longest| longest.took.as_nanos() < took.into()) {
             let location = std::panic::Location::caller();
             latency.longest_poll = Some(LongPoll { took: Duration::from_nanos(took), task, location });
         }
         // Unknown of a task that became ready before anything was observed.
-        if self.ready_at != UNKNOWN {
-            let wait = from.saturating_sub(self.ready_at);
+        if ready_at != UNKNOWN {
+            let wait = from.saturating_sub(ready_at);
             latency.wait.record_ns(wait, times);
             self.core.stop_after(wait);
         }

@@ -319,6 +319,7 @@ fn settle<S: Scheduler>(
             None
         }
         Ran::Yielded(live) => {
+            core.observe_yield(&live);
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
             count_in_group::<S>(records, task, timed);

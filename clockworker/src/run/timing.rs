@@ -261,11 +261,11 @@ impl<'a> Timing<'a> {
         self.read()
     }
 
-    /// Whether there may be polls that are not timed, and would not be told of.
+    /// Whether the next poll is timed by itself.
     #[cfg(feature = "observe")]
-    #[inline]
-    pub(super) fn leaves_polls_untimed(&self, needed: bool) -> bool {
-        !needed && self.stride > 1
+    #[inline(always)]
+    pub(super) fn times_next(&self, needed: bool) -> bool {
+        if needed { self.countdown == 1 } else { self.stride == 1 }
     }
 
     /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.

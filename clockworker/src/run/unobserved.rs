@@ -31,6 +31,9 @@ impl Core {
     pub(super) fn observe_spawn(&self, _queue: &RunQueue, _id: TaskId) {}
 
     #[inline(always)]
+    pub(super) fn observe_yield(&self, _live: &LiveTask) {}
+
+    #[inline(always)]
     pub(super) fn observe_remote_wake(&self, _queue: &RunQueue) {}
 }
 

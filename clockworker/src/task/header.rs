@@ -6,7 +6,6 @@ use std::task::Context;
 
 use super::deferrals::Deferrals;
 use super::joiner::Joiner;
-#[cfg(feature = "observe")]
 use super::shared::Local;
 use super::state::{State, Wake};
 use super::{Cause, Finish, Id, SharedRef, Stamp};
@@ -212,7 +211,6 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     let shared = &*task.shared;
     let Some(local) = shared.local() else {
         if task.state.wake() == Wake::Submit {
-            task.ready_at.set_elsewhere(&shared.ticks);
             // SAFETY: the cell is alive, and this call set `NOTIFIED`.
             unsafe { submit(header) };
         }
@@ -221,20 +219,34 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     match task.owned.phase.get() {
         Phase::Parked => {
             task.owned.phase.set(Phase::Woken);
-            task.ready_at.set_here(&shared.ticks);
             #[cfg(feature = "observe")]
-            note_ready(task, local, false);
-            local.woken.push(Link(header), task.owned.record.get().queue);
-            shared.inbox.wake_parked_host();
+            return push_noted(header, task, local);
+            #[cfg(not(feature = "observe"))]
+            push_woken(header, task, local);
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
         Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
     }
 }
 
+/// Notes when a task was woken on the owner thread, and pushes it into the woken list.
+#[cfg(feature = "observe")]
+#[inline(never)] // a yield, which is no wake, has no registers to save for it
+fn push_noted(header: NonNull<Header>, task: &Header, local: &Local) {
+    task.ready_at.set_here(&task.shared.ticks);
+    note_ready(task, local, false);
+    push_woken(header, task, local);
+}
+
+/// Pushes a task into the woken list, and wakes the host if it waits for that.
+#[inline(always)]
+fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
+    local.woken.push(Link(header), task.owned.record.get().queue);
+    task.shared.inbox.wake_parked_host();
+}
+
 /// Notes a wake in the timeline, if there is one.
 #[cfg(feature = "observe")]
-#[inline]
 pub(super) fn note_ready(task: &Header, local: &Local, remote: bool) {
     if let Some(ring) = &*local.ring.borrow() {
         let key = task.owned.record.get();
@@ -263,7 +275,10 @@ pub(super) unsafe fn abort(header: NonNull<Header>) {
 unsafe fn submit(header: NonNull<Header>) {
     // SAFETY: the cell is alive. It stays so during the push, although the owner may complete the task at once, because
     // the caller's reference is not the record's.
-    let shared = &unsafe { header.as_ref() }.shared;
+    let task = unsafe { header.as_ref() };
+    let shared = &task.shared;
+    // An aborted task is stamped too, and nobody asks.
+    task.ready_at.set_elsewhere(&shared.ticks);
     // SAFETY: the caller set `NOTIFIED`, so `next` is its own.
     if unsafe { shared.inbox.push(Link(header)) }.is_err() {
         // SAFETY: a closed inbox means that every task was completed. This one was complete or completed after `NOTIFIED` was

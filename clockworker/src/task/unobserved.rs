@@ -23,7 +23,5 @@ impl Stamp {
         Self
     }
 
-    pub(super) fn set_here(&self, _ticks: &Ticks) {}
-
     pub(super) fn set_elsewhere(&self, _ticks: &Ticks) {}
 }
