@@ -65,7 +65,7 @@
 mod base;
 mod sync;
 
-// What a task goes through. Each folder imports only from those before it: task, queue, run, host.
+// What a task goes through. Each folder imports only from those before it: task, observe, queue, run, host.
 mod host;
 mod queue;
 mod run;

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use super::Histogram;
-use crate::Id;
+use crate::task::Id;
 
 /// How long the tasks of a queue wait and run, since [`latency`](super::Observation::latency) was asked for. Part of
 /// [`QueueStats`](crate::QueueStats).

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders, each after those that it may import from. Files that are in no folder are what a user holds.
-const ORDER: [&str; 8] = ["sync", "base", "task", "queue", "run", "host", USER, "compat"];
+const ORDER: [&str; 9] = ["sync", "base", "task", "observe", "queue", "run", "host", USER, "compat"];
 const USER: &str = "files in no folder";
 
 /// What tests and models import is theirs to choose.
