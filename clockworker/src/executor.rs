@@ -8,7 +8,7 @@ use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
 #[cfg(feature = "observe")]
-use crate::observe::{Observation, ObservationError, Timeline};
+use crate::observe::{Observation, ObservationError, QueueFrames, Timeline};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, Drained, ExecutorStats, context};
@@ -255,6 +255,12 @@ impl Executor {
     #[cfg(feature = "observe")]
     pub fn timeline(&self) -> Timeline {
         self.core.timeline()
+    }
+
+    /// Which stack frame is which queue's, for profiles by queue.
+    #[cfg(feature = "observe")]
+    pub fn queue_frames(&self) -> QueueFrames {
+        self.core.queue_frames()
     }
 
     /// What the executor has done so far.

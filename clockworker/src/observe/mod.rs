@@ -7,10 +7,12 @@ mod event;
 mod histogram;
 mod latency;
 mod observation;
+mod queue_frames;
 mod timeline;
 
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
 pub use histogram::{Bucket, Histogram};
 pub use latency::{Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
+pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};

@@ -13,6 +13,8 @@ mod core;
 mod drained;
 mod drivers;
 mod ending;
+#[cfg(feature = "observe")]
+mod frames;
 mod gone;
 mod group_stats;
 mod idle;

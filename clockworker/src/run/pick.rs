@@ -129,6 +129,9 @@ impl Core {
         self.slice.running.set(Some(queue.id));
         self.slice.clear_signal();
         self.meter.begin(Account::Queue);
+        #[cfg(feature = "observe")]
+        let end = queue.run_framed_slice(self);
+        #[cfg(not(feature = "observe"))]
         let end = queue.run_slice(self);
         self.slice.current.set(Current::NONE);
         let end = if queue.has_next_scheduler() { self.change_in_slice(&queue, end) } else { end };

@@ -1,5 +1,6 @@
 //! What an executor tells of itself: how long tasks wait and run, and what happened when.
 
+mod frames;
 mod latency;
 mod timeline;
 
