@@ -27,6 +27,9 @@ pub(crate) enum Command {
     Flamegraph(FlamegraphOptions),
     /// Say in nanoseconds per poll what the time goes to, in a table that sums to the total
     Phases(PhasesOptions),
+    /// Profile three queues with pprof-rs, and say whose the time is by the profile, the timeline and the accounts
+    #[cfg(feature = "observe")]
+    Queues(QueuesOptions),
     /// Print the commands that count instructions by function, with callgrind
     Callgrind {
         /// The executor
@@ -62,6 +65,22 @@ pub(crate) struct FlamegraphOptions {
     /// Where the profile goes, in the format of `go tool pprof`
     #[arg(long, value_name = "FILE", default_value_os_t = Path::new(DIRECTORY).join("profile.pb"))]
     pub(crate) proto: PathBuf,
+
+    /// Samples per second of CPU time; the kernel gives no more than its tick has, often 250
+    #[arg(long, value_name = "HZ", default_value_t = 997, value_parser = clap::value_parser!(i32).range(1..=10_000))]
+    pub(crate) frequency: i32,
+}
+
+#[cfg(feature = "observe")]
+#[derive(Args, Clone, Debug)]
+pub(crate) struct QueuesOptions {
+    /// How long the queues have work
+    #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds)]
+    pub(crate) seconds: Duration,
+
+    /// Where the flame graph goes
+    #[arg(long, value_name = "FILE", default_value_os_t = Path::new(DIRECTORY).join("queues.svg"))]
+    pub(crate) svg: PathBuf,
 
     /// Samples per second of CPU time; the kernel gives no more than its tick has, often 250
     #[arg(long, value_name = "HZ", default_value_t = 997, value_parser = clap::value_parser!(i32).range(1..=10_000))]

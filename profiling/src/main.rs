@@ -28,6 +28,8 @@ fn answer(command: &Command) -> Result<String, Failure> {
         Command::Run(options) => Ok(rounds::command(options)),
         Command::Flamegraph(options) => flamegraph::command(options),
         Command::Phases(options) => phases::command(options),
+        #[cfg(feature = "observe")]
+        Command::Queues(options) => in_process::queues::command(options),
         Command::Callgrind { executor, workload } => rounds::callgrind(*executor, *workload),
     }
 }

@@ -55,6 +55,23 @@ mod in_process {
     use pprof::protos::{Message, Profile};
     use tempfile::TempDir;
 
+    #[cfg(feature = "observe")]
+    #[test]
+    fn a_flame_graph_has_a_frame_for_each_queue() {
+        let directory = TempDir::new().unwrap();
+        let svg = directory.path().join("queues.svg");
+        let text = printed(&format!("queues --seconds=2 --svg={}", svg.display()));
+        let svg = fs::read_to_string(svg).unwrap();
+        for queue in ["requests", "reports", "batch"] {
+            assert!(svg.contains(&format!("queue: {queue}")), "{queue}");
+            let row =
+                text.lines().find(|line| line.contains(queue)).unwrap_or_else(|| panic!("{queue}: {text}"));
+            let parts: Vec<f64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+            // What polls take, and what the executor does around them: the same to within 5 % of all time.
+            assert!((parts[1] - parts[2]).abs() < 5.0, "{text}");
+        }
+    }
+
     #[test]
     fn a_flame_graph_and_a_profile_are_written_where_asked() {
         let directory = TempDir::new().unwrap();

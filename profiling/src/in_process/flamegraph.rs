@@ -40,11 +40,11 @@ pub(crate) fn command(options: &FlamegraphOptions) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn failed(error: pprof::Error) -> Failure {
+pub(super) fn failed(error: pprof::Error) -> Failure {
     Failure::run(format!("pprof-rs: {error}"))
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+pub(super) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
     let file = folder.and_then(|()| File::create(path));
     file.map(BufWriter::new).map_err(|error| Failure::unwritable(path, error))
@@ -54,7 +54,7 @@ fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 ///
 /// The collector takes stacks for equal that went through the same compiled functions, and keeps the instructions of
 /// the first. Which inlined functions these happen to be in says nothing of the others.
-fn without_inlined(frames: &mut Frames) {
+pub(super) fn without_inlined(frames: &mut Frames) {
     for frame in &mut frames.frames {
         frame.drain(..frame.len().saturating_sub(1));
     }
