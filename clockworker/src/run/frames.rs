@@ -21,7 +21,7 @@ macro_rules! frames {
         )*
 
         /// By the index of the queue; the last one is that of all beyond.
-        const FRAMES: &[(&str, fn(&mut dyn FnMut()))] = &[$((stringify!($name), $name)),*];
+        const FRAMES: &[Frame] = &[$((stringify!($name), $name)),*];
     };
 }
 
@@ -34,7 +34,10 @@ frames! {
     queue_30 = 30, queue_31_and_more = 31,
 }
 
-fn frame_of(queue: &RunQueue) -> (&'static str, fn(&mut dyn FnMut())) {
+/// The name of a frame, and what runs a slice in it.
+type Frame = (&'static str, fn(&mut dyn FnMut()));
+
+fn frame_of(queue: &RunQueue) -> Frame {
     FRAMES[(queue.key.index as usize).min(FRAMES.len() - 1)]
 }
 
