@@ -146,6 +146,24 @@ report.lending().await  answered after 1.1ms, of which its queue paid 1ms
     assert_eq!(output("inversion"), expected);
 }
 
+/// Who holds the thread is told by the place where its task was spawned.
+#[test]
+fn who_waited() {
+    let folder = std::env::temp_dir().join(format!("who_waited-{}", std::process::id()));
+    let trace = folder.join("trace.json");
+    let output = output_with("who_waited", &["--out", trace.to_str().unwrap()]);
+    assert!(output.starts_with("stopped by a long wait: true\n"), "{output}");
+    let held = output.lines().find(|line| line.starts_with("held the thread for")).unwrap_or_default();
+    assert!(held.contains("of reports, spawned at ") && held.contains("who_waited.rs:"), "{output}");
+    assert!(
+        output.lines().any(|line| line.starts_with("waited for ") && line.contains("of requests")),
+        "{output}"
+    );
+    let written = std::fs::read_to_string(&trace).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(written.starts_with("{\"displayTimeUnit\"") && written.ends_with("]}\n"));
+}
+
 #[test]
 fn own_scheduler() {
     let expected = "short  is done at 1.15ms\nmedium is done at 1.55ms\nlong   is done at 5.55ms\n";

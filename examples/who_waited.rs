@@ -1,0 +1,62 @@
+//! How do I find out who held the thread, and who waited for it?
+//!
+//! The executor keeps a timeline of what happened last. This one stops when a request has waited for more than 15 ms, says who is
+//! to blame, and writes a trace for <https://ui.perfetto.dev>.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use clockworker::observe::Observation;
+use clockworker::{Executor, yield_now};
+use clockworker_timeline::{Summary, write_perfetto};
+
+#[derive(Parser)]
+struct Options {
+    /// Where the trace goes
+    #[arg(long, value_name = "FILE", default_value = "target/who_waited.json")]
+    out: PathBuf,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse();
+    let ex = Executor::new();
+    let requests = ex.new_queue("requests").share(9).create()?;
+    let reports = ex.new_queue("reports").create()?;
+    let longest = Duration::from_millis(15);
+    ex.observe(Observation::new().latency().timeline(1 << 20).stop_after_wait(longest))?;
+    ex.block_on(async {
+        reports.spawn(async {
+            for part in 0..20 {
+                // One part takes much longer than the others, and does not yield meanwhile.
+                compute(Duration::from_millis(if part == 7 { 20 } else { 1 }));
+                yield_now().await;
+            }
+        });
+        for _ in 0..20_000 {
+            let request = async { compute(Duration::from_micros(10)) };
+            requests.spawn(request).await?;
+        }
+        Ok::<_, clockworker::JoinError>(())
+    })?;
+    let timeline = ex.timeline();
+    println!("stopped by a long wait: {}", timeline.is_stopped);
+    print!("{}", Summary::of(&timeline));
+    options.out.parent().map_or(Ok(()), fs::create_dir_all)?;
+    write_perfetto(&timeline, File::create(&options.out)?)?;
+    println!("open in https://ui.perfetto.dev: {}", options.out.display());
+    Ok(())
+}
+
+#[allow(clippy::disallowed_methods, reason = "it stands for work")]
+fn compute(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}

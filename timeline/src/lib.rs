@@ -1,0 +1,28 @@
+//! What is made of a [`Timeline`](clockworker::observe::Timeline): a trace for [Perfetto](https://ui.perfetto.dev) and
+//! `chrome://tracing`, and a summary that says who held the thread and who waited for it.
+//!
+//! ```
+//! use clockworker::{Executor, observe::Observation};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ex = Executor::new();
+//! ex.observe(Observation::new().timeline(1 << 20))?;
+//! ex.block_on(async { clockworker::spawn_local(async {}).await })?;
+//! let timeline = ex.timeline();
+//! let mut trace = Vec::new();
+//! clockworker_timeline::write_perfetto(&timeline, &mut trace)?; // or a file
+//! let summary = clockworker_timeline::Summary::of(&timeline);
+//! assert_eq!(summary.queues[0].polls, 1);
+//! println!("{summary}");
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod perfetto;
+mod summary;
+mod waits;
+
+pub use perfetto::write_perfetto;
+pub use summary::{LongPoll, LongWait, QueueSummary, Summary};
