@@ -101,6 +101,7 @@ impl Executor {
     }
 
     /// Spawns a task on the default queue. See [`Queue::spawn`].
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

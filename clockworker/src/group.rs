@@ -85,6 +85,7 @@ impl Group {
 
     /// Spawns a task on the group's queue, in this group. See [`Queue::spawn`]. What that task spawns with
     /// [`spawn_local`](crate::spawn_local) belongs to the group too.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -93,6 +94,7 @@ impl Group {
         self.queue.core.spawn(&self.queue.inner, self.index, future)
     }
 
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -169,6 +171,7 @@ impl Group {
     ///
     /// As [`Queue::try_spawn`]; and if the group has as many live tasks as
     /// [`set_max_live_per_group`](Queue::set_max_live_per_group) allows, or others wait for room in it.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn try_spawn<F>(&self, future: F) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
     where
         F: Future + 'static,
@@ -179,6 +182,7 @@ impl Group {
 
     /// Spawns a task in this group as soon as there is room for it, in the group and in its queue. See [`SpawnWhenRoom`], the
     /// future that this gives.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_when_room<F>(&self, future: F) -> SpawnWhenRoom<F>
     where
         F: Future + 'static,

@@ -7,7 +7,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use crate::builder::DEFAULT_QUEUE;
 use crate::remote_task_builder::RemoteTaskBuilder;
 use crate::task::{
-    JoinHandle, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
+    JoinHandle, Placement, QueueKey, RecordKey, Refused, SharedRef, SpawnSite, Stopped, refuse, spawn_remote,
     spawn_remote_placed,
 };
 
@@ -52,6 +52,7 @@ impl Handle {
     /// either, whether or not the handle is awaited.
     ///
     /// [`ExecutorStats::refused`]: crate::ExecutorStats::refused
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<M, F>(&self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -67,6 +68,7 @@ impl Handle {
     /// [`Queue::find`](crate::Queue::find), is how another thread changes a share, aborts all tasks, or retires a queue.
     ///
     /// As [`spawn`](Handle::spawn); the join handle gives an error also if no open queue has the name.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_on<M, F>(&self, queue: &str, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -93,6 +95,7 @@ impl Handle {
     /// let task = std::thread::spawn(move || handle.spawn_in("tenants", 42, || async { 7 })).join().unwrap();
     /// assert_eq!(ex.block_on(task).unwrap(), 7);
     /// ```
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_in<M, F>(&self, queue: &str, group: u64, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,
@@ -107,6 +110,7 @@ impl Handle {
         RemoteTaskBuilder::new(self)
     }
 
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_placed<M, F>(
         &self,
         queue: &str,
@@ -127,9 +131,10 @@ impl Handle {
 
     /// Counts a refused spawn, and makes its join handle.
     #[cold]
+    #[cfg_attr(feature = "observe", track_caller)]
     fn refuse<T: 'static>(&self, queue: &str, why: Refused, make: impl Sized) -> JoinHandle<T> {
         self.shared.count_refused(queue);
-        refuse(&self.shared, why, make)
+        refuse(&self.shared, SpawnSite::here(), why, make)
     }
 
     /// The key of tasks for the queue of that name, which have no records yet.

@@ -44,6 +44,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
         drop(self.spawn(future));
     }
@@ -57,6 +58,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
         drop(self.spawn(future));
     }
@@ -106,6 +108,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
         drop(self.handle.spawn_on(&self.queue, || future));
     }

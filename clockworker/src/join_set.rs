@@ -101,6 +101,7 @@ impl<T> Drop for Next<'_, T> {
 /// is special about them, and with the feature `tokio` a `compat::LocalSet`.
 pub trait SpawnLocal {
     /// Spawns a task there. See [`Queue::spawn`].
+    #[cfg_attr(feature = "observe", track_caller)]
     fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -382,6 +383,7 @@ impl<T: 'static> JoinSet<T> {
     /// set.spawn_local_on(async { 2 }, &urgent);
     /// assert_eq!(ex.block_on(set.join_all()), [1, 2]);
     /// ```
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_local_on<F>(&mut self, task: F, on: &impl SpawnLocal) -> AbortHandle
     where
         F: Future<Output = T> + 'static,

@@ -60,6 +60,7 @@ impl Queue {
     /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. If the queue is closed or full or its executor has
     /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
     /// when dropped). [`QueueStats::refused`] counts that, whether or not the handle is awaited.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -68,6 +69,7 @@ impl Queue {
         self.core.spawn(&self.inner, NO_GROUP, future)
     }
 
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -104,6 +106,7 @@ impl Queue {
     /// # Ok(())
     /// # }
     /// ```
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn try_spawn<F>(&self, future: F) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
     where
         F: Future + 'static,
@@ -113,6 +116,7 @@ impl Queue {
     }
 
     /// Spawns a task on this queue as soon as there is room for it. See [`SpawnWhenRoom`], the future that this gives.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_when_room<F>(&self, future: F) -> SpawnWhenRoom<F>
     where
         F: Future + 'static,

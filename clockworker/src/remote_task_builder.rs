@@ -71,6 +71,7 @@ impl<'a> RemoteTaskBuilder<'a> {
     }
 
     /// Spawns the task that `make` makes, on the executor's thread. As [`Handle::spawn_on`].
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<M, F>(self, make: M) -> JoinHandle<F::Output>
     where
         M: FnOnce() -> F + Send + 'static,

@@ -85,6 +85,7 @@ impl TaskBuilder {
     ///
     /// With attributes it costs a look-up in a hash table more than that, and another when the task ends; a deadline costs a
     /// reading of the clock.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

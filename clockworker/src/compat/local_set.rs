@@ -65,6 +65,7 @@ impl LocalSet {
     ///
     /// The task goes to the executor's default queue; a task spawned by the free [`spawn_local`](crate::spawn_local) goes to
     /// the queue of the task that spawns it.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

@@ -143,11 +143,10 @@ impl Records {
         }
     }
 
-    /// When a task became ready, or [`UNKNOWN`](crate::task::UNKNOWN).
+    /// The task in that id's slot, unless it is being polled or aborted.
     #[cfg(feature = "observe")]
-    pub(crate) fn ready_at(&self, id: TaskId) -> u64 {
-        let live = self.tasks.get(id.slot()).and_then(|record| record.task.as_ref());
-        live.map_or(crate::task::UNKNOWN, LiveTask::ready_at)
+    pub(crate) fn live(&self, id: TaskId) -> Option<&LiveTask> {
+        self.tasks.get(id.slot()).and_then(|record| record.task.as_ref())
     }
 
     /// Whether there may be too many tasks for the nearest caches.

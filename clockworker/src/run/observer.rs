@@ -4,6 +4,7 @@
 //! they do: one in [`SAMPLED`] is timed then, drawn by lot and with a chance that does not depend on it, and stands for as many.
 
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,10 +149,10 @@ impl Core {
 
     /// Observes a task that was spawned, and is ready.
     pub(super) fn observe_spawn(&self, queue: &RunQueue, id: TaskId) {
-        if let Some(ring) = self.ring() {
-            let location = std::panic::Location::caller();
-            let at = queue.records.borrow().ready_at(id);
-            ring.spawned(at, queue.key.index, slot_and_generation(id), location);
+        if let Some(ring) = self.ring()
+            && let Some(live) = queue.records.borrow().live(id)
+        {
+            ring.spawned(live.ready_at(), queue.key.index, slot_and_generation(id), live.location());
         }
     }
 
@@ -198,6 +199,7 @@ struct TimedPoll {
     /// When it began, if it is timed although it is short; else it began when the clock was read last.
     sampled_from: Option<u64>,
     task: Id,
+    location: &'static Location<'static>,
     /// When the task became ready.
     ready_at: u64,
 }
@@ -232,7 +234,8 @@ impl<'a> SliceObserver<'a> {
         }
         let sampled_from = (may_be && !is_timed).then(|| self.core.meter.look());
         if is_timed || may_be {
-            self.timed = Some(TimedPoll { sampled_from, task: live.id(), ready_at: live.ready_at() });
+            let (task, location, ready_at) = (live.id(), live.location(), live.ready_at());
+            self.timed = Some(TimedPoll { sampled_from, task, location, ready_at });
             self.is_noting = true;
         }
     }
@@ -259,7 +262,7 @@ impl<'a> SliceObserver<'a> {
     #[inline(never)]
     fn record(&mut self, timed: Timed) {
         self.is_noting = self.ring.is_some();
-        let Some(TimedPoll { sampled_from, task, ready_at }) = self.timed.take() else { return };
+        let Some(TimedPoll { sampled_from, task, location, ready_at }) = self.timed.take() else { return };
         if !self.core.observer.has_latency() {
             return;
         }
@@ -271,7 +274,6 @@ impl<'a> SliceObserver<'a> {
         let latency = latency.get_or_insert_default();
         latency.poll.record_ns(took, times);
         if latency.longest_poll.is_none_or(|longest| longest.took.as_nanos() < took.into()) {
-            let location = std::panic::Location::caller();
             latency.longest_poll = Some(LongPoll { took: Duration::from_nanos(took), task, location });
         }
         // Unknown of a task that became ready before anything was observed.

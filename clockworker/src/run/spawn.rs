@@ -10,19 +10,21 @@ use super::loans::Place;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{JoinHandle, Refused, TaskRequest, refuse, spawn_here};
+use crate::task::{JoinHandle, Refused, SpawnSite, TaskRequest, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn<F>(&self, queue: &RunQueue, group: GroupIndex, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_and(queue, group, future, |task| queue.push(task, Ready::Spawned))
+        self.spawn_and(queue, group, SpawnSite::here(), future, |task| queue.push(task, Ready::Spawned))
     }
 
     /// [`spawn`](Core::spawn) of a task of which something is said.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_with<F>(
         &self,
         queue: &RunQueue,
@@ -35,7 +37,7 @@ impl Core {
         F::Output: 'static,
     {
         let attributes = request.attributes(|| self.meter.look());
-        self.spawn_and(queue, group, future, |task| queue.push_spawned(task, &attributes))
+        self.spawn_and(queue, group, SpawnSite::here(), future, |task| queue.push_spawned(task, &attributes))
     }
 
     /// Spawns a task, which `push` hands to its scheduler.
@@ -44,6 +46,7 @@ impl Core {
         &self,
         queue: &RunQueue,
         group: GroupIndex,
+        site: SpawnSite,
         future: F,
         push: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
@@ -52,15 +55,16 @@ impl Core {
         F::Output: 'static,
     {
         match self.may_spawn(queue, group) {
-            Ok(()) => self.spawn_into_room(queue, group, future, push),
+            Ok(()) => self.spawn_into_room(queue, group, site, future, push),
             Err(why) => {
                 self.count_refused(queue, why);
-                refuse(&self.shared, why, future)
+                refuse(&self.shared, site, why, future)
             }
         }
     }
 
     /// Spawns a task on the owner thread, or gives its future back.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn try_spawn<F>(
         &self,
         queue: &RunQueue,
@@ -72,7 +76,10 @@ impl Core {
         F::Output: 'static,
     {
         match self.may_spawn(queue, group) {
-            Ok(()) => Ok(self.spawn_into_room(queue, group, future, |task| queue.push(task, Ready::Spawned))),
+            Ok(()) => {
+                let push = |task| queue.push(task, Ready::Spawned);
+                Ok(self.spawn_into_room(queue, group, SpawnSite::here(), future, push))
+            }
             Err(why) => {
                 self.count_refused(queue, why);
                 Err((future, why))
@@ -86,6 +93,7 @@ impl Core {
         &self,
         queue: &RunQueue,
         group: GroupIndex,
+        site: SpawnSite,
         future: F,
         push: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
@@ -101,14 +109,14 @@ impl Core {
         let mut handle = None;
         self.make_runnable(queue);
         let task = queue.insert(group, |key| {
-            let (task, join) = spawn_here(self.shared.clone(), key, future);
+            let (task, join) = spawn_here(self.shared.clone(), key, site, future);
             handle = Some(join);
             task
         });
         self.observe_spawn(queue, task.id);
         push(task);
         self.shared.inbox.wake_parked_host();
-        handle.unwrap_or_else(|| refuse(&self.shared, Refused::QueueClosed, ()))
+        handle.unwrap_or_else(|| refuse(&self.shared, site, Refused::QueueClosed, ()))
     }
 
     /// Whether the scheduler of the running queue is being called, so that it is the caller.
@@ -119,6 +127,7 @@ impl Core {
 
     /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
     /// is.
+    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
@@ -131,14 +140,14 @@ impl Core {
         };
         let Some(queue) = queue else {
             self.queues.removed_counters.refused.add(1);
-            return refuse(&self.shared, Refused::QueueClosed, future);
+            return refuse(&self.shared, SpawnSite::here(), Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);
         let (queue, group, inherited) = match inherited.and_then(|_| self.current_home()) {
             Some(Place { queue, group, attributes }) => (queue, group, attributes),
             None => (queue, group, inherited),
         };
-        self.spawn_and(&queue, group, future, |task| match &inherited {
+        self.spawn_and(&queue, group, SpawnSite::here(), future, |task| match &inherited {
             None => queue.push(task, Ready::Spawned),
             Some(attributes) => queue.push_spawned(task, attributes),
         })

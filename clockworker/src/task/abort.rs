@@ -81,6 +81,6 @@ impl Drop for AbortHandle {
 
 impl fmt::Debug for AbortHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AbortHandle").field("id", &self.id()).field("finished", &self.is_finished()).finish()
+        self.header().show("AbortHandle", f)
     }
 }

@@ -12,7 +12,7 @@ use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Placement, Refused, SharedRef};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Placement, Refused, SharedRef, SpawnSite};
 use crate::base::drop_quietly;
 use crate::sync::{UnsafeCell, reclaim};
 
@@ -33,14 +33,19 @@ enum Stage<F: Future> {
 }
 
 /// Makes a task on the owner thread.
-pub(crate) fn spawn_here<F>(shared: SharedRef, key: RecordKey, future: F) -> (LiveTask, JoinHandle<F::Output>)
+pub(crate) fn spawn_here<F>(
+    shared: SharedRef,
+    key: RecordKey,
+    site: SpawnSite,
+    future: F,
+) -> (LiveTask, JoinHandle<F::Output>)
 where
     F: Future + 'static,
     F::Output: 'static,
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
     // `Ready`: the caller hands the task to its scheduler.
-    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, Stage::Future(future));
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, site, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
@@ -50,16 +55,18 @@ where
 /// Makes a task on any thread and pushes it into the inbox. The first poll, on the owner thread, calls `make`.
 ///
 /// If the executor is gone, the handle gives [`Refused::ExecutorDropped`], and `make` is dropped here.
+#[cfg_attr(feature = "observe", track_caller)]
 pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, key: RecordKey, make: M) -> JoinHandle<F::Output>
 where
     M: FnOnce() -> F + Send + 'static,
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    spawn_remote_after(shared, key, make, |_| {})
+    spawn_remote_after(shared, key, SpawnSite::here(), make, |_| {})
 }
 
 /// [`spawn_remote`] of a task with a placement.
+#[cfg_attr(feature = "observe", track_caller)]
 pub(crate) fn spawn_remote_placed<M, F>(
     shared: &SharedRef,
     key: RecordKey,
@@ -72,13 +79,14 @@ where
     F::Output: Send + 'static,
 {
     let key = RecordKey { slot: RecordKey::PLACED, ..key };
-    spawn_remote_after(shared, key, make, |id| shared.put_placement(id, placement))
+    spawn_remote_after(shared, key, SpawnSite::here(), make, |id| shared.put_placement(id, placement))
 }
 
 /// [`spawn_remote`], but that `note` is called before the executor can know of the task.
 fn spawn_remote_after<M, F>(
     shared: &SharedRef,
     key: RecordKey,
+    site: SpawnSite,
     make: M,
     note: impl FnOnce(Id),
 ) -> JoinHandle<F::Output>
@@ -90,7 +98,7 @@ where
     debug_assert!(!key.has_slot());
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
-    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, Stage::Future(future));
+    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, site, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
     note(handle.id());
@@ -140,11 +148,16 @@ where
 /// Makes the handle of a refused task: complete, with an error that says why. Drops `unmade`, of which the task would have
 /// been made; if that panics, the panic is the error.
 #[cold]
-pub(crate) fn refuse<T: 'static>(shared: &SharedRef, why: Refused, unmade: impl Sized) -> JoinHandle<T> {
+pub(crate) fn refuse<T: 'static>(
+    shared: &SharedRef,
+    site: SpawnSite,
+    why: Refused,
+    unmade: impl Sized,
+) -> JoinHandle<T> {
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(unmade)));
     let key = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
     let nothing = Stage::<std::future::Pending<T>>::Empty;
-    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, nothing);
+    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, site, nothing);
     match dropped {
         // SAFETY: the cell was just made, and no other holder has it.
         Ok(()) => unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) },
@@ -173,11 +186,12 @@ where
         shared: SharedRef,
         phase: Phase,
         key: RecordKey,
+        site: SpawnSite,
         stage: Stage<F>,
     ) -> NonNull<Header> {
         // Allocates before it writes, so that a large future is not put on the stack in between.
         let uninit = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::VTABLE, shared, Id::next(), phase, key);
+        let header = Header::new(state, Self::VTABLE, shared, Id::next(), site, phase, key);
         let cell = Box::write(uninit, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }
@@ -341,7 +355,9 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_small_task_fits_in_88_bytes() {
-        assert_eq!(size_of::<Header>(), 72);
-        assert_eq!(size_of::<Cell<std::future::Ready<()>>>(), 88);
+        // When it became ready, and where it was spawned.
+        let observed = if cfg!(feature = "observe") { 16 } else { 0 };
+        assert_eq!(size_of::<Header>(), 72 + observed);
+        assert_eq!(size_of::<Cell<std::future::Ready<()>>>(), 88 + observed);
     }
 }

@@ -1,5 +1,6 @@
 //! The untyped part that every cell begins with.
 
+use std::fmt;
 use std::mem::replace;
 use std::ptr::{self, NonNull};
 use std::task::Context;
@@ -8,7 +9,7 @@ use super::deferrals::Deferrals;
 use super::joiner::Joiner;
 use super::shared::Local;
 use super::state::{State, Wake};
-use super::{Cause, Finish, Id, SharedRef, Stamp};
+use super::{Cause, Finish, Id, SharedRef, SpawnSite, Stamp};
 use crate::sync::{Cell, UnsafeCell};
 
 /// The untyped part of a cell. See [`task`](super) for who may touch which field.
@@ -18,6 +19,7 @@ pub(crate) struct Header {
     /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell.
     pub(super) shared: SharedRef,
     pub(super) id: Id,
+    pub(super) site: SpawnSite,
     pub(super) owned: Owned,
     /// When it became ready last. Written by whoever makes it so.
     pub(super) ready_at: Stamp,
@@ -99,6 +101,7 @@ impl Header {
         vtable: &'static VTable,
         shared: SharedRef,
         id: Id,
+        site: SpawnSite,
         phase: Phase,
         key: RecordKey,
     ) -> Self {
@@ -119,11 +122,20 @@ impl Header {
             vtable,
             shared,
             id,
+            site,
             owned,
             ready_at,
             next: Cell::new(Link::NONE),
             joiner: UnsafeCell::new(Joiner::NOBODY),
         }
+    }
+
+    /// What a handle of that name shows of its task.
+    pub(super) fn show(&self, handle: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct(handle);
+        shown.field("id", &self.id).field("finished", &self.state.is_complete());
+        self.site.show(&mut shown);
+        shown.finish()
     }
 
     /// Takes the joiner, if there is one.

@@ -221,6 +221,6 @@ impl<T> Drop for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("id", &self.id()).field("finished", &self.is_finished()).finish()
+        self.header().show("JoinHandle", f)
     }
 }

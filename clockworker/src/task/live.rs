@@ -8,6 +8,9 @@ use std::task::Context;
 use clockworker_schedulers::Ready;
 
 #[cfg(feature = "observe")]
+use std::panic::Location;
+
+#[cfg(feature = "observe")]
 use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
@@ -111,6 +114,12 @@ impl LiveTask {
 
     pub(crate) fn id(&self) -> Id {
         self.header().id
+    }
+
+    /// Where it was spawned.
+    #[cfg(feature = "observe")]
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.header().site.location()
     }
 
     /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).

@@ -63,6 +63,7 @@ mod request;
 mod ring;
 mod shared;
 mod shared_ref;
+mod spawn_site;
 mod state;
 #[cfg(feature = "observe")]
 mod ticks;
@@ -89,6 +90,7 @@ pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use ring::{Ring, Said};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
+pub(crate) use spawn_site::SpawnSite;
 #[cfg(feature = "observe")]
 use ticks::Stamp;
 #[cfg(feature = "observe")]

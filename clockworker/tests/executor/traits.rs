@@ -148,12 +148,17 @@ fn a_task_is_current_again_after_it_dropped_what_another_left() {
 #[test]
 fn handles_show_their_task() {
     let ex = Executor::new();
-    let task = ex.spawn(async {});
+    let (place, task) = (std::panic::Location::caller(), ex.spawn(async {}));
     let id = task.id();
     let abort = task.abort_handle();
     assert_eq!(abort.id(), id);
-    assert_eq!(format!("{task:?}"), format!("JoinHandle {{ id: {id:?}, finished: false }}"));
-    assert_eq!(format!("{abort:?}"), format!("AbortHandle {{ id: {id:?}, finished: false }}"));
+    let shown = |finished: bool| match cfg!(feature = "observe") {
+        false => format!("{{ id: {id:?}, finished: {finished} }}"),
+        true => format!("{{ id: {id:?}, finished: {finished}, location: {}:{}:", place.file(), place.line()),
+    };
+    let assert_shows = |shown: String, expected: String| assert!(shown.starts_with(&expected), "{shown}");
+    assert_shows(format!("{task:?}"), format!("JoinHandle {}", shown(false)));
+    assert_shows(format!("{abort:?}"), format!("AbortHandle {}", shown(false)));
     ex.block_on(task).unwrap();
-    assert_eq!(format!("{abort:?}"), format!("AbortHandle {{ id: {id:?}, finished: true }}"));
+    assert_shows(format!("{abort:?}"), format!("AbortHandle {}", shown(true)));
 }

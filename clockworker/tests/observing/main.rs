@@ -2,6 +2,7 @@
 
 mod frames;
 mod latency;
+mod locations;
 mod timeline;
 
 use std::time::Duration;
