@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, Share};
 
@@ -9,7 +11,7 @@ use crate::queue::{GroupError, GroupIndex, NO_GROUP};
 use crate::queue_handle::Queue;
 use crate::run::GroupStats;
 use crate::spawn_when_room::SpawnWhenRoom;
-use crate::task::{JoinHandle, TaskRequest};
+use crate::task::{JoinHandle, Label, TaskRequest};
 use crate::task_builder::TaskBuilder;
 use crate::try_spawn::TrySpawnError;
 
@@ -94,13 +96,17 @@ impl Group {
         self.queue.core.spawn(&self.queue.inner, self.index, future)
     }
 
-    #[cfg_attr(feature = "observe", track_caller)]
-    pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
+    pub(crate) fn spawn_with<F>(
+        &self,
+        request: &TaskRequest,
+        label: Label,
+        future: F,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.queue.core.spawn_with(&self.queue.inner, self.index, request, future)
+        self.queue.core.spawn_with(&self.queue.inner, self.index, request, label, future)
     }
 
     /// Begins a task with attributes, in this group: [`spawn`](TaskBuilder::spawn) spawns it.
@@ -200,6 +206,18 @@ impl Group {
         self.key
     }
 
+    /// The group's name, if it was given [one](crate::GroupBuilder::name).
+    #[cfg(feature = "observe")]
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.queue.inner.records.borrow().group_name(self.index)
+    }
+
+    /// Gives the group that name.
+    #[cfg(feature = "observe")]
+    pub(crate) fn set_name(&self, name: Arc<str>) {
+        self.queue.inner.records.borrow_mut().set_group_name(self.index, name);
+    }
+
     /// The queue that the group belongs to.
     pub fn queue(&self) -> &Queue {
         &self.queue
@@ -222,6 +240,14 @@ impl Drop for Group {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group").field("queue", &self.queue.name()).field("key", &self.key).finish()
+        let mut shown = f.debug_struct("Group");
+        shown.field("queue", &self.queue.name()).field("key", &self.key);
+        #[cfg(feature = "observe")]
+        if let Ok(records) = self.queue.inner.records.try_borrow()
+            && let Some(name) = records.group_name(self.index)
+        {
+            shown.field("name", &name);
+        }
+        shown.finish()
     }
 }

@@ -1,5 +1,8 @@
 //! [`GroupBuilder`]: opens groups with attributes.
 
+#[cfg(feature = "observe")]
+use std::sync::Arc;
+
 use clockworker_schedulers::{Attributes, Share};
 
 use crate::group::Group;
@@ -31,11 +34,20 @@ pub struct GroupBuilder<'a> {
     weight: u32,
     /// But for the weight, which is not checked yet.
     attributes: Attributes,
+    #[cfg(feature = "observe")]
+    name: Option<Arc<str>>,
 }
 
 impl<'a> GroupBuilder<'a> {
     pub(crate) fn new(queue: &'a Queue, key: u64) -> Self {
-        Self { queue, key, weight: Share::MIN.get(), attributes: Attributes::new() }
+        Self {
+            queue,
+            key,
+            weight: Share::MIN.get(),
+            attributes: Attributes::new(),
+            #[cfg(feature = "observe")]
+            name: None,
+        }
     }
 
     /// The group's weight: 1 to [`Share::MAX`](crate::schedulers::Share::MAX), 1 unless told otherwise. Under a scheduler that
@@ -57,6 +69,22 @@ impl<'a> GroupBuilder<'a> {
         self
     }
 
+    /// The group's name, for those who look at it: its [`Debug`](std::fmt::Debug), its [stats](crate::GroupStats) and
+    /// [dumps](crate::observe::TaskDump) show it. If the group is open already, it has this name from then on.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let tenant = ex.default_queue().new_group(42).name("Acme").open().unwrap();
+    /// assert_eq!(tenant.name().as_deref(), Some("Acme"));
+    /// ```
+    #[cfg(feature = "observe")]
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
     /// Opens the group. If it is open already with these attributes, this is one more handle to it.
     ///
     /// O(1), and a call of the scheduler.
@@ -67,10 +95,13 @@ impl<'a> GroupBuilder<'a> {
     pub fn open(self) -> Result<Group, GroupError> {
         let weight = Share::new(self.weight).map_err(GroupError::weight)?;
         let attributes = self.attributes.with_weight(weight);
-        match Group::find(self.queue.clone(), self.key) {
-            None => Ok(Group::open(self.queue.clone(), self.key, attributes)),
-            Some(group) if group.attributes() == attributes => Ok(group),
-            Some(_) => Err(GroupError::open(self.key)),
-        }
+        let group = match Group::find(self.queue.clone(), self.key) {
+            None => Group::open(self.queue.clone(), self.key, attributes),
+            Some(group) if group.attributes() == attributes => group,
+            Some(_) => return Err(GroupError::open(self.key)),
+        };
+        #[cfg(feature = "observe")]
+        self.name.into_iter().for_each(|name| group.set_name(name));
+        Ok(group)
     }
 }

@@ -7,7 +7,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use crate::builder::DEFAULT_QUEUE;
 use crate::remote_task_builder::RemoteTaskBuilder;
 use crate::task::{
-    JoinHandle, Placement, QueueKey, RecordKey, Refused, SharedRef, SpawnSite, Stopped, refuse, spawn_remote,
+    JoinHandle, Label, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
     spawn_remote_placed,
 };
 
@@ -76,8 +76,8 @@ impl Handle {
         F::Output: Send + 'static,
     {
         match self.find(queue) {
-            Ok(key) => spawn_remote(&self.shared, key, make),
-            Err(why) => self.refuse(queue, why, make),
+            Ok(key) => spawn_remote(&self.shared, key, Label::here(), make),
+            Err(why) => self.refuse(queue, Label::here(), why, make),
         }
     }
 
@@ -110,11 +110,11 @@ impl Handle {
         RemoteTaskBuilder::new(self)
     }
 
-    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_placed<M, F>(
         &self,
         queue: &str,
         placement: Placement,
+        label: Label,
         make: M,
     ) -> JoinHandle<F::Output>
     where
@@ -123,18 +123,17 @@ impl Handle {
         F::Output: Send + 'static,
     {
         match self.find(queue) {
-            Ok(key) if placement == Placement::default() => spawn_remote(&self.shared, key, make),
-            Ok(key) => spawn_remote_placed(&self.shared, key, placement, make),
-            Err(why) => self.refuse(queue, why, make),
+            Ok(key) if placement == Placement::default() => spawn_remote(&self.shared, key, label, make),
+            Ok(key) => spawn_remote_placed(&self.shared, key, placement, label, make),
+            Err(why) => self.refuse(queue, label, why, make),
         }
     }
 
     /// Counts a refused spawn, and makes its join handle.
     #[cold]
-    #[cfg_attr(feature = "observe", track_caller)]
-    fn refuse<T: 'static>(&self, queue: &str, why: Refused, make: impl Sized) -> JoinHandle<T> {
+    fn refuse<T: 'static>(&self, queue: &str, label: Label, why: Refused, make: impl Sized) -> JoinHandle<T> {
         self.shared.count_refused(queue);
-        refuse(&self.shared, SpawnSite::here(), why, make)
+        refuse(&self.shared, label, why, make)
     }
 
     /// The key of tasks for the queue of that name, which have no records yet.

@@ -16,7 +16,7 @@ use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
-use crate::task::{JoinHandle, TaskRequest};
+use crate::task::{JoinHandle, Label, TaskRequest};
 use crate::task_builder::TaskBuilder;
 use crate::try_spawn::TrySpawnError;
 
@@ -69,13 +69,17 @@ impl Queue {
         self.core.spawn(&self.inner, NO_GROUP, future)
     }
 
-    #[cfg_attr(feature = "observe", track_caller)]
-    pub(crate) fn spawn_with<F>(&self, request: &TaskRequest, future: F) -> JoinHandle<F::Output>
+    pub(crate) fn spawn_with<F>(
+        &self,
+        request: &TaskRequest,
+        label: Label,
+        future: F,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.core.spawn_with(&self.inner, NO_GROUP, request, future)
+        self.core.spawn_with(&self.inner, NO_GROUP, request, label, future)
     }
 
     /// Begins a task with attributes, such as a priority or a deadline: [`spawn`](TaskBuilder::spawn) spawns it on this queue.

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::builder::DEFAULT_QUEUE;
 use crate::handle::Handle;
-use crate::task::{JoinHandle, Placement};
+use crate::task::{JoinHandle, Label, Placement};
 
 /// Spawns a task from any thread, with a queue, a group and attributes. From [`Handle::new_task`].
 ///
@@ -31,11 +33,19 @@ pub struct RemoteTaskBuilder<'a> {
     handle: &'a Handle,
     queue: &'a str,
     placement: Placement,
+    #[cfg(feature = "observe")]
+    name: Option<Arc<str>>,
 }
 
 impl<'a> RemoteTaskBuilder<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
-        Self { handle, queue: DEFAULT_QUEUE, placement: Placement::default() }
+        Self {
+            handle,
+            queue: DEFAULT_QUEUE,
+            placement: Placement::default(),
+            #[cfg(feature = "observe")]
+            name: None,
+        }
     }
 
     /// The name of the task's queue, the default queue's unless told otherwise.
@@ -70,6 +80,13 @@ impl<'a> RemoteTaskBuilder<'a> {
         self
     }
 
+    /// The task's name; see [`TaskBuilder::name`](crate::TaskBuilder::name).
+    #[cfg(feature = "observe")]
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
     /// Spawns the task that `make` makes, on the executor's thread. As [`Handle::spawn_on`].
     #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<M, F>(self, make: M) -> JoinHandle<F::Output>
@@ -78,16 +95,18 @@ impl<'a> RemoteTaskBuilder<'a> {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        self.handle.spawn_placed(self.queue, self.placement, make)
+        let label = Label::here();
+        #[cfg(feature = "observe")]
+        let label = label.named(self.name);
+        self.handle.spawn_placed(self.queue, self.placement, label, make)
     }
 }
 
 impl fmt::Debug for RemoteTaskBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { handle: _, queue, placement } = self;
         f.debug_struct("RemoteTaskBuilder")
-            .field("queue", queue)
-            .field("placement", placement)
+            .field("queue", &self.queue)
+            .field("placement", &self.placement)
             .finish_non_exhaustive()
     }
 }

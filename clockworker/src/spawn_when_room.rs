@@ -11,7 +11,7 @@ use clockworker_schedulers::Ready;
 use crate::group::Group;
 use crate::queue::{NO_GROUP, Waiter};
 use crate::queue_handle::Queue;
-use crate::task::{JoinHandle, SpawnSite};
+use crate::task::{JoinHandle, Label};
 use crate::try_spawn::TrySpawnError;
 
 /// Spawns a task as soon as its queue, and its group if it has one, takes it. From
@@ -60,7 +60,7 @@ use crate::try_spawn::TrySpawnError;
 pub struct SpawnWhenRoom<F> {
     queue: Queue,
     group: Option<Group>,
-    site: SpawnSite,
+    label: Label,
     /// None once done.
     future: Option<F>,
     /// None until it has to wait, and once done.
@@ -70,7 +70,7 @@ pub struct SpawnWhenRoom<F> {
 impl<F> SpawnWhenRoom<F> {
     #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn new(queue: Queue, group: Option<Group>, future: F) -> Self {
-        Self { queue, group, site: SpawnSite::here(), future: Some(future), waiter: None }
+        Self { queue, group, label: Label::here(), future: Some(future), waiter: None }
     }
 
     fn leave_line(&mut self) {
@@ -91,7 +91,7 @@ where
     type Output = Result<JoinHandle<F::Output>, TrySpawnError<F>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { queue: Queue { core, inner }, group, site, future, waiter } = &mut *self;
+        let Self { queue: Queue { core, inner }, group, label, future, waiter } = &mut *self;
         assert!(future.is_some(), "`SpawnWhenRoom` polled after completion");
         let group = group.as_ref().map_or(NO_GROUP, Group::index);
         let Poll::Ready(room) = core.poll_room(inner, group, waiter, cx.waker()) else {
@@ -101,7 +101,7 @@ where
         let spawned = match room {
             Ok(()) => {
                 let push = |task| inner.push(task, Ready::Spawned);
-                Ok(core.spawn_into_room(inner, group, *site, future, push))
+                Ok(core.spawn_into_room(inner, group, label.clone(), future, push))
             }
             Err(why) => {
                 core.count_refused(inner, why);

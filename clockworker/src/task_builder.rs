@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::rc::Rc;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use clockworker_schedulers::Attributes;
@@ -9,7 +11,7 @@ use clockworker_schedulers::Attributes;
 use crate::group::Group;
 use crate::queue_handle::Queue;
 use crate::run::context;
-use crate::task::{JoinHandle, TaskRequest};
+use crate::task::{JoinHandle, Label, TaskRequest};
 
 /// Spawns a task with attributes, of which the queue's scheduler is told before it is told that the task is ready. From
 /// [`Queue::new_task`], [`Group::new_task`], or, for a task beside the calling one, [`new_task`].
@@ -36,6 +38,8 @@ use crate::task::{JoinHandle, TaskRequest};
 pub struct TaskBuilder {
     place: Place,
     request: TaskRequest,
+    #[cfg(feature = "observe")]
+    name: Option<Arc<str>>,
 }
 
 /// Where the task belongs.
@@ -46,12 +50,21 @@ enum Place {
 }
 
 impl TaskBuilder {
+    fn new(place: Place, request: TaskRequest) -> Self {
+        Self {
+            place,
+            request,
+            #[cfg(feature = "observe")]
+            name: None,
+        }
+    }
+
     pub(crate) fn of_queue(queue: Queue) -> Self {
-        Self { place: Place::Queue(queue), request: TaskRequest::default() }
+        Self::new(Place::Queue(queue), TaskRequest::default())
     }
 
     pub(crate) fn of_group(group: Group) -> Self {
-        Self { place: Place::Group(group), request: TaskRequest::default() }
+        Self::new(Place::Group(group), TaskRequest::default())
     }
 
     /// The task's priority, 0 unless told otherwise. To a scheduler that heeds it, higher goes first.
@@ -81,6 +94,26 @@ impl TaskBuilder {
         self
     }
 
+    /// The task's name, for those who look at it: its handles, errors and [dumps](crate::observe::TaskDump) show it. Names need not
+    /// differ, and nothing goes by them; what the task spawns does not inherit it.
+    ///
+    /// An `Arc<str>` that many tasks share is not copied.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let upload = ex.default_queue().new_task().name("upload").spawn(std::future::pending::<()>());
+    /// upload.abort();
+    /// let error = ex.block_on(upload).unwrap_err();
+    /// assert_eq!(error.name(), Some("upload"));
+    /// ```
+    #[cfg(feature = "observe")]
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
     /// Spawns the task. See [`Queue::spawn`].
     ///
     /// With attributes it costs a look-up in a hash table more than that, and another when the task ends; a deadline costs a
@@ -91,9 +124,12 @@ impl TaskBuilder {
         F: Future + 'static,
         F::Output: 'static,
     {
+        let label = Label::here();
+        #[cfg(feature = "observe")]
+        let label = label.named(self.name);
         match &self.place {
-            Place::Queue(queue) => queue.spawn_with(&self.request, future),
-            Place::Group(group) => group.spawn_with(&self.request, future),
+            Place::Queue(queue) => queue.spawn_with(&self.request, label, future),
+            Place::Group(group) => group.spawn_with(&self.request, label, future),
         }
     }
 }
@@ -129,5 +165,5 @@ pub fn new_task() -> TaskBuilder {
         Some(group) => Place::Group(group),
         None => Place::Queue(queue),
     };
-    TaskBuilder { place, request }
+    TaskBuilder::new(place, request)
 }

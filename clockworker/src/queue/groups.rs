@@ -1,6 +1,8 @@
 //! Groups: tasks of a queue that belong together.
 
 use std::collections::HashMap;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId};
 use slab::Slab;
@@ -21,6 +23,9 @@ pub(super) struct Groups {
     slots: Slab<GroupSlot>,
     /// Groups from which a task went while a waiter waited for that.
     freed: Vec<GroupIndex>,
+    /// Of those groups that have one.
+    #[cfg(feature = "observe")]
+    names: HashMap<GroupIndex, Arc<str>>,
 }
 
 struct GroupSlot {
@@ -93,6 +98,20 @@ impl Groups {
     /// What was said of a group.
     pub(super) fn attributes(&self, index: GroupIndex) -> Attributes {
         self.slots.get(index as usize).map_or_else(Attributes::new, |slot| slot.attributes)
+    }
+
+    /// The name of a group, if it was given one.
+    #[cfg(feature = "observe")]
+    pub(super) fn name(&self, index: GroupIndex) -> Option<Arc<str>> {
+        self.names.get(&index).cloned()
+    }
+
+    /// Gives an open group that name.
+    #[cfg(feature = "observe")]
+    pub(super) fn set_name(&mut self, index: GroupIndex, name: Arc<str>) {
+        if self.slots.contains(index as usize) {
+            self.names.insert(index, name);
+        }
     }
 
     /// Gives a group other attributes. False if it has them already, or is gone.
@@ -180,6 +199,8 @@ impl Groups {
         }
         let slot = self.slots.remove(index as usize);
         self.by_key.remove(&slot.key);
+        #[cfg(feature = "observe")]
+        self.names.remove(&index);
         true
     }
 }

@@ -4,6 +4,8 @@ mod moves;
 
 use std::num::NonZeroU32;
 use std::ops::Range;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
 use slab::Slab;
@@ -404,6 +406,18 @@ impl Records {
     /// What was said of a group.
     pub(crate) fn group_attributes(&self, index: GroupIndex) -> Attributes {
         self.groups.attributes(index)
+    }
+
+    /// The name of a group, if it was given one.
+    #[cfg(feature = "observe")]
+    pub(crate) fn group_name(&self, index: GroupIndex) -> Option<Arc<str>> {
+        self.groups.name(index)
+    }
+
+    /// Gives an open group that name.
+    #[cfg(feature = "observe")]
+    pub(crate) fn set_group_name(&mut self, index: GroupIndex, name: Arc<str>) {
+        self.groups.set_name(index, name);
     }
 
     /// Gives a group other attributes. False if it has them already, or is gone.

@@ -18,6 +18,9 @@ use crate::queue::GroupIndex;
 pub struct GroupStats {
     /// The key that the group was opened with.
     pub key: u64,
+    /// The name that it was given, if any.
+    #[cfg(feature = "observe")]
+    pub name: Option<std::sync::Arc<str>>,
     /// What its scheduler was told of it last.
     pub attributes: Attributes,
     /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
@@ -63,6 +66,8 @@ impl RunQueue {
         let is_counted = self.needs_service();
         GroupStats {
             key,
+            #[cfg(feature = "observe")]
+            name: records.group_name(group),
             attributes: records.group_attributes(group),
             ready,
             live: counters.live(),

@@ -10,7 +10,7 @@ use super::loans::Place;
 use super::pick::Current;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{JoinHandle, Refused, SpawnSite, TaskRequest, refuse, spawn_here};
+use crate::task::{JoinHandle, Label, Refused, TaskRequest, refuse, spawn_here};
 
 impl Core {
     /// Spawns a task on the owner thread.
@@ -20,16 +20,16 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_and(queue, group, SpawnSite::here(), future, |task| queue.push(task, Ready::Spawned))
+        self.spawn_and(queue, group, Label::here(), future, |task| queue.push(task, Ready::Spawned))
     }
 
     /// [`spawn`](Core::spawn) of a task of which something is said.
-    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn spawn_with<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,
         request: &TaskRequest,
+        label: Label,
         future: F,
     ) -> JoinHandle<F::Output>
     where
@@ -37,7 +37,7 @@ impl Core {
         F::Output: 'static,
     {
         let attributes = request.attributes(|| self.meter.look());
-        self.spawn_and(queue, group, SpawnSite::here(), future, |task| queue.push_spawned(task, &attributes))
+        self.spawn_and(queue, group, label, future, |task| queue.push_spawned(task, &attributes))
     }
 
     /// Spawns a task, which `push` hands to its scheduler.
@@ -46,7 +46,7 @@ impl Core {
         &self,
         queue: &RunQueue,
         group: GroupIndex,
-        site: SpawnSite,
+        label: Label,
         future: F,
         push: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
@@ -55,10 +55,10 @@ impl Core {
         F::Output: 'static,
     {
         match self.may_spawn(queue, group) {
-            Ok(()) => self.spawn_into_room(queue, group, site, future, push),
+            Ok(()) => self.spawn_into_room(queue, group, label, future, push),
             Err(why) => {
                 self.count_refused(queue, why);
-                refuse(&self.shared, site, why, future)
+                refuse(&self.shared, label, why, future)
             }
         }
     }
@@ -78,7 +78,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => {
                 let push = |task| queue.push(task, Ready::Spawned);
-                Ok(self.spawn_into_room(queue, group, SpawnSite::here(), future, push))
+                Ok(self.spawn_into_room(queue, group, Label::here(), future, push))
             }
             Err(why) => {
                 self.count_refused(queue, why);
@@ -93,7 +93,7 @@ impl Core {
         &self,
         queue: &RunQueue,
         group: GroupIndex,
-        site: SpawnSite,
+        label: Label,
         future: F,
         push: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
@@ -109,14 +109,14 @@ impl Core {
         let mut handle = None;
         self.make_runnable(queue);
         let task = queue.insert(group, |key| {
-            let (task, join) = spawn_here(self.shared.clone(), key, site, future);
+            let (task, join) = spawn_here(self.shared.clone(), key, label.clone(), future);
             handle = Some(join);
             task
         });
         self.observe_spawn(queue, task.id);
         push(task);
         self.shared.inbox.wake_parked_host();
-        handle.unwrap_or_else(|| refuse(&self.shared, site, Refused::QueueClosed, ()))
+        handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
     }
 
     /// Whether the scheduler of the running queue is being called, so that it is the caller.
@@ -140,14 +140,14 @@ impl Core {
         };
         let Some(queue) = queue else {
             self.queues.removed_counters.refused.add(1);
-            return refuse(&self.shared, SpawnSite::here(), Refused::QueueClosed, future);
+            return refuse(&self.shared, Label::here(), Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);
         let (queue, group, inherited) = match inherited.and_then(|_| self.current_home()) {
             Some(Place { queue, group, attributes }) => (queue, group, attributes),
             None => (queue, group, inherited),
         };
-        self.spawn_and(&queue, group, SpawnSite::here(), future, |task| match &inherited {
+        self.spawn_and(&queue, group, Label::here(), future, |task| match &inherited {
             None => queue.push(task, Ready::Spawned),
             Some(attributes) => queue.push_spawned(task, attributes),
         })

@@ -1,6 +1,8 @@
 //! The abort handle: a reference to a task that can only end it.
 
 use std::fmt;
+#[cfg(feature = "observe")]
+use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
@@ -62,6 +64,18 @@ impl AbortHandle {
     /// The task's id.
     pub fn id(&self) -> Id {
         self.header().id
+    }
+
+    /// The task's name, if it was given [one](crate::TaskBuilder::name).
+    #[cfg(feature = "observe")]
+    pub fn name(&self) -> Option<&str> {
+        self.header().label.name().map(|name| &**name)
+    }
+
+    /// Where the task was spawned.
+    #[cfg(feature = "observe")]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.header().label.location()
     }
 }
 

@@ -12,7 +12,7 @@ use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, LiveTask, Placement, Refused, SharedRef, SpawnSite};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, Label, LiveTask, Placement, Refused, SharedRef};
 use crate::base::drop_quietly;
 use crate::sync::{UnsafeCell, reclaim};
 
@@ -36,7 +36,7 @@ enum Stage<F: Future> {
 pub(crate) fn spawn_here<F>(
     shared: SharedRef,
     key: RecordKey,
-    site: SpawnSite,
+    label: Label,
     future: F,
 ) -> (LiveTask, JoinHandle<F::Output>)
 where
@@ -45,7 +45,7 @@ where
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
     // `Ready`: the caller hands the task to its scheduler.
-    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, site, Stage::Future(future));
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, label, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
@@ -55,22 +55,26 @@ where
 /// Makes a task on any thread and pushes it into the inbox. The first poll, on the owner thread, calls `make`.
 ///
 /// If the executor is gone, the handle gives [`Refused::ExecutorDropped`], and `make` is dropped here.
-#[cfg_attr(feature = "observe", track_caller)]
-pub(crate) fn spawn_remote<M, F>(shared: &SharedRef, key: RecordKey, make: M) -> JoinHandle<F::Output>
+pub(crate) fn spawn_remote<M, F>(
+    shared: &SharedRef,
+    key: RecordKey,
+    label: Label,
+    make: M,
+) -> JoinHandle<F::Output>
 where
     M: FnOnce() -> F + Send + 'static,
     F: Future + 'static,
     F::Output: Send + 'static,
 {
-    spawn_remote_after(shared, key, SpawnSite::here(), make, |_| {})
+    spawn_remote_after(shared, key, label, make, |_| {})
 }
 
 /// [`spawn_remote`] of a task with a placement.
-#[cfg_attr(feature = "observe", track_caller)]
 pub(crate) fn spawn_remote_placed<M, F>(
     shared: &SharedRef,
     key: RecordKey,
     placement: Placement,
+    label: Label,
     make: M,
 ) -> JoinHandle<F::Output>
 where
@@ -79,14 +83,14 @@ where
     F::Output: Send + 'static,
 {
     let key = RecordKey { slot: RecordKey::PLACED, ..key };
-    spawn_remote_after(shared, key, SpawnSite::here(), make, |id| shared.put_placement(id, placement))
+    spawn_remote_after(shared, key, label, make, |id| shared.put_placement(id, placement))
 }
 
 /// [`spawn_remote`], but that `note` is called before the executor can know of the task.
 fn spawn_remote_after<M, F>(
     shared: &SharedRef,
     key: RecordKey,
-    site: SpawnSite,
+    label: Label,
     make: M,
     note: impl FnOnce(Id),
 ) -> JoinHandle<F::Output>
@@ -98,7 +102,7 @@ where
     debug_assert!(!key.has_slot());
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
-    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, site, Stage::Future(future));
+    let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, label, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
     note(handle.id());
@@ -150,14 +154,14 @@ where
 #[cold]
 pub(crate) fn refuse<T: 'static>(
     shared: &SharedRef,
-    site: SpawnSite,
+    label: Label,
     why: Refused,
     unmade: impl Sized,
 ) -> JoinHandle<T> {
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(unmade)));
     let key = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
     let nothing = Stage::<std::future::Pending<T>>::Empty;
-    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, site, nothing);
+    let header = Cell::allocate(State::refused(), shared.clone(), Phase::Done, key, label, nothing);
     match dropped {
         // SAFETY: the cell was just made, and no other holder has it.
         Ok(()) => unsafe { Cell::<std::future::Pending<T>>::cancel(header, Cause::Refused(why)) },
@@ -186,12 +190,12 @@ where
         shared: SharedRef,
         phase: Phase,
         key: RecordKey,
-        site: SpawnSite,
+        label: Label,
         stage: Stage<F>,
     ) -> NonNull<Header> {
         // Allocates before it writes, so that a large future is not put on the stack in between.
         let uninit = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::VTABLE, shared, Id::next(), site, phase, key);
+        let header = Header::new(state, Self::VTABLE, shared, Id::next(), label, phase, key);
         let cell = Box::write(uninit, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }
@@ -243,16 +247,16 @@ where
         // SAFETY: the caller's reference keeps the cell alive.
         let _entered = unsafe { Self::enter(header) };
         // SAFETY: the cell is alive.
-        let id = unsafe { header.as_ref() }.id;
+        let error = unsafe { header.as_ref() }.cancelled(cause);
         // SAFETY: the caller holds the stage.
-        unsafe { Self::store(header, Err(JoinError::cancelled(id, cause))) }
+        unsafe { Self::store(header, Err(error)) }
     }
 
     unsafe fn store_panic(header: NonNull<Header>, payload: Box<dyn Any + Send>) -> Finish {
         // SAFETY: the cell is alive.
-        let id = unsafe { header.as_ref() }.id;
+        let error = unsafe { header.as_ref() }.panicked(payload);
         // SAFETY: the caller holds the stage.
-        unsafe { Self::store(header, Err(JoinError::panicked(id, payload))) }
+        unsafe { Self::store(header, Err(error)) }
     }
 
     /// Replaces the future by `result`, or by a panic error if the future's drop panics. Of two panics the first stays.
@@ -276,7 +280,7 @@ where
             (Err(payload), result) => {
                 drop_quietly(result);
                 // SAFETY: the cell is alive.
-                Err(JoinError::panicked(unsafe { header.as_ref() }.id, payload))
+                Err(unsafe { header.as_ref() }.panicked(payload))
             }
         };
         let finish = Finish::of(&result);
@@ -355,8 +359,8 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_small_task_fits_in_88_bytes() {
-        // When it became ready, and where it was spawned.
-        let observed = if cfg!(feature = "observe") { 16 } else { 0 };
+        // When it became ready, where it was spawned, and its name.
+        let observed = if cfg!(feature = "observe") { 32 } else { 0 };
         assert_eq!(size_of::<Header>(), 72 + observed);
         assert_eq!(size_of::<Cell<std::future::Ready<()>>>(), 88 + observed);
     }

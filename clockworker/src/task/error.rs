@@ -3,9 +3,11 @@
 use std::any::Any;
 use std::fmt;
 use std::io;
+#[cfg(feature = "observe")]
+use std::panic::Location;
 use std::sync::Mutex;
 
-use super::Id;
+use super::{Id, Label};
 
 /// Why a task did not finish with an output: it was cancelled, or it panicked.
 ///
@@ -17,6 +19,7 @@ pub struct JoinError(
 
 struct Inner {
     id: Id,
+    label: Label,
     repr: Repr,
 }
 
@@ -70,12 +73,12 @@ impl Refused {
 }
 
 impl JoinError {
-    pub(crate) fn cancelled(id: Id, cause: Cause) -> Self {
-        Self(Box::new(Inner { id, repr: Repr::Cancelled(cause) }))
+    pub(crate) fn cancelled(id: Id, label: Label, cause: Cause) -> Self {
+        Self(Box::new(Inner { id, label, repr: Repr::Cancelled(cause) }))
     }
 
-    pub(crate) fn panicked(id: Id, payload: Box<dyn Any + Send>) -> Self {
-        Self(Box::new(Inner { id, repr: Repr::Panicked(Mutex::new(payload)) }))
+    pub(crate) fn panicked(id: Id, label: Label, payload: Box<dyn Any + Send>) -> Self {
+        Self(Box::new(Inner { id, label, repr: Repr::Panicked(Mutex::new(payload)) }))
     }
 
     /// Whether the task was cancelled: aborted, left over at shutdown, refused by a closed queue or a stopped executor,
@@ -127,18 +130,30 @@ impl JoinError {
     ///
     /// `self`, if [`is_panic`](JoinError::is_panic) is false.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
-        let Inner { id, repr } = *self.0;
+        let Inner { id, label, repr } = *self.0;
         match repr {
             Repr::Panicked(payload) => {
                 Ok(payload.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
             }
-            repr => Err(Self(Box::new(Inner { id, repr }))),
+            repr => Err(Self(Box::new(Inner { id, label, repr }))),
         }
     }
 
     /// The id of the task.
     pub fn id(&self) -> Id {
         self.0.id
+    }
+
+    /// The task's name, if it was given [one](crate::TaskBuilder::name).
+    #[cfg(feature = "observe")]
+    pub fn name(&self) -> Option<&str> {
+        self.0.label.name().map(|name| &**name)
+    }
+
+    /// Where the task was spawned.
+    #[cfg(feature = "observe")]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.0.label.location()
     }
 
     /// The panic's message, if its payload is text.
@@ -179,11 +194,12 @@ impl fmt::Display for Refused {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {}{} ", self.0.id, self.0.label.after_id())?;
         match &self.0.repr {
-            Repr::Cancelled(cause) => write!(f, "task {} {cause}", self.0.id),
+            Repr::Cancelled(cause) => write!(f, "{cause}"),
             Repr::Panicked(_) => match self.message() {
-                Some(message) => write!(f, "task {} panicked with message {message:?}", self.0.id),
-                None => write!(f, "task {} panicked", self.0.id),
+                Some(message) => write!(f, "panicked with message {message:?}"),
+                None => write!(f, "panicked"),
             },
         }
     }
@@ -191,11 +207,12 @@ impl fmt::Display for JoinError {
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, name) = (self.0.id, self.0.label.after_id());
         match &self.0.repr {
-            Repr::Cancelled(cause) => write!(f, "JoinError::Cancelled({:?}, {cause:?})", self.0.id),
+            Repr::Cancelled(cause) => write!(f, "JoinError::Cancelled({id:?}{name}, {cause:?})"),
             Repr::Panicked(_) => match self.message() {
-                Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.0.id),
-                None => write!(f, "JoinError::Panic({:?}, ...)", self.0.id),
+                Some(message) => write!(f, "JoinError::Panic({id:?}{name}, {message:?}, ...)"),
+                None => write!(f, "JoinError::Panic({id:?}{name}, ...)"),
             },
         }
     }

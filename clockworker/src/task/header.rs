@@ -1,5 +1,6 @@
 //! The untyped part that every cell begins with.
 
+use std::any::Any;
 use std::fmt;
 use std::mem::replace;
 use std::ptr::{self, NonNull};
@@ -9,7 +10,7 @@ use super::deferrals::Deferrals;
 use super::joiner::Joiner;
 use super::shared::Local;
 use super::state::{State, Wake};
-use super::{Cause, Finish, Id, SharedRef, SpawnSite, Stamp};
+use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
 use crate::sync::{Cell, UnsafeCell};
 
 /// The untyped part of a cell. See [`task`](super) for who may touch which field.
@@ -19,7 +20,7 @@ pub(crate) struct Header {
     /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell.
     pub(super) shared: SharedRef,
     pub(super) id: Id,
-    pub(super) site: SpawnSite,
+    pub(super) label: Label,
     pub(super) owned: Owned,
     /// When it became ready last. Written by whoever makes it so.
     pub(super) ready_at: Stamp,
@@ -101,7 +102,7 @@ impl Header {
         vtable: &'static VTable,
         shared: SharedRef,
         id: Id,
-        site: SpawnSite,
+        label: Label,
         phase: Phase,
         key: RecordKey,
     ) -> Self {
@@ -122,7 +123,7 @@ impl Header {
             vtable,
             shared,
             id,
-            site,
+            label,
             owned,
             ready_at,
             next: Cell::new(Link::NONE),
@@ -130,11 +131,21 @@ impl Header {
         }
     }
 
+    /// The error of the task, cancelled for that cause.
+    pub(super) fn cancelled(&self, cause: Cause) -> JoinError {
+        JoinError::cancelled(self.id, self.label.clone(), cause)
+    }
+
+    /// The error of the task, which panicked.
+    pub(super) fn panicked(&self, payload: Box<dyn Any + Send>) -> JoinError {
+        JoinError::panicked(self.id, self.label.clone(), payload)
+    }
+
     /// What a handle of that name shows of its task.
     pub(super) fn show(&self, handle: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct(handle);
         shown.field("id", &self.id).field("finished", &self.state.is_complete());
-        self.site.show(&mut shown);
+        self.label.show(&mut shown);
         shown.finish()
     }
 

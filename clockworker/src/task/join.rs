@@ -4,6 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::replace;
+#[cfg(feature = "observe")]
+use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -104,6 +106,18 @@ impl<T> JoinHandle<T> {
         self.header().id
     }
 
+    /// The task's name, if it was given [one](crate::TaskBuilder::name).
+    #[cfg(feature = "observe")]
+    pub fn name(&self) -> Option<&str> {
+        self.header().label.name().map(|name| &**name)
+    }
+
+    /// Where the task was spawned.
+    #[cfg(feature = "observe")]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.header().label.location()
+    }
+
     /// Where the task's record is, if it is a task of the executor with that `shared` state and this is its owner thread.
     pub(crate) fn record_in(&self, shared: &SharedRef) -> Option<RecordKey> {
         let header = self.header();
@@ -184,7 +198,7 @@ impl<T> Future for JoinHandle<T> {
             Poll::Pending
         } else {
             // In a child process no thread completes it.
-            Poll::Ready(Err(JoinError::cancelled(task.id, Cause::Forked)))
+            Poll::Ready(Err(task.cancelled(Cause::Forked)))
         }
     }
 }

@@ -119,7 +119,7 @@ impl LiveTask {
     /// Where it was spawned.
     #[cfg(feature = "observe")]
     pub(crate) fn location(&self) -> &'static Location<'static> {
-        self.header().site.location()
+        self.header().label.location()
     }
 
     /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).

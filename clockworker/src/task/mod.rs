@@ -56,6 +56,7 @@ mod id;
 mod inbox;
 mod join;
 mod joiner;
+mod label;
 mod live;
 mod owner;
 mod request;
@@ -63,7 +64,6 @@ mod request;
 mod ring;
 mod shared;
 mod shared_ref;
-mod spawn_site;
 mod state;
 #[cfg(feature = "observe")]
 mod ticks;
@@ -83,6 +83,7 @@ pub(crate) use finished::FinishedList;
 pub(crate) use header::RecordKey;
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
+pub(crate) use label::Label;
 pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
 pub(crate) use request::{Placement, TaskRequest};
@@ -90,7 +91,6 @@ pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use ring::{Ring, Said};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
-pub(crate) use spawn_site::SpawnSite;
 #[cfg(feature = "observe")]
 use ticks::Stamp;
 #[cfg(feature = "observe")]

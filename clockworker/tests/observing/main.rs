@@ -3,6 +3,7 @@
 mod frames;
 mod latency;
 mod locations;
+mod names;
 mod timeline;
 
 use std::time::Duration;
