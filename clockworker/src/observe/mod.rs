@@ -3,6 +3,7 @@
 //! With the feature `observe`. [`Executor::observe`](crate::Executor::observe) says what is observed, at any time; until then nothing
 //! is. What comes of it is plain data: it is yours once you have it, and none of it refers to the executor.
 
+mod dump;
 mod event;
 mod histogram;
 mod latency;
@@ -10,6 +11,7 @@ mod observation;
 mod queue_frames;
 mod timeline;
 
+pub use dump::{DumpedTask, TaskDump, TaskState};
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
 pub use histogram::{Bucket, Histogram};
 pub use latency::{Latency, LongPoll, TurnLatency};

@@ -16,6 +16,8 @@ mod records;
 mod shedder;
 mod standing;
 mod task_attributes;
+#[cfg(feature = "observe")]
+mod task_labels;
 mod tombstones;
 mod waiters;
 mod watchdog;
@@ -32,6 +34,8 @@ pub(crate) use groups::{GroupIndex, NO_GROUP, group_of};
 pub(crate) use handover::Handover;
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
+#[cfg(feature = "observe")]
+pub(crate) use records::TaskLook;
 pub(crate) use records::{Aborted, Popped, Records, Removed, TakenOut};
 pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;

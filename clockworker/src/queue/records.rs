@@ -1,5 +1,7 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
+#[cfg(feature = "observe")]
+mod looks;
 mod moves;
 
 use std::num::NonZeroU32;
@@ -14,9 +16,13 @@ use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of, index_of};
 use super::handover::Handover;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
+#[cfg(feature = "observe")]
+use super::task_labels::TaskLabels;
 use super::{GroupCounters, PolicyFault};
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
 
+#[cfg(feature = "observe")]
+pub(crate) use looks::TaskLook;
 pub(crate) use moves::TakenOut;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
@@ -32,6 +38,8 @@ pub(crate) struct Records {
     generation: u32,
     groups: Groups,
     attributes: TaskAttributes,
+    #[cfg(feature = "observe")]
+    labels: TaskLabels,
 }
 
 struct Record {
@@ -83,7 +91,10 @@ impl Records {
         let slot = self.tasks.vacant_key() as u32;
         let key = RecordKey { queue, slot, generation: generation.get() };
         self.groups.add_task(group);
-        self.insert_task(make(key), generation, group);
+        let live = make(key);
+        #[cfg(feature = "observe")]
+        self.labels.insert(slot as usize, &live);
+        self.insert_task(live, generation, group);
         Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
     }
 
@@ -181,6 +192,8 @@ impl Records {
         let record = self.tasks.remove(id.slot());
         let task = record.as_task(id.slot() as u32);
         self.attributes.remove(id.slot() as u32);
+        #[cfg(feature = "observe")]
+        self.labels.remove(id.slot());
         let group = record.standing.group();
         let group_closed = group == NO_GROUP || self.leave_group(group, finish);
         Removed { task, group_closed }
@@ -236,8 +249,10 @@ impl Records {
 
     /// Removes all records; returns the tasks, which still hold their groups.
     pub(crate) fn take_all(&mut self) -> Vec<(LiveTask, GroupIndex)> {
-        let Self { tasks, groups, attributes, generation: _ } = self;
+        let Self { tasks, groups, attributes, .. } = self;
         attributes.clear();
+        #[cfg(feature = "observe")]
+        self.labels.clear();
         let mut taken = Vec::new();
         for record in tasks.drain() {
             let group = record.standing.group();
@@ -262,6 +277,8 @@ impl Records {
     /// Counts a poll of a task in its group, if it has one.
     #[inline]
     pub(crate) fn count_poll(&mut self, task: Task, service_ns: u64) {
+        #[cfg(feature = "observe")]
+        self.labels.served(task.id.slot(), service_ns);
         if let Some(group) = index_of(task.group) {
             self.groups.served(group, 1, service_ns);
         }
@@ -352,6 +369,10 @@ impl Records {
     pub(crate) fn shrink(&mut self) {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
             self.tasks = Slab::new();
+        }
+        #[cfg(feature = "observe")]
+        if self.tasks.is_empty() {
+            self.labels.shrink();
         }
         self.attributes.shrink();
     }

@@ -12,6 +12,8 @@ mod coop_budget;
 mod core;
 mod drained;
 mod drivers;
+#[cfg(feature = "observe")]
+mod dump;
 mod ending;
 #[cfg(feature = "observe")]
 mod frames;

@@ -1,6 +1,8 @@
 //! [`RunQueue`]: a queue as the run loop has it.
 
 use std::cell::{Cell, RefCell};
+#[cfg(feature = "observe")]
+use std::collections::HashSet;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
@@ -236,6 +238,13 @@ impl RunQueue {
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         self.ready.get() > 0 || self.has_aborted.get()
+    }
+
+    /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
+    #[cfg(feature = "observe")]
+    pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
+        let aborted = self.aborted.try_borrow().ok()?;
+        Some(aborted.iter().map(|aborted| aborted.task.id.slot()).collect())
     }
 
     /// Takes the task that was aborted first.

@@ -359,8 +359,8 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_small_task_fits_in_88_bytes() {
-        // When it became ready, where it was spawned, and its name.
-        let observed = if cfg!(feature = "observe") { 32 } else { 0 };
+        // When it became ready, where and when it was spawned, and its name.
+        let observed = if cfg!(feature = "observe") { 40 } else { 0 };
         assert_eq!(size_of::<Header>(), 72 + observed);
         assert_eq!(size_of::<Cell<std::future::Ready<()>>>(), 88 + observed);
     }

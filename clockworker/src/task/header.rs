@@ -6,6 +6,8 @@ use std::mem::replace;
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
+#[cfg(feature = "observe")]
+use super::UNKNOWN;
 use super::deferrals::Deferrals;
 use super::joiner::Joiner;
 use super::shared::Local;
@@ -24,6 +26,10 @@ pub(crate) struct Header {
     pub(super) owned: Owned,
     /// When it became ready last. Written by whoever makes it so.
     pub(super) ready_at: Stamp,
+    /// The executor's last clock reading when it was spawned, or came in from another thread. [`UNKNOWN`] before that. The owner
+    /// thread's.
+    #[cfg(feature = "observe")]
+    pub(super) spawned_at: Cell<u64>,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
     pub(super) joiner: UnsafeCell<Joiner>,
@@ -118,6 +124,8 @@ impl Header {
             Phase::Parked => Stamp::elsewhere(&shared.ticks),
             _ => Stamp::here(&shared.ticks),
         };
+        #[cfg(feature = "observe")]
+        let spawned_at = Cell::new(if phase == Phase::Parked { UNKNOWN } else { shared.ticks.last() });
         Self {
             state,
             vtable,
@@ -126,8 +134,18 @@ impl Header {
             label,
             owned,
             ready_at,
+            #[cfg(feature = "observe")]
+            spawned_at,
             next: Cell::new(Link::NONE),
             joiner: UnsafeCell::new(Joiner::NOBODY),
+        }
+    }
+
+    /// Notes the executor's last clock reading as the time at which the task came in, unless that was done before.
+    #[cfg(feature = "observe")]
+    pub(super) fn stamp_spawn(&self) {
+        if self.spawned_at.get() == UNKNOWN {
+            self.spawned_at.set(self.shared.ticks.last());
         }
     }
 

@@ -11,6 +11,8 @@ use clockworker_schedulers::Ready;
 use std::panic::Location;
 
 #[cfg(feature = "observe")]
+use super::Label;
+#[cfg(feature = "observe")]
 use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release};
 use super::state::Taken;
@@ -71,6 +73,8 @@ impl LiveTask {
     /// Tells the task the key of its record, and that its scheduler has it.
     pub(crate) fn assign_record(&self, key: RecordKey) {
         self.header().owned.record.set(key);
+        #[cfg(feature = "observe")]
+        self.header().stamp_spawn();
         self.header().owned.phase.set(Phase::Ready);
     }
 
@@ -120,6 +124,17 @@ impl LiveTask {
     #[cfg(feature = "observe")]
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.header().label.location()
+    }
+
+    #[cfg(feature = "observe")]
+    pub(crate) fn label(&self) -> &Label {
+        &self.header().label
+    }
+
+    /// The executor's last clock reading when it was spawned here, or came in from another thread.
+    #[cfg(feature = "observe")]
+    pub(crate) fn spawned_at(&self) -> u64 {
+        self.header().spawned_at.get()
     }
 
     /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).

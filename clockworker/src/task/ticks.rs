@@ -46,12 +46,18 @@ impl Ticks {
         self.last.store(now, Ordering::Relaxed);
     }
 
+    /// The executor's last clock reading.
+    #[inline]
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
     /// The time of what the owner thread wakes or spawns now.
     #[inline]
     fn here(&self) -> u64 {
         match self.stamping.load(Ordering::Relaxed) {
             OFF => UNKNOWN,
-            LAST => self.last.load(Ordering::Relaxed),
+            LAST => self.last(),
             _ => self.read(),
         }
     }

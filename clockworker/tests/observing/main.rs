@@ -1,10 +1,18 @@
 //! What an executor tells of itself: how long tasks wait and run, and what happened when.
 
+mod dump;
 mod frames;
 mod latency;
 mod locations;
 mod names;
 mod timeline;
+
+#[path = "../support"]
+mod support {
+    mod on_drop;
+
+    pub(crate) use on_drop::{OnDrop, hold};
+}
 
 use std::time::Duration;
 

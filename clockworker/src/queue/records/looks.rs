@@ -1,0 +1,37 @@
+//! Looks: what each record says of its task, for a dump.
+
+use super::{GroupIndex, Records};
+use crate::queue::task_labels::TaskLabel;
+use crate::task::LiveTask;
+
+/// What a record says of its task.
+pub(crate) struct TaskLook<'a> {
+    pub(crate) slot: usize,
+    pub(crate) known: Option<&'a TaskLabel>,
+    pub(crate) group: GroupIndex,
+    /// Whether the task is in its record: it is not being polled, and its future was not taken out to be dropped.
+    pub(crate) is_there: bool,
+    /// Whether it was woken, or its scheduler has it.
+    pub(crate) is_ready: bool,
+    pub(crate) is_aborted: bool,
+    /// When it became ready last. None of one that is not there.
+    pub(crate) ready_at: Option<u64>,
+}
+
+impl Records {
+    /// All records, in the order of their slots.
+    pub(crate) fn look(&self) -> impl Iterator<Item = TaskLook<'_>> {
+        self.tasks.iter().map(|(slot, record)| {
+            let live = record.task.as_ref();
+            TaskLook {
+                slot,
+                known: self.labels.get(slot),
+                group: record.standing.group(),
+                is_there: live.is_some(),
+                is_ready: record.standing.is_ready() || live.is_some_and(LiveTask::is_woken),
+                is_aborted: live.is_some_and(LiveTask::is_aborted),
+                ready_at: live.map(LiveTask::ready_at),
+            }
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! [`TaskLabels`]: what a dump says of tasks, by slot.
+
+use std::time::Duration;
+
+use crate::task::{Id, Label, LiveTask};
+
+/// Entries whose memory is kept when no task is left: some 100 KiB.
+const KEPT: usize = 2_048;
+
+/// What is known of each task of a queue while it has a record: also of the one that is being polled, which its record lacks then.
+///
+/// Beside the records and not in them, as a poll touches these and not this.
+#[derive(Default)]
+pub(super) struct TaskLabels {
+    by_slot: Vec<Option<TaskLabel>>,
+}
+
+/// What is known of a task.
+#[derive(Clone)]
+pub(crate) struct TaskLabel {
+    pub(crate) id: Id,
+    pub(crate) label: Label,
+    /// The executor's last clock reading when it was spawned, or came in from another thread.
+    pub(crate) spawned_at: u64,
+    /// What its scheduler was told that it took.
+    pub(crate) service: Duration,
+}
+
+impl TaskLabels {
+    pub(super) fn insert(&mut self, slot: usize, live: &LiveTask) {
+        if slot >= self.by_slot.len() {
+            self.by_slot.resize(slot + 1, None);
+        }
+        self.by_slot[slot] = Some(TaskLabel {
+            id: live.id(),
+            label: live.label().clone(),
+            spawned_at: live.spawned_at(),
+            service: Duration::ZERO,
+        });
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Option<&TaskLabel> {
+        self.by_slot.get(slot)?.as_ref()
+    }
+
+    /// Adds what a poll took.
+    #[inline]
+    pub(super) fn served(&mut self, slot: usize, service_ns: u64) {
+        if let Some(Some(known)) = self.by_slot.get_mut(slot) {
+            known.service = known.service.saturating_add(Duration::from_nanos(service_ns));
+        }
+    }
+
+    /// Forgets a task that has finished.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: usize) {
+        if let Some(known) = self.by_slot.get_mut(slot) {
+            *known = None;
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.by_slot = Vec::new();
+    }
+
+    /// Gives the memory of a burst back. Once no task is left.
+    pub(super) fn shrink(&mut self) {
+        if self.by_slot.capacity() > KEPT {
+            self.clear();
+        }
+    }
+}
