@@ -5,7 +5,11 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
+use crate::gone_error::GoneError;
+#[cfg(feature = "observe")]
+use crate::observe::TaskDump;
 use crate::remote_task_builder::RemoteTaskBuilder;
+use crate::run::{Core, ExecutorStats, ask};
 use crate::task::{
     JoinHandle, Label, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
     spawn_remote_placed,
@@ -108,6 +112,56 @@ impl Handle {
     /// Begins a task with a queue, a group or attributes: [`spawn`](RemoteTaskBuilder::spawn) spawns it.
     pub fn new_task(&self) -> RemoteTaskBuilder<'_> {
         RemoteTaskBuilder::new(self)
+    }
+
+    /// What the executor has done so far; see [`Executor::stats`](crate::Executor::stats).
+    ///
+    /// The executor answers between two polls, and is woken for that. One that is not being run answers in its next run. The answer
+    /// is not a task, and is counted nowhere.
+    ///
+    /// # Errors
+    ///
+    /// If the executor is dropped, or this is a child process of the one that has it.
+    ///
+    /// # Cancel safety
+    ///
+    /// It changes nothing, so it may be dropped at any time.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let handle = ex.handle();
+    /// let (tell, told) = futures::channel::oneshot::channel();
+    /// std::thread::spawn(move || tell.send(futures::executor::block_on(handle.stats())));
+    /// ex.spawn(std::future::pending::<()>());
+    /// assert_eq!(ex.block_on(told).unwrap().unwrap().live, 1);
+    /// ```
+    pub async fn stats(&self) -> Result<ExecutorStats, GoneError> {
+        self.ask(Core::stats).await
+    }
+
+    /// All tasks; see [`Executor::dump`](crate::Executor::dump). Answered as [`stats`](Handle::stats).
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Handle::stats).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`stats`](Handle::stats).
+    #[cfg(feature = "observe")]
+    pub async fn dump(&self) -> Result<TaskDump, GoneError> {
+        self.ask(Core::dump).await
+    }
+
+    async fn ask<T: Send + 'static>(&self, question: fn(&Core) -> T) -> Result<T, GoneError> {
+        let forked = || !self.shared.process.is_current();
+        if forked() {
+            return Err(GoneError::new(true));
+        }
+        let answer = ask(&self.shared, question).await;
+        answer.ok().flatten().ok_or_else(|| GoneError::new(forked()))
     }
 
     pub(crate) fn spawn_placed<M, F>(

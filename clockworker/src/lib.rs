@@ -75,6 +75,7 @@ mod task;
 // What a user holds.
 mod builder;
 mod executor;
+mod gone_error;
 mod group;
 mod group_builder;
 mod handle;
@@ -111,6 +112,7 @@ pub use base::delay_readings;
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use executor::{EnterGuard, Executor, spawn_local};
+pub use gone_error::GoneError;
 pub use group::Group;
 pub use group_builder::GroupBuilder;
 pub use handle::Handle;

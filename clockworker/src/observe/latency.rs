@@ -60,3 +60,10 @@ pub struct TurnLatency {
     /// Between turns, while the executor had work left: what the host did with the thread.
     pub visit: Histogram,
 }
+
+impl TurnLatency {
+    /// What was counted since `earlier`, a copy of this.
+    pub fn since(&self, earlier: &TurnLatency) -> TurnLatency {
+        TurnLatency { turn: self.turn.since(&earlier.turn), visit: self.visit.since(&earlier.visit) }
+    }
+}

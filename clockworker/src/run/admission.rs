@@ -254,6 +254,7 @@ impl Core {
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
+            let Some(task) = self.answer(task, key) else { return };
             // Drops the future here, as part of no task.
             let finish = self.slice.outside_tasks(|| task.cancel(cause.unwrap_or(Cause::Aborted)));
             self.meter.mark_stale();

@@ -1,6 +1,6 @@
 //! [`Core`]: the state of an executor. Owner thread only.
 
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use super::admission::Admission;
@@ -34,6 +34,8 @@ pub(crate) struct HostLimits {
 
 /// See the [module docs](self). Each part is changed by the file that it comes from.
 pub(crate) struct Core {
+    /// Itself, for what it calls that may want it.
+    pub(super) this: Weak<Core>,
     pub(crate) shared: SharedRef,
     /// The process that made it.
     pub(crate) process: Process,
@@ -74,7 +76,8 @@ impl Core {
         #[cfg(unix)]
         crate::base::interrupt_in_children(super::context::interrupt);
         let shared = SharedRef::new(Shared::new(clock.clone()));
-        Rc::new(Self {
+        Rc::new_cyclic(|this| Self {
+            this: this.clone(),
             process: shared.process,
             meter: Meter::new(clock, &shared),
             visits: Visits::new(limits.budget),

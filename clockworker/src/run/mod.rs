@@ -6,6 +6,7 @@
 mod admission;
 mod any_policy;
 mod aside;
+mod asked;
 mod constraints;
 pub(crate) mod context;
 mod coop_budget;
@@ -35,6 +36,7 @@ mod room;
 mod run_waker;
 mod service;
 mod shedding;
+mod since;
 mod slice;
 mod spawn;
 mod stats;
@@ -55,6 +57,7 @@ pub use stats::{ExecutorStats, QueueStats};
 pub use visits::HOST_BUDGETS;
 
 pub(crate) use self::core::{Core, HostLimits};
+pub(crate) use asked::ask;
 pub(crate) use drained::Drained;
 pub(crate) use gone::Gone;
 #[cfg(feature = "tokio")]

@@ -17,6 +17,9 @@ use crate::queue::{Counters, PolicyFault};
 pub struct QueueStats {
     /// The queue's name.
     pub name: String,
+    /// A number that tells the queues of an executor apart, also those that had a name one after the other. It grows in the order in
+    /// which they are created.
+    pub number: u32,
     /// Its parent's name, if it has one.
     pub parent: Option<String>,
     /// Its share of the CPU, relative to the other queues' shares.
@@ -208,6 +211,7 @@ impl Core {
         let capped = queue.constraints.counts(|| self.meter.look());
         QueueStats {
             name: queue.name(),
+            number: queue.key.generation,
             parent: queue.nesting.parent().map(|parent| parent.name()),
             share: queue.share.get().get(),
             request: Duration::from_nanos(queue.request_ns.get()),

@@ -275,6 +275,29 @@ fn a_set_gives_what_had_finished_and_says_that_the_rest_stayed_behind() {
 }
 
 #[test]
+fn asking_gives_an_error() {
+    in_child(|| {
+        let ex = untimed();
+        let handle = ex.handle();
+        let mut asked = Box::pin(handle.stats());
+        assert!(poll_once(&mut asked).is_pending());
+        fork(|| {
+            for question in [&mut asked, &mut Box::pin(handle.stats())] {
+                let Poll::Ready(Err(error)) = poll_once(question) else { panic!("no error") };
+                assert!(
+                    error.is_forked() && !error.is_dropped() && error.to_string().contains(FORKED),
+                    "{error}"
+                );
+            }
+            #[cfg(feature = "observe")]
+            assert_eq!(ex.dump().tasks, []);
+        });
+        settle(&ex);
+        assert!(matches!(poll_once(&mut asked), Poll::Ready(Ok(_))));
+    });
+}
+
+#[test]
 fn dropping_it_drops_the_copies_of_its_futures() {
     in_child(|| {
         let mut ex = Some(untimed());

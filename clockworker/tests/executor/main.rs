@@ -21,6 +21,7 @@ mod support {
     pub(crate) use clockworker_testing::{driving::*, random::*};
 }
 
+mod asked;
 mod drop_thread;
 mod executor_drop;
 mod finding;

@@ -288,6 +288,22 @@ fn a_lent_task_is_in_the_queue_that_serves_it_and_as_old_as_before() {
 }
 
 #[test]
+fn another_thread_gets_what_the_executor_says() {
+    let ex = Executor::new();
+    ex.default_queue().new_task().name("upload").spawn(pending::<()>());
+    let handle = ex.handle();
+    let (tell, told) = futures::channel::oneshot::channel();
+    let asking = std::thread::spawn(move || tell.send(futures::executor::block_on(handle.dump())).is_ok());
+    let dump = ex.block_on(told).unwrap().unwrap();
+    assert!(asking.join().unwrap());
+    assert_eq!(named(&dump, "upload").id, ex.dump().tasks[0].id);
+    assert_eq!(dump.tasks.len(), 1, "the question is not a task");
+    let handle = ex.handle();
+    drop(ex);
+    assert!(futures::executor::block_on(handle.dump()).unwrap_err().is_dropped());
+}
+
+#[test]
 fn prints_a_table() {
     let (ex, clock) = untimed();
     settle(&ex);

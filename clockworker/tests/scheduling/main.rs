@@ -33,6 +33,7 @@ mod queues;
 mod readings;
 mod shares;
 mod simulator;
+mod since;
 mod sleepers;
 mod starvation;
 mod stats;
