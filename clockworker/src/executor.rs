@@ -187,7 +187,7 @@ impl Executor {
         poll_fn(|cx| drained.poll(cx)).await;
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(any(feature = "tokio", feature = "stalls"))]
     pub(crate) fn core(&self) -> &Rc<Core> {
         &self.core
     }

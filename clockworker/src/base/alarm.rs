@@ -3,19 +3,18 @@
 //! The thread starts with the first alarm that is set, and stays; while no alarm is set it sleeps. Only an executor that
 //! parks while a throttled queue has work sets one: elsewhere a host has timers, or nothing waits for a time.
 //!
-//! A child process has none of its parent's threads, and a lock that one of them held at the fork stays locked. So each
-//! process has a [`Ringer`] of its own.
+//! Each process has a [`Ringer`] of its own.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::clock::instant;
-use super::{Process, wake_quietly};
+use super::{PerProcess, Process, wake_quietly};
 
 /// An alarm that is set for one time or for none. Dropping it clears it.
 #[derive(Debug)]
@@ -65,12 +64,10 @@ impl Drop for Alarm {
 type Key = (Instant, u64);
 
 /// The alarms of a process, and its thread.
+#[derive(Default)]
 struct Ringer {
-    process: Process,
     alarms: Mutex<Alarms>,
     changed: Condvar,
-    /// That of a process that was forked from this one.
-    next: OnceLock<Box<Ringer>>,
 }
 
 #[derive(Default)]
@@ -80,17 +77,9 @@ struct Alarms {
 }
 
 impl Ringer {
-    fn new(process: Process) -> Self {
-        Self { process, alarms: Mutex::default(), changed: Condvar::new(), next: OnceLock::new() }
-    }
-
     fn of(process: Process) -> &'static Self {
-        static FIRST: OnceLock<Ringer> = OnceLock::new();
-        let mut ringer = FIRST.get_or_init(|| Ringer::new(process));
-        while ringer.process != process {
-            ringer = ringer.next.get_or_init(|| Box::new(Ringer::new(process)));
-        }
-        ringer
+        static RINGERS: PerProcess<Ringer> = PerProcess::new();
+        RINGERS.of(process)
     }
 
     fn lock(&self) -> MutexGuard<'_, Alarms> {

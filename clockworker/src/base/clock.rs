@@ -90,7 +90,7 @@ impl fmt::Debug for ManualClock {
 
 /// The operating system's monotonic time, for what waits for a time on another thread.
 #[allow(clippy::disallowed_methods, reason = "this is the clock module")]
-pub(super) fn instant() -> Instant {
+pub(crate) fn instant() -> Instant {
     Instant::now()
 }
 

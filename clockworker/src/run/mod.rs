@@ -7,6 +7,8 @@ mod admission;
 mod any_policy;
 mod aside;
 mod asked;
+#[cfg(feature = "stalls")]
+mod beacon;
 mod constraints;
 pub(crate) mod context;
 mod coop_budget;
@@ -56,6 +58,8 @@ pub use nesting::MAX_DEPTH;
 pub use stats::{ExecutorStats, QueueStats};
 pub use visits::HOST_BUDGETS;
 
+#[cfg(feature = "stalls")]
+pub(crate) use self::beacon::{Activity, Beacon};
 pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use asked::ask;
 pub(crate) use drained::Drained;

@@ -7,6 +7,8 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
+#[cfg(feature = "stalls")]
+use super::beacon::Activity;
 #[cfg(feature = "observe")]
 use super::observer::SliceObserver;
 use super::queue::RunQueue;
@@ -61,10 +63,14 @@ pub(crate) fn run<S: Scheduler>(
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group, id.slot());
         observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
+        #[cfg(feature = "stalls")]
+        let shown = core.show_poll(Activity::Poll, queue, (&live, group));
         let mut ran = live.run();
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }
+        #[cfg(feature = "stalls")]
+        drop(shown);
         let timed = timing.after_poll(S::NEEDS_SERVICE);
         observer.after_poll(&ran, id, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
@@ -195,8 +201,12 @@ fn drop_aborted<S: Scheduler>(
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(queue, aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
+        #[cfg(feature = "stalls")]
+        let shown = core.show_poll(Activity::Drop, queue, (&aborted.live, aborted.group));
         // No borrow is held: user code runs here.
         let removed = queue.cancel_aborted(aborted, Cause::Aborted);
+        #[cfg(feature = "stalls")]
+        drop(shown);
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {

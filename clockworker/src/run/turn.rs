@@ -147,7 +147,11 @@ pub(crate) fn poll_in_turn<T>(
     Id::make_current(core.turn.outer_task.get());
     core.end_visit();
     core.meter.begin(Account::Main);
+    #[cfg(feature = "stalls")]
+    let shown = core.show_main();
     let polled = poll(&mut Context::from_waker(waker));
+    #[cfg(feature = "stalls")]
+    drop(shown);
     // It woke itself, to let others run.
     let yielded = core.main.is_woken();
     core.main.polled(yielded);

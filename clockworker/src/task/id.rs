@@ -46,6 +46,18 @@ impl Id {
         CURRENT.set(task);
     }
 
+    /// The number that it is.
+    #[cfg(feature = "stalls")]
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The id with that [`number`](Id::number). None of 0.
+    #[cfg(feature = "stalls")]
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Id)
+    }
+
     /// Makes this task the current one until the guard is dropped.
     pub(super) fn enter(self) -> EnteredId {
         EnteredId { outer: CURRENT.replace(Some(self)) }

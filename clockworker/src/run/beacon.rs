@@ -1,0 +1,227 @@
+//! [`Beacon`]: shows other threads which poll an executor is in, and for which task.
+//!
+//! The owner thread writes it around each poll, while somebody watches; the lookout of [`stalls`](crate::stalls) reads it. It is a
+//! sequence lock whose number also says what the lock is for: it is odd while a poll runs, and no two polls have the same. What
+//! is shown of a poll is written while the number is even, before the poll begins. A reader that finds the same odd number
+//! before and after has read what belongs to that poll. The owner thread waits for no reader, but for one that copies the
+//! queue's name when that is to change.
+
+use std::cell::{Cell, OnceCell};
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Core;
+use super::queue::RunQueue;
+use crate::queue::{GroupIndex, NO_GROUP};
+use crate::task::{AtomicLocation, Id, LiveTask, QueueKey};
+
+/// See the [module docs](self).
+#[derive(Default)]
+pub(crate) struct Beacon {
+    /// How many watch it. Nothing is shown while nobody does.
+    watchers: AtomicUsize,
+    /// Whether the executor is gone.
+    is_gone: AtomicBool,
+    /// Odd while a poll runs.
+    sequence: AtomicU64,
+    activity: AtomicU8,
+    /// The task's id, or 0.
+    task: AtomicU64,
+    /// The group's key, where `activity` says that there is a group.
+    group: AtomicU64,
+    location: AtomicLocation,
+    /// The name of the queue whose task was polled last.
+    queue: Mutex<Arc<str>>,
+}
+
+/// What runs. The numbers are those of [`Beacon::activity`]; a task in a group has [`IN_GROUP`] added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Main = 0,
+    Poll = 1,
+    Drop = 2,
+}
+
+const IN_GROUP: u8 = 4;
+
+/// A poll as its executor shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ShownPoll {
+    pub(crate) activity: Activity,
+    /// None for the future given to `run_until`, which is in no queue.
+    pub(crate) queue: Option<Arc<str>>,
+    pub(crate) group: Option<u64>,
+    pub(crate) task: Option<Id>,
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+impl Beacon {
+    /// Begins to watch: polls are shown from the next one on.
+    pub(crate) fn add_watcher(&self) {
+        // Ordering: Relaxed here and below. Polls are shown sooner or later.
+        self.watchers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_watcher(&self) {
+        self.watchers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
+    fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Relaxed) > 0
+    }
+
+    /// The number of the poll under way, which is odd; even between polls.
+    pub(crate) fn sequence(&self) -> u64 {
+        // Ordering: Acquire, pairs with the Release in `begin`: whoever sees that the poll runs sees what is shown of it.
+        self.sequence.load(Ordering::Acquire)
+    }
+
+    /// What is shown of the poll with that number. None if it is over.
+    pub(crate) fn read(&self, sequence: u64) -> Option<ShownPoll> {
+        if self.sequence() != sequence || sequence.is_multiple_of(2) {
+            return None;
+        }
+        let activity = self.activity.load(Ordering::Relaxed);
+        let (task, group) = (self.task.load(Ordering::Relaxed), self.group.load(Ordering::Relaxed));
+        let location = self.location.load();
+        let queue = Arc::clone(&self.queue());
+        // Ordering: pairs with the fence in `begin`: if one of the loads above has seen what a later poll shows, the one below
+        // sees that this poll is over. (Or, of the queue's name, the lock says so.)
+        fence(Ordering::Acquire);
+        let shown = match activity & !IN_GROUP {
+            0 => Activity::Main,
+            1 => Activity::Poll,
+            _ => Activity::Drop,
+        };
+        let read = ShownPoll {
+            activity: shown,
+            queue: (shown != Activity::Main).then_some(queue),
+            group: (activity & IN_GROUP != 0).then_some(group),
+            task: Id::from_number(task),
+            location,
+        };
+        (self.sequence.load(Ordering::Relaxed) == sequence).then_some(read)
+    }
+
+    /// Shows that a poll begins. Owner thread only.
+    fn begin(
+        &self,
+        activity: Activity,
+        (task, group, location): (Option<Id>, Option<u64>, Option<&'static Location<'static>>),
+    ) -> Lit<'_> {
+        // Ordering: Relaxed, only this thread writes it.
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        // Ordering: pairs with the fence in `read`; the end of the last poll goes before what is shown of this one.
+        fence(Ordering::Release);
+        let in_group = if group.is_some() { IN_GROUP } else { 0 };
+        self.activity.store(activity as u8 | in_group, Ordering::Relaxed);
+        self.task.store(task.map_or(0, Id::number), Ordering::Relaxed);
+        self.group.store(group.unwrap_or(0), Ordering::Relaxed);
+        self.location.store(location);
+        // Ordering: Release, pairs with the Acquire in `sequence`.
+        self.sequence.store(sequence | 1, Ordering::Release);
+        Lit { beacon: self, end: (sequence | 1).wrapping_add(1) }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Arc<str>> {
+        // Nothing that could panic runs under the lock.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shows a poll until it is dropped.
+#[must_use = "the poll is over when this is dropped"]
+pub(crate) struct Lit<'a> {
+    beacon: &'a Beacon,
+    end: u64,
+}
+
+impl Drop for Lit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // Ordering: Release, so that a reader that finds it over finds what the poll did done.
+        self.beacon.sequence.store(self.end, Ordering::Release);
+    }
+}
+
+/// The beacon of an executor, once somebody has watched it.
+#[derive(Default)]
+pub(crate) struct BeaconSlot {
+    beacon: OnceCell<Arc<Beacon>>,
+    /// The queue whose name is shown.
+    queue: Cell<Option<QueueKey>>,
+}
+
+impl BeaconSlot {
+    /// The beacon, made if there is none yet.
+    pub(crate) fn get(&self) -> &Arc<Beacon> {
+        self.beacon.get_or_init(Arc::default)
+    }
+
+    /// The beacon if somebody watches.
+    #[inline]
+    fn watched(&self) -> Option<&Beacon> {
+        self.beacon.get().map(|beacon| &**beacon).filter(|beacon| beacon.is_watched())
+    }
+
+    /// Has the queue's name shown anew, as it may have changed.
+    pub(super) fn forget_queue(&self) {
+        self.queue.set(None);
+    }
+
+    fn show_queue(&self, beacon: &Beacon, queue: &RunQueue) {
+        if self.queue.replace(Some(queue.key)) != Some(queue.key) {
+            let name = Arc::from(&**queue.name.borrow());
+            *beacon.queue() = name;
+        }
+    }
+}
+
+impl Drop for BeaconSlot {
+    fn drop(&mut self) {
+        if let Some(beacon) = self.beacon.get() {
+            beacon.is_gone.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Core {
+    /// Shows the poll of a task, or the drop of its future, until the result is dropped.
+    #[inline]
+    pub(super) fn show_poll(
+        &self,
+        activity: Activity,
+        queue: &RunQueue,
+        (live, group): (&LiveTask, GroupIndex),
+    ) -> Option<Lit<'_>> {
+        let beacon = self.beacon.watched()?;
+        Some(self.show_watched_poll(beacon, activity, (queue, live, group)))
+    }
+
+    #[cold]
+    fn show_watched_poll<'a>(
+        &'a self,
+        beacon: &'a Beacon,
+        activity: Activity,
+        (queue, live, group): (&RunQueue, &LiveTask, GroupIndex),
+    ) -> Lit<'a> {
+        self.beacon.show_queue(beacon, queue);
+        let key = if group == NO_GROUP { None } else { queue.records.borrow().group_key(group) };
+        beacon.begin(activity, (Some(live.id()), key, None))
+    }
+
+    /// Shows a poll of the future given to `run_until`, until the result is dropped.
+    #[inline]
+    pub(super) fn show_main(&self) -> Option<Lit<'_>> {
+        let beacon = self.beacon.watched()?;
+        Some(beacon.begin(Activity::Main, (None, None, None)))
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests;

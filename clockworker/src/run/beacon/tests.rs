@@ -1,0 +1,63 @@
+//! What is read of a beacon is of one poll.
+
+use std::thread;
+
+use super::*;
+
+fn here() -> Option<&'static Location<'static>> {
+    Some(Location::caller())
+}
+
+#[test]
+fn a_poll_is_shown_until_it_is_over() {
+    let beacon = Beacon::default();
+    assert_eq!((beacon.sequence(), beacon.read(0)), (0, None));
+    *beacon.queue() = Arc::from("one");
+    let location = here();
+    let lit = beacon.begin(Activity::Poll, (Id::from_number(7), Some(0), location));
+    let shown = ShownPoll {
+        activity: Activity::Poll,
+        queue: Some(Arc::from("one")),
+        group: Some(0),
+        task: Id::from_number(7),
+        location,
+    };
+    assert_eq!((beacon.sequence(), beacon.read(1)), (1, Some(shown)));
+    assert_eq!(beacon.read(3), None, "that is another poll");
+    drop(lit);
+    assert_eq!((beacon.sequence(), beacon.read(1), beacon.read(2)), (2, None, None));
+    let lit = beacon.begin(Activity::Main, (None, None, None));
+    let shown = ShownPoll { activity: Activity::Main, queue: None, group: None, task: None, location: None };
+    assert_eq!((beacon.sequence(), beacon.read(1), beacon.read(3)), (3, None, Some(shown)));
+    drop(lit);
+}
+
+/// The owner shows polls whose parts are all made of one number; a reader never sees parts of two.
+#[test]
+fn what_is_read_is_never_of_two_polls() {
+    const POLLS: u64 = 200_000;
+    let (beacon, whole) = (Beacon::default(), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !beacon.is_gone() {
+                let sequence = beacon.sequence();
+                if let Some(shown) = beacon.read(sequence) {
+                    let number = sequence.div_ceil(2);
+                    assert_eq!((shown.task, shown.group), (Id::from_number(number), Some(number)));
+                    assert_eq!(shown.queue.as_deref(), Some(&*(number / 64).to_string()));
+                    whole.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        for number in 1..=POLLS {
+            if number % 64 == 0 || number == 1 {
+                *beacon.queue() = Arc::from((number / 64).to_string());
+            }
+            let _lit = beacon.begin(Activity::Poll, (Id::from_number(number), Some(number), None));
+            while number == POLLS && whole.load(Ordering::Relaxed) == 0 {
+                thread::yield_now();
+            }
+        }
+        beacon.is_gone.store(true, Ordering::Relaxed);
+    });
+}

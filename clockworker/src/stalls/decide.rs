@@ -1,0 +1,120 @@
+//! [`Decide`]: whether a poll has run for too long. Knows numbers and times only.
+
+use std::time::Duration;
+
+/// What the lookout has seen: a poll's number, and the time before and after it looked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    pub(super) before: Duration,
+    /// Odd while a poll runs; no two polls have the same.
+    pub(super) sequence: u64,
+    pub(super) after: Duration,
+}
+
+/// Says of each poll once that it has run for the threshold, if it is seen to run for so long.
+///
+/// The poll's time is counted from after the first look at it to before the last, so it has run for at least that long, however
+/// long the lookout itself was kept from its CPU between two readings.
+#[derive(Debug)]
+pub(super) struct Decide {
+    threshold: Duration,
+    /// The poll seen last, or an even number.
+    poll: u64,
+    since: Duration,
+    is_told: bool,
+}
+
+impl Decide {
+    pub(super) fn new(threshold: Duration) -> Self {
+        Self { threshold, poll: 0, since: Duration::ZERO, is_told: false }
+    }
+
+    /// How long the poll has run, if that is too long and was not said before.
+    pub(super) fn look(&mut self, sight: Sight) -> Option<Duration> {
+        if sight.sequence != self.poll {
+            (self.poll, self.since, self.is_told) = (sight.sequence, sight.after, false);
+            return None;
+        }
+        let so_far = sight.before.saturating_sub(self.since);
+        if self.poll.is_multiple_of(2) || self.is_told || so_far < self.threshold {
+            return None;
+        }
+        self.is_told = true;
+        Some(so_far)
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    const fn us(us: u64) -> Duration {
+        Duration::from_micros(us)
+    }
+
+    /// Looks each quarter of 5 ms at an executor whose polls, with gaps of `gap_us`, begin and end so; when it says so, and
+    /// for how long the poll has run then, in microseconds.
+    fn told(polls: u64, poll_us: u64, gap_us: u64, offset_us: u64) -> Vec<(u64, u64)> {
+        let mut decide = Decide::new(us(5_000));
+        let end = polls * (poll_us + gap_us) + 20_000;
+        let looks = (offset_us..end).step_by(1_250);
+        looks
+            .filter_map(|now| {
+                let (number, within) = (now / (poll_us + gap_us), now % (poll_us + gap_us));
+                let sequence = match number {
+                    _ if number >= polls => 2 * polls,
+                    number => 2 * number + if within < poll_us { 1 } else { 2 },
+                };
+                let so_far = decide.look(Sight { before: us(now), sequence, after: us(now) })?;
+                Some((now, so_far.as_micros() as u64))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_poll_of_fifty_milliseconds_is_told_once() {
+        for offset in 0..1_250 {
+            let told = told(1, 50_000, 0, offset);
+            assert_eq!(told, [(offset + 5_000, 5_000)], "looking from {offset} us on");
+        }
+    }
+
+    #[test]
+    fn a_thousand_polls_of_a_millisecond_are_not_told() {
+        for offset in 0..1_250 {
+            // Back to back, and apart.
+            assert_eq!(told(1_000, 1_000, 0, offset), []);
+            assert_eq!(told(1_000, 1_000, 250, offset), []);
+        }
+    }
+
+    #[test]
+    fn each_long_poll_is_told_also_back_to_back() {
+        for offset in 0..1_250 {
+            assert_eq!(told(10, 6_250, 0, offset).len(), 10);
+            assert_eq!(told(10, 4_999, 0, offset), []);
+        }
+    }
+
+    /// A lookout that is late sees less than there was, never more.
+    #[test]
+    fn time_is_counted_between_looks() {
+        let mut decide = Decide::new(us(5_000));
+        let mut look = |before, sequence, after| {
+            decide
+                .look(Sight { before: us(before), sequence, after: us(after) })
+                .map(|so_far| so_far.as_micros())
+        };
+        // It was kept from its CPU within a look: when it saw poll 1, between 0 and 9 ms, is not known.
+        assert_eq!(look(0, 1, 9_000), None);
+        assert_eq!(look(13_999, 1, 30_000), None);
+        assert_eq!(look(14_000, 1, 30_000), Some(5_000));
+        assert_eq!(look(90_000, 1, 90_000), None, "once is enough");
+        // Nothing runs, for long.
+        assert_eq!(look(91_000, 2, 91_000), None);
+        assert_eq!(look(99_000, 2, 99_000), None);
+        // Another poll.
+        assert_eq!(look(99_100, 3, 99_100), None);
+        assert_eq!(look(104_100, 3, 104_100), Some(5_000));
+    }
+}

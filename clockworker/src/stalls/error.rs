@@ -1,0 +1,108 @@
+//! [`StallError`]: why an executor cannot be watched.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use super::THRESHOLDS;
+
+/// Why an executor cannot be watched. From [`StallDetector::watch`](super::StallDetector::watch).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallError {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Threshold(Duration),
+    RateLimit { most: usize, period: Duration },
+    Signal { given: i32, allowed: (i32, i32) },
+    SignalInUse(i32),
+    Thread(String),
+    Forked,
+}
+
+impl StallError {
+    pub(super) fn threshold(given: Duration) -> Self {
+        Self { kind: Kind::Threshold(given) }
+    }
+
+    pub(super) fn rate_limit(most: usize, period: Duration) -> Self {
+        Self { kind: Kind::RateLimit { most, period } }
+    }
+
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "signals are Linux's"))]
+    pub(super) fn signal(given: i32, allowed: (i32, i32)) -> Self {
+        Self { kind: Kind::Signal { given, allowed } }
+    }
+
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "signals are Linux's"))]
+    pub(super) fn signal_in_use(signal: i32) -> Self {
+        Self { kind: Kind::SignalInUse(signal) }
+    }
+
+    pub(super) fn thread(error: &std::io::Error) -> Self {
+        Self { kind: Kind::Thread(error.to_string()) }
+    }
+
+    pub(super) fn forked() -> Self {
+        Self { kind: Kind::Forked }
+    }
+
+    /// Whether the threshold is not among [`THRESHOLDS`].
+    pub fn is_threshold(&self) -> bool {
+        matches!(self.kind, Kind::Threshold(_))
+    }
+
+    /// Whether the rate limit allows no report ever, or is of no time.
+    pub fn is_rate_limit(&self) -> bool {
+        matches!(self.kind, Kind::RateLimit { .. })
+    }
+
+    /// Whether the number is not that of a real-time signal.
+    pub fn is_signal(&self) -> bool {
+        matches!(self.kind, Kind::Signal { .. })
+    }
+
+    /// Whether something else in the process handles the signal, or ignores it.
+    pub fn is_signal_in_use(&self) -> bool {
+        matches!(self.kind, Kind::SignalInUse(_))
+    }
+
+    /// Whether the operating system has started no thread for the lookout.
+    pub fn is_thread(&self) -> bool {
+        matches!(self.kind, Kind::Thread(_))
+    }
+
+    /// Whether the executor belongs to the process that this one was forked from.
+    pub fn is_forked(&self) -> bool {
+        matches!(self.kind, Kind::Forked)
+    }
+}
+
+impl fmt::Display for StallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Threshold(given) => {
+                let (least, most) = (THRESHOLDS.start(), THRESHOLDS.end());
+                write!(f, "a stall's threshold of {given:?}: it must be from {least:?} to {most:?}")
+            }
+            Kind::RateLimit { most, period } => {
+                write!(f, "a rate limit of {most} stalls in {period:?}: both must be greater than 0")
+            }
+            Kind::Signal { given, allowed: (least, most) } => {
+                write!(f, "signal {given} is no real-time signal: those are {least} to {most}")
+            }
+            Kind::SignalInUse(signal) => {
+                write!(
+                    f,
+                    "signal {signal} has a handler already, or is ignored: choose another with `signal`"
+                )
+            }
+            Kind::Thread(error) => write!(f, "no thread to look for stalls: {error}"),
+            Kind::Forked => f.write_str(crate::base::FORKED),
+        }
+    }
+}
+
+impl Error for StallError {}

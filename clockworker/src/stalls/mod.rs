@@ -1,0 +1,83 @@
+//! Reports polls that take too long, while they run: which queue, group and task it is, where the thread stands.
+//!
+//! A [`StallDetector`] watches executors. One thread of the process, the *lookout*, looks at all that are watched, four times
+//! per threshold. A poll that it finds running for longer than the threshold is a [`Stall`], and is reported once, to standard error
+//! or to a function of yours. The poll need not end for that: an endless loop or a deadlock is reported too.
+//!
+//! ```
+//! use clockworker::{Executor, stalls::StallDetector};
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ex = Executor::new();
+//! let guard = StallDetector::new(Duration::from_millis(100)).to_stderr().watch(&ex)?;
+//! ex.block_on(async { /* the service */ });
+//! assert_eq!(guard.stats().reported, 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What counts
+//!
+//! Each poll of a task, with the drop of its future or output and the wake of its join handle where the poll ends it; each poll of
+//! the future given to [`run_until`](crate::Executor::run_until); and the drop of an aborted task's future. Not what is dropped
+//! at shutdown, or when a task from another thread is refused.
+//!
+//! Time is that of the wall: a thread that waits for its CPU, for a page or for a lock inside a poll stalls its tasks too. A
+//! poll is timed from the lookout's first sight of it, so a report never overstates, and is due after at most 1.25 thresholds
+//! (more, if the lookout has to wait for a CPU). A poll that takes less than the threshold is never reported. One that takes
+//! between 1 and 1.25 thresholds may be missed.
+//!
+//! An executor run inside a task of another one, both watched, stalls both: each is reported.
+//!
+//! # The stack
+//!
+//! On Linux the lookout sends the stalled thread a signal, whose handler walks the thread's stack; the lookout names the functions
+//! afterwards, which may take a second the first time. Frames have names where the program has symbols, lines where it has
+//! debug information. Elsewhere, and [where you say so](StallDetector::without_stacks), a report has [no stack](NoStack).
+//!
+//! What to know of the signal:
+//!
+//! * It is a real-time signal that nothing else in the process may use, [by default](StallDetector::signal) the fifth from the
+//!   end. It is sent to stalled threads only. A handler of somebody else is an [error](StallError::is_signal_in_use), not
+//!   replaced. When nobody watches any more the signal is what it was before.
+//! * System calls that can be restarted are (`SA_RESTART`). The others, `poll`, `epoll_wait`, `nanosleep` and the like, return
+//!   `EINTR` if they are under way in a stalled poll. `errno` is kept.
+//! * A thread that blocks the signal, or is inside the kernel and cannot be interrupted, gives no stack. The lookout waits for a
+//!   stack for a second at most, and for no longer than the poll runs.
+//! * The handler runs on the stack of the thread, not on an alternate one: that of the standard library has 8 KiB, of which
+//!   the kernel may take half for the registers alone. It needs some 8 KiB; a thread with less left overflows its stack.
+//! * The handler allocates nothing and takes no lock of its own. The walk is libgcc's `_Unwind_Backtrace`, which POSIX does not list
+//!   as async-signal-safe. With glibc 2.35 and libgcc 12, or later, it takes no lock either. Before, and on musl, it takes the
+//!   dynamic linker's: a thread that is stalled *in* `dlopen` or `dlclose` may then deadlock. And it believes the unwind tables:
+//!   wrong ones, of assembly or of generated code, can crash the process. Whoever cannot take that risk goes
+//!   [without stacks](StallDetector::without_stacks).
+//!
+//! # What it costs
+//!
+//! A poll reads one flag while nobody watches, and no clock ever. While somebody does it writes seven words that the lookout
+//! reads. The lookout wakes up four times per threshold, whatever the executors do: some 5 µs of CPU time each.
+
+mod decide;
+mod detector;
+mod error;
+mod guard;
+mod limit;
+mod lookout;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_signal.rs"]
+mod signal;
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "a signal handler, and the calls that install it and send the signal")]
+mod signal;
+mod stack;
+mod stall;
+mod stats;
+mod watch;
+
+pub use detector::{StallDetector, THRESHOLDS};
+pub use error::StallError;
+pub use guard::StallGuard;
+pub use stack::{Frame, NoStack, Stack};
+pub use stall::{Stall, StallKind};
+pub use stats::StallStats;

@@ -1,0 +1,83 @@
+//! [`Stall`]: a poll that takes too long.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{NoStack, Stack};
+use crate::task::Id;
+
+/// A poll that takes too long, and still ran when this was found. What
+/// [`on_stall`](super::StallDetector::on_stall)'s function is given; `Display` prints several lines for people.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stall {
+    /// What runs.
+    pub kind: StallKind,
+    /// The name of the task's queue. None for the future given to `run_until`.
+    pub queue: Option<Arc<str>>,
+    /// The key of the task's group, if it is in one.
+    pub group: Option<u64>,
+    /// The task. None for the future given to `run_until`.
+    pub task: Option<Id>,
+    /// Where the task was spawned, if that is known.
+    pub spawned_at: Option<&'static Location<'static>>,
+    /// How long it has run so far, at least.
+    pub so_far: Duration,
+    /// The detector's threshold.
+    pub threshold: Duration,
+    /// The name of the executor's thread, if it has one.
+    pub thread: Option<Arc<str>>,
+    /// Where that thread stands, or why that is not known.
+    pub stack: Result<Stack, NoStack>,
+    /// Stalls of this executor that were not reported since the last that was, because of the rate limit.
+    pub suppressed: u64,
+}
+
+/// What takes too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StallKind {
+    /// A poll of a task.
+    Poll,
+    /// The drop of an aborted task's future.
+    Drop,
+    /// A poll of the future given to [`run_until`](crate::Executor::run_until) or
+    /// [`block_on`](crate::Executor::block_on).
+    Main,
+}
+
+impl fmt::Display for StallKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StallKind::Poll => "a poll",
+            StallKind::Drop => "the drop of an aborted task",
+            StallKind::Main => "a poll of the main future",
+        })
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, so_far, threshold) = (self.kind, self.so_far, self.threshold);
+        writeln!(f, "{kind} has taken {so_far:.1?} and goes on (threshold {threshold:?})")?;
+        let mut known = Vec::new();
+        known.extend(self.queue.as_ref().map(|queue| format!("queue '{queue}'")));
+        known.extend(self.group.map(|group| format!("group {group}")));
+        known.extend(self.task.map(|task| format!("task {task}")));
+        known.extend(self.spawned_at.map(|location| format!("spawned at {location}")));
+        known.extend(self.thread.as_ref().map(|thread| format!("thread '{thread}'")));
+        if !known.is_empty() {
+            writeln!(f, "  {}", known.join(", "))?;
+        }
+        if self.suppressed > 0 {
+            writeln!(f, "  stalls before it that the rate limit kept back: {}", self.suppressed)?;
+        }
+        match &self.stack {
+            Ok(stack) => write!(f, "{stack}"),
+            Err(NoStack::NotAsked) => Ok(()),
+            Err(why) => writeln!(f, "  no stack: {why}"),
+        }
+    }
+}

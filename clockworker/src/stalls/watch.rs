@@ -1,0 +1,169 @@
+//! [`Watch`]: one executor, watched by one detector.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::decide::{Decide, Sight};
+use super::detector::Hook;
+use super::limit::RateLimit;
+use super::signal::{StackSignal, Tid};
+use super::stall::{Stall, StallKind};
+use super::{NoStack, StallStats};
+use crate::base::drop_quietly;
+use crate::run::{Activity, Beacon};
+
+/// See the [module docs](self). Shared by the guard and the lookout.
+pub(super) struct Watch {
+    beacon: Arc<Beacon>,
+    thread: Tid,
+    thread_name: Option<Arc<str>>,
+    threshold: Duration,
+    /// None without stacks.
+    signal: Option<StackSignal>,
+    hooks: Vec<Hook>,
+    /// Whether the guard is dropped.
+    is_over: AtomicBool,
+    /// Held while the lookout looks, and while it calls the hooks.
+    looking: Mutex<Looking>,
+    counts: Counts,
+}
+
+struct Looking {
+    decide: Decide,
+    limit: RateLimit,
+    /// Stalls kept back since the last report.
+    suppressed: u64,
+}
+
+/// See [`StallStats`].
+#[derive(Default)]
+struct Counts {
+    seen: AtomicU64,
+    reported: AtomicU64,
+    suppressed: AtomicU64,
+    hook_panics: AtomicU64,
+}
+
+impl Watch {
+    pub(super) fn new(
+        (beacon, thread, thread_name): (Arc<Beacon>, Tid, Option<Arc<str>>),
+        (threshold, limit): (Duration, RateLimit),
+        (signal, hooks): (Option<StackSignal>, Vec<Hook>),
+    ) -> Self {
+        beacon.add_watcher();
+        Self {
+            beacon,
+            thread,
+            thread_name,
+            threshold,
+            signal,
+            hooks,
+            is_over: AtomicBool::new(false),
+            looking: Mutex::new(Looking { decide: Decide::new(threshold), limit, suppressed: 0 }),
+            counts: Counts::default(),
+        }
+    }
+
+    /// How long the lookout may sleep between two looks.
+    pub(super) fn period(&self) -> Duration {
+        self.threshold / 4
+    }
+
+    /// Whether there is nothing to look at any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.beacon.is_gone()
+    }
+
+    /// Ends it. The lookout may be looking.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for a look under way, with its calls of the hooks. Not on the lookout's thread.
+    pub(super) fn wait_for_look(&self) {
+        drop(self.looking());
+    }
+
+    fn looking(&self) -> MutexGuard<'_, Looking> {
+        // Panics of hooks are caught, and nothing else panics under the lock.
+        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn stats(&self) -> StallStats {
+        // Ordering: Relaxed here and where they are counted. Each is a number by itself.
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let Counts { seen, reported, suppressed, hook_panics } = &self.counts;
+        StallStats {
+            seen: get(seen),
+            reported: get(reported),
+            suppressed: get(suppressed),
+            hook_panics: get(hook_panics),
+        }
+    }
+
+    /// Looks at the executor, and reports a stall. Called by the lookout; `now` is its clock.
+    pub(super) fn look(&self, now: impl Fn() -> Duration) {
+        let mut looking = self.looking();
+        if self.is_over() {
+            return;
+        }
+        let before = now();
+        let sequence = self.beacon.sequence();
+        let Some(so_far) = looking.decide.look(Sight { before, sequence, after: now() }) else { return };
+        let Some(shown) = self.beacon.read(sequence) else { return };
+        count(&self.counts.seen);
+        if self.hooks.is_empty() {
+            return;
+        }
+        if !looking.limit.allows(before) {
+            looking.suppressed += 1;
+            return count(&self.counts.suppressed);
+        }
+        let stall = Stall {
+            kind: match shown.activity {
+                Activity::Main => StallKind::Main,
+                Activity::Poll => StallKind::Poll,
+                Activity::Drop => StallKind::Drop,
+            },
+            queue: shown.queue,
+            group: shown.group,
+            task: shown.task,
+            spawned_at: shown.location,
+            so_far,
+            threshold: self.threshold,
+            thread: self.thread_name.clone(),
+            stack: self.stack(sequence),
+            suppressed: std::mem::take(&mut looking.suppressed),
+        };
+        count(&self.counts.reported);
+        self.hooks.iter().for_each(|hook| self.call(hook, &stall));
+    }
+
+    fn stack(&self, sequence: u64) -> Result<super::Stack, NoStack> {
+        let goes_on = || self.beacon.sequence() == sequence;
+        let signal = self.signal.as_ref().ok_or(NoStack::NotAsked)?;
+        // If the poll goes on now, it was this poll that the thread was in when it answered.
+        let stack = signal.stack_of(self.thread, goes_on)?;
+        if goes_on() { Ok(stack) } else { Err(NoStack::Ended) }
+    }
+
+    fn call(&self, hook: &Hook, stall: &Stall) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(stall))) {
+            count(&self.counts.hook_panics);
+            drop_quietly(panic);
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.beacon.remove_watcher();
+        self.hooks.drain(..).for_each(drop_quietly);
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
