@@ -109,7 +109,7 @@ impl Beacon {
     }
 
     /// Shows that a poll begins. Owner thread only.
-    fn begin(
+    pub(crate) fn begin(
         &self,
         activity: Activity,
         (task, group, location): (Option<Id>, Option<u64>, Option<&'static Location<'static>>),
@@ -212,7 +212,7 @@ impl Core {
     ) -> Lit<'a> {
         self.beacon.show_queue(beacon, queue);
         let key = if group == NO_GROUP { None } else { queue.records.borrow().group_key(group) };
-        beacon.begin(activity, (Some(live.id()), key, None))
+        beacon.begin(activity, (Some(live.id()), key, Some(live.location())))
     }
 
     /// Shows a poll of the future given to `run_until`, until the result is dropped.

@@ -21,7 +21,7 @@ pub struct Stall {
     pub group: Option<u64>,
     /// The task. None for the future given to `run_until`.
     pub task: Option<Id>,
-    /// Where the task was spawned, if that is known.
+    /// Where the task was spawned. None for the future given to `run_until`.
     pub spawned_at: Option<&'static Location<'static>>,
     /// How long it has run so far, at least.
     pub so_far: Duration,

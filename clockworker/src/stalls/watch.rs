@@ -167,3 +167,6 @@ impl Drop for Watch {
 fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests;

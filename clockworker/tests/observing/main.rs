@@ -1,10 +1,20 @@
 //! What an executor tells of itself: how long tasks wait and run, and what happened when.
 
 mod dump;
+#[cfg(feature = "stalls")]
+#[path = "../support"]
+mod support {
+    mod child;
+
+    pub(crate) use self::child::*;
+}
+
 mod frames;
 mod latency;
 mod locations;
 mod names;
+#[cfg(feature = "stalls")]
+mod stalls;
 mod timeline;
 
 #[path = "../support"]

@@ -1,0 +1,93 @@
+//! How a watch ends, and what it outlives.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use clockworker::stalls::{StallGuard, StallStats};
+use clockworker::yield_now;
+
+use super::*;
+
+#[test]
+fn nothing_is_reported_after_the_guard_was_dropped() {
+    let ((tell, told), (tell_other, told_other)) = (told(), told());
+    let ex = Executor::new();
+    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    guilty_main(&ex, &told);
+    drop(guard);
+    told.try_iter().for_each(drop);
+    let _other = detector(MS, &tell_other).watch(&ex).unwrap();
+    guilty_main(&ex, &told_other);
+    assert!(told.try_recv().is_err());
+}
+
+/// The guard is another thread's, and is dropped while the poll runs. The next watch finds the next poll as ever.
+#[test]
+fn a_guard_may_be_dropped_on_another_thread_inside_a_poll() {
+    let (tell, told) = told();
+    let ex = Executor::new();
+    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    ex.block_on(async {
+        guilty(StallKind::Main, &told);
+        thread::spawn(move || drop(guard)).join().unwrap();
+        yield_now().await;
+    });
+    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    guilty_main(&ex, &told);
+}
+
+#[test]
+fn a_hook_may_drop_its_own_guard() {
+    let (tell, told) = told();
+    let kept: Arc<Mutex<Option<StallGuard>>> = Arc::default();
+    let ex = Executor::new();
+    let detector = detector(MS, &tell).on_stall({
+        let kept = Arc::clone(&kept);
+        move |_| drop(kept.lock().unwrap().take())
+    });
+    // The lock keeps the hook from looking before there is a guard.
+    let mut place = kept.lock().unwrap();
+    *place = Some(detector.watch(&ex).unwrap());
+    drop(place);
+    guilty_main(&ex, &told);
+    // The hook that dropped it comes after the one that told.
+    while kept.lock().unwrap().is_some() {
+        thread::yield_now();
+    }
+    assert_eq!(Arc::strong_count(&kept), 2, "the detector has the other");
+    let _again = detector.watch(&ex).unwrap();
+    guilty_main(&ex, &told);
+}
+
+#[test]
+fn a_guard_outlives_its_executor() {
+    let (tell, told) = told();
+    let ex = Executor::new();
+    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    let other = detector(HOURS, &tell).watch(&ex).unwrap();
+    guilty_main(&ex, &told);
+    drop(ex);
+    let stats = guard.stats();
+    assert!(stats.reported >= 1);
+    assert_eq!(other.stats(), StallStats::default());
+    drop((other, guard));
+}
+
+/// What a hook holds goes when the last watch and detector does.
+#[test]
+fn hooks_are_dropped_with_the_last_guard() {
+    let held = Arc::new(());
+    let ex = Executor::new();
+    let detector = StallDetector::new(HOURS).on_stall({
+        let held = Arc::clone(&held);
+        move |_| _ = Arc::strong_count(&held)
+    });
+    let guard = detector.watch(&ex).unwrap();
+    drop(detector);
+    assert_eq!(Arc::strong_count(&held), 2);
+    drop(guard);
+    // The lookout may be about to give its copy back.
+    while Arc::strong_count(&held) > 1 {
+        thread::yield_now();
+    }
+}

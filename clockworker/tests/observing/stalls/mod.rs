@@ -1,0 +1,56 @@
+//! Polls that take too long are reported while they run.
+//!
+//! No verdict here depends on how fast the machine is: a poll that is to be reported goes on until it was, and one that is not to
+//! be has a threshold of hours, or measures how long it really took.
+
+mod ends;
+mod misuse;
+mod reports;
+#[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
+mod threads;
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use clockworker::stalls::{Stall, StallDetector, StallKind};
+use clockworker::{Executor, Id};
+
+/// Longer than any machine takes.
+const PATIENCE: Duration = Duration::from_secs(100);
+
+const MS: Duration = Duration::from_millis(1);
+
+const HOURS: Duration = Duration::from_secs(3 * 60 * 60);
+
+/// Those who are told of stalls, and how to wait for it.
+fn told() -> (Sender<Stall>, Receiver<Stall>) {
+    channel()
+}
+
+/// Tells of each stall of so long, however many there are.
+fn detector(threshold: Duration, tell: &Sender<Stall>) -> StallDetector {
+    let tell = tell.clone();
+    let detector = StallDetector::new(threshold).rate_limit(usize::MAX, HOURS);
+    detector.on_stall(move |stall| drop(tell.send(stall.clone())))
+}
+
+/// What a task must not do: keeps its thread until its own stall was reported. On a slow machine those of other polls may come
+/// before.
+#[track_caller]
+fn guilty(kind: StallKind, told: &Receiver<Stall>) -> Stall {
+    loop {
+        match told.recv_timeout(PATIENCE) {
+            Ok(stall) if (stall.kind, stall.task) == (kind, Id::current()) => return stall,
+            Ok(_) => {}
+            Err(error) => panic!("nothing was reported: {error}"),
+        }
+    }
+}
+
+/// [`guilty`] in the future given to `run_until`.
+#[track_caller]
+fn guilty_main(ex: &Executor, told: &Receiver<Stall>) -> Stall {
+    ex.block_on(async { guilty(StallKind::Main, told) })
+}

@@ -1,0 +1,188 @@
+//! What is reported, and what is not.
+
+use std::hint::spin_loop;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use clockworker::stalls::StallStats;
+use clockworker::yield_now;
+
+use super::*;
+
+/// Computes until told to end.
+#[inline(never)]
+fn guilty_of_spinning(ended: &AtomicBool) {
+    while !ended.load(Ordering::Relaxed) {
+        spin_loop();
+    }
+}
+
+/// One poll of more than 50 ms gives one report at a threshold of 5 ms: it ends only once that at 50 ms was made.
+#[test]
+fn a_long_poll_gives_one_report_with_all_that_is_known() {
+    let (tell, told) = told();
+    let ended = Arc::new(AtomicBool::new(false));
+    let end = Arc::clone(&ended);
+    let ex = Executor::new();
+    let queue = ex.new_queue("tenants").create().unwrap();
+    let guard = detector(5 * MS, &tell).watch(&ex).unwrap();
+    let ends = StallDetector::new(50 * MS).on_stall(move |_| end.store(true, Ordering::Relaxed));
+    let last = ends.watch(&ex).unwrap();
+    let (line, task) = (line!(), queue.group(7).spawn(async move { guilty_of_spinning(&ended) }));
+    let id = task.id();
+    ex.block_on(task).unwrap();
+    drop(last);
+    let stats = guard.stats();
+    drop((guard, tell));
+    let all: Vec<Stall> = told.try_iter().collect();
+    assert_eq!((stats.seen, stats.reported, stats.suppressed), (all.len() as u64, all.len() as u64, 0));
+    // On a slow machine a poll of the main future may be reported as well.
+    let stalls: Vec<&Stall> = all.iter().filter(|stall| stall.kind != StallKind::Main).collect();
+    let [stall] = stalls[..] else { panic!("{stalls:#?}") };
+    assert_eq!((stall.kind, stall.queue.as_deref()), (StallKind::Poll, Some("tenants")));
+    assert_eq!((stall.group, stall.task), (Some(7), Some(id)));
+    assert_eq!(stall.spawned_at.map(|place| (place.file(), place.line())), Some((file!(), line)));
+    assert!(stall.so_far >= 5 * MS && stall.threshold == 5 * MS, "{stall}");
+    let text = stall.to_string();
+    assert!(text.starts_with("a poll has taken "), "{text}");
+    assert!(
+        text.contains(&format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!())),
+        "{text}"
+    );
+    if cfg!(target_os = "linux") {
+        let stack = stall.stack.as_ref().unwrap();
+        let functions: Vec<&str> =
+            stack.frames().iter().filter_map(|frame| frame.function.as_deref()).collect();
+        let guilty = functions.iter().position(|function| function.ends_with("::guilty_of_spinning"));
+        // Where it stands is what is said first: a loop of atomics calls nothing of note.
+        assert!(guilty.is_some_and(|at| at < 8), "{text}");
+        assert!(functions.iter().any(|function| function.contains("with_all_that_is_known")), "{text}");
+        assert!(text.contains("::guilty_of_spinning\n"), "{text}");
+    } else {
+        assert_eq!(stall.stack, Err(clockworker::stalls::NoStack::Unsupported));
+    }
+}
+
+/// Polls of a millisecond, back to back. On a machine that stops in one of them that one is long, and may be reported.
+#[test]
+fn a_thousand_polls_of_a_millisecond_give_none() {
+    let (tell, _told) = told();
+    let ex = Executor::new();
+    let guard = detector(5 * MS, &tell).watch(&ex).unwrap();
+    let task = ex.spawn(async {
+        let mut long = 0;
+        for _ in 0..1_000 {
+            long += u64::from(compute_for(MS) >= 5 * MS);
+            yield_now().await;
+        }
+        long
+    });
+    let long = ex.block_on(task).unwrap();
+    let seen = guard.stats().seen;
+    assert!(seen <= long, "{seen} stalls, of {long} polls that were long");
+}
+
+/// How long it really took, from before the poll does anything to after.
+#[allow(clippy::disallowed_methods, reason = "what a poll took is what decides whether it may be reported")]
+fn compute_for(time: Duration) -> Duration {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        spin_loop();
+    }
+    began.elapsed()
+}
+
+#[test]
+fn many_polls_are_not_one_long_poll() {
+    let (tell, told) = told();
+    let ex = Executor::new();
+    let guard = detector(HOURS, &tell).watch(&ex).unwrap();
+    for _ in 0..10 {
+        ex.spawn(async {
+            for _ in 0..1_000 {
+                yield_now().await;
+            }
+        });
+    }
+    ex.block_on(ex.drained());
+    assert_eq!(guard.stats(), StallStats::default());
+    assert!(told.try_recv().is_err());
+}
+
+#[test]
+fn a_poll_of_the_main_future_is_in_no_queue() {
+    let (tell, told) = told();
+    let ex = Executor::new();
+    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    let stall = guilty_main(&ex, &told);
+    assert_eq!((stall.queue, stall.group, stall.task, stall.spawned_at), (None, None, None, None));
+    assert!(guard.stats().reported >= 1);
+}
+
+#[test]
+fn the_drop_of_an_aborted_task_is_watched() {
+    struct Slow(Rc<Receiver<Stall>>);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            let stall = guilty(StallKind::Drop, &self.0);
+            assert_eq!(stall.queue.as_deref(), Some("default"));
+        }
+    }
+    let (tell, told) = told();
+    let told = Rc::new(told);
+    let ex = Executor::new();
+    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let slow = Slow(Rc::clone(&told));
+    let task = ex.spawn(async move {
+        let _slow = slow;
+        std::future::pending::<()>().await;
+    });
+    ex.block_on(yield_now());
+    task.abort();
+    assert!(ex.block_on(task).unwrap_err().is_cancelled());
+}
+
+/// The name is the one that the queue has when its task is polled.
+#[test]
+fn a_renamed_queue_is_reported_by_its_new_name() {
+    let (tell, told) = told();
+    let ex = Executor::new();
+    let queue = ex.new_queue("old").create().unwrap();
+    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let task = queue.spawn({
+        let queue = queue.clone();
+        async move {
+            let first = guilty(StallKind::Poll, &told);
+            queue.rename("new").unwrap();
+            yield_now().await;
+            (first, guilty(StallKind::Poll, &told))
+        }
+    });
+    let (first, second) = ex.block_on(task).unwrap();
+    assert_eq!((first.queue.as_deref(), second.queue.as_deref()), (Some("old"), Some("new")));
+}
+
+/// Both executors stand still, and each says so.
+#[test]
+fn an_executor_inside_a_task_of_another_stalls_both() {
+    let ((tell_outer, told_outer), (tell_inner, told_inner)) = (told(), told());
+    let (outer, inner) = (Executor::new(), Executor::new());
+    let _guards =
+        [detector(MS, &tell_outer).watch(&outer).unwrap(), detector(MS, &tell_inner).watch(&inner).unwrap()];
+    let task = outer.spawn(async move {
+        let outer_id = Id::current().unwrap();
+        let task = inner.spawn(async move {
+            let stall = guilty(StallKind::Poll, &told_inner);
+            // That of the outer task is told as well, and this is one poll of it.
+            let outer_id = told_outer.iter().find(|stall| stall.task == Some(outer_id));
+            (stall.task, outer_id.and_then(|stall| stall.task))
+        });
+        let id = task.id();
+        (id, inner.run_until(task).await.unwrap())
+    });
+    let id = task.id();
+    let (inner_id, told) = outer.block_on(task).unwrap();
+    assert_eq!(told, (Some(inner_id), Some(id)));
+}

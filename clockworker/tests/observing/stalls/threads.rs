@@ -1,0 +1,88 @@
+//! The lookout's thread: one for all, while any executor is watched. Each test is alone in a process of its own.
+
+use std::fs;
+use std::thread;
+
+use super::*;
+use crate::support::in_child;
+
+/// Threads of this process that look for stalls.
+fn lookouts() -> usize {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    // The kernel keeps 15 characters. A thread may end meanwhile.
+    let names = threads.filter_map(|thread| fs::read_to_string(thread.unwrap().path().join("comm")).ok());
+    names.filter(|name| name.trim_end() == "clockworker-sta").count()
+}
+
+/// The name is set by the thread itself, once it runs.
+fn wait_for_lookouts(count: usize) {
+    while lookouts() != count {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn several_executors_on_several_threads_share_one_thread() {
+    in_child(|| {
+        assert_eq!(lookouts(), 0);
+        thread::scope(|scope| {
+            let (tell, told) = told();
+            let watched = |tell: Sender<Stall>| {
+                let ex = Executor::new();
+                (detector(MS, &tell).watch(&ex).unwrap(), ex)
+            };
+            let _here = watched(tell.clone());
+            let elsewhere = scope.spawn(move || {
+                let (guard, ex) = watched(tell);
+                let stall = guilty_main(&ex, &told);
+                wait_for_lookouts(1);
+                assert_eq!(stall.thread, None);
+                drop(guard);
+            });
+            elsewhere.join().unwrap();
+            wait_for_lookouts(1);
+        });
+        // `_here` was the last.
+        assert_eq!(lookouts(), 0, "the last guard waits for the thread's end");
+    });
+}
+
+#[test]
+fn the_thread_ends_with_the_last_executor_and_begins_again() {
+    in_child(|| {
+        for _ in 0..100 {
+            let ex = Executor::new();
+            let guard = StallDetector::new(MS).without_stacks().watch(&ex).unwrap();
+            drop(ex);
+            // It finds out by itself.
+            wait_for_lookouts(0);
+            let ex = Executor::new();
+            let (tell, told) = told();
+            let other = detector(MS, &tell).watch(&ex).unwrap();
+            guilty_main(&ex, &told);
+            drop((other, guard));
+            assert_eq!(lookouts(), 0);
+        }
+    });
+}
+
+/// Watches begin and end on several threads at once, so that one thread ends while the next begins.
+#[test]
+fn watches_come_and_go_on_all_threads() {
+    in_child(|| {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let (tell, told) = told();
+                        let ex = Executor::new();
+                        let guard = detector(MS, &tell).watch(&ex).unwrap();
+                        guilty_main(&ex, &told);
+                        drop(guard);
+                    }
+                });
+            }
+        });
+        assert_eq!(lookouts(), 0);
+    });
+}
