@@ -86,3 +86,36 @@ fn a_child_has_alarms_of_its_own() {
         ex.unwrap().block_on(task).unwrap();
     });
 }
+
+/// The thread that looks for stalls is the parent's, as is what it watches.
+#[cfg(feature = "stalls")]
+#[test]
+fn a_child_has_a_lookout_of_its_own() {
+    use clockworker::stalls::StallDetector;
+    use std::sync::mpsc::channel;
+
+    let stalls = |ex: &Executor| {
+        let (tell, told) = channel();
+        let detector = StallDetector::new(Duration::from_millis(1)).on_stall(move |_| _ = tell.send(()));
+        let _guard = detector.watch(ex).unwrap();
+        let patience = Duration::from_secs(PATIENCE.into());
+        ex.block_on(async { told.recv_timeout(patience) }).unwrap();
+    };
+    in_child(|| {
+        let mut ex = Some(Executor::new());
+        stalls(ex.as_ref().unwrap());
+        let detector = StallDetector::new(Duration::from_millis(1));
+        let mut guard = Some(detector.watch(ex.as_ref().unwrap()).unwrap());
+        for _ in 0..20 {
+            fork(|| {
+                let error = detector.watch(ex.as_ref().unwrap()).unwrap_err();
+                assert!(error.is_forked() && error.to_string().contains(FORKED), "{error}");
+                stalls(&Executor::new());
+                drop(guard.take());
+                drop(ex.take());
+                stalls(&Executor::new());
+            });
+        }
+        stalls(ex.as_ref().unwrap());
+    });
+}
