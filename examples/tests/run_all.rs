@@ -182,6 +182,17 @@ fn long_computation() {
     assert!(!output.contains("computed in 1 polls"), "it has never yielded: {output}");
 }
 
+/// What else is on the stack depends on the machine.
+#[test]
+fn stalls() {
+    let output = output("stalls");
+    assert!(output.starts_with("a poll has taken "), "{output}");
+    assert!(output.contains("\n  queue 'reports', group 7, task "), "{output}");
+    assert!(output.contains(", thread 'main'\n"), "{output}");
+    assert!(cfg!(not(target_os = "linux")) || output.contains(": stalls::sum_of_everything"), "{output}");
+    assert!(output.contains("\nseen: "), "{output}");
+}
+
 #[test]
 fn shutdown() {
     let output = output("shutdown");
