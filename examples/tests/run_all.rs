@@ -188,6 +188,7 @@ fn stalls() {
     let output = output("stalls");
     assert!(output.starts_with("a poll has taken "), "{output}");
     assert!(output.contains("\n  queue 'reports', group 7, task "), "{output}");
+    assert!(output.contains(", spawned at examples/stalls.rs:"), "{output}");
     assert!(output.contains(", thread 'main'\n"), "{output}");
     assert!(cfg!(not(target_os = "linux")) || output.contains(": stalls::sum_of_everything"), "{output}");
     assert!(output.contains("\nseen: "), "{output}");
