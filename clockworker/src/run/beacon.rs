@@ -3,8 +3,8 @@
 //! The owner thread writes it around each poll, while somebody watches; the lookout of [`stalls`](crate::stalls) reads it. It is a
 //! sequence lock whose number also says what the lock is for: it is odd while a poll runs, and no two polls have the same. What
 //! is shown of a poll is written while the number is even, before the poll begins. A reader that finds the same odd number
-//! before and after has read what belongs to that poll. The owner thread waits for no reader, but for one that copies the
-//! queue's name when that is to change.
+//! before and after has read what belongs to that poll. The owner thread waits for no reader, but for one that copies names
+//! when those are to change: at a poll of another queue, or of a task that has a name or whose group has one.
 
 use std::cell::{Cell, OnceCell};
 use std::panic::Location;
@@ -31,8 +31,15 @@ pub(crate) struct Beacon {
     /// The group's key, where `activity` says that there is a group.
     group: AtomicU64,
     location: AtomicLocation,
-    /// The name of the queue whose task was polled last.
-    queue: Mutex<Arc<str>>,
+    names: Mutex<Names>,
+}
+
+/// The names that belong to the task that was polled last.
+#[derive(Clone, Default)]
+struct Names {
+    queue: Arc<str>,
+    task: Option<Arc<str>>,
+    group: Option<Arc<str>>,
 }
 
 /// What runs. The numbers are those of [`Beacon::activity`]; a task in a group has [`IN_GROUP`] added.
@@ -52,7 +59,9 @@ pub(crate) struct ShownPoll {
     /// None for the future given to `run_until`, which is in no queue.
     pub(crate) queue: Option<Arc<str>>,
     pub(crate) group: Option<u64>,
+    pub(crate) group_name: Option<Arc<str>>,
     pub(crate) task: Option<Id>,
+    pub(crate) task_name: Option<Arc<str>>,
     pub(crate) location: Option<&'static Location<'static>>,
 }
 
@@ -89,20 +98,23 @@ impl Beacon {
         let activity = self.activity.load(Ordering::Relaxed);
         let (task, group) = (self.task.load(Ordering::Relaxed), self.group.load(Ordering::Relaxed));
         let location = self.location.load();
-        let queue = Arc::clone(&self.queue());
+        let names = self.names().clone();
         // Ordering: pairs with the fence in `begin`: if one of the loads above has seen what a later poll shows, the one below
-        // sees that this poll is over. (Or, of the queue's name, the lock says so.)
+        // sees that this poll is over. (Or, of names, the lock says so.)
         fence(Ordering::Acquire);
         let shown = match activity & !IN_GROUP {
             0 => Activity::Main,
             1 => Activity::Poll,
             _ => Activity::Drop,
         };
+        let (is_task, in_group) = (shown != Activity::Main, activity & IN_GROUP != 0);
         let read = ShownPoll {
             activity: shown,
-            queue: (shown != Activity::Main).then_some(queue),
-            group: (activity & IN_GROUP != 0).then_some(group),
+            queue: is_task.then_some(names.queue),
+            group: in_group.then_some(group),
+            group_name: names.group.filter(|_| is_task),
             task: Id::from_number(task),
+            task_name: names.task.filter(|_| is_task),
             location,
         };
         (self.sequence.load(Ordering::Relaxed) == sequence).then_some(read)
@@ -128,9 +140,9 @@ impl Beacon {
         Lit { beacon: self, end: (sequence | 1).wrapping_add(1) }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Arc<str>> {
+    fn names(&self) -> MutexGuard<'_, Names> {
         // Nothing that could panic runs under the lock.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,6 +167,8 @@ pub(crate) struct BeaconSlot {
     beacon: OnceCell<Arc<Beacon>>,
     /// The queue whose name is shown.
     queue: Cell<Option<QueueKey>>,
+    /// Whether the name of a task or group is shown.
+    has_names: Cell<bool>,
 }
 
 impl BeaconSlot {
@@ -174,10 +188,15 @@ impl BeaconSlot {
         self.queue.set(None);
     }
 
-    fn show_queue(&self, beacon: &Beacon, queue: &RunQueue) {
-        if self.queue.replace(Some(queue.key)) != Some(queue.key) {
-            let name = Arc::from(&**queue.name.borrow());
-            *beacon.queue() = name;
+    fn show_names(&self, beacon: &Beacon, queue: &RunQueue, task: Option<Arc<str>>, group: Option<Arc<str>>) {
+        let is_other = self.queue.replace(Some(queue.key)) != Some(queue.key);
+        let has_names = task.is_some() || group.is_some();
+        let had_names = self.has_names.replace(has_names);
+        if is_other || has_names || had_names {
+            let other = is_other.then(|| Arc::from(&**queue.name.borrow()));
+            let mut names = beacon.names();
+            let queue = other.unwrap_or_else(|| Arc::clone(&names.queue));
+            *names = Names { queue, task, group };
         }
     }
 }
@@ -210,8 +229,13 @@ impl Core {
         activity: Activity,
         (queue, live, group): (&RunQueue, &LiveTask, GroupIndex),
     ) -> Lit<'a> {
-        self.beacon.show_queue(beacon, queue);
-        let key = if group == NO_GROUP { None } else { queue.records.borrow().group_key(group) };
+        let records = queue.records.borrow();
+        let (key, name) = match group {
+            NO_GROUP => (None, None),
+            group => (records.group_key(group), records.group_name(group)),
+        };
+        drop(records);
+        self.beacon.show_names(beacon, queue, live.name().cloned(), name);
         beacon.begin(activity, (Some(live.id()), key, Some(live.location())))
     }
 

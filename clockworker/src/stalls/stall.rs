@@ -19,8 +19,12 @@ pub struct Stall {
     pub queue: Option<Arc<str>>,
     /// The key of the task's group, if it is in one.
     pub group: Option<u64>,
+    /// The group's name, if it was [given one](crate::GroupBuilder::name).
+    pub group_name: Option<Arc<str>>,
     /// The task. None for the future given to `run_until`.
     pub task: Option<Id>,
+    /// The task's name, if it was [given one](crate::TaskBuilder::name).
+    pub task_name: Option<Arc<str>>,
     /// Where the task was spawned. None for the future given to `run_until`.
     pub spawned_at: Option<&'static Location<'static>>,
     /// How long it has run so far, at least.
@@ -58,14 +62,19 @@ impl fmt::Display for StallKind {
     }
 }
 
+/// A name behind a number.
+fn quoted(name: Option<&Arc<str>>) -> String {
+    name.map(|name| format!(" '{name}'")).unwrap_or_default()
+}
+
 impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, so_far, threshold) = (self.kind, self.so_far, self.threshold);
         writeln!(f, "{kind} has taken {so_far:.1?} and goes on (threshold {threshold:?})")?;
         let mut known = Vec::new();
         known.extend(self.queue.as_ref().map(|queue| format!("queue '{queue}'")));
-        known.extend(self.group.map(|group| format!("group {group}")));
-        known.extend(self.task.map(|task| format!("task {task}")));
+        known.extend(self.group.map(|group| format!("group {group}{}", quoted(self.group_name.as_ref()))));
+        known.extend(self.task.map(|task| format!("task {task}{}", quoted(self.task_name.as_ref()))));
         known.extend(self.spawned_at.map(|location| format!("spawned at {location}")));
         known.extend(self.thread.as_ref().map(|thread| format!("thread '{thread}'")));
         if !known.is_empty() {

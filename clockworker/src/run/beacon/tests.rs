@@ -12,13 +12,15 @@ fn here() -> Option<&'static Location<'static>> {
 fn a_poll_is_shown_until_it_is_over() {
     let beacon = Beacon::default();
     assert_eq!((beacon.sequence(), beacon.read(0)), (0, None));
-    *beacon.queue() = Arc::from("one");
+    beacon.names().queue = Arc::from("one");
     let location = here();
     let lit = beacon.begin(Activity::Poll, (Id::from_number(7), Some(0), location));
     let shown = ShownPoll {
         activity: Activity::Poll,
         queue: Some(Arc::from("one")),
         group: Some(0),
+        group_name: None,
+        task_name: None,
         task: Id::from_number(7),
         location,
     };
@@ -27,7 +29,15 @@ fn a_poll_is_shown_until_it_is_over() {
     drop(lit);
     assert_eq!((beacon.sequence(), beacon.read(1), beacon.read(2)), (2, None, None));
     let lit = beacon.begin(Activity::Main, (None, None, None));
-    let shown = ShownPoll { activity: Activity::Main, queue: None, group: None, task: None, location: None };
+    let shown = ShownPoll {
+        activity: Activity::Main,
+        queue: None,
+        group: None,
+        group_name: None,
+        task: None,
+        task_name: None,
+        location: None,
+    };
     assert_eq!((beacon.sequence(), beacon.read(1), beacon.read(3)), (3, None, Some(shown)));
     drop(lit);
 }
@@ -51,7 +61,7 @@ fn what_is_read_is_never_of_two_polls() {
         });
         for number in 1..=POLLS {
             if number % 64 == 0 || number == 1 {
-                *beacon.queue() = Arc::from((number / 64).to_string());
+                beacon.names().queue = Arc::from((number / 64).to_string());
             }
             let _lit = beacon.begin(Activity::Poll, (Id::from_number(number), Some(number), None));
             while number == POLLS && whole.load(Ordering::Relaxed) == 0 {

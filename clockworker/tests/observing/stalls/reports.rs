@@ -164,6 +164,29 @@ fn a_renamed_queue_is_reported_by_its_new_name() {
     assert_eq!((first.queue.as_deref(), second.queue.as_deref()), (Some("old"), Some("new")));
 }
 
+/// A name is shown of whom it belongs to, and not of the task after it.
+#[test]
+fn tasks_and_groups_are_reported_by_their_names() {
+    let (tell, told) = told();
+    let told = Rc::new(told);
+    let ex = Executor::new();
+    let queue = ex.default_queue();
+    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let stall = || {
+        let told = Rc::clone(&told);
+        async move { guilty(StallKind::Poll, &told) }
+    };
+    let group = queue.new_group(7).name("acme").open().unwrap();
+    let both = queue.new_task().name("export").spawn(stall());
+    let tasks = [both, group.spawn(stall()), queue.spawn(stall())];
+    let stalls = tasks.map(|task| ex.block_on(task).unwrap());
+    let names = stalls.each_ref().map(|stall| (stall.task_name.as_deref(), stall.group_name.as_deref()));
+    assert_eq!(names, [(Some("export"), None), (None, Some("acme")), (None, None)]);
+    let texts = stalls.each_ref().map(ToString::to_string);
+    assert!(texts[0].contains(&format!(", task {} 'export', ", stalls[0].task.unwrap())), "{}", texts[0]);
+    assert!(texts[1].contains(", group 7 'acme', task "), "{}", texts[1]);
+}
+
 /// Both executors stand still, and each says so.
 #[test]
 fn an_executor_inside_a_task_of_another_stalls_both() {

@@ -86,3 +86,17 @@ fn watches_come_and_go_on_all_threads() {
         assert_eq!(lookouts(), 0);
     });
 }
+
+/// With the functions that the thread is in.
+#[test]
+fn reports_go_to_standard_error_if_asked_for() {
+    let said = in_child(|| {
+        let (tell, told) = told();
+        let ex = Executor::new();
+        let _guard = detector(MS, &tell).to_stderr().watch(&ex).unwrap();
+        guilty_main(&ex, &told);
+    });
+    let Some(said) = said else { return };
+    assert!(said.contains("clockworker: a poll of the main future has taken "), "{said}");
+    assert!(said.contains("::guilty_main"), "{said}");
+}
