@@ -1,14 +1,6 @@
-//! What an executor tells of itself: how long tasks wait and run, and what happened when.
+//! What an executor tells of itself: how long tasks wait and run, what happened when, and which poll takes too long.
 
 mod dump;
-#[cfg(feature = "stalls")]
-#[path = "../support"]
-mod support {
-    mod child;
-
-    pub(crate) use self::child::*;
-}
-
 mod frames;
 mod latency;
 mod locations;
@@ -19,8 +11,12 @@ mod timeline;
 
 #[path = "../support"]
 mod support {
+    #[cfg(all(feature = "stalls", target_os = "linux"))]
+    mod child;
     mod on_drop;
 
+    #[cfg(all(feature = "stalls", target_os = "linux"))]
+    pub(crate) use child::*;
     pub(crate) use on_drop::{OnDrop, hold};
 }
 

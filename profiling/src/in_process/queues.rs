@@ -1,5 +1,7 @@
 //! Three queues under pprof-rs: how much of the time is whose, by the profile, by the timeline and by the executor's accounts.
 
+#![allow(clippy::disallowed_methods, reason = "the time stands for work")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::hint::black_box;
