@@ -119,8 +119,8 @@ impl StallDetector {
     ///
     /// # Errors
     ///
-    /// If the threshold, the rate limit or the signal is out of range; something else uses the signal; the operating system starts no
-    /// thread; or the executor is a forked child's copy. Nothing is watched then.
+    /// If the threshold, the rate limit or the signal is out of range; something else uses the signal; the operating system
+    /// starts no thread; or the executor is a forked child's copy. Nothing is watched then.
     pub fn watch(&self, executor: &Executor) -> Result<StallGuard, StallError> {
         if !THRESHOLDS.contains(&self.threshold) {
             return Err(StallError::threshold(self.threshold));

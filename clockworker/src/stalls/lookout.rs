@@ -68,8 +68,8 @@ impl Lookout {
         Ok(())
     }
 
-    /// Looks no more at an executor whose watch has [ended](Watch::end), and waits until a look under way is over. The last one ends the thread. On the
-    /// lookout's own thread, in a hook, it waits for nothing.
+    /// Looks no more at an executor whose watch has [ended](Watch::end), and waits until a look under way is over. The last
+    /// one ends the thread. On the lookout's own thread, in a hook, it waits for nothing.
     pub(super) fn remove(&self, watch: &Arc<Watch>) {
         let is_lookout = IS_LOOKOUT.get();
         let mut watches = self.lock();

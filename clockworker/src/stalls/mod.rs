@@ -1,8 +1,8 @@
 //! Reports polls that take too long, while they run: which queue, group and task it is, where the thread stands.
 //!
 //! A [`StallDetector`] watches executors. One thread of the process, the *lookout*, looks at all that are watched, four times
-//! per threshold. A poll that it finds running for longer than the threshold is a [`Stall`], and is reported once, to standard error
-//! or to a function of yours. The poll need not end for that: an endless loop or a deadlock is reported too.
+//! per threshold. A poll that it finds running for longer than the threshold is a [`Stall`], and is reported once, to
+//! standard error or to a function of yours. The poll need not end for that: an endless loop or a deadlock is reported too.
 //!
 //! ```
 //! use clockworker::{Executor, stalls::StallDetector};
@@ -45,11 +45,11 @@
 //!   `EINTR` if they are under way in a stalled poll. `errno` is kept.
 //! * A thread that blocks the signal, or is inside the kernel and cannot be interrupted, gives no stack. The lookout waits for a
 //!   stack for a second at most, and for no longer than the poll runs.
-//! * The handler runs on the stack of the thread, not on an alternate one: that of the standard library has 8 KiB, of which
-//!   the kernel may take half for the registers alone. It needs some 5 KiB (4.4 KiB on x86-64 with AVX2); a thread with less left overflows its
-//!   stack.
-//! * The handler allocates nothing and takes no lock of its own. The walk is libgcc's `_Unwind_Backtrace`, which POSIX does not list
-//!   as async-signal-safe. With glibc 2.35 and libgcc 12, or later, it takes no lock either. Before, and on musl, it takes the
+//! * The handler runs on the stack of the thread, not on an alternate one: of the standard library's 8 KiB the kernel may
+//!   take half for the registers alone, and of what others install little is known. It needs some 5 KiB (4.4 on x86-64 with
+//!   AVX2); a thread with less left overflows its stack.
+//! * The handler allocates nothing and takes no lock of its own. The walk is libgcc's `_Unwind_Backtrace`, which POSIX does
+//!   not list as async-signal-safe. With glibc 2.35 and libgcc 12, or later, it takes no lock either. Before, and on musl, it takes the
 //!   dynamic linker's: a thread that is stalled *in* `dlopen` or `dlclose` may then deadlock. And it believes the unwind tables:
 //!   wrong ones, of assembly or of generated code, can crash the process. Whoever cannot take that risk goes
 //!   [without stacks](StallDetector::without_stacks).
@@ -57,7 +57,11 @@
 //! # What it costs
 //!
 //! A poll reads one flag while nobody watches, and no clock ever. While somebody does it writes six words that the lookout
-//! reads; names are copied when they change. The lookout wakes up four times per threshold, whatever the executors do: some 5 µs of CPU time each.
+//! reads; names are copied when they change.
+//!
+//! The lookout wakes up four times per threshold, whatever the executors do, which costs what a timer costs: with 34 µs of CPU
+//! time for each look, of which a bare timer takes 28 (2026-11-23, a virtual machine, Linux 6.18), some 0.15 % of a CPU at a
+//! threshold of 100 ms, and 3 % at 5 ms.
 
 mod decide;
 mod detector;
