@@ -262,9 +262,7 @@ fn the_last_time_that_it_was_ready_is_known_once_that_is_observed() {
 fn a_task_from_another_thread_is_as_old_as_its_time_here() {
     let (ex, clock) = untimed();
     let handle = ex.handle();
-    std::thread::spawn(move || drop(handle.new_task().name("sent").spawn(|| pending::<()>())))
-        .join()
-        .unwrap();
+    std::thread::spawn(move || drop(handle.new_task().name("sent").spawn(pending::<()>))).join().unwrap();
     assert_eq!(ex.dump().tasks, [], "it has not come in");
     clock.advance(us(50));
     settle(&ex);
