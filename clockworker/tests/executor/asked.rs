@@ -9,7 +9,7 @@ use clockworker::{Executor, ExecutorStats, GoneError, Handle};
 use futures::FutureExt;
 use futures::executor::block_on;
 
-use crate::support::CountingWaker;
+use crate::support::{CountingWaker, untimed};
 
 /// Asks from another thread, while the executor runs until it has answered.
 fn ask(ex: &Executor) -> ExecutorStats {
@@ -51,7 +51,7 @@ fn a_task_may_ask_its_own_executor() {
 
 #[test]
 fn a_question_wakes_a_sleeping_host_and_the_next_turn_answers_it() {
-    let ex = Executor::new();
+    let ex = untimed();
     let (woken, host) = CountingWaker::new();
     let mut run = pin!(ex.run_until(pending::<()>()));
     let mut cx = Context::from_waker(&host);
