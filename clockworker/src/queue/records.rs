@@ -369,10 +369,8 @@ impl Records {
     pub(crate) fn shrink(&mut self) {
         if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
             self.tasks = Slab::new();
-        }
-        #[cfg(feature = "observe")]
-        if self.tasks.is_empty() {
-            self.labels.shrink();
+            #[cfg(feature = "observe")]
+            self.labels.clear();
         }
         self.attributes.shrink();
     }

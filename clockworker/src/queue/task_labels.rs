@@ -4,9 +4,6 @@ use std::time::Duration;
 
 use crate::task::{Id, Label, LiveTask};
 
-/// Entries whose memory is kept when no task is left: some 100 KiB.
-const KEPT: usize = 2_048;
-
 /// What is known of each task of a queue while it has a record: also of the one that is being polled, which its record lacks then.
 ///
 /// Beside the records and not in them, as a poll touches these and not this.
@@ -59,14 +56,8 @@ impl TaskLabels {
         }
     }
 
+    /// Forgets all tasks, and gives the memory back.
     pub(super) fn clear(&mut self) {
         self.by_slot = Vec::new();
-    }
-
-    /// Gives the memory of a burst back. Once no task is left.
-    pub(super) fn shrink(&mut self) {
-        if self.by_slot.capacity() > KEPT {
-            self.clear();
-        }
     }
 }

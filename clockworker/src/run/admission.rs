@@ -9,6 +9,7 @@ use std::rc::Rc;
 use clockworker_schedulers::{Attributes, Ready, Task};
 
 use super::Core;
+use super::asked::QUESTION;
 use super::meter::Account;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
@@ -244,6 +245,7 @@ impl Core {
             if key.slot == RecordKey::PLACED { self.shared.take_placement(task.id()) } else { None };
         let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
         let cause = match &queue {
+            None if key == QUESTION => return self.answer(task),
             None => Some(Cause::Refused(Refused::QueueClosed)),
             Some(queue) => {
                 // A group that is not open has no task yet.
@@ -254,7 +256,6 @@ impl Core {
         };
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
-            let Some(task) = self.answer(task, key) else { return };
             // Drops the future here, as part of no task.
             let finish = self.slice.outside_tasks(|| task.cancel(cause.unwrap_or(Cause::Aborted)));
             self.meter.mark_stale();

@@ -12,7 +12,8 @@ use crate::task::{JoinHandle, Label, LiveTask, RecordKey, SharedRef, spawn_remot
 /// No queue has this index.
 const NOWHERE: u32 = u32::MAX - 1;
 
-const QUESTION: RecordKey = RecordKey { queue: NOWHERE, slot: RecordKey::NO_SLOT, generation: 0 };
+/// The key of a question.
+pub(super) const QUESTION: RecordKey = RecordKey { queue: NOWHERE, slot: RecordKey::NO_SLOT, generation: 0 };
 
 /// Asks the executor from any thread. The handle gives the answer, or an error if the executor is dropped first.
 pub(crate) fn ask<T: Send + 'static>(
@@ -24,18 +25,14 @@ pub(crate) fn ask<T: Send + 'static>(
 }
 
 impl Core {
-    /// Answers a question, if this is one; or else gives the task back.
+    /// Answers a question, which came as a task.
     #[cold]
-    pub(super) fn answer(&self, task: LiveTask, key: RecordKey) -> Option<LiveTask> {
-        if key != QUESTION {
-            return Some(task);
-        }
+    pub(super) fn answer(&self, task: LiveTask) {
         if let Some(core) = self.this.upgrade() {
             let _entered = context::enter(&core);
             // Wakes who asked, which is foreign code.
             drop(self.slice.outside_tasks(|| task.run()));
             self.meter.mark_stale();
         }
-        None
     }
 }

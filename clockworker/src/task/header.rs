@@ -10,7 +10,7 @@ use std::task::Context;
 use super::UNKNOWN;
 use super::deferrals::Deferrals;
 use super::joiner::Joiner;
-use super::shared::Local;
+use super::shared::{Local, Shared};
 use super::state::{State, Wake};
 use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
 use crate::sync::{Cell, UnsafeCell};
@@ -263,7 +263,7 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
             #[cfg(feature = "observe")]
             return push_noted(header, task, local);
             #[cfg(not(feature = "observe"))]
-            push_woken(header, task, local);
+            push_woken(header, (task, shared), local);
         }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
         Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
@@ -276,14 +276,14 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
 fn push_noted(header: NonNull<Header>, task: &Header, local: &Local) {
     task.ready_at.set_here(&task.shared.ticks);
     note_ready(task, local, false);
-    push_woken(header, task, local);
+    push_woken(header, (task, &task.shared), local);
 }
 
 /// Pushes a task into the woken list, and wakes the host if it waits for that.
 #[inline(always)]
-fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
+fn push_woken(header: NonNull<Header>, (task, shared): (&Header, &Shared), local: &Local) {
     local.woken.push(Link(header), task.owned.record.get().queue);
-    task.shared.inbox.wake_parked_host();
+    shared.inbox.wake_parked_host();
 }
 
 /// Notes a wake in the timeline, if there is one.
