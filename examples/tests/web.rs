@@ -64,6 +64,32 @@ fn axum_service() {
     ask_http1("axum_service");
 }
 
+/// What Prometheus reads: text, a series and its value per line.
+#[test]
+fn metrics() {
+    let service = Service::start("metrics", &[]);
+    let mut connection = service.connect();
+    for _ in 0..REQUESTS {
+        assert_eq!(connection.ask("GET", "/", ""), (200, String::from("hello\n")));
+    }
+    let (status, page) = connection.ask("GET", "/metrics", "");
+    assert_eq!(status, 200);
+    let value = |series: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {series} in\n{page}")).parse::<f64>().unwrap()
+    };
+    // The one that accepts, the connection, and one per request.
+    assert_eq!(value("clockworker_queue_tasks_spawned_total{queue=\"requests\"}") as usize, 2 + REQUESTS);
+    assert_eq!(value("clockworker_queue_tasks_completed_total{queue=\"requests\"}") as usize, REQUESTS);
+    assert_eq!(value("clockworker_queue_share{queue=\"requests\"}"), 9.0);
+    assert!(value("clockworker_queue_busy_nanoseconds_total{queue=\"requests\"}") > 0.0);
+    assert!(value("clockworker_queue_slice_seconds_count{queue=\"requests\"}") > 0.0);
+    assert!(page.contains("# TYPE clockworker_queue_polls_total counter\n"), "{page}");
+    assert!(page.contains("# HELP clockworker_queue_wait_seconds From ready to polled\n"), "{page}");
+    service.signal(Signal::INT);
+    assert_eq!(service.summary(), Vec::<String>::new());
+}
+
 async fn connect_http2(address: &str) -> SendRequest<Empty<Bytes>> {
     let stream = TcpStream::connect(address).await.unwrap();
     let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();

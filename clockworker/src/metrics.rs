@@ -1,0 +1,109 @@
+//! What an executor does, through the facade of the crate `metrics`: for Prometheus, StatsD, and whatever else has a
+//! recorder for it.
+//!
+//! [`Exporter::publish`] takes an executor's [stats](crate::Executor::stats) and passes on what happened since it was last called.
+//! When that is is yours to say: a task that sleeps with the host's timers, or whoever answers a scrape, as the example `metrics`
+//! does, which has each scrape see the state of that moment.
+//!
+//! # Series
+//!
+//! Each has the label `executor` if the exporter was [given a name](Exporter::named). Those of queues have the label `queue`: its name.
+//!
+//! | Series | Kind | What |
+//! |---|---|---|
+//! | `clockworker_time_nanoseconds_total` | counter | where the thread's time went, by label `account`: `queues`, `main`, `own`, `host` |
+//! | `clockworker_host_polls_total`, `clockworker_host_yields_total` | counter | the host's polls of the executor, and how often it went back with work left |
+//! | `clockworker_turn_seconds`, `clockworker_host_visit_seconds` | histogram | turns of the executor, and of its host between them |
+//! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
+//! | `clockworker_queue_busy_nanoseconds_total`, `…_branch_busy_nanoseconds_total`, `…_overrun_nanoseconds_total`, `…_throttled_nanoseconds_total` | counter | |
+//! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused,shed}_total` | counter | |
+//! | `clockworker_queue_remote_wakes_total` | counter | |
+//! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](crate::Cap) |
+//! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |
+//! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll since the last call, of those that were timed |
+//! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
+//!
+//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Histograms, `remote_wakes` and `longest_poll`
+//! need the feature `observe`, and that [latency](crate::observe::Observation::latency) is asked for. A time goes into them as the
+//! middle of its bucket: off by 3 % at most.
+//!
+//! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
+//! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.
+
+#[cfg(feature = "observe")]
+mod histograms;
+mod series;
+
+use ::metrics::Label;
+
+use crate::{ExecutorStats, QueueStats};
+
+/// Passes what an executor does on to the recorder of the crate `metrics`: the global one, or the local one of the
+/// thread. See the [module](self) for the series.
+///
+/// Two exporters of the same name, and queues of the same name one after the other, add to the same counters. Without a recorder
+/// nothing happens, and what happened by then is not passed on later.
+///
+/// # Example
+///
+/// ```
+/// use clockworker::Executor;
+/// use clockworker::metrics::Exporter;
+///
+/// let ex = Executor::new();
+/// let mut exporter = Exporter::new().named("shard 0");
+/// ex.block_on(ex.spawn(async {})).unwrap();
+/// exporter.publish(&ex.stats()); // every second or so, or when Prometheus asks
+/// ```
+#[derive(Debug, Default)]
+pub struct Exporter {
+    labels: Vec<Label>,
+    /// What was passed on so far.
+    last: Option<ExecutorStats>,
+    is_described: bool,
+}
+
+impl Exporter {
+    /// One that passes on all that its executor did since it was made.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of the label `executor` of all series, which tells executors apart. Without it they have no such label.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.labels = vec![Label::new("executor", name.into())];
+        self
+    }
+
+    /// Passes on what happened since the last call; `stats` are from [`Executor::stats`](crate::Executor::stats) or
+    /// [`Handle::stats`](crate::Handle::stats), always of the same executor.
+    ///
+    /// What a queue did after the last call before it was gone is in none of its own series, but in `clockworker_time`. Its gauges go
+    /// to zero.
+    ///
+    /// It looks up some thirty series a queue, each a few hundred nanoseconds with the exporter for Prometheus.
+    pub fn publish(&mut self, stats: &ExecutorStats) {
+        if !self.is_described {
+            series::describe();
+            self.is_described = true;
+        }
+        let since = self.last.as_ref().map_or_else(|| stats.clone(), |last| stats.since(last));
+        series::publish_executor(&since, &self.labels);
+        for queue in &since.queues {
+            series::publish_queue(queue, &self.labels_of(queue));
+        }
+        for gone in self.last.iter().flat_map(|last| &last.queues) {
+            if stats.queues.iter().all(|queue| queue.name != gone.name) {
+                series::clear_gauges(&self.labels_of(gone));
+            }
+        }
+        self.last = Some(stats.clone());
+    }
+
+    fn labels_of(&self, queue: &QueueStats) -> Vec<Label> {
+        let mut labels = self.labels.clone();
+        labels.push(Label::new("queue", queue.name.clone()));
+        labels
+    }
+}

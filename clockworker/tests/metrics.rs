@@ -1,0 +1,119 @@
+//! What reaches a recorder of the crate `metrics`.
+
+#![allow(missing_docs, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clockworker::metrics::Exporter;
+use clockworker::observe::Observation;
+use clockworker::{Executor, ManualClock};
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+
+/// What a recorder holds after `publish`: series as Prometheus writes them, and their values. A histogram's are count and sum.
+fn recorded(publish: impl FnOnce()) -> BTreeMap<String, (f64, f64)> {
+    let recorder = DebuggingRecorder::new();
+    metrics::with_local_recorder(&recorder, publish);
+    let snapshot = recorder.snapshotter().snapshot().into_vec();
+    let series = snapshot.into_iter().map(|(key, _, _, value)| {
+        let (_, key) = key.into_parts();
+        let labels: Vec<String> =
+            key.labels().map(|label| format!("{}={:?}", label.key(), label.value())).collect();
+        let value = match value {
+            DebugValue::Counter(value) => (value as f64, 0.0),
+            DebugValue::Gauge(value) => (value.into_inner(), 0.0),
+            DebugValue::Histogram(values) => {
+                (values.len() as f64, values.iter().map(|value| value.into_inner()).sum())
+            }
+        };
+        (format!("{}{{{}}}", key.name(), labels.join(",")), value)
+    });
+    series.collect()
+}
+
+fn executor() -> (Executor, ManualClock) {
+    let clock = ManualClock::new();
+    (Executor::builder().clock(clock.clone()).build().unwrap(), clock)
+}
+
+/// Runs a task that takes 3 ms.
+fn work(ex: &Executor, clock: &ManualClock) {
+    let clock = clock.clone();
+    ex.block_on(ex.spawn(async move { clock.advance(Duration::from_millis(3)) })).unwrap();
+}
+
+#[test]
+fn a_recorder_gets_what_the_stats_say() {
+    let (ex, clock) = executor();
+    ex.observe(Observation::new().latency().every_poll()).unwrap();
+    work(&ex, &clock);
+    let mut exporter = Exporter::new().named("shard 0");
+    let series = recorded(|| exporter.publish(&ex.stats()));
+
+    let of_queue =
+        |name: &str| series[&format!("clockworker_queue_{name}{{executor=\"shard 0\",queue=\"default\"}}")];
+    let stats = ex.stats();
+    assert_eq!(of_queue("polls_total").0, stats.polls as f64);
+    assert_eq!(of_queue("busy_nanoseconds_total").0, 3e6);
+    assert_eq!(of_queue("tasks_completed_total").0, 1.0);
+    assert_eq!(of_queue("live_tasks").0, 0.0);
+    assert_eq!(of_queue("longest_poll_seconds").0, 0.003);
+    let account = |name: &str| {
+        series[&format!("clockworker_time_nanoseconds_total{{executor=\"shard 0\",account=\"{name}\"}}")].0
+    };
+    assert_eq!(["queues", "main", "own", "host"].map(account), [3e6, 0.0, 0.0, 0.0]);
+    let (count, sum) = of_queue("poll_seconds");
+    let polls = &stats.queues[0].latency.as_ref().unwrap().poll;
+    assert_eq!(count, polls.count() as f64);
+    assert!((sum / 0.003 - 1.0).abs() < 1.0 / 32.0, "{sum}: off by more than half a bucket");
+    assert!(series.keys().all(|key| key.starts_with("clockworker_")), "{series:?}");
+}
+
+#[test]
+fn each_thing_is_passed_on_once() {
+    let (ex, clock) = executor();
+    let mut exporter = Exporter::new();
+    let mut busy = || {
+        recorded(|| exporter.publish(&ex.stats()))["clockworker_queue_busy_nanoseconds_total{queue=\"default\"}"].0
+    };
+    work(&ex, &clock);
+    assert_eq!(busy(), 3e6);
+    assert_eq!(busy(), 0.0);
+    work(&ex, &clock);
+    work(&ex, &clock);
+    assert_eq!(busy(), 6e6);
+}
+
+#[test]
+fn a_queue_that_is_gone_leaves_no_gauge_and_one_of_its_name_goes_on_with_its_counters() {
+    let (ex, _) = executor();
+    let mut exporter = Exporter::new();
+    let mut publish = |ex: &Executor| {
+        let series = recorded(|| exporter.publish(&ex.stats()));
+        let of_queue = |name: &str| {
+            series.get(&format!("clockworker_queue_{name}{{queue=\"tenant\"}}")).map(|value| value.0)
+        };
+        (of_queue("share"), of_queue("tasks_spawned_total"))
+    };
+    let tenant = ex.new_queue("tenant").share(7).create().unwrap();
+    ex.block_on(tenant.spawn(async {})).unwrap();
+    assert_eq!(publish(&ex), (Some(7.0), Some(1.0)));
+    tenant.close();
+    drop(tenant);
+    assert_eq!(publish(&ex), (Some(0.0), None));
+    assert_eq!(publish(&ex), (None, None));
+    let tenant = ex.new_queue("tenant").share(3).create().unwrap();
+    drop(tenant.spawn(async {}));
+    drop(tenant.spawn(async {}));
+    assert_eq!(publish(&ex), (Some(3.0), Some(2.0)));
+}
+
+#[test]
+fn without_a_recorder_and_for_another_executors_stats_nothing_breaks() {
+    let (ex, clock) = executor();
+    work(&ex, &clock);
+    let mut exporter = Exporter::new();
+    exporter.publish(&ex.stats());
+    let series = recorded(|| exporter.publish(&Executor::new().stats()));
+    assert_eq!(series["clockworker_queue_polls_total{queue=\"default\"}"].0, 0.0);
+}

@@ -1,0 +1,91 @@
+//! How do I show Prometheus what my executor does?
+//!
+//! The service answers `GET /metrics` itself, in a queue of its own: it passes the stats of that moment on to the recorder of the
+//! crate `metrics`, and returns what that writes. All other requests are counted in the queue `requests`.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::error::Error;
+use std::net::Ipv4Addr;
+use std::rc::Rc;
+
+use clockworker::metrics::Exporter;
+use clockworker::observe::Observation;
+use clockworker::{Executor, Handle, Queue};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rt = Builder::new_current_thread().enable_all().build()?;
+    let ex = Executor::new();
+    ex.observe(Observation::new().latency())?;
+    let queues = Queues {
+        requests: ex.new_queue("requests").share(9).create()?,
+        admin: ex.new_queue("admin").create()?,
+    };
+    let page = Rc::new(Page {
+        executor: ex.handle(),
+        exporter: RefCell::new(Exporter::new()),
+        recorder: PrometheusBuilder::new().install_recorder()?,
+    });
+    rt.block_on(ex.run_until(async {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        println!("listening on http://{}", listener.local_addr()?);
+        let accept = queues.requests.clone();
+        accept.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let connection = serve(stream, queues.clone(), Rc::clone(&page));
+                queues.requests.spawn(connection);
+            }
+        });
+        tokio::signal::ctrl_c().await
+    }))?;
+    Ok(())
+}
+
+#[derive(Clone)]
+struct Queues {
+    requests: Queue,
+    admin: Queue,
+}
+
+async fn serve(stream: TcpStream, queues: Queues, page: Rc<Page>) {
+    let service = service_fn(|request: Request<Incoming>| {
+        let (queues, page) = (queues.clone(), Rc::clone(&page));
+        async move {
+            let answer = if request.uri().path() == "/metrics" {
+                queues.admin.spawn(async move { page.write().await }).await
+            } else {
+                queues.requests.spawn(async { String::from("hello\n") }).await
+            };
+            Ok::<_, Infallible>(Response::new(answer.unwrap_or_else(|error| error.to_string())))
+        }
+    });
+    // A client that goes away is no error of this service.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// What Prometheus reads.
+struct Page {
+    executor: Handle,
+    exporter: RefCell<Exporter>,
+    recorder: PrometheusHandle,
+}
+
+impl Page {
+    async fn write(&self) -> String {
+        if let Ok(stats) = self.executor.stats().await {
+            self.exporter.borrow_mut().publish(&stats);
+        }
+        self.recorder.render()
+    }
+}
