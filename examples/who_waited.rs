@@ -1,6 +1,6 @@
 //! How do I find out who held the thread, and who waited for it?
 //!
-//! The executor keeps a timeline of what happened last. This one stops when a request has waited for more than 15 ms, says who is
+//! The executor keeps a timeline of what happened last. This one stops when a request has waited for more than 100 ms, says who is
 //! to blame, and writes a trace for <https://ui.perfetto.dev>.
 
 #![forbid(unsafe_code)]
@@ -28,13 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ex = Executor::new();
     let requests = ex.new_queue("requests").share(9).create()?;
     let reports = ex.new_queue("reports").create()?;
-    let longest = Duration::from_millis(15);
-    ex.observe(Observation::new().latency().timeline(1 << 20).stop_after_wait(longest))?;
+    let longest = Duration::from_millis(100);
+    let stop = Observation::new().latency().timeline(1 << 20).stop_after_wait(longest);
+    ex.observe(stop.stop_for_queue(requests.stats().number))?;
     ex.block_on(async {
         reports.spawn(async {
             for part in 0..20 {
                 // One part takes much longer than the others, and does not yield meanwhile.
-                compute(Duration::from_millis(if part == 7 { 20 } else { 1 }));
+                compute(Duration::from_millis(if part == 7 { 200 } else { 1 }));
                 yield_now().await;
             }
         });

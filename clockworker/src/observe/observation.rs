@@ -33,12 +33,14 @@ pub struct Observation {
     every_poll: bool,
     timeline_bytes: Option<usize>,
     stop_after: Option<Duration>,
+    /// Its number.
+    stop_queue: Option<u32>,
 }
 
 impl Observation {
     /// Observes nothing.
     pub const fn new() -> Self {
-        Self { latency: false, every_poll: false, timeline_bytes: None, stop_after: None }
+        Self { latency: false, every_poll: false, timeline_bytes: None, stop_after: None, stop_queue: None }
     }
 
     /// Counts how long tasks wait and run, and how long slices and turns are: [`Latency`](super::Latency).
@@ -59,8 +61,30 @@ impl Observation {
 
     /// Stops the timeline once a task has waited for longer, so that it keeps what led to that. Needs
     /// [`latency`](Observation::latency), and looks at the waits that are timed.
+    ///
+    /// A task of any queue stops it, also of one that waits for long by intention, as it has a small share: say
+    /// [which queue](Observation::stop_for_queue) is meant.
     pub const fn stop_after_wait(mut self, longer_than: Duration) -> Self {
         self.stop_after = Some(longer_than);
+        self
+    }
+
+    /// Has only tasks of this queue [stop the timeline](Observation::stop_after_wait): the one of this
+    /// [number](crate::QueueStats::number).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, observe::Observation};
+    /// use std::time::Duration;
+    ///
+    /// let ex = Executor::new();
+    /// let requests = ex.new_queue("requests").share(9).create().unwrap();
+    /// let stop = Observation::new().latency().timeline(1 << 20).stop_after_wait(Duration::from_millis(50));
+    /// ex.observe(stop.stop_for_queue(requests.stats().number)).unwrap();
+    /// ```
+    pub const fn stop_for_queue(mut self, number: u32) -> Self {
+        self.stop_queue = Some(number);
         self
     }
 
@@ -77,7 +101,12 @@ impl Observation {
             Some(bytes) if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) => {
                 Err(ObservationError { kind: Kind::TimelineBytes(bytes) })
             }
-            None if self.stop_after.is_some() => Err(ObservationError { kind: Kind::NoTimeline }),
+            None if self.stop_after.is_some() || self.stop_queue.is_some() => {
+                Err(ObservationError { kind: Kind::NoTimeline })
+            }
+            _ if self.stop_queue.is_some() && self.stop_after.is_none() => {
+                Err(ObservationError { kind: Kind::NoWait })
+            }
             _ if self.stop_after.is_some() && !self.latency => {
                 Err(ObservationError { kind: Kind::NoLatency })
             }
@@ -98,8 +127,10 @@ impl Observation {
         self.timeline_bytes.map(|bytes| bytes / 8)
     }
 
-    pub(crate) fn stops_after(&self) -> Option<Duration> {
-        self.stop_after
+    /// Whether the timeline stops after such a wait in the queue of that number.
+    pub(crate) fn stops_after(&self, wait: Duration, queue: u32) -> bool {
+        self.stop_after.is_some_and(|longest| wait > longest)
+            && self.stop_queue.is_none_or(|number| number == queue)
     }
 }
 
@@ -114,6 +145,7 @@ enum Kind {
     TimelineBytes(usize),
     NoTimeline,
     NoLatency,
+    NoWait,
 }
 
 impl ObservationError {
@@ -122,9 +154,9 @@ impl ObservationError {
         matches!(self.kind, Kind::TimelineBytes(_))
     }
 
-    /// Whether a timeline is to stop after a wait, but there is none, or waits are not timed.
+    /// Whether a timeline is to stop after a wait, but there is none, or waits are not timed, or it is not said after which.
     pub fn is_stop_after_wait(&self) -> bool {
-        matches!(self.kind, Kind::NoTimeline | Kind::NoLatency)
+        matches!(self.kind, Kind::NoTimeline | Kind::NoLatency | Kind::NoWait)
     }
 }
 
@@ -139,6 +171,9 @@ impl fmt::Display for ObservationError {
             }
             Kind::NoLatency => {
                 f.write_str("`stop_after_wait` looks at waits, and none is timed: add `latency`")
+            }
+            Kind::NoWait => {
+                f.write_str("`stop_for_queue` does not say after which wait: add `stop_after_wait`")
             }
         }
     }

@@ -169,10 +169,9 @@ impl Core {
         }
     }
 
-    /// Stops the timeline if a task has waited for as long as is asked for.
-    fn stop_after(&self, wait_ns: u64) {
-        let longest = self.observer.asked.get().stops_after();
-        if longest.is_some_and(|longest| u128::from(wait_ns) > longest.as_nanos()) {
+    /// Stops the timeline if a task of the queue has waited for as long as is asked for.
+    fn stop_after(&self, wait_ns: u64, queue: &RunQueue) {
+        if self.observer.asked.get().stops_after(Duration::from_nanos(wait_ns), queue.key.generation) {
             self.ring().into_iter().for_each(|ring| ring.stop());
         }
     }
@@ -280,7 +279,7 @@ impl<'a> SliceObserver<'a> {
         if ready_at != UNKNOWN {
             let wait = from.saturating_sub(ready_at);
             latency.wait.record_ns(wait, times);
-            self.core.stop_after(wait);
+            self.core.stop_after(wait, self.queue);
         }
     }
 }

@@ -152,6 +152,28 @@ fn it_stops_after_a_long_wait_with_what_led_to_it() {
 }
 
 #[test]
+fn it_stops_for_the_queue_that_is_meant_and_for_no_other() {
+    let asked = Observation::new().latency().timeline(1 << 16).every_poll().stop_after_wait(us(999));
+    let (ex, clock) = observing(Observation::new());
+    let requests = ex.new_queue("requests").create().unwrap();
+    ex.observe(asked.stop_for_queue(requests.stats().number)).unwrap();
+    let pass = |queue: &clockworker::Queue| {
+        let passing = clock.clone();
+        queue.spawn(async move { passing.advance(us(1_000)) });
+    };
+    for _ in 0..3 {
+        pass(&ex.default_queue());
+    }
+    settle(&ex);
+    assert!(!ex.timeline().is_stopped);
+    for _ in 0..2 {
+        pass(&requests);
+    }
+    settle(&ex);
+    assert!(ex.timeline().is_stopped);
+}
+
+#[test]
 fn what_contradicts_itself_is_refused() {
     let (ex, _clock) = observing(Observation::new());
     for bytes in [0, 1_023, usize::MAX] {
@@ -161,6 +183,10 @@ fn what_contradicts_itself_is_refused() {
     }
     for asked in [Observation::new().latency(), Observation::new().timeline(4_096)] {
         let error = ex.observe(asked.stop_after_wait(us(1))).unwrap_err();
+        assert!(error.is_stop_after_wait(), "{error}");
+    }
+    for asked in [Observation::new(), Observation::new().latency().timeline(4_096)] {
+        let error = ex.observe(asked.stop_for_queue(0)).unwrap_err();
         assert!(error.is_stop_after_wait(), "{error}");
     }
     assert!(ex.timeline().events.is_empty());
