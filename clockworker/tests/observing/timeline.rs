@@ -162,7 +162,7 @@ fn it_stops_for_the_queue_that_is_meant_and_for_no_other() {
         queue.spawn(async move { passing.advance(us(1_000)) });
     };
     for _ in 0..3 {
-        pass(&ex.default_queue());
+        pass(ex.default_queue());
     }
     settle(&ex);
     assert!(!ex.timeline().is_stopped);
