@@ -1,0 +1,46 @@
+//! A flight recorder: what each queue of a [`clockworker`] executor did, second by second, in a file that outlives the process.
+//!
+//! A [`Recorder`] writes into a mapped file: no thread, no system call. Another process reads
+//! the file meanwhile, or after a crash, as a [`Recording`]; the program `clockworker-top` shows it. A process that is killed loses
+//! nothing but what it had not passed to [`Recorder::record`] yet. (What the machine itself loses, if it crashes, is up to its file
+//! system.)
+//!
+//! The file has 10 minutes by the second, an hour by 10 seconds and a day by the minute, in 300 KiB a queue; it takes room on the
+//! disk as it is filled.
+//!
+//! # Example
+//!
+//! ```
+//! use clockworker::Executor;
+//! use clockworker_recorder::{Recorder, Recording};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("service.cwr");
+//! let ex = Executor::new();
+//! let mut recorder = Recorder::create(&path)?;
+//! ex.block_on(ex.spawn(async {}))?;
+//! recorder.record(ex.stats(), std::time::SystemTime::now()); // in a task, once a second
+//!
+//! let recording = Recording::read(&path)?; // any process, at any time
+//! assert_eq!(recording.queues[0].name, "default");
+//! assert_eq!(recording.queues[0].seconds[0].sample.completed, 1);
+//! # Ok(())
+//! # }
+//! ```
+
+#![deny(unsafe_code)]
+
+mod error;
+mod layout;
+#[allow(unsafe_code, reason = "the mapped file")]
+mod mapped;
+mod recorder;
+mod recording;
+mod sample;
+
+pub use error::{ReadError, RecorderError};
+pub use layout::{MAX_QUEUES, TIERS, Tier};
+pub use recorder::Recorder;
+pub use recording::{Period, QueueRecording, Recording};
+pub use sample::Sample;

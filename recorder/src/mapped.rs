@@ -1,0 +1,38 @@
+//! [`Mapped`]: a file as words in memory.
+
+use std::fs::File;
+use std::io;
+use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::MmapMut;
+
+/// A file that this process has created, as words that other processes may read at any time.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    map: MmapMut,
+}
+
+impl Mapped {
+    /// Maps a file of so many words, which are zeros.
+    pub(crate) fn new(file: &File, words: usize) -> io::Result<Self> {
+        file.set_len(words as u64 * 8)?;
+        // SAFETY: all access is by atomics (`words`), so it may change under us. If it is made shorter, access ends the process
+        // by a signal, and nothing else: the docs of `Recorder::create` say so.
+        let map = unsafe { MmapMut::map_mut(file) }?;
+        Ok(Self { map })
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: a map begins at a page, so it is aligned; it is whole words long, lives as long as `self`, and is accessed by
+        // these atomics only.
+        unsafe { slice::from_raw_parts(self.map.as_ptr().cast(), self.map.len() / 8) }
+    }
+
+    /// Writes words one after the other. A reader may see some of them: they are to have a checksum.
+    pub(crate) fn set(&mut self, at: usize, values: &[u64]) {
+        for (word, &value) in self.words()[at..at + values.len()].iter().zip(values) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+}
