@@ -1,7 +1,7 @@
 //! How do I find out who held the thread, and who waited for it?
 //!
 //! The executor keeps a timeline of what happened last. This one stops when a request has waited for more than 100 ms, says who is
-//! to blame, and writes a trace for <https://ui.perfetto.dev>.
+//! to blame, and writes a trace for <https://ui.perfetto.dev> and a page that needs no network.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use clockworker::observe::Observation;
 use clockworker::{Executor, yield_now};
-use clockworker_timeline::{Summary, write_perfetto};
+use clockworker_timeline::{Summary, write_html, write_perfetto};
 
 #[derive(Parser)]
 struct Options {
@@ -51,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     options.out.parent().map_or(Ok(()), fs::create_dir_all)?;
     write_perfetto(&timeline, File::create(&options.out)?)?;
     println!("open in https://ui.perfetto.dev: {}", options.out.display());
+    let page = options.out.with_extension("html");
+    write_html(&timeline, File::create(&page)?)?;
+    println!("open in a browser: {}", page.display());
     Ok(())
 }
 

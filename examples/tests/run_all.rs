@@ -160,7 +160,9 @@ fn who_waited() {
         "{output}"
     );
     let written = std::fs::read_to_string(&trace).unwrap();
+    let page = std::fs::read_to_string(trace.with_extension("html")).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("who_waited.rs:"));
     assert!(written.starts_with("{\"displayTimeUnit\"") && written.ends_with("]}\n"));
 }
 

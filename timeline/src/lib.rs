@@ -1,5 +1,5 @@
 //! What is made of a [`Timeline`](clockworker::observe::Timeline): a trace for [Perfetto](https://ui.perfetto.dev) and
-//! `chrome://tracing`, and a summary that says who held the thread and who waited for it.
+//! `chrome://tracing`, a page for a browser without network, and a summary that says who held the thread and who waited for it.
 //!
 //! ```
 //! use clockworker::{Executor, observe::Observation};
@@ -20,9 +20,11 @@
 
 #![forbid(unsafe_code)]
 
+mod html;
 mod perfetto;
 mod summary;
 mod waits;
 
+pub use html::write_html;
 pub use perfetto::write_perfetto;
 pub use summary::{LongPoll, LongWait, QueueSummary, Summary};
