@@ -5,8 +5,8 @@
 //! nothing but what it had not passed to [`Recorder::record`] yet. (What the machine itself loses, if it crashes, is up to its file
 //! system.)
 //!
-//! The file has 10 minutes by the second, an hour by 10 seconds and a day by the minute, in 300 KiB a queue; it takes room on the
-//! disk as it is filled.
+//! The file has 10 minutes by the second, an hour by 10 seconds and a day by the minute, in 300 KiB a queue, which it takes at once:
+//! a disk that is full is an error when the recorder is created, and not later.
 //!
 //! # Example
 //!

@@ -1,7 +1,7 @@
 //! [`Mapped`]: a file as words in memory.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,9 +14,12 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a file of so many words, which are zeros.
-    pub(crate) fn new(file: &File, words: usize) -> io::Result<Self> {
-        file.set_len(words as u64 * 8)?;
+    /// Maps a new file, and makes it so many words long, which are zeros.
+    ///
+    /// They are written, so that a disk that is full is an error here. (A page for which there is no room when it is first touched
+    /// would end the process by a signal.)
+    pub(crate) fn new(mut file: &File, words: usize) -> io::Result<Self> {
+        io::copy(&mut io::repeat(0).take(words as u64 * 8), &mut file)?;
         // SAFETY: all access is by atomics (`words`), so it may change under us. If it is made shorter, access ends the process
         // by a signal, and nothing else: the docs of `Recorder::create` say so.
         let map = unsafe { MmapMut::map_mut(file) }?;

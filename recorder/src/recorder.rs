@@ -47,7 +47,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// If the file cannot be created or mapped, or what is there already not be renamed.
+    /// If the file cannot be created or mapped, as the disk is full, or what is there already not be renamed.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, RecorderError> {
         Self::with_queues(path, MAX_QUEUES)
     }
@@ -65,7 +65,11 @@ impl Recorder {
         let seats = queues + 1;
         let words = layout::words(seats).ok_or_else(|| RecorderError::queues(path, queues))?;
         let file = new_file(path).map_err(RecorderError::io(path))?;
-        let mut file = Mapped::new(&file, words).map_err(RecorderError::io(path))?;
+        let mut file = Mapped::new(&file, words).map_err(|error| {
+            // Of no use to anybody; if it cannot be removed, the error that is told is the first.
+            let _ = fs::remove_file(path);
+            RecorderError::io(path)(error)
+        })?;
         file.set(header::VERSION, &[layout::VERSION, seats as u64, u64::from(process::id())]);
         // Last: from here on it is a recording.
         file.set(header::MAGIC, &[layout::MAGIC]);
