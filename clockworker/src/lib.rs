@@ -58,6 +58,7 @@
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `observe`: the module `observe`: how long tasks wait and run, and what happened when.
 //! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
+//! * `tracing`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their queues.
 //! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 

@@ -46,6 +46,8 @@ mod throttled;
 #[cfg(feature = "observe")]
 mod timeline;
 mod timing;
+#[cfg(feature = "tracing")]
+mod trace;
 mod turn;
 #[cfg(not(feature = "observe"))]
 mod unobserved;

@@ -115,6 +115,8 @@ impl Core {
         });
         self.observe_spawn(queue, task.id);
         push(task);
+        #[cfg(feature = "tracing")]
+        self.trace_spawn(queue, task.id);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
     }

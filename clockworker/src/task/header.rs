@@ -6,6 +6,8 @@ use std::mem::replace;
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
+#[cfg(feature = "tracing")]
+use super::Trace;
 #[cfg(feature = "observe")]
 use super::UNKNOWN;
 use super::deferrals::Deferrals;
@@ -30,6 +32,8 @@ pub(crate) struct Header {
     /// thread's.
     #[cfg(feature = "observe")]
     pub(super) spawned_at: Cell<u64>,
+    #[cfg(feature = "tracing")]
+    pub(super) trace: Trace,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
     pub(super) joiner: UnsafeCell<Joiner>,
@@ -136,6 +140,8 @@ impl Header {
             ready_at,
             #[cfg(feature = "observe")]
             spawned_at,
+            #[cfg(feature = "tracing")]
+            trace: Trace::none(),
             next: Cell::new(Link::NONE),
             joiner: UnsafeCell::new(Joiner::NOBODY),
         }

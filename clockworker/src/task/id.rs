@@ -47,7 +47,7 @@ impl Id {
     }
 
     /// The number that it is.
-    #[cfg(feature = "stalls")]
+    #[cfg(any(feature = "stalls", feature = "tracing"))]
     pub(crate) fn number(self) -> u64 {
         self.0.get()
     }

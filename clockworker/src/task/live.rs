@@ -157,6 +157,12 @@ impl LiveTask {
         self.header().ready_at.set(now);
     }
 
+    /// Keeps the span of the task until its future is gone.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn open_span(&self, span: tracing::Span) {
+        self.header().trace.open(span);
+    }
+
     /// Whether the task is in the woken list, which knows of which queue its tasks are.
     pub(crate) fn is_woken(&self) -> bool {
         self.header().owned.phase.get() == Phase::Woken
@@ -190,9 +196,14 @@ impl LiveTask {
         // SAFETY: this reference outlives the poll.
         let waker = unsafe { waker::lend(self.header) };
         let mut cx = Context::from_waker(&waker);
+        #[cfg(feature = "tracing")]
+        let entered = header.trace.enter();
         // SAFETY: this is the owner thread and the task is not complete. Nothing else can be polling it: that takes its
         // `LiveTask`, which is here.
-        match unsafe { (header.vtable.poll)(self.header, &mut cx) } {
+        let finish = unsafe { (header.vtable.poll)(self.header, &mut cx) };
+        #[cfg(feature = "tracing")]
+        header.trace.exit(entered);
+        match finish {
             Some(finish) => {
                 self.complete();
                 Ran::Finished(finish)
@@ -225,6 +236,8 @@ impl LiveTask {
         forget(self);
         // SAFETY: the reference just forgotten is still counted.
         let header = unsafe { pointer.as_ref() };
+        #[cfg(feature = "tracing")]
+        header.trace.close();
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
         let completed = header.state.complete(listed);
         if completed.released {

@@ -69,6 +69,8 @@ mod shared_ref;
 mod state;
 #[cfg(feature = "observe")]
 mod ticks;
+#[cfg(feature = "tracing")]
+mod trace;
 #[cfg(not(feature = "observe"))]
 mod unobserved;
 mod waker;
@@ -99,6 +101,10 @@ pub(crate) use shared_ref::{Credits, SharedRef};
 use ticks::Stamp;
 #[cfg(feature = "observe")]
 pub(crate) use ticks::{Stamping, Ticks, UNKNOWN};
+#[cfg(feature = "tracing")]
+use trace::Trace;
+#[cfg(feature = "tracing")]
+pub(crate) use trace::span_of;
 #[cfg(not(feature = "observe"))]
 use unobserved::Stamp;
 #[cfg(not(feature = "observe"))]

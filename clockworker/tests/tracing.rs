@@ -1,0 +1,135 @@
+//! Spans of tasks: each is entered for the polls of its task, and closed with its future, however that ends.
+
+use std::sync::{Arc, Mutex};
+
+use clockworker::{Executor, yield_now};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Writes down what happens to the spans of tasks.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn write(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// The fields that are compared.
+#[derive(Default)]
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "task.name" | "queue" | "op" => self.0 += &format!(" {value}"),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, _field: &Field, _value: &dyn std::fmt::Debug) {}
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        assert!(attributes.is_root() && context.span(id).unwrap().parent().is_none(), "it has a parent");
+        self.write(format!("open{}", fields.0));
+    }
+
+    fn on_enter(&self, _id: &Id, _context: Context<'_, S>) {
+        self.write("enter".to_owned());
+    }
+
+    fn on_exit(&self, _id: &Id, _context: Context<'_, S>) {
+        self.write("exit".to_owned());
+    }
+
+    fn on_close(&self, _id: Id, _context: Context<'_, S>) {
+        self.write("close".to_owned());
+    }
+
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        self.write(format!("event{}", fields.0));
+    }
+}
+
+/// What is logged while `scene` runs with an executor.
+fn log_of(scene: impl FnOnce(&Executor)) -> Vec<String> {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::registry().with(log.clone());
+    tracing::subscriber::with_default(subscriber, || scene(&Executor::new()));
+    log.take()
+}
+
+#[test]
+fn a_task_that_yields_is_entered_twice() {
+    let log = log_of(|ex| {
+        let queue = ex.new_queue("requests").create().unwrap();
+        let task = queue.new_task().name("reader").spawn(yield_now());
+        ex.block_on(task).unwrap();
+    });
+    assert_eq!(
+        log,
+        ["open reader requests", "enter", "event waker.wake_by_ref", "exit", "enter", "exit", "close"]
+    );
+}
+
+#[test]
+fn the_span_of_a_task_that_panics_is_closed() {
+    let log = log_of(|ex| {
+        let task = ex.spawn(async { panic!("as planned") });
+        assert!(ex.block_on(task).is_err());
+    });
+    assert_eq!(log, ["open default", "enter", "exit", "close"]);
+}
+
+#[test]
+fn the_span_of_a_task_that_is_never_polled_is_closed_when_it_is_dropped() {
+    for aborted in [true, false] {
+        let log = log_of(|ex| {
+            let task = ex.spawn(std::future::pending::<()>());
+            if aborted {
+                task.abort();
+                assert!(ex.block_on(task).is_err());
+            }
+        });
+        assert_eq!(log, ["open default", "close"], "aborted: {aborted}");
+    }
+}
+
+#[test]
+fn a_task_from_another_thread_has_a_span_of_the_executors_thread() {
+    let log = log_of(|ex| {
+        let handle = ex.handle();
+        let task = std::thread::scope(|scope| {
+            scope.spawn(|| handle.spawn(|| std::future::ready(1))).join().unwrap()
+        });
+        assert_eq!(ex.block_on(task).unwrap(), 1);
+    });
+    assert_eq!(log, ["open default", "enter", "exit", "close"]);
+}
+
+#[test]
+fn wakers_are_told_until_the_task_is_over() {
+    let log = log_of(|ex| {
+        let task = ex.spawn(std::future::poll_fn(|cx| {
+            let waker = cx.waker().clone();
+            waker.wake();
+            std::task::Poll::Ready(())
+        }));
+        ex.block_on(task).unwrap();
+    });
+    assert_eq!(log, ["open default", "enter", "event waker.clone", "event waker.wake", "exit", "close"]);
+}
