@@ -166,6 +166,23 @@ fn who_waited() {
     assert!(written.starts_with("{\"displayTimeUnit\"") && written.ends_with("]}\n"));
 }
 
+/// A line is a slice of a queue or a slow poll, with its beginning and its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn samply_markers() {
+    let folder = std::env::temp_dir().join(format!("samply_markers-{}", std::process::id()));
+    let output = output_with("samply_markers", &["--work", "24", "--out", folder.to_str().unwrap()]);
+    let markers = output.trim_end().strip_prefix("markers: ").unwrap();
+    let lines = std::fs::read_to_string(markers).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    for line in lines.lines() {
+        let [from, to, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        assert!(from.parse::<u64>().unwrap() <= to.parse().unwrap(), "{line}");
+        assert!(["q:requests", "q:reports"].contains(&name) || name.starts_with("slow poll in "), "{line}");
+    }
+    assert!(lines.contains("slow poll in reports, spawned at "), "{lines}");
+}
+
 #[test]
 fn own_scheduler() {
     let expected = "short  is done at 1.15ms\nmedium is done at 1.55ms\nlong   is done at 5.55ms\n";

@@ -18,13 +18,18 @@
 //! # }
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod html;
 mod perfetto;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+#[allow(unsafe_code, reason = "a file is mapped")]
+mod samply_markers;
 mod summary;
 mod waits;
 
 pub use html::write_html;
 pub use perfetto::write_perfetto;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+pub use samply_markers::SamplyMarkers;
 pub use summary::{LongPoll, LongWait, QueueSummary, Summary};

@@ -1,5 +1,7 @@
 //! [`Timeline`]: what happened on the executor's thread, the last of it.
 
+use std::time::Duration;
+
 use super::Event;
 
 /// What happened on the executor's thread last, oldest first.
@@ -12,6 +14,8 @@ pub struct Timeline {
     pub queues: Vec<TimelineQueue>,
     /// What happened. The times never go back.
     pub events: Vec<Event>,
+    /// When it was taken, since the executor was made: with that, events can be set beside other clocks.
+    pub taken_at: Duration,
     /// Whether there was more before, for which there was no room.
     pub is_cut: bool,
     /// Whether it was [stopped](super::Observation::stop_after_wait) by a long wait.
@@ -40,7 +44,7 @@ impl TimelineQueue {
 impl Timeline {
     /// A timeline of these queues and events: read from a file, or made up for a test.
     pub fn new(queues: Vec<TimelineQueue>, events: Vec<Event>) -> Self {
-        Self { queues, events, is_cut: false, is_stopped: false }
+        Self { queues, events, ..Self::default() }
     }
 
     /// The name of the queue with that index, if it was there when the timeline was taken.

@@ -17,6 +17,7 @@ impl Core {
             .iter()
             .map(|queue| TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get()));
         let mut timeline = Timeline::new(queues.collect(), Vec::new());
+        timeline.taken_at = Duration::from_nanos(self.meter.look());
         let ring = self.shared.local().and_then(|local| local.ring.borrow().clone());
         if let Some(ring) = ring {
             timeline.events = Reading::of(&ring).events;

@@ -30,23 +30,20 @@ fn header(data: *const ()) -> NonNull<Header> {
     }
 }
 
-/// Says in the task's trace what is done with its waker.
-///
-/// # Safety
-///
-/// The cell is alive.
-#[inline(always)]
-unsafe fn say(data: *const (), op: &'static str) {
-    #[cfg(feature = "tracing")]
-    // SAFETY: the caller's promise.
+/// Says in the trace of a waker's task what is done with the waker.
+#[cfg(feature = "tracing")]
+#[inline]
+fn say(data: *const (), op: &'static str) {
+    // SAFETY: this module's functions call it with the pointer of a waker, which is there until they return.
     unsafe { header(data).as_ref() }.trace.say(op);
-    #[cfg(not(feature = "tracing"))]
-    let _ = (data, op);
 }
 
+#[cfg(not(feature = "tracing"))]
+#[inline(always)]
+fn say(_data: *const (), _op: &'static str) {}
+
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: as below.
-    unsafe { say(data, "waker.clone") };
+    say(data, "waker.clone");
     // SAFETY: the cell is alive, since the waker being cloned owns a reference or was lent by a poll under way.
     unsafe { header(data).as_ref() }.state.retain();
     RawWaker::new(data, &VTABLE)
@@ -66,22 +63,19 @@ impl Drop for Reference {
 unsafe fn wake(data: *const ()) {
     // `wake` consumes the waker, and with it the reference.
     let _reference = Reference(header(data));
-    // SAFETY: as below.
-    unsafe { say(data, "waker.wake") };
+    say(data, "waker.wake");
     // SAFETY: the waker owns a reference, until the end of this function.
     unsafe { wake_task(header(data)) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: as below.
-    unsafe { say(data, "waker.wake_by_ref") };
+    say(data, "waker.wake_by_ref");
     // SAFETY: the waker owns a reference or was lent by a poll under way.
     unsafe { wake_task(header(data)) };
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    // SAFETY: as below.
-    unsafe { say(data, "waker.drop") };
+    say(data, "waker.drop");
     // SAFETY: the waker owns a reference, which ends here.
     unsafe { release(header(data)) };
 }
