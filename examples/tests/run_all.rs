@@ -166,6 +166,22 @@ fn who_waited() {
     assert!(written.starts_with("{\"displayTimeUnit\"") && written.ends_with("]}\n"));
 }
 
+/// Both policies are replayed for each, and the requests can be read again. (Their times are of a debug build: nothing is said of them.)
+#[test]
+fn replay() {
+    let folder = std::env::temp_dir().join(format!("replay-{}", std::process::id()));
+    let trace = folder.join("trace.csv");
+    let output =
+        output_with("replay", &["--requests", "100", "--load", "0.5", "--out", trace.to_str().unwrap()]);
+    let rows: Vec<Vec<&str>> = output.lines().map(|line| line.split_whitespace().take(3).collect()).collect();
+    let pairs = [["fifo", "fifo"], ["fifo", "qlas"], ["qlas", "fifo"], ["qlas", "qlas"]];
+    assert_eq!(rows[1..5], pairs.map(|[ran, replayed]| ["0.5", ran, replayed].to_vec()), "{output}");
+    let written = std::fs::read_to_string(&trace).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let jobs = written.lines().filter(|line| line.contains(",default,")).count();
+    assert_eq!(jobs, 100, "{written}");
+}
+
 /// A line is a slice of a queue or a slow poll, with its beginning and its end.
 #[cfg(target_os = "linux")]
 #[test]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{
-    Arrivals, Boxed, Done, Job, POLICIES, Queue, Service, Simulation, SimulationError, Stream, Totals,
+    Arrivals, Boxed, Done, Job, POLICIES, Pause, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
 use clockworker_schedulers::{
     ArrivalFifo, Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo,
@@ -17,7 +17,7 @@ const BIMODAL: &str = "bimodal:short=10us,long=200us,part=0.05";
 const CONSTANT: &str = "constant:size=20us";
 
 fn job(at_ns: u64, queue: usize, service_ns: u64) -> Job {
-    Job { at_ns, queue, service_ns, group: None }
+    Job { at_ns, queue, service_ns, group: None, polls: None }
 }
 
 /// The sizes of the jobs and when they ended, in the order of their ends.
@@ -109,9 +109,27 @@ fn a_small_request_is_served_after_the_poll_under_way() {
 }
 
 #[test]
+fn nothing_runs_in_a_pause() {
+    let pause = |from_ns, until_ns| Pause { from_ns, until_ns };
+    let pauses = [pause(120, 170), pause(400, 410), pause(990, 1_100), pause(1_105, 1_106)];
+    let jobs = [job(0, 0, 100), job(50, 0, 100), job(60, 0, 10), job(1_050, 0, 10)];
+    let simulation = one_queue(Boxed::new(RunnableFifo::new()), 1_000).pauses(pauses);
+    // The first one comes late, after a poll, and is as long as it is; the second meets nobody; the third has begun when the job comes.
+    assert_eq!(ends(simulation, &jobs), [(100, 100), (100, 200), (10, 260), (10, 1_110)]);
+}
+
+#[test]
+fn a_job_may_have_polls_of_its_own() {
+    let [first, second] = [(0, 100), (2, 50)].map(|(polls, ns)| Job { polls: Some(polls), ..job(0, 0, ns) });
+    // 60 and 40; 30 and the 20 that no list has.
+    let simulation = one_queue(Boxed::new(RunnableFifo::new()), 10).polls([60, 40, 30]);
+    assert_eq!(ends(simulation, &[first, job(0, 0, 20), second]), [(100, 140), (20, 150), (50, 170)]);
+}
+
+#[test]
 fn tenants_are_one_competitor_each() {
     // Under LAS by group: tenant 1 has had 100 before its second job and the other tenant's come.
-    let job = |at_ns, service_ns, group| Job { at_ns, queue: 0, service_ns, group: Some(group) };
+    let job = |at_ns, service_ns, group| Job { at_ns, queue: 0, service_ns, group: Some(group), polls: None };
     let jobs = [job(0, 100, 1), job(50, 101, 1), job(60, 99, 2)];
     let simulation = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 1_000);
     assert_eq!(ends(simulation, &jobs), [(100, 100), (99, 199), (101, 300)]);

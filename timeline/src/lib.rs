@@ -27,9 +27,11 @@ mod perfetto;
 mod samply_markers;
 mod summary;
 mod waits;
+mod workload;
 
 pub use html::write_html;
 pub use perfetto::write_perfetto;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use samply_markers::SamplyMarkers;
 pub use summary::{LongPoll, LongWait, QueueSummary, Summary};
+pub use workload::Workload;

@@ -183,7 +183,7 @@ mod tests {
     fn each_slice_and_slow_poll_is_written_once() {
         let directory = tempfile::tempdir().unwrap();
         let mut markers = SamplyMarkers::create(directory.path()).unwrap().slow_polls(ms(5));
-        let queues = vec![TimelineQueue::new(0, "re\nports", 1)];
+        let queues = vec![TimelineQueue::new(0, "re\nports", 1, ms(1))];
         let before = monotonic();
         let mut timeline = Timeline::new(queues, [slice(1, 1, 2), slice(10, 7, 20)].concat());
         timeline.taken_at = ms(21);

@@ -25,7 +25,7 @@ impl Waits {
     /// Takes note of the next event; the wait that it ends. None where a poll's wait began before the timeline.
     pub(crate) fn next(&mut self, event: &Event) -> Option<Wait> {
         match event.kind {
-            EventKind::Spawned { task, location } => {
+            EventKind::Spawned { task, location, .. } => {
                 self.locations.insert(task, location);
                 self.ready_since.insert(task, event.at);
                 None

@@ -35,6 +35,8 @@ pub enum EventKind {
         task: TaskRef,
         /// Where.
         location: &'static Location<'static>,
+        /// The index of its group in its queue, if it has one. When a group has closed, another one may have its index.
+        group: Option<u32>,
     },
     /// A task that waited was woken. (One that yields says so where it was [`Polled`](EventKind::Polled).)
     Ready {

@@ -32,12 +32,14 @@ pub struct TimelineQueue {
     pub name: String,
     /// Its share.
     pub share: u32,
+    /// Its request.
+    pub request: Duration,
 }
 
 impl TimelineQueue {
-    /// A queue of that index, name and share: for a timeline that was read from a file, or made up for a test.
-    pub fn new(index: u32, name: impl Into<String>, share: u32) -> Self {
-        Self { index, name: name.into(), share }
+    /// A queue of that index, name, share and request: for a timeline that was read from a file, or made up for a test.
+    pub fn new(index: u32, name: impl Into<String>, share: u32, request: Duration) -> Self {
+        Self { index, name: name.into(), share, request }
     }
 }
 

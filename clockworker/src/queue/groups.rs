@@ -54,7 +54,7 @@ pub(crate) fn group_of(slot: u32, group: GroupIndex) -> GroupId {
 
 /// The index of a group that a scheduler sees; none if it is a task without one.
 #[inline]
-pub(super) fn index_of(group: GroupId) -> Option<GroupIndex> {
+pub(crate) fn index_of(group: GroupId) -> Option<GroupIndex> {
     (group.index() % 2 == 1).then_some((group.index() / 2) as GroupIndex)
 }
 

@@ -275,7 +275,7 @@ impl Core {
             task.assign_record(key);
             task
         });
-        self.observe_spawn(queue, task.id);
+        self.observe_spawn(queue, task);
         match placement {
             None => queue.push(task, Ready::Spawned),
             Some(placement) => self.push_placed(queue, group, task, &placement),

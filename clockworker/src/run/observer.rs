@@ -8,12 +8,13 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clockworker_schedulers::TaskId;
+use clockworker_schedulers::{Task, TaskId};
 
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::observe::{Latency, LongPoll, Observation, TurnLatency};
+use crate::queue::index_of;
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
@@ -148,11 +149,12 @@ impl Core {
     }
 
     /// Observes a task that was spawned, and is ready.
-    pub(super) fn observe_spawn(&self, queue: &RunQueue, id: TaskId) {
+    pub(super) fn observe_spawn(&self, queue: &RunQueue, Task { id, group }: Task) {
         if let Some(ring) = self.ring()
             && let Some(live) = queue.records.borrow().live(id)
         {
-            ring.spawned(live.ready_at(), queue.key.index, slot_and_generation(id), live.location());
+            let place = (live.location(), index_of(group));
+            ring.spawned(live.ready_at(), queue.key.index, slot_and_generation(id), place);
         }
     }
 

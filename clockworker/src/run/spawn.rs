@@ -113,7 +113,7 @@ impl Core {
             handle = Some(join);
             task
         });
-        self.observe_spawn(queue, task.id);
+        self.observe_spawn(queue, task);
         push(task);
         #[cfg(feature = "tracing")]
         self.trace_spawn(queue, task.id);

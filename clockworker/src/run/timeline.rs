@@ -13,9 +13,10 @@ impl Core {
     /// What happened last, as far as it was asked for.
     pub(crate) fn timeline(&self) -> Timeline {
         let queues = self.all_queues();
-        let queues = queues
-            .iter()
-            .map(|queue| TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get()));
+        let queues = queues.iter().map(|queue| {
+            let request = Duration::from_nanos(queue.request_ns.get());
+            TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get(), request)
+        });
         let mut timeline = Timeline::new(queues.collect(), Vec::new());
         timeline.taken_at = Duration::from_nanos(self.meter.look());
         let ring = self.shared.local().and_then(|local| local.ring.borrow().clone());
@@ -84,9 +85,10 @@ impl Reading {
             (Said::Task { slot, generation }, About::Spawned { queue }) => {
                 self.about = About::SpawnedAs(TaskRef { queue, slot, generation });
             }
-            (Said::Location(index), About::SpawnedAs(task)) => {
-                let location = ring.location(index);
-                location.into_iter().for_each(|location| self.push(EventKind::Spawned { task, location }));
+            (Said::Location { index, group }, About::SpawnedAs(task)) => {
+                if let Some(location) = ring.location(index) {
+                    self.push(EventKind::Spawned { task, location, group });
+                }
             }
             (Said::Polled { slot, generation, outcome, timed }, _) => {
                 self.poll(slot, generation, outcome, timed);
@@ -96,7 +98,7 @@ impl Reading {
             (Said::TurnBegan, _) => self.push(EventKind::TurnBegan),
             (Said::TurnEnded { idle }, _) => self.push(EventKind::TurnEnded { idle }),
             // The first words may be the rest of something.
-            (Said::Task { .. } | Said::Location(_) | Said::Unknown, _) => {}
+            (Said::Task { .. } | Said::Location { .. } | Said::Unknown, _) => {}
         }
     }
 

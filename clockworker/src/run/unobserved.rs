@@ -1,6 +1,6 @@
 //! What stands in for [`observer`](super::observer) without the feature `observe`: nothing.
 
-use clockworker_schedulers::TaskId;
+use clockworker_schedulers::{Task, TaskId};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -28,7 +28,7 @@ impl Core {
     pub(super) fn observe_slice_end(&self, _queue: &RunQueue, _end: SliceEnd) {}
 
     #[inline(always)]
-    pub(super) fn observe_spawn(&self, _queue: &RunQueue, _id: TaskId) {}
+    pub(super) fn observe_spawn(&self, _queue: &RunQueue, _task: Task) {}
 
     #[inline(always)]
     pub(super) fn observe_yield(&self, _live: &LiveTask) {}

@@ -41,8 +41,11 @@ pub(crate) enum Said {
         slot: u32,
         generation: u32,
     },
-    /// Where the task of the words before was spawned: an index of [`Ring::locations`].
-    Location(u32),
+    /// Where the task of the words before was spawned: an index of [`Ring::locations`]; and its group in its queue, if it has one.
+    Location {
+        index: u32,
+        group: Option<u32>,
+    },
     SliceBegan {
         queue: u32,
         ready: u32,
@@ -106,7 +109,7 @@ impl Word {
             READY => Said::Ready { queue, remote: low != 0 },
             SPAWNED => Said::Spawned { queue },
             TASK => Said::Task { slot: low, generation },
-            LOCATION => Said::Location(low),
+            LOCATION => Said::Location { index: low, group: queue.checked_sub(1) },
             SLICE_BEGAN => Said::SliceBegan { queue, ready: low },
             SLICE_ENDED => Said::SliceEnded { queue, reason: low as u8 },
             TURN_BEGAN => Said::TurnBegan,
@@ -197,13 +200,13 @@ impl Ring {
         now: u64,
         queue: u32,
         (slot, generation): (u32, u32),
-        location: &'static Location<'static>,
+        (location, group): (&'static Location<'static>, Option<u32>),
     ) {
         self.write(now, || {
             let index = self.locations.lock().unwrap_or_else(PoisonError::into_inner).index(location);
             self.push(Word::of_queue(SPAWNED, queue, 0));
             self.push(Word::of_task(TASK, slot, generation, 0));
-            self.push(Word::new(LOCATION, index.into()));
+            self.push(Word::of_queue(LOCATION, group.map_or(0, |group| group + 1), index));
         });
     }
 
@@ -267,7 +270,7 @@ mod tests {
     fn a_word_says_what_was_written() {
         let ring = Ring::new(64);
         let here = Location::caller();
-        ring.spawned(5, 7, (u32::MAX - 2, 0xFFFF_FFFF), here);
+        ring.spawned(5, 7, (u32::MAX - 2, 0xFFFF_FFFF), (here, Some(6)));
         ring.polled(9, (3, 0x1FF_FFFF), 2, true);
         ring.polled(9, (3, 4), 1, false);
         ring.ready(9, QUEUE_MASK as u32, (1, 2), true);
@@ -280,7 +283,7 @@ mod tests {
             Said::Time(5),
             Said::Spawned { queue: 7 },
             Said::Task { slot: u32::MAX - 2, generation },
-            Said::Location(0),
+            Said::Location { index: 0, group: Some(6) },
             Said::Time(9),
             Said::Polled { slot: 3, generation, outcome: 2, timed: true },
             Said::Polled { slot: 3, generation: 4, outcome: 1, timed: false },

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{
-    Arrivals, Boxed, Classes, Job, POLICIES, Policy, Queue, Service, Stream,
+    Arrivals, Boxed, Classes, Done, Job, Outcome, POLICIES, Pause, Policy, Queue, Service, Stream,
 };
 
 use crate::options::Options;
@@ -129,6 +129,43 @@ impl Plan {
             }
             Source::Trace(trace) => Box::new(trace.jobs().iter().copied()),
         }
+    }
+
+    /// How long polls are of the jobs that refer to them.
+    pub(crate) fn polls(&self) -> &[u64] {
+        match &self.source {
+            Source::Random { .. } => &[],
+            Source::Trace(trace) => trace.polls(),
+        }
+    }
+
+    /// How many polls a job of a trace had; 1 where it does not say.
+    pub(crate) fn polls_of(&self, job: &Job) -> u64 {
+        let lengths = job.polls.map_or(&[][..], |first| &self.polls()[first..]);
+        let before =
+            lengths.iter().scan(0, |done_ns, length| Some(std::mem::replace(done_ns, *done_ns + length)));
+        (before.take_while(|done_ns| *done_ns < job.service_ns).count() as u64).max(1)
+    }
+
+    /// The times when nothing runs.
+    pub(crate) fn pauses(&self) -> &[Pause] {
+        match &self.source {
+            Source::Random { .. } => &[],
+            Source::Trace(trace) => trace.pauses(),
+        }
+    }
+
+    /// How the jobs went when they were recorded.
+    pub(crate) fn measured(&self) -> &[Done] {
+        match &self.source {
+            Source::Random { .. } => &[],
+            Source::Trace(trace) => trace.measured(),
+        }
+    }
+
+    /// An outcome for each queue, of no jobs yet.
+    pub(crate) fn outcomes(&self) -> Vec<Outcome> {
+        self.queues.iter().map(|queue| Outcome::new(queue.classes.clone())).collect()
     }
 
     /// The queues of one case, empty.

@@ -178,6 +178,15 @@ impl CaseReport {
         Self { queues, targets, meets }
     }
 
+    /// The same, of jobs that were not simulated.
+    pub(crate) fn into_measured(mut self) -> Self {
+        for queue in &mut self.queues {
+            queue.scheduler = "measured".to_owned();
+            queue.title = "as it was".to_owned();
+        }
+        self
+    }
+
     /// What tells it from the others, for people: the shares, and each scheduler once.
     pub(crate) fn title(&self) -> String {
         let mut titles: Vec<&str> = self.queues.iter().map(|queue| &*queue.title).collect();

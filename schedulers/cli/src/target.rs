@@ -104,7 +104,7 @@ mod tests {
     fn figures() -> Figures {
         let mut outcome = Outcome::new(Classes::at([]));
         for us in 1..=100 {
-            let job = Job { at_ns: 0, queue: 0, service_ns: 500, group: None };
+            let job = Job { at_ns: 0, queue: 0, service_ns: 500, group: None, polls: None };
             outcome.add(Done { job, finished_ns: us * 1_000 });
         }
         outcome.all()

@@ -3,29 +3,38 @@
 use std::io::{BufRead, BufReader, Read};
 use std::{error, fmt, io};
 
-use clockworker_schedulers::simulate::{Job, parse_ns};
+use clockworker_schedulers::simulate::{Done, Job, Pause, parse_ns};
 use csv::{ReaderBuilder, StringRecord, Trim};
 
 /// The jobs of a trace, in order of time; the first comes at 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     jobs: Vec<Job>,
+    /// How long polls are of the jobs that say so.
+    polls: Vec<u64>,
+    pauses: Vec<Pause>,
+    /// How the jobs went when the trace was recorded, if all of them say so.
+    measured: Vec<Done>,
 }
 
 /// What a line may say.
-const COLUMNS: [&str; 4] = ["arrival", "service", "queue", "group"];
+const COLUMNS: [&str; 6] = ["arrival", "service", "queue", "group", "polls", "response"];
+
+/// The queue of a line that is no job: the thread was with the executor's host.
+const HOST: &str = "(host)";
 
 impl Trace {
-    /// Reads CSV: a header that names the columns `arrival` and `service`, and `queue` and `group` if wanted, in any
-    /// order, then a job a line, none over several. A time is a number of nanoseconds, or one with a unit. A job without a queue goes to the
-    /// first of `queues`. Lines that begin with `#` are passed over.
+    /// Reads CSV: a header that names the columns `arrival` and `service`, and any of the others, in any order, then a job a line,
+    /// none over several. A time is a number of nanoseconds, or one with a unit. A job without a queue goes to the first of `queues`. A
+    /// line of the queue `(host)` is a time when the thread was elsewhere. Lines that begin with `#` are passed over.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or is not like that; with the number of the line.
     pub(crate) fn read(input: impl Read, queues: &[&str]) -> Result<Self, TraceError> {
         let mut columns: Option<Columns> = None;
-        let mut jobs: Vec<Job> = Vec::new();
+        let mut trace = Self::default();
+        let mut last_ns = 0;
         for (line, text) in (1..).zip(BufReader::new(input).lines()) {
             let text = text?;
             if text.trim().is_empty() || text.starts_with('#') {
@@ -37,15 +46,61 @@ impl Trace {
                 columns = Some(Columns::find(&fields).map_err(wrong)?);
                 continue;
             };
-            let job = columns.job(&fields, queues).map_err(wrong)?;
-            if jobs.last().is_some_and(|last| last.at_ns > job.at_ns) {
+            let line = columns.line(&fields, queues).map_err(wrong)?;
+            if std::mem::replace(&mut last_ns, line.at_ns()) > line.at_ns() {
                 return Err(wrong("it arrives before the job above it".to_owned()));
             }
-            jobs.push(job);
+            trace.add(line);
         }
-        let first = jobs.first().ok_or(TraceError::Empty)?.at_ns;
-        jobs.iter_mut().for_each(|job| job.at_ns -= first);
-        Ok(Self { jobs })
+        trace.begin_at_zero()?;
+        Ok(trace)
+    }
+
+    fn add(&mut self, line: Line) {
+        match line {
+            Line::Job { mut job, polls, response_ns } => {
+                job.polls = (!polls.is_empty()).then_some(self.polls.len());
+                self.polls.extend(polls);
+                self.jobs.push(job);
+                let finished_ns = response_ns.map(|response_ns| job.at_ns.saturating_add(response_ns));
+                self.measured.extend(finished_ns.map(|finished_ns| Done { job, finished_ns }));
+            }
+            Line::Pause(pause) => self.pauses.push(pause),
+        }
+    }
+
+    /// Has the first job come at 0. Without the measured ones, unless all are.
+    fn begin_at_zero(&mut self) -> Result<(), TraceError> {
+        let first = self.jobs.first().ok_or(TraceError::Empty)?.at_ns;
+        self.jobs.iter_mut().for_each(|job| job.at_ns -= first);
+        if self.measured.len() < self.jobs.len() {
+            self.measured.clear();
+        }
+        for done in &mut self.measured {
+            done.job.at_ns -= first;
+            done.finished_ns -= first;
+        }
+        self.pauses.retain_mut(|pause| {
+            pause.from_ns = pause.from_ns.saturating_sub(first);
+            pause.until_ns = pause.until_ns.saturating_sub(first);
+            pause.until_ns > 0
+        });
+        Ok(())
+    }
+
+    /// How long polls are of the jobs that refer to them.
+    pub(crate) fn polls(&self) -> &[u64] {
+        &self.polls
+    }
+
+    /// The times when nothing ran.
+    pub(crate) fn pauses(&self) -> &[Pause] {
+        &self.pauses
+    }
+
+    /// How the jobs went when the trace was recorded; empty if it does not say so.
+    pub(crate) fn measured(&self) -> &[Done] {
+        &self.measured
     }
 
     /// The jobs.
@@ -60,12 +115,15 @@ impl Trace {
         (span > 0).then(|| work / span as f64)
     }
 
-    /// The same jobs, nearer or farther apart, so that they ask for `load`. (As they are where all come at once.)
+    /// The same jobs, nearer or farther apart, so that they ask for `load`. (As they are where all come at once.) Then nothing was
+    /// measured, and it is not known when the thread would have been elsewhere.
     pub(crate) fn at_load(mut self, load: f64) -> Self {
         if let Some(offered) = self.load() {
             for job in &mut self.jobs {
                 job.at_ns = (job.at_ns as f64 * (offered / load)).round() as u64;
             }
+            self.measured.clear();
+            self.pauses.clear();
         }
         self
     }
@@ -79,8 +137,23 @@ fn fields(line: &str) -> Result<StringRecord, csv::Error> {
     reader.into_records().next().unwrap_or_else(|| Ok(StringRecord::new()))
 }
 
+/// What a line says.
+enum Line {
+    Job { job: Job, polls: Vec<u64>, response_ns: Option<u64> },
+    Pause(Pause),
+}
+
+impl Line {
+    fn at_ns(&self) -> u64 {
+        match self {
+            Line::Job { job, .. } => job.at_ns,
+            Line::Pause(pause) => pause.from_ns,
+        }
+    }
+}
+
 /// Where the columns are.
-struct Columns([Option<usize>; 4]);
+struct Columns([Option<usize>; 6]);
 
 impl Columns {
     fn find(header: &StringRecord) -> Result<Self, String> {
@@ -95,19 +168,25 @@ impl Columns {
         Ok(Self(places))
     }
 
-    fn job(&self, record: &StringRecord, queues: &[&str]) -> Result<Job, String> {
-        let [arrival, service, queue, group] =
+    fn line(&self, record: &StringRecord, queues: &[&str]) -> Result<Line, String> {
+        let [arrival, service, queue, group, polls, response] =
             self.0.map(|place| place.and_then(|place| record.get(place)).unwrap_or(""));
+        let at_ns = time("arrival", arrival)?;
         let service_ns = time("service", service)?;
+        if queue == HOST {
+            return Ok(Line::Pause(Pause { from_ns: at_ns, until_ns: at_ns.saturating_add(service_ns) }));
+        }
         if service_ns == 0 {
             return Err("service must be at least 1 ns".to_owned());
         }
-        Ok(Job {
-            at_ns: time("arrival", arrival)?,
-            service_ns,
-            queue: queue_named(queue, queues)?,
-            group: group_numbered(group)?,
-        })
+        let polls =
+            polls.split_whitespace().map(|poll| time("a poll", poll)).collect::<Result<Vec<_>, _>>()?;
+        if polls.contains(&0) {
+            return Err("a poll must be at least 1 ns".to_owned());
+        }
+        let response_ns = (!response.is_empty()).then(|| time("response", response)).transpose()?;
+        let (queue, group) = (queue_named(queue, queues)?, group_numbered(group)?);
+        Ok(Line::Job { job: Job { at_ns, service_ns, queue, group, polls: None }, polls, response_ns })
     }
 }
 
@@ -203,8 +282,21 @@ mod tests {
     #[test]
     fn a_trace_is_read_in_any_order_of_columns() {
         let text = "service,queue,arrival,group,note\n# nothing\n20us, back,\"1ms\", 7, x\n1500,,1000100,\n";
-        let job = |at_ns, queue, service_ns, group| Job { at_ns, queue, service_ns, group };
+        let job = |at_ns, queue, service_ns, group| Job { at_ns, queue, service_ns, group, polls: None };
         assert_eq!(read(text).unwrap().jobs(), [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
+    }
+
+    #[test]
+    fn a_recorded_trace_has_polls_pauses_and_how_it_went() {
+        let text = "arrival,service,queue,polls,response\n1,2,(host),,\n10,200,back,150 50ns,900\n20,5,(host),,\n30,7,front,,40\n";
+        let trace = read(text).unwrap();
+        assert_eq!(trace.jobs().iter().map(|job| job.polls).collect::<Vec<_>>(), [Some(0), None]);
+        assert_eq!(trace.polls(), [150, 50]);
+        assert_eq!(trace.pauses(), [Pause { from_ns: 10, until_ns: 15 }], "from the first job on");
+        assert_eq!(trace.measured().iter().map(|done| done.finished_ns).collect::<Vec<_>>(), [900, 60]);
+        assert_eq!(trace.clone().at_load(0.5).measured(), []);
+        let partly = read("arrival,service,response\n1,2,\n3,4,5\n").unwrap();
+        assert_eq!(partly.measured(), [], "not of all");
     }
 
     #[test]
@@ -237,6 +329,7 @@ mod tests {
             ("arrival,service\r\n5,1\r\n4,1\r\n", "line 3: it arrives before the job above it"),
             ("arrival,service\n5,1\n4,1", "line 3: it arrives before the job above it"),
             ("# made by hand\n\n\narrival,service\n\n5,1\n4,1", "line 7: it arrives before the job above it"),
+            ("arrival,service,polls\n5,1,0\n", "line 2: a poll must be at least 1 ns"),
             ("arrival,service,queue\n5,1,side\n", "line 2: there is no queue 'side'; there are front, back"),
             ("arrival,service,group\n5,1,-3\n", "line 2: group '-3' is no number below 1000000"),
         ] {

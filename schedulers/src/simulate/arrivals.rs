@@ -18,6 +18,9 @@ pub struct Job {
     /// The key of the group that it belongs to; `None` for one of its own. A group opens with its first job, and closes when no job
     /// of it is left in the queue.
     pub group: Option<u32>,
+    /// How long its polls are: where they begin in [`Simulation::polls`](super::Simulation::polls). `None` for as long as the quantum of its
+    /// queue lets them be.
+    pub polls: Option<usize>,
 }
 
 /// Jobs that come to one queue at random.
@@ -125,7 +128,8 @@ impl Source {
         self.at -= self.mean_gap_ns * (-gap).ln_1p();
         let group = (self.groups > 0).then(|| (self.random.part() * f64::from(self.groups)) as u32);
         let Self { queue, .. } = *self;
-        Some(Job { at_ns: self.at.round() as u64, queue, service_ns: self.service.quantile(size), group })
+        let (at_ns, service_ns) = (self.at.round() as u64, self.service.quantile(size));
+        Some(Job { at_ns, queue, service_ns, group, polls: None })
     }
 }
 

@@ -56,4 +56,4 @@ pub use outcome::{Figures, Outcome, Spread};
 pub use policy::{Boxed, POLICIES, Policy};
 pub use queue::Queue;
 pub use service::{Service, ServiceError};
-pub use simulation::{Done, QueueTotals, Simulation, Totals};
+pub use simulation::{Done, Pause, QueueTotals, Simulation, Totals};

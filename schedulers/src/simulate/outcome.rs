@@ -106,7 +106,7 @@ impl Figures {
 ///
 /// let mut outcome = Outcome::new(Classes::at([1_000]));
 /// for (service_ns, finished_ns) in [(500, 1_000), (2_000, 4_000)] {
-///     outcome.add(Done { job: Job { at_ns: 0, queue: 0, service_ns, group: None }, finished_ns });
+///     outcome.add(Done { job: Job { at_ns: 0, queue: 0, service_ns, group: None, polls: None }, finished_ns });
 /// }
 /// assert_eq!(outcome.all().response.mean(), 2_500.0);
 /// assert_eq!(outcome.all().slowdown.quantile(0.99), 2.0);
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn done(service_ns: u64, finished_ns: u64) -> Done {
-        Done { job: Job { at_ns: 0, queue: 0, service_ns, group: None }, finished_ns }
+        Done { job: Job { at_ns: 0, queue: 0, service_ns, group: None, polls: None }, finished_ns }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A queue of the simulated executor: its settings, and its tasks.
 
+use std::rc::Rc;
+
 use super::arrivals::Job;
 use super::groups::Groups;
 use super::policy::Boxed;
@@ -81,6 +83,8 @@ pub(super) struct Live {
     group: Option<GroupId>,
     /// Work that is left; `ENDLESS` for a task that never finishes.
     left_ns: u64,
+    /// Its next poll, among [`Tasks::poll_lengths`].
+    poll: Option<usize>,
     generation: u32,
     ready: bool,
 }
@@ -100,6 +104,8 @@ const ENDLESS: u64 = u64::MAX;
 pub(super) struct Tasks {
     pub(super) policy: Boxed,
     quantum_ns: u64,
+    /// How long the polls are of jobs that have their own.
+    poll_lengths: Rc<[u64]>,
     slots: Vec<Live>,
     free: Vec<u32>,
     generation: u32,
@@ -120,11 +126,12 @@ pub(super) enum Ran {
 }
 
 impl Tasks {
-    pub(super) fn new(queue: Queue) -> Self {
+    pub(super) fn new(queue: Queue, poll_lengths: Rc<[u64]>) -> Self {
         let Queue { quantum_ns, policy, .. } = queue;
         Self {
             policy,
             quantum_ns,
+            poll_lengths,
             slots: Vec::new(),
             free: Vec::new(),
             generation: 0,
@@ -144,7 +151,7 @@ impl Tasks {
 
     /// Adds a task that never finishes.
     pub(super) fn spawn_endless(&mut self, queue: usize) {
-        self.add(Job { at_ns: 0, queue, service_ns: ENDLESS, group: None }, ENDLESS);
+        self.add(Job { at_ns: 0, queue, service_ns: ENDLESS, group: None, polls: None }, ENDLESS);
     }
 
     fn add(&mut self, job: Job, left_ns: u64) {
@@ -156,7 +163,8 @@ impl Tasks {
             }
             joined.group
         });
-        let live = Live { job, group, left_ns, generation: self.generation, ready: true };
+        let (poll, generation) = (job.polls, self.generation);
+        let live = Live { job, group, left_ns, poll, generation, ready: true };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = live;
@@ -190,7 +198,12 @@ impl Tasks {
 
     /// How long the next poll of a task takes, without overhead.
     pub(super) fn poll_ns(&self, id: TaskId) -> u64 {
-        self.slots[id.slot()].left_ns.min(self.quantum_ns)
+        let live = &self.slots[id.slot()];
+        match live.poll {
+            None => live.left_ns.min(self.quantum_ns),
+            // (A poll of 0 ns is one of 1 ns, or else the job might not end.)
+            Some(poll) => self.poll_lengths.get(poll).map_or(live.left_ns, |&ns| ns.clamp(1, live.left_ns)),
+        }
     }
 
     /// Books a poll, and tells the scheduler.
@@ -199,6 +212,7 @@ impl Tasks {
         let live = &mut self.slots[id.slot()];
         if live.left_ns != ENDLESS {
             live.left_ns -= work_ns;
+            live.poll = live.poll.map(|poll| poll + 1);
         }
         let (live, task) = (*live, live.task(id.slot() as u32));
         if self.policy.needs_service {

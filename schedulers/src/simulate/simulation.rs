@@ -1,6 +1,7 @@
 //! The event loop: the executor's turn, in virtual time.
 
 use core::iter::Peekable;
+use std::rc::Rc;
 
 use super::arrivals::Job;
 use super::error::SimulationError;
@@ -25,7 +26,7 @@ use crate::{Eevdf, QueueId};
 /// use clockworker_schedulers::RunnableFifo;
 /// use clockworker_schedulers::simulate::{Boxed, Job, Queue, Simulation};
 ///
-/// let job = |at_ns, service_ns| Job { at_ns, queue: 0, service_ns, group: None };
+/// let job = |at_ns, service_ns| Job { at_ns, queue: 0, service_ns, group: None, polls: None };
 /// let queue = Queue::new("all", Boxed::new(RunnableFifo::new())).quantum_ns(100);
 /// let mut ends = Vec::new();
 /// Simulation::new([queue])
@@ -38,6 +39,24 @@ use crate::{Eevdf, QueueId};
 pub struct Simulation {
     queues: Vec<Queue>,
     overhead_ns: u64,
+    pauses: Vec<Pause>,
+    polls: Rc<[u64]>,
+}
+
+/// A time when the thread is elsewhere, in nanoseconds: with the executor itself or its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// From when.
+    pub from_ns: u64,
+    /// Until when.
+    pub until_ns: u64,
+}
+
+impl Pause {
+    /// How long it is, in nanoseconds.
+    pub fn length_ns(&self) -> u64 {
+        self.until_ns.saturating_sub(self.from_ns)
+    }
 }
 
 /// A job that is done.
@@ -53,6 +72,11 @@ impl Done {
     /// From its arrival to its end, in nanoseconds.
     pub fn response_ns(&self) -> u64 {
         self.finished_ns - self.job.at_ns
+    }
+
+    /// The part of it in which the job did not run, in nanoseconds.
+    pub fn wait_ns(&self) -> u64 {
+        self.response_ns().saturating_sub(self.job.service_ns)
     }
 
     /// The response time in units of the service time.
@@ -84,13 +108,31 @@ pub struct QueueTotals {
 impl Simulation {
     /// Of these queues, to which jobs refer by place.
     pub fn new(queues: impl IntoIterator<Item = Queue>) -> Self {
-        Self { queues: queues.into_iter().collect(), overhead_ns: 0 }
+        Self {
+            queues: queues.into_iter().collect(),
+            overhead_ns: 0,
+            pauses: Vec::new(),
+            polls: Rc::default(),
+        }
     }
 
     /// Makes every poll so much longer, in nanoseconds, at the expense of its task.
     #[must_use]
     pub fn overhead_ns(self, overhead_ns: u64) -> Self {
         Self { overhead_ns, ..self }
+    }
+
+    /// How long polls are, in nanoseconds: of each job that refers to them, one after the other. What is left of it after the last in the
+    /// list is one poll more.
+    #[must_use]
+    pub fn polls(self, polls: impl Into<Rc<[u64]>>) -> Self {
+        Self { polls: polls.into(), ..self }
+    }
+
+    /// Has nothing run in these times, which come in order. A poll that is under way when one begins is not cut short: it puts it off.
+    #[must_use]
+    pub fn pauses(self, pauses: impl IntoIterator<Item = Pause>) -> Self {
+        Self { pauses: pauses.into_iter().collect(), ..self }
     }
 
     /// Runs `jobs`, which come in order of time, until all are done; `report` hears of each when it is.
@@ -107,10 +149,11 @@ impl Simulation {
         let ids = self.queues.iter().map(|queue| eevdf.add(queue.share, queue.request_ns)).collect();
         let endless: Vec<u32> = self.queues.iter().map(|queue| queue.endless).collect();
         let mut run = Run {
-            queues: self.queues.into_iter().map(Tasks::new).collect(),
+            queues: self.queues.into_iter().map(|queue| Tasks::new(queue, self.polls.clone())).collect(),
             ids,
             eevdf,
             overhead_ns: self.overhead_ns,
+            pauses: self.pauses.into_iter().peekable(),
             jobs: jobs.into_iter().peekable(),
             report,
             now: 0,
@@ -138,6 +181,8 @@ struct Run<J: Iterator<Item = Job>, R> {
     ids: Vec<QueueId>,
     eevdf: Eevdf,
     overhead_ns: u64,
+    /// Those to come.
+    pauses: Peekable<std::vec::IntoIter<Pause>>,
     jobs: Peekable<J>,
     report: R,
     now: u64,
@@ -155,7 +200,8 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
     fn finish(mut self) -> Result<Totals, SimulationError> {
         while let Some(job) = self.jobs.peek() {
             if self.eevdf.runnable() == 0 {
-                self.now = self.now.max(job.at_ns);
+                let at_ns = job.at_ns;
+                self.idle_until(at_ns);
             }
             self.turn()?;
         }
@@ -169,6 +215,7 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
 
     /// Admits who is due, and gives the queue that EEVDF picks a slice.
     fn turn(&mut self) -> Result<(), SimulationError> {
+        self.pause();
         self.admit()?;
         let Some(picked) = self.eevdf.pick() else { return Ok(()) };
         // Queues are never removed, so their ids are their places.
@@ -180,6 +227,24 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
         self.slice(queue)?;
         self.end_slice(queue);
         Ok(())
+    }
+
+    /// Has the pauses that are due, each as long as it is: also one that comes late, after a poll.
+    fn pause(&mut self) {
+        while let Some(pause) = self.pauses.next_if(|pause| pause.from_ns <= self.now) {
+            self.now = self.now.saturating_add(pause.length_ns());
+        }
+    }
+
+    /// Has nothing to do until then. Of a pause that began meanwhile the rest is left.
+    fn idle_until(&mut self, then: u64) {
+        if then <= self.now {
+            return;
+        }
+        self.now = then;
+        while let Some(pause) = self.pauses.next_if(|pause| pause.from_ns <= then) {
+            self.now = self.now.max(pause.until_ns);
+        }
     }
 
     /// Polls tasks of one queue until its slice ends.
@@ -202,8 +267,9 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
             }
             let spent = self.contended && self.now >= self.slice_deadline;
             let over = self.unfinished == 0 && self.jobs.peek().is_none();
+            let paused = self.pauses.peek().is_some_and(|pause| pause.from_ns <= self.now);
             let tasks = &mut self.queues[queue];
-            if self.preempted || spent || over || tasks.ready == 0 {
+            if self.preempted || spent || over || paused || tasks.ready == 0 {
                 yielded.into_iter().for_each(|task| tasks.push_again(task));
                 return Ok(());
             }

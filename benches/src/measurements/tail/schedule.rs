@@ -47,7 +47,7 @@ pub(in crate::measurements) struct Schedule {
 }
 
 pub(in crate::measurements) fn job(at_ns: u64, service_ns: u64) -> Job {
-    Job { at_ns, queue: 0, service_ns, group: None }
+    Job { at_ns, queue: 0, service_ns, group: None, polls: None }
 }
 
 impl Schedule {

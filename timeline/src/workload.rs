@@ -1,0 +1,306 @@
+//! [`Workload`]: what tasks asked for, and when, of a timeline.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+use clockworker::observe::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
+use clockworker_schedulers::Share;
+use clockworker_schedulers::simulate::{Boxed, Done, Job, Pause, Queue, Simulation, SimulationError, Totals};
+
+/// What the tasks of a timeline asked for, and when: to be run again in virtual time, under other policies and shares.
+///
+/// A job is what a task did from when it was ready until it waited again or ended. It asks for the time that its polls took, in as many
+/// polls. Between slices the executor and its host have the thread when they had it, and as long: a policy that is dearer or cheaper than the
+/// one that ran is not seen to be.
+///
+/// # How far to believe it
+///
+/// Jobs come when they came. Where one comes because another has ended (a request after the last answer, a message to the next task), it
+/// would have come later or earlier under another policy, and does not here: replay what comes from outside. Polls are as exact as the
+/// timeline: [`Observation::every_poll`](clockworker::observe::Observation::every_poll) has each measured by itself. The replay of the same
+/// policy beside what was measured says how much of the rest is lost; `examples/replay.rs` shows both.
+///
+/// ```
+/// use clockworker::{Executor, observe::Observation};
+/// use clockworker_schedulers::simulate::{Boxed, Outcome, Classes};
+/// use clockworker_schedulers::Qlas;
+/// use clockworker_timeline::Workload;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ex = Executor::new();
+/// ex.observe(Observation::new().timeline(1 << 20).every_poll())?;
+/// ex.block_on(async { clockworker::spawn_local(async {}).await })?;
+/// let workload = Workload::of(&ex.timeline());
+/// let mut waits = Vec::new();
+/// workload.replay(|_queue| Boxed::new(Qlas::new()), |done| waits.push(done.wait_ns()))?;
+/// assert_eq!(waits.len(), workload.measured().len());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    queues: Vec<TimelineQueue>,
+    /// In the order in which they came.
+    measured: Vec<Done>,
+    /// How long their polls are.
+    polls: Vec<u64>,
+    pauses: Vec<Pause>,
+}
+
+impl Workload {
+    /// What the timeline has. What it has the beginning or the end of only keeps the thread, and is no job.
+    pub fn of(timeline: &Timeline) -> Self {
+        let mut reading = Reading::default();
+        timeline.events.iter().for_each(|event| reading.read(event));
+        reading.end(timeline)
+    }
+
+    /// Its queues, to which jobs refer by place.
+    pub fn queues(&self) -> &[TimelineQueue] {
+        &self.queues
+    }
+
+    /// Has each queue of that name have that share in place of its own. Returns how many there are.
+    pub fn set_share(&mut self, queue: &str, share: Share) -> usize {
+        let named = self.queues.iter_mut().filter(|found| found.name == queue);
+        named.map(|found| found.share = share.get()).count()
+    }
+
+    /// The jobs, in the order in which they came, and how they went.
+    pub fn measured(&self) -> &[Done] {
+        &self.measured
+    }
+
+    /// Runs the jobs in virtual time, each queue under the policy that `policy_of` gives; `report` hears of each when it is done.
+    ///
+    /// # Errors
+    ///
+    /// If a scheduler breaks its contract.
+    pub fn replay(
+        &self,
+        mut policy_of: impl FnMut(&TimelineQueue) -> Boxed,
+        report: impl FnMut(Done),
+    ) -> Result<Totals, SimulationError> {
+        let queues = self.queues.iter().map(|queue| {
+            let share = Share::new(queue.share).unwrap_or_default();
+            let request_ns = nanos(queue.request);
+            Queue::new(&*queue.name, policy_of(queue)).share(share).request_ns(request_ns)
+        });
+        let jobs = self.measured.iter().map(|done| done.job);
+        let simulation = Simulation::new(queues).polls(&*self.polls).pauses(self.pauses.iter().copied());
+        simulation.run(jobs, report)
+    }
+
+    /// Writes it as CSV for `clockworker-simulate --trace`; the first line says how to call it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
+        let mut out = BufWriter::new(writer);
+        let queues = self
+            .queues
+            .iter()
+            .map(|queue| format!("{}:{}:{}ns", queue.name, queue.share, nanos(queue.request).max(1)));
+        writeln!(
+            out,
+            "# clockworker-simulate --queues '{}' --trace …",
+            queues.collect::<Vec<_>>().join(",")
+        )?;
+        writeln!(out, "arrival,service,queue,group,polls,response")?;
+        let mut pauses = self.pauses.iter().peekable();
+        for done in &self.measured {
+            while let Some(pause) = pauses.next_if(|pause| pause.from_ns <= done.job.at_ns) {
+                write_pause(&mut out, pause)?;
+            }
+            self.write_job(&mut out, done)?;
+        }
+        pauses.try_for_each(|pause| write_pause(&mut out, pause))?;
+        out.flush()
+    }
+
+    fn write_job(&self, out: &mut impl Write, done: &Done) -> io::Result<()> {
+        let Job { at_ns, queue, service_ns, group, polls } = done.job;
+        let group = group.map_or_else(String::new, |group| group.to_string());
+        let queue = quoted(&self.queues[queue].name);
+        write!(out, "{at_ns},{service_ns},{queue},{group},")?;
+        let (mut left_ns, mut separator) = (service_ns, "");
+        for poll_ns in &self.polls[polls.unwrap_or(0)..] {
+            write!(out, "{separator}{poll_ns}")?;
+            left_ns = left_ns.saturating_sub(*poll_ns);
+            separator = " ";
+            if left_ns == 0 {
+                break;
+            }
+        }
+        writeln!(out, ",{}", done.response_ns())
+    }
+}
+
+fn write_pause(out: &mut impl Write, pause: &Pause) -> io::Result<()> {
+    writeln!(out, "{},{},(host),,,", pause.from_ns, pause.length_ns())
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What a job belongs to: schedulers know the jobs of a task by it as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Owner {
+    Group { queue: u32, group: u32 },
+    Task(TaskRef),
+}
+
+/// A job whose end is not known yet.
+struct Open {
+    /// How many came before it.
+    nth: usize,
+    from_ns: u64,
+    polls: Vec<Pause>,
+}
+
+/// A timeline as far as it was read.
+#[derive(Default)]
+struct Reading {
+    owners: HashMap<TaskRef, Owner>,
+    open: HashMap<TaskRef, Open>,
+    /// Jobs whose end is known: of which task, from when, and their polls.
+    closed: Vec<(TaskRef, Open)>,
+    /// When nothing of them could run.
+    pauses: Vec<Pause>,
+    /// Since when the executor or its host has the thread, and whether nothing is to be done.
+    away: Option<(u64, bool)>,
+    /// Up to when polls of the slice under way are known.
+    polled_ns: u64,
+}
+
+impl Reading {
+    fn read(&mut self, event: &Event) {
+        let at_ns = nanos(event.at);
+        match event.kind {
+            EventKind::Spawned { task, group, .. } => {
+                let owner =
+                    group.map_or(Owner::Task(task), |group| Owner::Group { queue: task.queue, group });
+                self.owners.insert(task, owner);
+                self.make_ready(task, at_ns);
+            }
+            EventKind::Ready { task, .. } => self.make_ready(task, at_ns),
+            EventKind::Polled { task, took, outcome, .. } => {
+                let until_ns = at_ns + nanos(took);
+                // What it took to choose the task goes with its poll.
+                let from_ns = std::mem::replace(&mut self.polled_ns, until_ns).min(at_ns);
+                self.poll(task, Pause { from_ns, until_ns }, outcome);
+            }
+            EventKind::SliceBegan { .. } => {
+                self.end_pause(at_ns, false);
+                self.polled_ns = at_ns;
+            }
+            EventKind::SliceEnded { .. } => self.away = Some((at_ns, false)),
+            EventKind::TurnEnded { idle } => {
+                self.end_pause(at_ns, false);
+                self.away = Some((at_ns, idle));
+            }
+            EventKind::TurnBegan => {
+                // Also one of no length: the queue is picked anew.
+                self.end_pause(at_ns, true);
+                self.away = Some((at_ns, false));
+            }
+            _ => {}
+        }
+    }
+
+    fn make_ready(&mut self, task: TaskRef, at_ns: u64) {
+        // Woken twice before it was polled: it has waited since the first.
+        let nth = self.open.len() + self.closed.len();
+        self.open.entry(task).or_insert(Open { nth, from_ns: at_ns, polls: Vec::new() });
+        // The host had nothing to do until now: what it took from here on is its delay.
+        if let Some((from_ns, idle)) = &mut self.away
+            && std::mem::take(idle)
+        {
+            *from_ns = at_ns;
+        }
+    }
+
+    /// The executor or its host has had the thread until now.
+    fn end_pause(&mut self, now_ns: u64, with_empty: bool) {
+        if let Some((from_ns, _)) = self.away.take()
+            && (from_ns < now_ns || with_empty)
+        {
+            self.pauses.push(Pause { from_ns, until_ns: now_ns });
+        }
+    }
+
+    fn poll(&mut self, task: TaskRef, poll: Pause, outcome: PollOutcome) {
+        let Some(open) = self.open.get_mut(&task) else {
+            self.pauses.push(poll);
+            return;
+        };
+        open.polls.push(poll);
+        if outcome != PollOutcome::Yielded
+            && let Some(open) = self.open.remove(&task)
+        {
+            self.closed.push((task, open));
+        }
+    }
+
+    fn end(mut self, timeline: &Timeline) -> Workload {
+        self.pauses.extend(self.open.into_values().flat_map(|open| open.polls));
+        let owners = numbers(&self.closed, &self.owners);
+        let queues = timeline.queues.clone();
+        let (mut measured, mut polls) = (Vec::new(), Vec::new());
+        self.closed.sort_by_key(|(_, open)| (open.from_ns, open.nth));
+        for (task, open) in self.closed {
+            let place = queues.iter().position(|queue| queue.index == task.queue);
+            match place.and_then(|place| done(&open, place, polls.len())) {
+                Some(mut done) => {
+                    polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
+                    done.job.group = owners.get(&owner_of(task, &self.owners)).copied();
+                    measured.push(done);
+                }
+                None => self.pauses.extend(open.polls),
+            }
+        }
+        self.pauses.sort_by_key(|pause| pause.from_ns);
+        Workload { queues, measured, polls, pauses: self.pauses }
+    }
+}
+
+/// Numbers the owners of jobs, but for tasks that have one job only, which are a group each.
+fn numbers(jobs: &[(TaskRef, Open)], owners: &HashMap<TaskRef, Owner>) -> HashMap<Owner, u32> {
+    let mut counts: HashMap<Owner, (u32, usize)> = HashMap::new();
+    for (nth, (task, _)) in jobs.iter().enumerate() {
+        let owner = owner_of(*task, owners);
+        counts.entry(owner).or_insert((0, nth)).0 += 1;
+    }
+    let is_one = |owner: &Owner, count| matches!(owner, Owner::Task(_)) && count < 2;
+    let mut kept: Vec<(usize, Owner)> = counts
+        .into_iter()
+        .filter(|(owner, (count, _))| !is_one(owner, *count))
+        .map(|(owner, (_, first))| (first, owner))
+        .collect();
+    kept.sort_by_key(|(first, _)| *first);
+    (0..).zip(kept).map(|(number, (_, owner))| (owner, number)).collect()
+}
+
+/// That of a task that was spawned before the timeline began is itself.
+fn owner_of(task: TaskRef, owners: &HashMap<TaskRef, Owner>) -> Owner {
+    owners.get(&task).copied().unwrap_or(Owner::Task(task))
+}
+
+/// The job of a queue, and how it went. None of one that took no time.
+fn done(open: &Open, queue: usize, polls: usize) -> Option<Done> {
+    let service_ns: u64 = open.polls.iter().map(Pause::length_ns).sum();
+    let finished_ns = open.polls.last()?.until_ns;
+    let job = Job { at_ns: open.from_ns, queue, service_ns, group: None, polls: Some(polls) };
+    (service_ns > 0).then_some(Done { job, finished_ns })
+}
