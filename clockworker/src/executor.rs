@@ -3,12 +3,14 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
+#[cfg(feature = "observe")]
+use std::sync::Arc;
 
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
 #[cfg(feature = "observe")]
-use crate::observe::{Observation, ObservationError, QueueFrames, TaskDump, Timeline};
+use crate::observe::{Observation, ObservationError, QueueFrames, TaskDump, TaskHooks, Timeline};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, Drained, ExecutorStats, context};
@@ -248,6 +250,12 @@ impl Executor {
         asked.validate()?;
         self.core.observe(asked);
         Ok(())
+    }
+
+    /// Calls these hooks as tasks begin, are polled, and end, from now on; `None` calls none.
+    #[cfg(feature = "observe")]
+    pub fn set_hooks(&self, hooks: Option<Arc<dyn TaskHooks>>) {
+        self.core.shared.set_hooks(hooks);
     }
 
     /// What happened last, if a [timeline](Observation::timeline) was asked for: without events if not.

@@ -18,3 +18,5 @@ pub use latency::{Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};
+
+pub use crate::task::{TaskEnd, TaskHooks, TaskMeta};

@@ -280,8 +280,8 @@ impl Core {
             None => queue.push(task, Ready::Spawned),
             Some(placement) => self.push_placed(queue, group, task, &placement),
         }
-        #[cfg(feature = "tracing")]
-        self.trace_spawn(queue, task.id);
+        #[cfg(feature = "observe")]
+        self.tell_spawned(queue, task.id);
     }
 
     /// Hands a task to its scheduler with what was said of it. Its deadline counts from now.

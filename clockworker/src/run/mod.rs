@@ -41,13 +41,13 @@ mod shedding;
 mod since;
 mod slice;
 mod spawn;
+#[cfg(feature = "observe")]
+mod spawned;
 mod stats;
 mod throttled;
 #[cfg(feature = "observe")]
 mod timeline;
 mod timing;
-#[cfg(feature = "tracing")]
-mod trace;
 mod turn;
 #[cfg(not(feature = "observe"))]
 mod unobserved;

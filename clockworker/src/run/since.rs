@@ -49,6 +49,8 @@ impl ExecutorStats {
                 Some(before) => now.since(before),
                 None => now.clone(),
             }),
+            #[cfg(feature = "observe")]
+            hook_panics: self.hook_panics.saturating_sub(earlier.hook_panics),
         }
     }
 }

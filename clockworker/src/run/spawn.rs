@@ -115,8 +115,8 @@ impl Core {
         });
         self.observe_spawn(queue, task);
         push(task);
-        #[cfg(feature = "tracing")]
-        self.trace_spawn(queue, task.id);
+        #[cfg(feature = "observe")]
+        self.tell_spawned(queue, task.id);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
     }

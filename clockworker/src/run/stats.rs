@@ -146,6 +146,9 @@ pub struct ExecutorStats {
     /// How long turns and visits of the host are, if that is [observed](crate::Executor::observe).
     #[cfg(feature = "observe")]
     pub latency: Option<TurnLatency>,
+    /// Calls of [hooks](crate::observe::TaskHooks) that panicked.
+    #[cfg(feature = "observe")]
+    pub hook_panics: u64,
 }
 
 impl ExecutorStats {
@@ -191,6 +194,8 @@ impl Core {
             queues: queues.iter().map(|queue| self.queue_stats(queue)).collect(),
             #[cfg(feature = "observe")]
             latency: self.observer.turn_latency(),
+            #[cfg(feature = "observe")]
+            hook_panics: self.shared.local().map_or(0, |local| local.hooks.panics()),
         }
     }
 

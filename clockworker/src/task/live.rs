@@ -11,12 +11,14 @@ use clockworker_schedulers::Ready;
 use std::panic::Location;
 
 #[cfg(feature = "observe")]
-use super::Label;
-#[cfg(feature = "observe")]
 use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release};
+#[cfg(feature = "observe")]
+use super::hooks::{self, Moment};
 use super::state::Taken;
 use super::{AbortHandle, Cause, Id, waker};
+#[cfg(feature = "observe")]
+use super::{Label, TaskMeta};
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
@@ -157,6 +159,12 @@ impl LiveTask {
         self.header().ready_at.set(now);
     }
 
+    /// Which task hooks are told of.
+    #[cfg(feature = "observe")]
+    pub(crate) fn meta(&self) -> TaskMeta {
+        TaskMeta::of(self.header())
+    }
+
     /// Keeps the span of the task until its future is gone.
     #[cfg(feature = "tracing")]
     pub(crate) fn open_span(&self, span: tracing::Span) {
@@ -196,6 +204,8 @@ impl LiveTask {
         // SAFETY: this reference outlives the poll.
         let waker = unsafe { waker::lend(self.header) };
         let mut cx = Context::from_waker(&waker);
+        #[cfg(feature = "observe")]
+        hooks::tell(header, Moment::BeforePoll);
         #[cfg(feature = "tracing")]
         let entered = header.trace.enter();
         // SAFETY: this is the owner thread and the task is not complete. Nothing else can be polling it: that takes its
@@ -203,9 +213,11 @@ impl LiveTask {
         let finish = unsafe { (header.vtable.poll)(self.header, &mut cx) };
         #[cfg(feature = "tracing")]
         header.trace.exit(entered);
+        #[cfg(feature = "observe")]
+        hooks::tell(header, Moment::AfterPoll);
         match finish {
             Some(finish) => {
-                self.complete();
+                self.complete(finish);
                 Ran::Finished(finish)
             }
             None if header.owned.phase.get() == Phase::RunningWoken => {
@@ -225,17 +237,21 @@ impl LiveTask {
         // SAFETY: this is the owner thread, or the future was never polled (`from_raw`). The task is not complete and
         // not running: both take its `LiveTask`, which is here.
         let finish = unsafe { (header.vtable.cancel)(self.header, cause) };
-        self.complete();
+        self.complete(finish);
         finish
     }
 
     /// Completes a task whose output is stored: hands the output over, and gives up the record's reference or leaves it to
     /// the lists.
-    fn complete(self) {
+    fn complete(self, finish: Finish) {
         let pointer = self.header;
         forget(self);
         // SAFETY: the reference just forgotten is still counted.
         let header = unsafe { pointer.as_ref() };
+        #[cfg(feature = "observe")]
+        hooks::tell(header, Moment::Ended(finish));
+        #[cfg(not(feature = "observe"))]
+        let _ = finish;
         #[cfg(feature = "tracing")]
         header.trace.close();
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;

@@ -53,6 +53,8 @@ mod deferrals;
 mod error;
 mod finished;
 mod header;
+#[cfg(feature = "observe")]
+mod hooks;
 mod host_waker;
 mod id;
 mod inbox;
@@ -87,6 +89,8 @@ pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedList;
 pub(crate) use header::RecordKey;
+#[cfg(feature = "observe")]
+pub use hooks::{TaskEnd, TaskHooks, TaskMeta};
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
 pub(crate) use label::Label;

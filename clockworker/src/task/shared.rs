@@ -5,7 +5,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 #[cfg(feature = "observe")]
 use std::sync::Arc;
+#[cfg(feature = "observe")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(feature = "observe")]
+use super::hooks::{Hooks, TaskHooks};
 use super::inbox::Inbox;
 use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
 use crate::base::{Clock, Process};
@@ -27,6 +31,9 @@ pub(crate) struct Shared {
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
     pub(crate) ticks: Ticks,
+    /// Whether [`Local::hooks`] has any. The owner thread's: it is no cell only because it is beside what others read.
+    #[cfg(feature = "observe")]
+    has_hooks: AtomicBool,
 }
 
 /// What only the owner thread reaches.
@@ -37,6 +44,8 @@ pub(crate) struct Local {
     /// What has happened, for a timeline.
     #[cfg(feature = "observe")]
     pub(crate) ring: RefCell<Option<Arc<super::Ring>>>,
+    #[cfg(feature = "observe")]
+    pub(crate) hooks: Hooks,
 }
 
 /// Names of queues, for spawns from other threads. A wake never takes the lock.
@@ -86,7 +95,24 @@ impl Shared {
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
             ticks: Ticks::new(clock),
+            #[cfg(feature = "observe")]
+            has_hooks: AtomicBool::new(false),
         }
+    }
+
+    /// Calls these hooks from now on.
+    #[cfg(feature = "observe")]
+    pub(crate) fn set_hooks(&self, hooks: Option<Arc<dyn TaskHooks>>) {
+        let Some(local) = self.local() else { return };
+        self.has_hooks.store(hooks.is_some(), Ordering::Relaxed);
+        local.hooks.set(hooks);
+    }
+
+    /// Whether there are hooks.
+    #[cfg(feature = "observe")]
+    #[inline]
+    pub(crate) fn has_hooks(&self) -> bool {
+        self.has_hooks.load(Ordering::Relaxed)
     }
 
     /// The owner thread's part, if this is the owner thread.

@@ -2,6 +2,7 @@
 
 mod dump;
 mod frames;
+mod hooks;
 mod latency;
 mod locations;
 mod names;
