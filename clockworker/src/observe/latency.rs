@@ -38,6 +38,30 @@ impl Latency {
     }
 }
 
+/// How long the tasks of a group wait and run, where [`latency_of_groups`](super::Observation::latency_of_groups) was asked for. Part of
+/// [`GroupStats`](crate::GroupStats).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupLatency {
+    /// As [`Latency::wait`].
+    pub wait: Histogram,
+    /// Polls.
+    pub poll: Histogram,
+    /// The longest of the polls that were timed.
+    pub longest_poll: Option<LongPoll>,
+}
+
+impl GroupLatency {
+    /// What was counted since `earlier`, a copy of this of the same group. The longest poll stays if it is another than then.
+    pub fn since(&self, earlier: &GroupLatency) -> GroupLatency {
+        GroupLatency {
+            wait: self.wait.since(&earlier.wait),
+            poll: self.poll.since(&earlier.poll),
+            longest_poll: self.longest_poll.filter(|poll| Some(*poll) != earlier.longest_poll),
+        }
+    }
+}
+
 /// A poll that took long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

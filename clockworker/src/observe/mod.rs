@@ -14,7 +14,7 @@ mod timeline;
 pub use dump::{DumpedTask, TaskDump, TaskState};
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
 pub use histogram::{Bucket, Histogram};
-pub use latency::{Latency, LongPoll, TurnLatency};
+pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};

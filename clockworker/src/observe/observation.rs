@@ -30,6 +30,7 @@ const LEAST_BYTES: usize = 1 << 10;
 #[must_use = "it is for `Executor::observe`"]
 pub struct Observation {
     latency: bool,
+    latency_of_groups: bool,
     every_poll: bool,
     timeline_bytes: Option<usize>,
     stop_after: Option<Duration>,
@@ -40,7 +41,14 @@ pub struct Observation {
 impl Observation {
     /// Observes nothing.
     pub const fn new() -> Self {
-        Self { latency: false, every_poll: false, timeline_bytes: None, stop_after: None, stop_queue: None }
+        Self {
+            latency: false,
+            latency_of_groups: false,
+            every_poll: false,
+            timeline_bytes: None,
+            stop_after: None,
+            stop_queue: None,
+        }
     }
 
     /// Counts how long tasks wait and run, and how long slices and turns are: [`Latency`](super::Latency).
@@ -48,6 +56,14 @@ impl Observation {
     /// Where polls are short, one in 128 is timed, drawn by lot, and counted 128 times. From some 2 µs a poll on each is timed.
     pub const fn latency(mut self) -> Self {
         self.latency = true;
+        self
+    }
+
+    /// The same for each group too: [`GroupLatency`](super::GroupLatency), some kilobytes for each that was polled. A group that closes is
+    /// forgotten.
+    pub const fn latency_of_groups(mut self) -> Self {
+        self.latency = true;
+        self.latency_of_groups = true;
         self
     }
 
@@ -116,6 +132,10 @@ impl Observation {
 
     pub(crate) fn has_latency(&self) -> bool {
         self.latency
+    }
+
+    pub(crate) fn has_latency_of_groups(&self) -> bool {
+        self.latency_of_groups
     }
 
     pub(crate) fn times_every_poll(&self) -> bool {

@@ -8,6 +8,8 @@ use clockworker_schedulers::{Attributes, GroupId};
 use slab::Slab;
 
 use super::GroupCounters;
+#[cfg(feature = "observe")]
+use crate::observe::GroupLatency;
 use crate::task::Finish;
 
 /// A group's index among the groups of its queue, of 29 bits; [`NO_GROUP`] for none.
@@ -26,6 +28,9 @@ pub(super) struct Groups {
     /// Of those groups that have one.
     #[cfg(feature = "observe")]
     names: HashMap<GroupIndex, Arc<str>>,
+    /// Of those groups that were observed.
+    #[cfg(feature = "observe")]
+    latencies: HashMap<GroupIndex, Box<GroupLatency>>,
 }
 
 struct GroupSlot {
@@ -112,6 +117,19 @@ impl Groups {
         if self.slots.contains(index as usize) {
             self.names.insert(index, name);
         }
+    }
+
+    /// How long the tasks of an open group wait and run.
+    #[cfg(feature = "observe")]
+    pub(super) fn latency(&self, index: GroupIndex) -> Option<&GroupLatency> {
+        self.latencies.get(&index).map(|latency| &**latency)
+    }
+
+    /// The same, to be added to. None of a group that is gone.
+    #[cfg(feature = "observe")]
+    pub(super) fn latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
+        let is_open = self.slots.contains(index as usize);
+        is_open.then(|| &mut **self.latencies.entry(index).or_default())
     }
 
     /// Gives a group other attributes. False if it has them already, or is gone.
@@ -201,6 +219,8 @@ impl Groups {
         self.by_key.remove(&slot.key);
         #[cfg(feature = "observe")]
         self.names.remove(&index);
+        #[cfg(feature = "observe")]
+        self.latencies.remove(&index);
         true
     }
 }

@@ -19,6 +19,8 @@ use super::task_attributes::TaskAttributes;
 #[cfg(feature = "observe")]
 use super::task_labels::TaskLabels;
 use super::{GroupCounters, PolicyFault};
+#[cfg(feature = "observe")]
+use crate::observe::GroupLatency;
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
 
 #[cfg(feature = "observe")]
@@ -437,6 +439,18 @@ impl Records {
     #[cfg(feature = "observe")]
     pub(crate) fn set_group_name(&mut self, index: GroupIndex, name: Arc<str>) {
         self.groups.set_name(index, name);
+    }
+
+    /// How long the tasks of a group wait and run, if that was observed.
+    #[cfg(feature = "observe")]
+    pub(crate) fn group_latency(&self, index: GroupIndex) -> Option<&GroupLatency> {
+        self.groups.latency(index)
+    }
+
+    /// The same, to be added to.
+    #[cfg(feature = "observe")]
+    pub(crate) fn group_latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
+        self.groups.latency_mut(index)
     }
 
     /// Gives a group other attributes. False if it has them already, or is gone.

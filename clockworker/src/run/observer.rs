@@ -13,8 +13,8 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-use crate::observe::{Latency, LongPoll, Observation, TurnLatency};
-use crate::queue::index_of;
+use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency};
+use crate::queue::{GroupIndex, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
@@ -203,6 +203,7 @@ struct TimedPoll {
     location: &'static Location<'static>,
     /// When the task became ready.
     ready_at: u64,
+    group: GroupIndex,
 }
 
 impl<'a> SliceObserver<'a> {
@@ -236,7 +237,8 @@ impl<'a> SliceObserver<'a> {
         let sampled_from = (may_be && !is_timed).then(|| self.core.meter.look());
         if is_timed || may_be {
             let (task, location, ready_at) = (live.id(), live.location(), live.ready_at());
-            self.timed = Some(TimedPoll { sampled_from, task, location, ready_at });
+            let group = self.core.slice.current().group;
+            self.timed = Some(TimedPoll { sampled_from, task, location, ready_at, group });
             self.is_noting = true;
         }
     }
@@ -263,7 +265,9 @@ impl<'a> SliceObserver<'a> {
     #[inline(never)]
     fn record(&mut self, timed: Timed) {
         self.is_noting = self.ring.is_some();
-        let Some(TimedPoll { sampled_from, task, location, ready_at }) = self.timed.take() else { return };
+        let Some(TimedPoll { sampled_from, task, location, ready_at, group }) = self.timed.take() else {
+            return;
+        };
         if !self.core.observer.has_latency() {
             return;
         }
@@ -271,17 +275,49 @@ impl<'a> SliceObserver<'a> {
             Some(from) => (from, self.core.meter.look() - from, SAMPLED),
             None => (self.core.meter.now() - timed.elapsed_ns, timed.elapsed_ns, timed.stands_for.into()),
         };
-        let mut latency = self.queue.latency.borrow_mut();
-        let latency = latency.get_or_insert_default();
-        latency.poll.record_ns(took, times);
-        if latency.longest_poll.is_none_or(|longest| longest.took.as_nanos() < took.into()) {
-            latency.longest_poll = Some(LongPoll { took: Duration::from_nanos(took), task, location });
-        }
+        let long = LongPoll { took: Duration::from_nanos(took), task, location };
         // Unknown of a task that became ready before anything was observed.
-        if ready_at != UNKNOWN {
-            let wait = from.saturating_sub(ready_at);
-            latency.wait.record_ns(wait, times);
+        let wait = (ready_at != UNKNOWN).then(|| from.saturating_sub(ready_at));
+        let counted = Counted { long, wait, took, times };
+        let mut latency = self.queue.latency.borrow_mut();
+        let Latency { wait: waits, poll, longest_poll, .. } = &mut **latency.get_or_insert_default();
+        counted.add_to((waits, poll, longest_poll));
+        self.record_in_group(group, &counted);
+        if let Some(wait) = wait {
             self.core.stop_after(wait, self.queue);
+        }
+    }
+
+    /// Counts a poll of a task in its group, if it has one and that is asked for.
+    fn record_in_group(&self, group: GroupIndex, counted: &Counted) {
+        if !self.core.observer.asked.get().has_latency_of_groups() {
+            return;
+        }
+        let mut records = self.queue.records.borrow_mut();
+        if let Some(GroupLatency { wait, poll, longest_poll }) = records.group_latency_mut(group) {
+            counted.add_to((wait, poll, longest_poll));
+        }
+    }
+}
+
+/// A poll that is counted.
+struct Counted {
+    long: LongPoll,
+    wait: Option<u64>,
+    took: u64,
+    /// For how many polls it stands.
+    times: u64,
+}
+
+impl Counted {
+    /// Counts it in histograms of waits and polls.
+    fn add_to(&self, (waits, polls, longest): (&mut Histogram, &mut Histogram, &mut Option<LongPoll>)) {
+        polls.record_ns(self.took, self.times);
+        if longest.is_none_or(|longest| longest.took < self.long.took) {
+            *longest = Some(self.long);
+        }
+        if let Some(wait) = self.wait {
+            waits.record_ns(wait, self.times);
         }
     }
 }

@@ -221,3 +221,31 @@ fn a_queue_of_its_own_has_figures_of_its_own() {
     assert!(latency_of(&ex, "default").poll.is_empty());
     assert_eq!(other.stats().latency.unwrap().poll, times([9]));
 }
+
+#[test]
+fn a_group_has_histograms_of_its_own_where_asked() {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    ex.observe(Observation::new().latency_of_groups().every_poll()).unwrap();
+    let queue = ex.default_queue();
+    let groups = [1, 2].map(|key| queue.group(key));
+    for (group, took) in groups.iter().zip([30, 500]) {
+        let clock = clock.clone();
+        group.spawn(async move { clock.advance(us(took)) });
+    }
+    ex.block_on(ex.drained());
+    let of_group = |nth: usize| groups[nth].stats().latency.unwrap();
+    let (first, second) = (of_group(0), of_group(1));
+    assert_eq!((first.poll.count(), first.wait.max(), first.longest_poll.unwrap().took), (1, us(0), us(30)));
+    // It waited for the first.
+    assert!(second.wait.max() >= us(30) && second.wait.max() <= us(31), "{second:?}");
+    assert_eq!(second.longest_poll.unwrap().took, us(500));
+    let of_queue = ex.stats().queues[0].latency.clone().unwrap();
+    assert_eq!((of_queue.poll.count(), of_queue.longest_poll), (2, second.longest_poll));
+    assert_eq!(second.since(&second).poll.count(), 0);
+
+    ex.observe(Observation::new().latency()).unwrap();
+    groups[0].spawn(async {});
+    ex.block_on(ex.drained());
+    assert_eq!(groups[0].stats().latency.unwrap().poll.count(), 1, "it is not asked for any more");
+}
