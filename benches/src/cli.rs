@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp, tenants};
+use crate::measurements::{compare, overhead, priority, programs, service, sessions, tail, tcp, tenants};
 use crate::serving::server::read_setup;
 use crate::{docs, report};
 
@@ -45,6 +45,8 @@ pub enum Command {
         #[arg(value_parser = read_setup::<service::server::Setup>)]
         setup: service::server::Setup,
     },
+    /// Measure a session manager: checkpoints, fan-out of events, subscriptions; bursts must not delay checkpoints
+    Sessions(sessions::options::Options),
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
     Tail(tail::options::Options),
     /// Measure foreground latency beside background work: by shares, length of polls, request
@@ -72,6 +74,7 @@ impl Command {
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
             Command::ServiceServer { setup } => service::server::command(setup),
+            Command::Sessions(options) => command::<sessions::Sessions>(options),
             Command::Tail(options) => command::<tail::Tail>(options),
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Tenants(options) => command::<tenants::Tenants>(options),

@@ -5,6 +5,7 @@ pub mod overhead;
 pub mod priority;
 pub mod programs;
 pub mod service;
+pub mod sessions;
 pub mod tail;
 pub mod tcp;
 pub mod tenants;
