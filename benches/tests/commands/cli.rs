@@ -260,6 +260,31 @@ fn quick_tenants_have_every_scene_under_every_policy() {
 }
 
 #[test]
+fn quick_sessions_have_every_scenario_and_every_counter() {
+    let (printed, report) = quick("sessions --seed 3 --sessions 3,5 --period 5");
+    assert_prints(
+        &printed,
+        &["three queues", "smol LocalExecutor", "clockworker 0.2.6", "Checkpoints beside bursts"],
+    );
+    let cells = list(&report, "cells");
+    let named: Vec<&str> = cells.iter().map(|cell| cell["title"].as_str().unwrap()).collect();
+    let scenarios = ["checkpoint_overhead", "fanout_overhead", "subscription_lifecycle_churn", "burst"];
+    let wanted = scenarios.map(|name| [3, 5].map(|sessions| format!("{name}, {sessions} sessions"))).concat();
+    assert_eq!(named, wanted);
+    for cell in cells {
+        assert_eq!(arms(cell)[..4], ["local_set", "local_set_again", "imports", "queues"]);
+        for arm in list(cell, "arms") {
+            let counters = arm["figures"].as_object().unwrap().keys();
+            let is_counter = |name: &&String| name.ends_with("_total") || name.ends_with("_last");
+            assert_eq!(counters.filter(is_counter).count(), 20, "{arm}");
+        }
+    }
+    assert_eq!(count(&cells[7], "checkpoint_late_ns"), 5 * 6 * 2);
+    // By how much skipping what nobody hears shortens the dispatch, and how late checkpoints are in a burst.
+    assert_eq!(list(&report, "bars").len(), 2 * (2 + 2), "{}", report["bars"]);
+}
+
+#[test]
 fn what_is_named_is_measured_and_nothing_else() {
     for (line, wanted, unwanted) in [
         ("compare --quick --scenario overhead --rounds 2", &["× LocalSet"][..], &["queueing"][..]),
@@ -282,6 +307,11 @@ fn what_is_named_is_measured_and_nothing_else() {
             "tenants --quick --only arrivals,history --tenants 7 --load 50 --alone 10 --arms qlas",
             &["7 tenants alike, at 50 %", "alone for 10 ms", "QLAS", "LocalSet again"],
             &["FairGroups", "One floods", "Shares"],
+        ),
+        (
+            "sessions --quick --only fanout_overhead --sessions 2 --arms queues --skip-unheard --payload shared",
+            &["fanout_overhead, 2 sessions", "three queues"],
+            &["burst", "imports alone", "event_clone_ops_total"],
         ),
         (
             "service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas",
@@ -321,6 +351,10 @@ fn nonsense_is_refused_in_one_line() {
         ("tail --load 100", "--load"),
         ("tenants --tenants 0", "--tenants"),
         ("tenants --only crowd", "possible values: flood, arrivals"),
+        ("sessions --sessions 0", "--sessions"),
+        ("sessions --only flood", "possible values: checkpoint_overhead, fanout_overhead"),
+        ("sessions --shares 6:3", "6:3:1"),
+        ("sessions --request 5", "--request"),
         ("service --compactors 1001", "--compactors"),
         ("service --host smol", "tokio"),
         ("service --arms native", "nothing to compare"),

@@ -14,12 +14,15 @@ use crate::stats::{self, Estimate};
 pub(super) fn of(report: &Report<Sessions>) -> Chapter {
     let (cells, options) = (&report.cells, &report.heading.arguments);
     let of = |scenario| cells.iter().filter(move |cell| cell.shape.scenario == scenario);
+    let period = options
+        .period
+        .map_or_else(|| "30 ms (300 ms of 10,000 sessions)".to_owned(), |millis| format!("{millis} ms"));
     let section = Section {
         method: format!(
             "One thread, on tokio: a manager of so many sessions, with {} events each (in bursts: at once), a checkpoint of each \
-             session every {} ms, in queues of shares {} with a request of {} µs for checkpoints. Lateness is when a checkpoint had been \
+             session every {}, in queues of shares {} with a request of {} µs for checkpoints. Lateness is when a checkpoint had been \
              asked for, less when it was due; most of it is tokio's timer, which counts milliseconds, where there is no burst. Ratios are medians of the rounds’.",
-            options.events, options.period, options.shares, options.request,
+            options.events, period, options.shares, options.request,
         ),
         plots: of(Scenario::Burst)
             .filter(|cell| JUDGED.contains(&cell.shape.sessions))

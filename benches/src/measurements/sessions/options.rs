@@ -3,6 +3,7 @@
 use std::fmt;
 use std::iter;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
@@ -60,20 +61,23 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = value_parser!(u32).range(1..=10_000))]
     pub ticks: u32,
 
-    /// Time between two checkpoints of a session, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 30, value_parser = value_parser!(u32).range(2..=10_000))]
-    pub period: u32,
+    /// Time between two checkpoints of a session, in milliseconds [default: 30, or as many as make 33 checkpoints a millisecond]
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(2..=60_000))]
+    pub period: Option<u32>,
 
     /// `burst`: bursts, two periods apart [default: 8, or those that 12,000 events make, but one at the least]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
     pub bursts: Option<u32>,
 
-    /// Events that the channel of all sessions holds for slow receivers [default: what all sessions say at once]
+    /// Events that the channel of all sessions holds for slow receivers [default: all there are, so that no arm is let off any]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=16_777_216))]
     pub capacity: Option<u32>,
 }
 
 const ROUNDS: &str = "Rounds, in each of which every arm has the same sessions [default: 8, or 3 from 1,000 sessions on, eight minutes in all]";
+
+/// Milliseconds.
+const USUAL_PERIOD: u32 = 30;
 
 const SESSIONS: [u32; 5] = [10, 20, 30, 1_000, 10_000];
 const QUICK_SESSIONS: [u32; 2] = [10, 30];
@@ -146,6 +150,12 @@ impl Options {
 
     pub(super) fn sessions(&self) -> Vec<u32> {
         or_default(&self.sessions, if self.common.quick { &QUICK_SESSIONS } else { &SESSIONS })
+    }
+
+    /// Time between two checkpoints of one of so many sessions. With 10,000 each 30 ms the thread would have nothing else to do.
+    pub(super) fn period(&self, sessions: u32) -> Duration {
+        let usual = (sessions * USUAL_PERIOD / 1_000).max(USUAL_PERIOD);
+        Duration::from_millis(self.period.unwrap_or(usual).into())
     }
 
     /// LocalSet twice, and the others.

@@ -59,9 +59,10 @@ pub(super) fn set_up(scenario: Scenario, sessions: u32, options: &Options) -> (W
         sessions,
         events,
         ticks,
-        period: Duration::from_millis(options.period.into()),
+        period: options.period(sessions),
         bursts,
-        capacity: options.capacity.map_or(all_events.min(MOST_CAPACITY), u64::from) as usize,
+        capacity: options.capacity.map_or((all_events * u64::from(bursts)).min(MOST_CAPACITY), u64::from)
+            as usize,
         checkpoints,
         payload,
         skip_unheard,

@@ -137,7 +137,7 @@ impl<P: Payload, C: Contender> Cast<'_, P, C> {
     /// The sessions, and the tasks that listen: agents' inputs, and in `burst` a client of each session.
     async fn sessions(&self) -> (Vec<Rc<Session<P>>>, Handles<C>) {
         let (mut sessions, mut listening) = (Vec::new(), Vec::new());
-        let capacity = self.world.events as usize;
+        let capacity = self.world.events as usize * self.world.bursts as usize;
         for number in 0..self.world.sessions {
             let (session, prompts) = self.manager.start_session(number, capacity).await;
             sessions.push(session);
