@@ -4,7 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, programs, service, sessions, tail, tcp, tenants};
+use crate::measurements::{
+    budgets, compare, overhead, priority, programs, service, sessions, tail, tcp, tenants,
+};
 use crate::serving::server::read_setup;
 use crate::{docs, report};
 
@@ -53,6 +55,8 @@ pub enum Command {
     Priority(priority::options::Options),
     /// Measure tenants under every policy: one that floods, many, one with a past, one that comes and goes; shares and caps
     Tenants(tenants::options::Options),
+    /// Check that nothing takes more than twice its committed baseline, or that nothing else has changed
+    Budgets(budgets::options::Options),
     /// Run programs with LocalSet's imports and with Clockworker's: time, p99, memory
     Programs(programs::options::Options),
     /// The process that `programs` starts
@@ -78,6 +82,7 @@ impl Command {
             Command::Tail(options) => command::<tail::Tail>(options),
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Tenants(options) => command::<tenants::Tenants>(options),
+            Command::Budgets(options) => budgets::command(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
             Command::Report(options) => report::command(options),

@@ -18,16 +18,20 @@ mod tasks;
 mod tests;
 pub(crate) mod world;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::measurement::{Measurement, Plan};
+use crate::harness::options::{Common, options_of};
 use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 
+use arm::Setup;
 use options::{Options, Scenario};
+use world::{Found, World};
 
 pub(crate) struct Sessions;
 
@@ -63,6 +67,20 @@ impl Measurement for Sessions {
     fn chapter(report: &Report<Self>) -> Chapter {
         chapter::of(report)
     }
+}
+
+/// A scenario of that name as it comes, with so many sessions, for `budgets`.
+pub(crate) fn usual(scenario: &str, sessions: u32, common: &Common) -> (World, Setup) {
+    let scenario = Scenario::from_str(scenario, false).expect("there is such a scenario");
+    let options = options_of("").expect("every option has a default");
+    scene::set_up(scenario, sessions, &Options { common: common.clone(), ..options })
+}
+
+/// What a seed decides of a run, whoever runs it: counters by name, and the bytes that clients got.
+pub(crate) fn decided(found: &Found) -> String {
+    let counters = found.counters.decided().into_iter();
+    let counters: String = counters.map(|(name, count)| format!("{name} {count}\n")).collect();
+    format!("{counters}{} {}\n", scene::DELIVERED, found.written)
 }
 
 /// Where checkpoints are to be on time.

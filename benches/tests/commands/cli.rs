@@ -285,6 +285,40 @@ fn quick_sessions_have_every_scenario_and_every_counter() {
 }
 
 #[test]
+fn a_budget_that_is_exceeded_is_the_exit_status_of_a_measurement_only() {
+    let directory = TempDir::new().unwrap();
+    let place = |name: &str| directory.path().join(name).display().to_string();
+    let baselines = "[machine]\n[baselines.spawn]\np50 = 0.1\np95 = 0.1\np99 = 0.1\n";
+    fs::write(place("low.toml"), baselines).unwrap();
+    let printed = printed_by(&format!(
+        "budgets --quick --only spawn,wake --file {} --artefacts {}",
+        place("low.toml"),
+        place("runs")
+    ));
+    assert_prints(&printed, &["spawn", "p95", "0.2 ns", "not judged", "wake"]);
+    let run_folder = names_in(&directory.path().join("runs")).remove(0);
+    assert!(directory.path().join("runs").join(run_folder).join("result.json").is_file());
+    let refused = |line: &str, wanted| assert_refused(&run(&line.split(' ').collect::<Vec<_>>()), wanted);
+    refused("budgets --quick --update", "--update goes with neither");
+    refused(&format!("budgets --file {}", place("gone.toml")), "gone.toml");
+    refused("budgets --golden --quick", "--quick");
+}
+
+#[test]
+fn what_an_optimisation_may_not_change_has_not_changed() {
+    assert_prints(&printed_by("budgets --golden"), &["as they were"]);
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("golden.sha256");
+    let arguments = ["budgets", "--golden", "--file", file.to_str().unwrap()];
+    printed_by(&format!("{} --update", arguments.join(" ")));
+    let hashes = fs::read_to_string(&file).unwrap();
+    fs::write(&file, hashes.replacen("order_of_polls.las", "order_of_polls.lass", 1)).unwrap();
+    let output = program(&arguments).env("CARGO_TARGET_DIR", directory.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_prints(text(&output.stderr), &["not as they were: order_of_polls.las;"]);
+}
+
+#[test]
 fn what_is_named_is_measured_and_nothing_else() {
     for (line, wanted, unwanted) in [
         ("compare --quick --scenario overhead --rounds 2", &["× LocalSet"][..], &["queueing"][..]),

@@ -108,12 +108,15 @@ impl Experiment<Shape> for Part {
 /// that was asked for.
 fn both(world: &World, run: impl Fn(&World) -> Found) -> Sample {
     let with = |skip_unheard| run(&World { skip_unheard, ..world.clone() });
-    let (sent, skipped) = if world.part % 2 == 0 {
-        let sent = with(false);
-        (sent, with(true))
-    } else {
-        let skipped = with(true);
-        (with(false), skipped)
+    let (sent, skipped) = match world.part % 2 {
+        0 => {
+            let sent = with(false);
+            (sent, with(true))
+        }
+        _ => {
+            let skipped = with(true);
+            (with(false), skipped)
+        }
     };
     let nanos = |found: &Found| found.counters.event_dispatch_nanos_total as f64;
     let ratio = nanos(&skipped) / nanos(&sent);

@@ -39,8 +39,8 @@ pub(crate) struct World {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(super) counters: Counters,
-    pub(super) late: Values,
-    pub(super) elapsed: Duration,
+    pub(crate) late: Values,
+    pub(crate) elapsed: Duration,
     /// Bytes that clients which listened to the end got.
     pub(super) written: u64,
 }
