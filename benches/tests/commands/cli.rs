@@ -345,7 +345,7 @@ fn what_is_named_is_measured_and_nothing_else() {
         (
             "sessions --quick --only fanout_overhead --sessions 2 --arms queues --skip-unheard --payload shared",
             &["fanout_overhead, 2 sessions", "three queues"],
-            &["burst", "imports alone", "event_clone_ops_total"],
+            &["Checkpoints alone", "imports alone", "event_clone_ops_total"],
         ),
         (
             "service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clockworker::schedulers::{
     ArrivalFifo, Deadline, FairGroups, Las, Priority, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst,
 };
-use clockworker::{Executor, ManualClock, spawn_local, yield_now};
+use clockworker::{Executor, ManualClock, Queue, spawn_local, yield_now};
 
 use crate::random::{Purpose, Random};
 
@@ -67,9 +67,16 @@ fn under<S: Scheduler + Default + 'static>(seed: u64) -> String {
         let queue = executor.new_queue(&name).share(share).scheduler(S::default());
         queue.create().expect("the share is valid")
     });
+    let group = |(queue, key): (&Queue, u64)| {
+        queue.new_group(key).weight(1 + key as u32).open().expect("the weight is valid")
+    };
+    let keyed = queues.iter().flat_map(|queue| (0..GROUPS).map(move |key| (queue, key)));
+    let groups: Vec<_> = keyed.map(group).collect();
     let spawn = |task: u64| {
-        let random = Random::new(seed, Purpose::Work, task);
-        queues[task as usize % 2].group(task % GROUPS).spawn(world.clone().task(task, random))
+        let mut random = Random::new(seed, Purpose::Work, task);
+        let deadline = Duration::from_micros(1 + random.below(2_000));
+        let builder = groups[task as usize % groups.len()].new_task();
+        builder.priority((task % 3) as i8).deadline(deadline).spawn(world.clone().task(task, random))
     };
     let tasks: Vec<_> = (0..TASKS).map(spawn).collect();
     executor.block_on(async {
