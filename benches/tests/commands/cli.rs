@@ -288,14 +288,14 @@ fn quick_sessions_have_every_scenario_and_every_counter() {
 fn a_budget_that_is_exceeded_is_the_exit_status_of_a_measurement_only() {
     let directory = TempDir::new().unwrap();
     let place = |name: &str| directory.path().join(name).display().to_string();
-    let baselines = "[machine]\n[baselines.spawn]\np50 = 0.1\np95 = 0.1\np99 = 0.1\n";
+    let baselines = "[machine]\n[baselines.spawn]\np50 = 1.0\np95 = 1.0\np99 = 1.0\n";
     fs::write(place("low.toml"), baselines).unwrap();
     let printed = printed_by(&format!(
         "budgets --quick --only spawn,wake --file {} --artefacts {}",
         place("low.toml"),
         place("runs")
     ));
-    assert_prints(&printed, &["spawn", "p95", "0.2 ns", "not judged", "wake"]);
+    assert_prints(&printed, &["spawn", "p95", "2.00 ns", "not judged", "wake"]);
     let run_folder = names_in(&directory.path().join("runs")).remove(0);
     assert!(directory.path().join("runs").join(run_folder).join("result.json").is_file());
     let refused = |line: &str, wanted| assert_refused(&run(&line.split(' ').collect::<Vec<_>>()), wanted);

@@ -61,10 +61,12 @@ impl Budgets {
 
     /// Those that a run has found.
     pub(super) fn of(facts: &Facts, cells: &[Cell<Shape>]) -> Self {
-        let Facts { date, cpu, cores, kernel, rustc, tokio, .. } = facts.clone();
-        let cores = cores.to_string();
+        let Facts { date, cpu, cores, kernel, rustc, tokio, load_before, .. } = facts.clone();
+        let (cores, load) =
+            (cores.to_string(), load_before.map_or_else(String::new, |load| load.to_string()));
         let machine = [
             ("date", date),
+            ("load_before", load),
             ("cpu", cpu),
             ("cores", cores),
             ("kernel", kernel),
