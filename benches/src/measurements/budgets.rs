@@ -1,8 +1,8 @@
 //! The command `budgets`: how long small things take, beside what they may take: twice a committed baseline.
 //!
 //! `clockworker-budgets`, in `benches/budgets`, counts instructions, which do not drift. This has the clock's percentiles, of one
-//! machine ([`file`]), and a run fails that exceeds one. With `--golden` it checks instead what no change that only makes things
-//! faster may change ([`golden`]).
+//! machine, and a run fails that exceeds one. With `--golden` it checks instead what no change that only makes things
+//! faster may change.
 
 mod chapter;
 mod file;
