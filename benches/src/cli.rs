@@ -4,7 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::harness::command::command;
-use crate::measurements::{compare, overhead, priority, programs, service, tail, tcp, tenants};
+use crate::measurements::{
+    budgets, compare, overhead, priority, programs, service, sessions, tail, tcp, tenants,
+};
 use crate::serving::server::read_setup;
 use crate::{docs, report};
 
@@ -45,12 +47,16 @@ pub enum Command {
         #[arg(value_parser = read_setup::<service::server::Setup>)]
         setup: service::server::Setup,
     },
+    /// Measure a session manager: checkpoints, fan-out of events, subscriptions; bursts must not delay checkpoints
+    Sessions(sessions::options::Options),
     /// Serve jobs of all sizes under load: response time and slowdown, by order of work
     Tail(tail::options::Options),
     /// Measure foreground latency beside background work: by shares, length of polls, request
     Priority(priority::options::Options),
     /// Measure tenants under every policy: one that floods, many, one with a past, one that comes and goes; shares and caps
     Tenants(tenants::options::Options),
+    /// Check that nothing takes more than twice its committed baseline, or that nothing else has changed
+    Budgets(budgets::options::Options),
     /// Run programs with LocalSet's imports and with Clockworker's: time, p99, memory
     Programs(programs::options::Options),
     /// The process that `programs` starts
@@ -72,9 +78,11 @@ impl Command {
             Command::TcpServer { setup } => tcp::server::command(setup),
             Command::Service(options) => command::<service::Service>(options),
             Command::ServiceServer { setup } => service::server::command(setup),
+            Command::Sessions(options) => command::<sessions::Sessions>(options),
             Command::Tail(options) => command::<tail::Tail>(options),
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Tenants(options) => command::<tenants::Tenants>(options),
+            Command::Budgets(options) => budgets::command(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
             Command::Report(options) => report::command(options),

@@ -1,10 +1,12 @@
 //! What can be measured. Each is a [`Measurement`](crate::harness::measurement::Measurement).
 
+pub mod budgets;
 pub mod compare;
 pub mod overhead;
 pub mod priority;
 pub mod programs;
 pub mod service;
+pub mod sessions;
 pub mod tail;
 pub mod tcp;
 pub mod tenants;

@@ -38,7 +38,8 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     if let Some(file) = file {
         write_json(&report, file)?;
     }
-    terminal::print_text(&printed)
+    terminal::print_text(&printed)?;
+    M::judge(&report)
 }
 
 fn write_json(report: &impl Serialize, file: WholeFile) -> Result<(), Failure> {

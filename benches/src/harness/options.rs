@@ -27,7 +27,6 @@ pub struct Common {
 }
 
 /// The options that a line of arguments gives.
-#[cfg(test)]
 pub fn options_of<O: Args>(line: &str) -> Result<O, clap::Error> {
     let command = O::augment_args(clap::Command::new("measurement").no_binary_name(true));
     O::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)

@@ -9,6 +9,7 @@ use crate::measurements::overhead::Overhead;
 use crate::measurements::priority::Priority;
 use crate::measurements::programs::Programs;
 use crate::measurements::service::Service;
+use crate::measurements::sessions::Sessions;
 use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
 use crate::measurements::tenants::Tenants;
@@ -27,7 +28,7 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 11] = [
     of::<Service>(),
     of::<Compare>(),
     of::<Overhead>(),
@@ -36,6 +37,7 @@ pub const READERS: [Reader; 10] = [
     of::<Priority>(),
     of::<Tail>(),
     of::<Tenants>(),
+    of::<Sessions>(),
     simulate::SIMULATED,
     simulate::THEORY,
 ];

@@ -284,6 +284,11 @@ fn what_is_named_is_measured_and_nothing_else() {
             &["FairGroups", "One floods", "Shares"],
         ),
         (
+            "sessions --quick --only fanout_overhead --sessions 2 --arms queues --skip-unheard --payload shared",
+            &["fanout_overhead, 2 sessions", "three queues"],
+            &["Checkpoints alone", "imports alone", "event_clone_ops_total"],
+        ),
+        (
             "service --quick --host tokio --compactors 0,3 --chunks 50 --arms qlas",
             &["3 × 50 µs", "QLAS"],
             &["monoio,", "two queues"],
@@ -321,6 +326,10 @@ fn nonsense_is_refused_in_one_line() {
         ("tail --load 100", "--load"),
         ("tenants --tenants 0", "--tenants"),
         ("tenants --only crowd", "possible values: flood, arrivals"),
+        ("sessions --sessions 0", "--sessions"),
+        ("sessions --only flood", "possible values: checkpoint_overhead, fanout_overhead"),
+        ("sessions --shares 6:3", "6:3:1"),
+        ("sessions --request 5", "--request"),
         ("service --compactors 1001", "--compactors"),
         ("service --host smol", "tokio"),
         ("service --arms native", "nothing to compare"),

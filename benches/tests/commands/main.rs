@@ -6,3 +6,4 @@ mod cli;
 mod docs;
 mod report;
 mod servers;
+mod workloads;

@@ -72,6 +72,7 @@ fn the_first_screen_says_what_it_costs_and_what_you_gain() {
             "TCP beside background ÷ plain spawn’s tcp p99, tokio 0.078 × 0.078 – 0.078 92 % less, better",
             "p99 slowdown ÷ LocalSet’s, pareto at 90 % tail LAS 0.21 × 0.19 – 0.23 79 % less, better",
             "Quiet tenants beside one of 1,000 busy tasks, FairGroups tenants p99 ÷ LocalSet’s 0.021 × 0.020 – 0.022 98 % less, better",
+            "Checkpoints of a session manager beside bursts sessions p99 lateness, 30 sessions ÷ LocalSet’s 0.15 × 0.15 – 0.15 85 % less, better",
             "CPU of each queue after 1 s, shares 6:3:1 report furthest from its share 0.00 % exact",
         ],
     );
@@ -94,13 +95,14 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
         "Shares and requests",
         "Tail latency",
         "Tenants",
+        "Sessions",
         "Simulated",
         "The simulator against theory",
         "Shares over time",
         "The machine",
     ];
     assert_eq!(sections, wanted);
-    assert_eq!(page.matches("class=\"plot\"").count(), 34);
+    assert_eq!(page.matches("class=\"plot\"").count(), 35);
     let text = seen(&page);
     assert_prints(
         &text,
@@ -117,6 +119,7 @@ fn every_scenario_has_its_section_with_numbers_and_pictures() {
             "FairGroups 1.30 / 2.00 0.900 / 2.20 1.10 1.10 0.021 (0.020 – 0.022)",
             "One was alone for 1000 ms LAS 0.98 (0.97 – 0.98) 0.96 (0.95 – 0.97) – –",
             "A cap of 20 %, alone flat – 20.02 % 0.10 % –",
+            "30 three queues 0.300 1.50 0.15 (0.15 – 0.15) 700 480 1.00 (0.98 – 1.02)",
             "One floods, FairGroups: quiet tenants' p99 ÷ alone: 1.10 (95 % interval 1.10 – 1.10); wanted ≤ 1.20: met",
             "exponential:mean=20us 0.5 FCFS RunnableFifo, whole jobs 10,000,000 2.000 2.001 +0.05 % 0.10 %",
             "foreground 6 60.00 %",
