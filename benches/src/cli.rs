@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::failure::Failure;
 use crate::harness::command::command;
 use crate::measurements::{
-    budgets, compare, overhead, priority, programs, service, sessions, tail, tcp, tenants,
+    actions, budgets, compare, overhead, priority, programs, service, sessions, tail, tcp, tenants,
 };
 use crate::serving::server::read_setup;
 use crate::{docs, report};
@@ -57,6 +57,8 @@ pub enum Command {
     Tenants(tenants::options::Options),
     /// Check that nothing takes more than twice its committed baseline, or that nothing else has changed
     Budgets(budgets::options::Options),
+    /// Measure a durable queue of actions in a database: start, dispatch, completion and flush beside each other
+    Actions(actions::options::Options),
     /// Run programs with LocalSet's imports and with Clockworker's: time, p99, memory
     Programs(programs::options::Options),
     /// The process that `programs` starts
@@ -83,6 +85,7 @@ impl Command {
             Command::Priority(options) => command::<priority::Priority>(options),
             Command::Tenants(options) => command::<tenants::Tenants>(options),
             Command::Budgets(options) => budgets::command(options),
+            Command::Actions(options) => actions::command(options),
             Command::Programs(options) => programs::command(options),
             Command::ProgramSample(options) => programs::child::command(options),
             Command::Report(options) => report::command(options),

@@ -1,5 +1,6 @@
 //! What can be measured. Each is a [`Measurement`](crate::harness::measurement::Measurement).
 
+pub mod actions;
 pub mod budgets;
 pub mod compare;
 pub mod overhead;

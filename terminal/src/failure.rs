@@ -31,6 +31,11 @@ impl Failure {
         Failure { status: 1, message: message.to_string() }
     }
 
+    /// Somebody stopped the run, as by Ctrl-C: exit status 130, as of a program that the signal ended.
+    pub fn interrupted(message: impl fmt::Display) -> Self {
+        Failure { status: 130, message: message.to_string() }
+    }
+
     /// What is wrong with the command line, without clap's advice behind it. The user's own words may be in it, so the
     /// advice is looked for from the end.
     pub(crate) fn of_arguments(error: &clap::Error) -> Self {

@@ -4,6 +4,7 @@ use super::document::Document;
 use super::simulate;
 use crate::failure::Failure;
 use crate::harness::measurement::Measurement;
+use crate::measurements::actions::Actions;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;
 use crate::measurements::priority::Priority;
@@ -28,7 +29,7 @@ pub struct Reader {
 }
 
 /// Every reader, in the order of the page.
-pub const READERS: [Reader; 11] = [
+pub const READERS: [Reader; 12] = [
     of::<Service>(),
     of::<Compare>(),
     of::<Overhead>(),
@@ -38,6 +39,7 @@ pub const READERS: [Reader; 11] = [
     of::<Tail>(),
     of::<Tenants>(),
     of::<Sessions>(),
+    of::<Actions>(),
     simulate::SIMULATED,
     simulate::THEORY,
 ];

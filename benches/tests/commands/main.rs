@@ -2,6 +2,7 @@
 
 mod support;
 
+mod actions;
 mod cli;
 mod docs;
 mod report;
