@@ -20,10 +20,12 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 /// A task that yields says that others may go first. One that was woken has something to do now: a request has come, a
 /// timer has fired. So a connection does not wait for every task that computes in pieces, but for the piece under way.
 ///
-/// Tasks that yielded are passed over for 31 pops at most, and for a millisecond of service and one poll at most, whatever
-/// comes first: then one of them is popped. (Each pop counts as 1/31 ms, and its service besides.) So with *Y* of them, each
-/// waits for 32·*Y* pops at most, and for *Y* milliseconds and 2·*Y* polls. A flood of woken tasks with polls of 1 ms leaves
-/// them every other poll, one with polls of a few microseconds every 32nd.
+/// A woken task never waits for one that became ready after it. So it is popped after no more pops than by
+/// [`RunnableFifo`](crate::RunnableFifo). Those that yielded before it are passed over for 31 pops at most, and for a millisecond of the
+/// others' service and one poll at most, whatever comes first: then one of them is popped. (Each pop counts as 1/31 ms, and its service
+/// besides.) So with *Y* of them, each waits for the tasks that were woken before it, and besides for 32·*Y* pops at most, and for *Y*
+/// milliseconds and 2·*Y* polls. A flood of woken tasks with polls of 1 ms leaves them every other poll, one with polls of a few
+/// microseconds every 32nd.
 ///
 /// It pays no regard to how long a task's own polls take. It costs as much as [`RunnableFifo`](crate::RunnableFifo), which is
 /// this order without the distinction, and reads no clock.
@@ -42,16 +44,31 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 #[derive(Clone, Default)]
 pub struct WokenFirst {
     /// Woken and new.
-    woken: VecDeque<TaskId>,
+    woken: VecDeque<Woken>,
     yielded: VecDeque<TaskId>,
-    /// For how long those that yielded were passed over, since one was popped or the first came. Nanoseconds.
-    passed_over_ns: u64,
+    /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
+    /// one that was popped last is over: its time is not the others'.
+    passed_over_ns: Option<u64>,
+    /// Tasks that yielded and were popped while woken ones waited. It wraps around.
+    turns: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Woken {
+    id: TaskId,
+    /// What [`turns`](WokenFirst::turns) is once all are popped that yielded before this task was woken.
+    turns_before: u32,
 }
 
 impl WokenFirst {
     /// Makes an empty one.
     pub const fn new() -> Self {
-        Self { woken: VecDeque::new(), yielded: VecDeque::new(), passed_over_ns: 0 }
+        Self { woken: VecDeque::new(), yielded: VecDeque::new(), passed_over_ns: None, turns: 0 }
+    }
+
+    /// Whether one of those that yielded has been passed over for long enough, and yielded before the first woken one was woken.
+    fn is_turn(&self, first: Woken) -> bool {
+        self.passed_over_ns >= Some(PATIENCE_NS) && first.turns_before != self.turns
     }
 }
 
@@ -62,10 +79,13 @@ impl Scheduler for WokenFirst {
     #[inline]
     fn push(&mut self, task: Task, why: Ready) {
         match why {
-            Ready::Spawned | Ready::Woken => self.woken.push_back(task.id),
+            Ready::Spawned | Ready::Woken => {
+                let turns_before = self.turns.wrapping_add(self.yielded.len() as u32);
+                self.woken.push_back(Woken { id: task.id, turns_before });
+            }
             Ready::Yielded | Ready::Deferred => {
                 if self.yielded.is_empty() {
-                    self.passed_over_ns = 0;
+                    self.passed_over_ns = Some(0);
                 }
                 self.yielded.push_back(task.id);
             }
@@ -74,15 +94,21 @@ impl Scheduler for WokenFirst {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        if self.yielded.is_empty() {
-            return self.woken.pop_front();
+        let Some(&first) = self.woken.front() else {
+            self.passed_over_ns = None;
+            return self.yielded.pop_front();
+        };
+        if !self.yielded.is_empty() {
+            if self.is_turn(first) {
+                self.turns = self.turns.wrapping_add(1);
+                self.passed_over_ns = None;
+                return self.yielded.pop_front();
+            }
+            self.passed_over_ns =
+                Some(self.passed_over_ns.map_or(PER_POP_NS, |ns| ns.saturating_add(PER_POP_NS)));
         }
-        if !self.woken.is_empty() && self.passed_over_ns < PATIENCE_NS {
-            self.passed_over_ns += PER_POP_NS;
-            return self.woken.pop_front();
-        }
-        self.passed_over_ns = 0;
-        self.yielded.pop_front()
+        self.woken.pop_front();
+        Some(first.id)
     }
 
     #[inline]
@@ -93,7 +119,7 @@ impl Scheduler for WokenFirst {
         }
         let Some(first) = self.yielded.pop_front() else { return Some(task.id) };
         self.yielded.push_back(task.id);
-        self.passed_over_ns = 0;
+        self.passed_over_ns = None;
         Some(first)
     }
 
@@ -105,8 +131,11 @@ impl Scheduler for WokenFirst {
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        let first = if self.woken.is_empty() { &self.yielded } else { &self.woken };
-        first.get(ahead).copied()
+        if self.woken.is_empty() {
+            self.yielded.get(ahead).copied()
+        } else {
+            self.woken.get(ahead).map(|woken| woken.id)
+        }
     }
 
     fn patience(&self, tasks: usize) -> Option<u64> {
@@ -122,7 +151,7 @@ impl Scheduler for WokenFirst {
 
     #[inline]
     fn time_passed(&mut self, service_ns: u64) {
-        self.passed_over_ns = self.passed_over_ns.saturating_add(service_ns);
+        self.passed_over_ns = Some(self.passed_over_ns.map_or(0, |ns| ns.saturating_add(service_ns)));
     }
 }
 

@@ -53,6 +53,44 @@ fn the_wait_of_the_next_begins_when_one_was_popped() {
     assert_eq!(at, [31, 63, 95]);
 }
 
+/// As from a flood of woken tasks and several that tokio's budget cuts short: the time of those is not the others'.
+#[test]
+fn several_with_long_polls_have_every_other_poll_and_no_more() {
+    let mut policy = WokenFirst::new();
+    (0..3).for_each(|slot| policy.push(task(slot), Ready::Yielded));
+    (3..40).for_each(|slot| policy.push(task(slot), Ready::Woken));
+    let order: Vec<_> = (0..8)
+        .map(|_| {
+            let popped = policy.pop().unwrap().slot();
+            policy.time_passed(2_000_000);
+            if popped < 3 {
+                policy.push(task(popped as u32), Ready::Deferred);
+            }
+            popped
+        })
+        .collect();
+    assert_eq!(
+        order,
+        [3, 0, 4, 1, 5, 2, 6, 7],
+        "and no second turn before the woken ones, as in order of becoming ready"
+    );
+}
+
+#[test]
+fn what_was_woken_first_does_not_wait_for_what_yielded_later() {
+    let mut policy = WokenFirst::new();
+    (0..3).for_each(|slot| policy.push(task(slot), Ready::Woken));
+    policy.push(task(3), Ready::Yielded);
+    policy.push(task(4), Ready::Yielded);
+    (5..8).for_each(|slot| policy.push(task(slot), Ready::Woken));
+    let order: Vec<_> = std::iter::from_fn(|| {
+        policy.time_passed(1_000_000);
+        policy.pop().map(|id| id.slot())
+    })
+    .collect();
+    assert_eq!(order, [0, 1, 2, 3, 5, 4, 6, 7]);
+}
+
 #[test]
 fn where_nobody_waits_no_wait_goes_on() {
     let mut policy = WokenFirst::new();
@@ -73,5 +111,5 @@ fn reads_no_clock() {
 fn debug_is_short_however_many_tasks_there_are() {
     let mut policy = WokenFirst::new();
     spawn(&mut policy, (0..5_000).map(task));
-    assert_eq!(format!("{policy:?}"), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: 0, .. }");
+    assert_eq!(format!("{policy:?}"), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: None, .. }");
 }
