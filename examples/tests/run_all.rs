@@ -253,6 +253,11 @@ fn the_index_is_complete() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
+        if let Some(file) = main_of_own_workspace(&path) {
+            assert!(index.contains(&format!("({file})")), "README.md does not list {name}");
+            assert!(path.join("tests").exists(), "nothing runs {name}");
+            programs += 1;
+        }
         let Some(file) = main_file(&path) else { continue };
         assert!(index.contains(&format!("[{file}]({file})")), "README.md does not list {name}");
         assert!(index.contains(&format!("--example {name}")), "README.md does not say how to run {name}");
@@ -260,6 +265,12 @@ fn the_index_is_complete() {
         programs += 1;
     }
     assert_eq!(programs, index.lines().filter(|line| line.starts_with("| [")).count());
+}
+
+/// The file of a program's `main`, if that path is a package that is built by itself, with tests of its own.
+fn main_of_own_workspace(path: &Path) -> Option<String> {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    path.join("Cargo.lock").exists().then(|| format!("{name}/src/main.rs"))
 }
 
 /// The file of a program's `main`, if that path is a program's.
