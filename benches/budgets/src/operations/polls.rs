@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::schedulers::{
+    ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst,
+};
 use clockworker::{DEFAULT_REQUEST, ManualClock, Queue};
 use tokio::task::LocalSet;
 
@@ -14,6 +16,7 @@ use crate::region::Region;
 
 pub(super) const TABLE: &[Operation] = &[
     Operation::ours("poll_one_queue", "poll, one queue", |region| under(RunnableFifo::new(), region)),
+    Operation::ours("poll_by_default", "poll, WokenFirst", |region| under(WokenFirst::new(), region)),
     // The host is due before a request is spent.
     Operation::ours("poll_two_queues", "poll, two queues", |region| in_two_queues(DEFAULT_REQUEST, region)),
     Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", |region| under(ArrivalFifo::new(), region)),

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use clockworker::schedulers::RunnableFifo;
+use clockworker::schedulers::{RunnableFifo, WokenFirst};
 use clockworker::{Executor, ManualClock};
 use tokio::task::LocalSet;
 
@@ -27,11 +27,11 @@ pub(super) const TABLE: &[Operation] = &[
         });
     }),
     Operation::ours("poll_woken", "poll after it, with admission", |region| {
-        let Waiting { executor, wakers } = Waiting::new(MOST);
-        for n in SIZES {
-            wake(&wakers[..n as usize]);
-            region.count(n, &mut || run_dry(&executor));
-        }
+        polls_after_wakes(&Waiting::new(MOST), region);
+    }),
+    Operation::ours("poll_woken_by_default", "the same, WokenFirst", |region| {
+        let executor = executor(&ManualClock::new(), WokenFirst::new());
+        polls_after_wakes(&Waiting::on(executor, MOST), region);
     }),
     Operation::ours("wake_remote", "wake, other thread", |region| {
         Waiting::rounds(|wakers, n| elsewhere(|| region.count(n, &mut || wake(wakers))));
@@ -108,7 +108,10 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(count: u64) -> Self {
-        let executor = timeless();
+        Self::on(timeless(), count)
+    }
+
+    fn on(executor: Executor, count: u64) -> Self {
         let wakers = Rc::new(RefCell::new(Vec::with_capacity(count as usize)));
         for _ in 0..count {
             let wakers = Rc::clone(&wakers);
@@ -133,6 +136,13 @@ impl Waiting {
             wake(&wakers[..n as usize], n);
             run_dry(&executor);
         }
+    }
+}
+
+fn polls_after_wakes(waiting: &Waiting, region: &dyn Region) {
+    for n in SIZES {
+        wake(&waiting.wakers[..n as usize]);
+        region.count(n, &mut || run_dry(&waiting.executor));
     }
 }
 
