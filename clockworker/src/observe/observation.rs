@@ -53,7 +53,7 @@ impl Observation {
 
     /// Counts how long tasks wait and run, and how long slices and turns are: [`Latency`](super::Latency).
     ///
-    /// Where polls are short, one in 128 is timed, drawn by lot, and counted 128 times. From some 2 µs a poll on each is timed.
+    /// Where polls are short, one in 256 is timed, drawn by lot, and counted 256 times. From some 2 µs a poll on each is timed.
     pub const fn latency(mut self) -> Self {
         self.latency = true;
         self

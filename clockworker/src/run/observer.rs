@@ -18,7 +18,7 @@ use crate::queue::{GroupIndex, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
-const SAMPLED: u64 = 128;
+const SAMPLED: u64 = 256;
 
 /// See the [module docs](self).
 pub(crate) struct Observer {
@@ -58,7 +58,7 @@ impl Observer {
         self.asked.get().times_every_poll()
     }
 
-    /// Draws how many short polls come until one is timed: 1 to 255, each with the same chance.
+    /// Draws how many short polls come until one is timed: 1 to 511, each with the same chance.
     fn draw(&self) {
         let mut state = self.lots.get();
         state ^= state << 13;
