@@ -1,4 +1,5 @@
-//! A service that records what its queues do, for `clockworker-top`: requests beside reports, until ctrl-c or for so many seconds.
+//! A service that records what its queues do and how long its requests took, for `clockworker-top`: requests beside reports, until
+//! ctrl-c or for so many seconds.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -33,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let requests = ex.new_queue("requests").share(9).create()?;
     let reports = ex.new_queue("reports").create()?;
     let mut recorder = Recorder::create(&options.file)?;
+    let response = recorder.series("response µs")?;
     println!("recording into {}", options.file.display());
     reports.spawn(async {
         loop {
@@ -45,7 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     ex.block_on(async {
         let mut next = Instant::now();
         while Instant::now() < end {
+            let began = Instant::now();
             requests.spawn(async { compute(Duration::from_micros(50)) }).await?;
+            response.record(began.elapsed().as_micros() as u64);
             if Instant::now() >= next {
                 next += Duration::from_secs(1);
                 recorder.record(handle.stats().await?, SystemTime::now());

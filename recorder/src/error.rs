@@ -4,6 +4,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+use crate::layout::{NAME_BYTES, VERSION};
+
 /// Why a file cannot be recorded into.
 #[derive(Debug)]
 pub struct RecorderError {
@@ -13,22 +15,56 @@ pub struct RecorderError {
 
 #[derive(Debug)]
 enum RecorderKind {
-    Queues(usize),
+    Room { queues: usize, series: usize },
+    Full(usize),
+    InUse(String),
+    Name(String),
     Io(io::Error),
 }
 
 impl RecorderError {
-    pub(crate) fn queues(path: &Path, queues: usize) -> Self {
-        Self { path: path.into(), kind: RecorderKind::Queues(queues) }
+    fn new(path: &Path, kind: RecorderKind) -> Self {
+        Self { path: path.into(), kind }
+    }
+
+    pub(crate) fn room(path: &Path, queues: usize, series: usize) -> Self {
+        Self::new(path, RecorderKind::Room { queues, series })
+    }
+
+    pub(crate) fn full(path: &Path, series: usize) -> Self {
+        Self::new(path, RecorderKind::Full(series))
+    }
+
+    pub(crate) fn in_use(path: &Path, name: &str) -> Self {
+        Self::new(path, RecorderKind::InUse(name.into()))
+    }
+
+    pub(crate) fn name(path: &Path, name: &str) -> Self {
+        Self::new(path, RecorderKind::Name(name.into()))
     }
 
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self { path: path.into(), kind: RecorderKind::Io(error) }
+        move |error| Self::new(path, RecorderKind::Io(error))
     }
 
-    /// Whether the number of queues is out of range.
-    pub fn is_queues(&self) -> bool {
-        matches!(self.kind, RecorderKind::Queues(_))
+    /// Whether the number of queues or of series is out of range.
+    pub fn is_room(&self) -> bool {
+        matches!(self.kind, RecorderKind::Room { .. })
+    }
+
+    /// Whether there is no room for one more series.
+    pub fn is_full(&self) -> bool {
+        matches!(self.kind, RecorderKind::Full(_))
+    }
+
+    /// Whether somebody has the series of that name.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.kind, RecorderKind::InUse(_))
+    }
+
+    /// Whether a series cannot have that name: it is empty, too long, or has a zero byte.
+    pub fn is_name(&self) -> bool {
+        matches!(self.kind, RecorderKind::Name(_))
     }
 }
 
@@ -36,7 +72,18 @@ impl fmt::Display for RecorderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot record into '{}': ", self.path.display())?;
         match &self.kind {
-            RecorderKind::Queues(queues) => write!(f, "{queues} queues; it may be 1 to 4,096"),
+            RecorderKind::Room { queues, series } => {
+                write!(f, "{queues} queues and {series} series; it may be 1 to 4,096 and 0 to 4,096")
+            }
+            RecorderKind::Full(series) => write!(f, "it has room for {series} series, and has them"),
+            RecorderKind::InUse(name) => write!(f, "the series '{name}' is in use"),
+            RecorderKind::Name(name) => {
+                let bytes = name.len();
+                write!(
+                    f,
+                    "a series has a name of 1 to {NAME_BYTES} bytes, none of them zero; {name:?} has {bytes} bytes"
+                )
+            }
             RecorderKind::Io(error) => error.fmt(f),
         }
     }
@@ -45,8 +92,8 @@ impl fmt::Display for RecorderError {
 impl Error for RecorderError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            RecorderKind::Queues(_) => None,
             RecorderKind::Io(error) => Some(error),
+            _ => None,
         }
     }
 }
@@ -95,8 +142,7 @@ impl fmt::Display for ReadError {
             ReadKind::Foreign => write!(f, "'{path}' is no recording of clockworker"),
             ReadKind::Version(version) => write!(
                 f,
-                "'{path}' has version {version} of the format; this program reads version {}",
-                crate::layout::VERSION
+                "'{path}' has version {version} of the format; this program reads version {VERSION}"
             ),
             ReadKind::Truncated { bytes, needed } => {
                 write!(f, "'{path}' is cut off: it has {bytes} bytes of {needed}")

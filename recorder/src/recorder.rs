@@ -3,25 +3,30 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use clockworker::{ExecutorStats, QueueStats};
 
 use crate::error::RecorderError;
-use crate::layout::{self, MAX_QUEUES, NAME_BYTES, NAME_WORDS, RECORD_WORDS, TIERS, header};
+use crate::layout::{self, Layout, MAX_QUEUES, MAX_SERIES, MOST, NAME_BYTES, header};
 use crate::mapped::Mapped;
-use crate::sample::{self, Sample};
-
-/// Queues of a recorder at most: more than a gigabyte.
-const MOST_QUEUES: usize = 4_096;
+use crate::name;
+use crate::sample::Sample;
+use crate::series::{Filing, Series};
+use crate::so_far::SoFar;
 
 /// Writes what an executor did into a file that other processes can read meanwhile, and that is left when this one is killed.
 ///
 /// **Dropping it** leaves the file as it is.
 #[derive(Debug)]
 pub struct Recorder {
-    file: Mapped,
+    path: PathBuf,
+    file: Arc<Mapped>,
+    layout: Layout,
     seats: Vec<Seat>,
+    /// As many as have a name.
+    series: Vec<Filing>,
     /// What was recorded so far.
     last: Option<ExecutorStats>,
     left_out: u64,
@@ -34,12 +39,11 @@ struct Seat {
     owner: u64,
     name: String,
     is_taken: bool,
-    /// What was last written, by tier: the period, and its sample so far.
-    current: [Option<(u64, Sample)>; TIERS.len()],
+    so_far: SoFar<Sample>,
 }
 
 impl Recorder {
-    /// Records into a new file, for up to [`MAX_QUEUES`] queues at a time.
+    /// Records into a new file, for up to [`MAX_QUEUES`] queues at a time and [`MAX_SERIES`] series of the program's own.
     ///
     /// A recording that is there already is kept beside it, as `FILE.1`, in place of an older one of that name: it may be why the
     /// process was started again. Nobody must make the file shorter while it is recorded into: on Unix the process would end by
@@ -49,37 +53,67 @@ impl Recorder {
     ///
     /// If the file cannot be created or mapped, as the disk is full, or what is there already not be renamed.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, RecorderError> {
-        Self::with_queues(path, MAX_QUEUES)
+        Self::with_room(path, MAX_QUEUES, MAX_SERIES)
     }
 
-    /// The same for so many queues: 1 to 4,096, each some 300 KiB of file.
+    /// The same for so many queues, 1 to 4,096, each some 290 KB of file, and so many series, 0 to 4,096, each some 170 KB.
     ///
     /// # Errors
     ///
-    /// As [`create`](Recorder::create), and if the number is out of range.
-    pub fn with_queues(path: impl AsRef<Path>, queues: usize) -> Result<Self, RecorderError> {
+    /// As [`create`](Recorder::create), and if a number is out of range.
+    pub fn with_room(path: impl AsRef<Path>, queues: usize, series: usize) -> Result<Self, RecorderError> {
         let path = path.as_ref();
-        if !(1..=MOST_QUEUES).contains(&queues) {
-            return Err(RecorderError::queues(path, queues));
-        }
-        let seats = queues + 1;
-        let words = layout::words(seats).ok_or_else(|| RecorderError::queues(path, queues))?;
+        let has_room = (1..=MOST).contains(&queues) && (0..=MOST).contains(&series);
+        let layout = if has_room { Layout::new(queues + 1, series) } else { None };
+        let layout = layout.ok_or_else(|| RecorderError::room(path, queues, series))?;
         let file = new_file(path).map_err(RecorderError::io(path))?;
-        let mut file = Mapped::new(&file, words).map_err(|error| {
+        let file = Mapped::new(&file, layout.words).map_err(|error| {
             // Of no use to anybody; if it cannot be removed, the error that is told is the first.
             let _ = fs::remove_file(path);
             RecorderError::io(path)(error)
         })?;
-        file.set(header::VERSION, &[layout::VERSION, seats as u64, u64::from(process::id())]);
+        let seats = vec![Seat::default(); layout.queues.count];
+        file.set(header::VERSION, &[layout::VERSION, seats.len() as u64, u64::from(process::id())]);
+        file.set(header::SERIES, &[series as u64]);
         // Last: from here on it is a recording.
         file.set(header::MAGIC, &[layout::MAGIC]);
-        Ok(Self { file, seats: vec![Seat::default(); seats], last: None, left_out: 0 })
+        let (path, file) = (path.into(), Arc::new(file));
+        Ok(Self { path, file, layout, seats, series: Vec::new(), last: None, left_out: 0 })
+    }
+
+    /// A series of the program's own values in the same file. It has a place there from now on.
+    ///
+    /// The name of one that was dropped goes on with the same series.
+    ///
+    /// # Errors
+    ///
+    /// If somebody has the series of that name; if there is no room for one more; or if the name is empty, has more than 64 bytes or a
+    /// zero byte.
+    pub fn series(&mut self, name: &str) -> Result<Series, RecorderError> {
+        if name.is_empty() || name.len() > NAME_BYTES || name.contains('\0') {
+            return Err(RecorderError::name(&self.path, name));
+        }
+        let known = self.series.iter().position(|series| series.name == name);
+        let seat = known.unwrap_or(self.series.len());
+        if seat == self.layout.series.count {
+            return Err(RecorderError::full(&self.path, seat));
+        }
+        if known.is_none() {
+            self.series.push(Filing::new(name));
+            let at = self.layout.series.name_at(seat);
+            self.file.set_checked(at, [&[seat as u64 + 1], &name::to_words(name)]);
+        }
+        let opened = self.series[seat].open(&self.file, &self.layout, seat);
+        opened.ok_or_else(|| RecorderError::in_use(&self.path, name))
     }
 
     /// Records what happened since the last call: `stats` are from [`Executor::stats`](clockworker::Executor::stats), always of the
     /// same executor, `now` is when. Call it once a second; what is passed on at once counts as of that second.
     ///
-    /// It makes no system call. With more queues than it has room for, those that come last are left out ([`Recording::left_out`](crate::Recording::left_out)).
+    /// It also files what was recorded into each [`Series`] since the last call, as of that second.
+    ///
+    /// It makes no system call. With more queues than it has room for, those that come last are
+    /// [left out](crate::Recording::left_out).
     ///
     /// A clock that is set back makes series go on in the past, which overwrites what was there.
     pub fn record(&mut self, stats: ExecutorStats, now: SystemTime) {
@@ -94,6 +128,9 @@ impl Recorder {
                 }
                 None => self.left_out += 1,
             }
+        }
+        for (seat, series) in self.series.iter_mut().enumerate() {
+            series.file(&self.file, &self.layout, seat, now);
         }
         if self.last.replace(stats).is_none() {
             self.file.set(header::STARTED, &[now]);
@@ -120,8 +157,7 @@ impl Recorder {
     }
 
     fn write(&mut self, at: usize, number: u64, name: &str, sample: &Sample, now: u64) {
-        let seats = self.seats.len();
-        let seat = &mut self.seats[at];
+        let (seat, seats) = (&mut self.seats[at], &self.layout.queues);
         let owner = number + 1;
         if seat.owner != owner {
             *seat = Seat { owner, ..Seat::default() };
@@ -129,17 +165,9 @@ impl Recorder {
         if !seat.is_taken || seat.name != name {
             seat.is_taken = true;
             name.clone_into(&mut seat.name);
-            self.file.set(layout::name_at(at), &name_words(owner, name));
+            self.file.set_checked(seats.name_at(at), [&[owner], &name::to_words(name)]);
         }
-        for (tier, current) in seat.current.iter_mut().enumerate() {
-            let period = now / 1_000_000_000 / TIERS[tier].seconds;
-            match current {
-                Some((same, so_far)) if *same == period => so_far.add(sample),
-                _ => *current = Some((period, *sample)),
-            }
-            let so_far = current.map_or(*sample, |(_, so_far)| so_far);
-            self.file.set(layout::record_at(seats, at, tier, period), &record_words(owner, period, so_far));
-        }
+        seat.so_far.add(sample, now, &self.file, seats, at, owner);
     }
 }
 
@@ -152,28 +180,6 @@ fn new_file(path: &Path) -> std::io::Result<File> {
         fs::rename(path, kept)?;
     }
     OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)
-}
-
-fn name_words(owner: u64, name: &str) -> [u64; NAME_WORDS] {
-    let mut bytes = [0; NAME_BYTES];
-    let end = (0..=name.len().min(NAME_BYTES)).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
-    bytes[..end].copy_from_slice(&name.as_bytes()[..end]);
-    let mut words = [0; NAME_WORDS];
-    words[0] = owner;
-    for (word, bytes) in words[1..].iter_mut().zip(bytes.chunks_exact(8)) {
-        *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    }
-    words[NAME_WORDS - 1] = layout::checksum(&words[..NAME_WORDS - 1]);
-    words
-}
-
-fn record_words(owner: u64, period: u64, sample: Sample) -> [u64; RECORD_WORDS] {
-    let mut words = [0; RECORD_WORDS];
-    words[0] = owner;
-    words[1] = period;
-    words[2..2 + sample::WORDS].copy_from_slice(&sample.to_words());
-    words[RECORD_WORDS - 1] = layout::checksum(&words[..RECORD_WORDS - 1]);
-    words
 }
 
 /// Nanoseconds since 1970: 0 before that, and in the year 2554 the clock stops.

@@ -5,9 +5,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::entry::Entry;
 use crate::error::{ReadError, ReadKind};
-use crate::layout::{self, NAME_WORDS, RECORD_WORDS, TIERS, header};
-use crate::sample::{self, Sample};
+use crate::layout::{self, Layout, MOST, NAME_WORDS, Seats, TIERS, header};
+use crate::name;
+use crate::sample::Sample;
+use crate::values::{Filed, Live, Values};
 
 /// What a [`Recorder`](crate::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +30,8 @@ pub struct Recording {
     pub executor: QueueRecording,
     /// The queues, in the order in which they were created. Those that are gone too, until another took their place.
     pub queues: Vec<QueueRecording>,
+    /// The program's own series, in the order in which they were made.
+    pub series: Vec<SeriesRecording>,
 }
 
 /// The series of a queue. Each from the oldest period to the newest; periods in which nothing was recorded are missing.
@@ -45,14 +50,36 @@ pub struct QueueRecording {
     pub minutes: Vec<Period>,
 }
 
-/// What happened in a period.
+/// A [`Series`](crate::Series) of the program's own. A period in which nothing was recorded into it is there if the recorder was called
+/// in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SeriesRecording {
+    /// Its name.
+    pub name: String,
+    /// How many values it has had.
+    pub count: u64,
+    /// Their sum, modulo 2⁶⁴. It is ahead of the count by what was just being recorded.
+    pub sum: u64,
+    /// Values that came after the last call of [`Recorder::record`](crate::Recorder::record), or whose second is [torn](Recording::torn):
+    /// of these, `min` and `max` may be the mean.
+    pub pending: Values,
+    /// The last 10 minutes, by the second.
+    pub seconds: Vec<Period<Values>>,
+    /// The last hour, by ten seconds.
+    pub tens: Vec<Period<Values>>,
+    /// The last day, by the minute.
+    pub minutes: Vec<Period<Values>>,
+}
+
+/// What happened in a period: of a queue a [`Sample`], of a series [`Values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Period {
+pub struct Period<S = Sample> {
     /// When it began, in seconds since 1970.
     pub began: u64,
     /// What happened.
-    pub sample: Sample,
+    pub sample: S,
 }
 
 impl Recording {
@@ -78,68 +105,105 @@ impl Recording {
         if head[header::VERSION] != layout::VERSION {
             return Err(ReadKind::Version(head[header::VERSION]));
         }
-        let seats =
-            usize::try_from(head[header::SEATS]).ok().filter(|&seats| seats > 0).ok_or(ReadKind::Foreign)?;
-        let needed =
-            layout::words(seats).filter(|words| words.checked_mul(8).is_some()).ok_or(ReadKind::Foreign)?;
-        if words.len() < needed {
-            return Err(truncated(needed));
+        let layout = layout(head).ok_or(ReadKind::Foreign)?;
+        if words.len() < layout.words {
+            return Err(truncated(layout.words));
         }
-        let mut torn = 0;
-        let executor = queue(&words, seats, 0, &mut torn).unwrap_or_default();
-        let mut queues: Vec<_> =
-            (1..seats).filter_map(|seat| queue(&words, seats, seat, &mut torn)).collect();
+        let mut seats = Reader { words: &words, layout: &layout, torn: 0 };
+        let executor = seats.queue(0).unwrap_or_default();
+        let mut queues: Vec<_> = (1..layout.queues.count).filter_map(|seat| seats.queue(seat)).collect();
         queues.sort_by_key(|queue| queue.number);
+        let series = (0..layout.series.count).filter_map(|seat| seats.series(seat)).collect();
         Ok(Self {
             process: head[header::PROCESS] as u32,
             started_ns: head[header::STARTED],
             updated_ns: head[header::UPDATED],
             left_out: head[header::LEFT_OUT],
-            torn,
+            torn: seats.torn,
             executor,
             queues,
+            series,
         })
     }
 }
 
-/// What is in a seat, if there was ever a queue in it.
-fn queue(words: &[u64], seats: usize, seat: usize, torn: &mut usize) -> Option<QueueRecording> {
-    let at = layout::name_at(seat);
-    let [owner, name @ .., _] = whole(&words[at..at + NAME_WORDS], torn)? else { return None };
-    let bytes: Vec<u8> =
-        name.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
-    let mut tier = |tier: usize| {
-        let mut periods: Vec<Period> = (0..TIERS[tier].periods as u64)
+/// None if no recorder has so many seats.
+fn layout(head: &[u64]) -> Option<Layout> {
+    let count = |at: usize| usize::try_from(head[at]).ok();
+    let (queues, series) = (count(header::SEATS)?, count(header::SERIES)?);
+    let is_possible = (1..=MOST + 1).contains(&queues) && series <= MOST;
+    if is_possible { Layout::new(queues, series) } else { None }
+}
+
+/// Reads what is in the seats.
+struct Reader<'a> {
+    words: &'a [u64],
+    layout: &'a Layout,
+    /// Names and records that are not as they were meant.
+    torn: usize,
+}
+
+impl Reader<'_> {
+    /// What is in a seat, if there was ever a queue in it.
+    fn queue(&mut self, seat: usize) -> Option<QueueRecording> {
+        let seats = &self.layout.queues;
+        let (owner, name) = self.name(seats, seat)?;
+        Some(QueueRecording {
+            name,
+            number: (owner - 1) as u32,
+            seconds: self.periods(seats, seat, 0, owner),
+            tens: self.periods(seats, seat, 1, owner),
+            minutes: self.periods(seats, seat, 2, owner),
+        })
+    }
+
+    fn series(&mut self, seat: usize) -> Option<SeriesRecording> {
+        let seats = &self.layout.series;
+        let (owner, name) = self.name(seats, seat)?;
+        let tiers = [0, 1, 2].map(|tier| self.periods::<Filed>(seats, seat, tier, owner));
+        // By their count and not by their time: a clock may have been set back.
+        let filed = tiers[0].iter().map(|period| period.sample.totals).max_by_key(|totals| totals.count);
+        let live = Live::of(*self.words[self.layout.live_at(seat)..].first_chunk()?);
+        let [seconds, tens, minutes] = tiers.map(|periods| {
+            let values = |period: Period<Filed>| Period { began: period.began, sample: period.sample.values };
+            periods.into_iter().map(values).collect()
+        });
+        let (totals, pending) = (live.totals, live.since(filed.unwrap_or_default()));
+        Some(SeriesRecording { name, count: totals.count, sum: totals.sum, pending, seconds, tens, minutes })
+    }
+
+    /// Whose the seat is, and what it is called.
+    fn name(&mut self, seats: &Seats, seat: usize) -> Option<(u64, String)> {
+        let at = seats.name_at(seat);
+        let [owner, name @ .., _] = self.whole(at, NAME_WORDS)? else { return None };
+        Some((*owner, name::from_words(name)))
+    }
+
+    fn periods<E: Entry>(&mut self, seats: &Seats, seat: usize, tier: usize, owner: u64) -> Vec<Period<E>> {
+        let mut periods: Vec<Period<E>> = (0..TIERS[tier].periods as u64)
             .filter_map(|place| {
-                let at = layout::record_at(seats, seat, tier, place);
-                let record =
-                    whole(&words[at..at + RECORD_WORDS], torn).filter(|record| record[0] == *owner)?;
-                let sample: [u64; sample::WORDS] = record[2..RECORD_WORDS - 1].try_into().ok()?;
-                let began = record[1].saturating_mul(TIERS[tier].seconds);
-                Some(Period { began, sample: Sample::from_words(sample) })
+                let record = self.whole(seats.record_at(seat, tier, place), seats.record_words)?;
+                let [of, period, entry @ .., _] = record else { return None };
+                let began = period.saturating_mul(TIERS[tier].seconds);
+                let sample = E::from_words(entry).filter(|_| *of == owner)?;
+                Some(Period { began, sample })
             })
             .collect();
         periods.sort_by_key(|period| period.began);
         periods
-    };
-    Some(QueueRecording {
-        name: String::from_utf8_lossy(&bytes).into_owned(),
-        number: (*owner - 1) as u32,
-        seconds: tier(0),
-        tens: tier(1),
-        minutes: tier(2),
-    })
-}
+    }
 
-/// Words that were written and are as they were meant. Counts those that are not.
-fn whole<'a>(words: &'a [u64], torn: &mut usize) -> Option<&'a [u64]> {
-    let (sum, rest) = words.split_last()?;
-    if *sum == 0 && rest.iter().all(|&word| word == 0) {
-        return None;
+    /// Words that were written and are as they were meant. Counts those that are not.
+    fn whole(&mut self, at: usize, words: usize) -> Option<&[u64]> {
+        let words = &self.words[at..at + words];
+        let (sum, rest) = words.split_last()?;
+        if *sum == 0 && rest.iter().all(|&word| word == 0) {
+            return None;
+        }
+        if *sum == layout::checksum(rest) && rest[0] != 0 {
+            return Some(words);
+        }
+        self.torn += 1;
+        None
     }
-    if *sum == layout::checksum(rest) && rest[0] != 0 {
-        return Some(words);
-    }
-    *torn += 1;
-    None
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use clockworker::{ExecutorStats, QueueStats};
 use serde::Serialize;
 
-/// How many words a sample is.
-pub(crate) const WORDS: usize = 12;
+use crate::entry::Entry;
 
 /// What a queue did in a period. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -90,8 +89,17 @@ impl Sample {
         self.wait_p99_ns = self.wait_p99_ns.max(later.wait_p99_ns);
         self.longest_poll_ns = self.longest_poll_ns.max(later.longest_poll_ns);
     }
+}
 
-    pub(crate) fn to_words(self) -> [u64; WORDS] {
+impl Entry for Sample {
+    const WORDS: usize = 12;
+    type Words = [u64; Self::WORDS];
+
+    fn add_later(&mut self, later: &Self) {
+        self.add(later);
+    }
+
+    fn words(&self) -> Self::Words {
         [
             self.share,
             self.busy_ns,
@@ -108,10 +116,25 @@ impl Sample {
         ]
     }
 
-    pub(crate) fn from_words(words: [u64; WORDS]) -> Self {
-        let [share, busy_ns, polls, completed, panicked, refused, overruns, ready, live, waits, p99, longest] =
-            words;
-        Self {
+    fn from_words(words: &[u64]) -> Option<Self> {
+        let &[
+            share,
+            busy_ns,
+            polls,
+            completed,
+            panicked,
+            refused,
+            overruns,
+            ready,
+            live,
+            waits,
+            p99,
+            longest,
+        ] = words
+        else {
+            return None;
+        };
+        Some(Self {
             share,
             busy_ns,
             polls,
@@ -124,7 +147,7 @@ impl Sample {
             waits,
             wait_p99_ns: p99,
             longest_poll_ns: longest,
-        }
+        })
     }
 }
 

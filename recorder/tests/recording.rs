@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock, Queue};
-use clockworker_recorder::{MAX_QUEUES, Period, Recorder, Recording, TIERS};
+use clockworker_recorder::{MAX_QUEUES, MAX_SERIES, Period, Recorder, Recording, TIERS};
 use tempfile::TempDir;
 
 /// A minute that begins with a whole ten seconds and a whole minute.
@@ -129,7 +129,7 @@ fn an_executor_of_any_lifetime_leaves_all_its_seconds() {
 #[test]
 fn a_queue_that_is_gone_can_be_read_until_its_seat_is_taken() {
     let service = Service::new();
-    let mut recorder = Recorder::with_queues(service.path(), 2).unwrap();
+    let mut recorder = Recorder::with_room(service.path(), 2, 0).unwrap();
     let record = |recorder: &mut Recorder, second| recorder.record(service.ex.stats(), at(second));
     let names = || -> Vec<String> {
         Recording::read(service.path()).unwrap().queues.into_iter().map(|queue| queue.name).collect()
@@ -194,13 +194,20 @@ fn what_is_no_whole_recording_is_a_clear_error() {
         let error = read(&whole[..length]).unwrap_err();
         assert!(error.is_truncated(), "{length}: {error}");
     }
-    let mut newer = whole.clone();
-    newer[8] = 2;
-    let error = read(&newer).unwrap_err();
-    assert!(error.is_version() && error.to_string().contains("version 2"), "{error}");
-    let mut huge = whole.clone();
-    huge[16..24].copy_from_slice(&u64::MAX.to_ne_bytes());
-    assert!(read(&huge).unwrap_err().is_foreign());
+    for version in [1, 3_u64] {
+        let mut other = whole.clone();
+        other[8..16].copy_from_slice(&version.to_ne_bytes());
+        let error = read(&other).unwrap_err();
+        assert!(error.is_version() && error.to_string().contains(&format!("version {version} ")), "{error}");
+    }
+    // Numbers of queues and of series.
+    for place in [16, 56] {
+        for number in [4_098, u64::MAX] {
+            let mut huge = whole.clone();
+            huge[place..place + 8].copy_from_slice(&number.to_ne_bytes());
+            assert!(read(&huge).unwrap_err().is_foreign());
+        }
+    }
     let error = Recording::read(service.folder.path().join("nowhere")).unwrap_err();
     assert!(error.to_string().contains("nowhere"), "{error}");
 }
@@ -229,13 +236,14 @@ fn a_torn_period_is_left_out() {
 #[test]
 fn what_cannot_be_recorded_into_is_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
-    for queues in [0, 4_097, usize::MAX] {
-        let error = Recorder::with_queues(folder.path().join("file"), queues).unwrap_err();
-        assert!(error.is_queues() && error.to_string().contains(&queues.to_string()), "{error}");
+    for (queues, series) in [(0, 1), (4_097, 1), (usize::MAX, 1), (1, 4_097), (1, usize::MAX)] {
+        let error = Recorder::with_room(folder.path().join("file"), queues, series).unwrap_err();
+        let said = format!("{queues} queues and {series} series");
+        assert!(error.is_room() && error.to_string().contains(&said), "{error}");
     }
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "no file is left");
     let error = Recorder::create(folder.path().join("no/such/folder")).unwrap_err();
-    assert!(!error.is_queues() && error.to_string().contains("no/such/folder"), "{error}");
+    assert!(!error.is_room() && error.to_string().contains("no/such/folder"), "{error}");
     assert!(Recorder::create(folder.path()).is_err(), "a folder");
-    const { assert!(MAX_QUEUES == 32) };
+    const { assert!(MAX_QUEUES == 32 && MAX_SERIES == 16) };
 }

@@ -21,14 +21,18 @@ fn record(path: &Path) {
     let ex = Executor::builder().clock(clock.clone()).build().unwrap();
     let requests = ex.new_queue("requests").share(9).create().unwrap();
     let mut recorder = Recorder::create(path).unwrap();
+    let bytes = recorder.series("bytes").unwrap();
+    let _idle = recorder.series("idle").unwrap();
     let began = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     for second in 0..4 {
         for (queue, ms) in [(requests.clone(), 600), (ex.default_queue().clone(), 200)] {
             let clock = clock.clone();
             ex.block_on(queue.spawn(async move { clock.advance(Duration::from_millis(ms)) })).unwrap();
         }
+        [1_000, 2_000 + second].into_iter().for_each(|value| bytes.record(value));
         recorder.record(ex.stats(), began + Duration::from_secs(second));
     }
+    bytes.record(5_000);
 }
 
 #[test]
@@ -47,6 +51,8 @@ fn it_shows_what_each_queue_is_owed_and_got() {
     };
     assert_eq!(cells("requests")[..4], ["requests", "9", "90 %", "75 %"]);
     assert_eq!(cells("default")[..5], ["default", "1", "10 %", "25 %", "1.00"]);
+    assert_eq!(cells("bytes"), ["bytes", "2.00", "3,002", "1,501", "1,000", "2,003", "1"]);
+    assert_eq!(cells("idle"), ["idle", "0", "0", "–", "–", "–", "0"]);
 }
 
 #[test]
@@ -58,6 +64,9 @@ fn it_gives_the_recording_as_json() {
     assert_eq!(json["queues"][1]["name"], "requests");
     assert_eq!(json["queues"][1]["seconds"].as_array().unwrap().len(), 4);
     assert_eq!(json["queues"][1]["seconds"][0]["sample"]["busy_ns"], 600_000_000);
+    assert_eq!(json["series"][0]["name"], "bytes");
+    assert_eq!(json["series"][0]["tens"][0]["sample"]["count"], 8);
+    assert_eq!(json["series"][0]["pending"]["sum"], 5_000);
 }
 
 #[test]

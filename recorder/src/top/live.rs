@@ -50,15 +50,18 @@ fn is_over(every: Duration) -> std::io::Result<bool> {
 }
 
 fn draw(frame: &mut Frame<'_>, view: &View) {
-    let [head, table, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(2), Constraint::Length(1)])
-            .areas(frame.area());
+    // A line for the names of the columns, and one between the tables.
+    let own = if view.series.rows.is_empty() { 0 } else { view.series.rows.len() as u16 + 2 };
+    let lines = [Constraint::Length(1), Constraint::Min(2), Constraint::Length(own), Constraint::Length(1)];
+    let [head, table, own, foot] = Layout::vertical(lines).areas(frame.area());
     frame.render_widget(Line::from(view.head.as_str()).bold(), head);
     frame.render_widget(widget(&view.table), table);
+    let [_, own] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(own);
+    frame.render_widget(widget(&view.series), own);
     frame.render_widget(Line::from("q: end").dim(), foot);
 }
 
-/// The names of queues get what the numbers leave.
+/// The names get what the numbers leave.
 fn widget(table: &Table) -> widgets::Table<'_> {
     let width = |place: usize| {
         let cells = table.rows.iter().map(|row| row[place].chars().count());

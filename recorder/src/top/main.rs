@@ -1,4 +1,4 @@
-//! `clockworker-top FILE`: what the queues of a recorded executor do now, or did before it was killed.
+//! `clockworker-top FILE`: what the queues of a recorded executor do now, or did before it was killed, and the program's own series.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ use clockworker_terminal::failure::Failure;
 use clockworker_terminal::program;
 use view::View;
 
-/// Shows what a recorded executor does, queue by queue: live, until q is pressed
+/// Shows what a recorded executor does, queue by queue, and the program's own series: live, until q is pressed
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
@@ -48,7 +48,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     if options.once {
         let view = View::of(&recording, options.over);
-        return program::print_text(&format!("{}\n{}\n", view.head, view.table));
+        return program::print_text(&view.to_string());
     }
     live::show(options.every, || Ok(View::of(&read()?, options.over)))
 }
