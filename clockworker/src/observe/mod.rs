@@ -8,6 +8,7 @@ mod event;
 mod histogram;
 mod latency;
 mod observation;
+mod off_cpu;
 mod queue_frames;
 mod timeline;
 
@@ -18,5 +19,7 @@ pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};
+
+pub(crate) use off_cpu::off_cpu;
 
 pub use crate::task::{TaskEnd, TaskHooks, TaskMeta};

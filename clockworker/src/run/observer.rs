@@ -13,7 +13,7 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency};
+use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, off_cpu};
 use crate::queue::{GroupIndex, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
@@ -69,7 +69,7 @@ impl Observer {
     }
 
     pub(super) fn turn_latency(&self) -> Option<TurnLatency> {
-        self.has_latency().then(|| self.turns.borrow().clone())
+        self.has_latency().then(|| TurnLatency { off_cpu: off_cpu(), ..self.turns.borrow().clone() })
     }
 }
 

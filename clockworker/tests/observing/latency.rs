@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clockworker::observe::{Histogram, Observation};
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
-use clockworker::{Executor, ManualClock, yield_now};
+use clockworker::{Executor, ExecutorStats, ManualClock, yield_now};
 use clockworker_testing::driving::{settle, tick};
 
 use super::{latency_of, observing, us};
@@ -140,6 +140,18 @@ fn turns_and_visits_are_counted_and_idle_time_is_not() {
     let latency = ex.stats().latency.unwrap();
     assert_eq!(latency.turn, times([1_000; 3]));
     assert_eq!(latency.visit, times([15; 2]), "before the first turn nothing was left over");
+}
+
+/// Where the kernel counts at all.
+#[test]
+fn the_time_without_a_processor_never_falls_and_differences_are_of_it() {
+    let (ex, _) = observing(EXACT);
+    let [first, second] = [(), ()].map(|()| ex.stats());
+    let off_cpu = |stats: &ExecutorStats| stats.latency.as_ref().unwrap().off_cpu;
+    let (before, after) = (off_cpu(&first), off_cpu(&second));
+    assert!(before <= after && before.is_some() == after.is_some());
+    let between = after.zip(before).map(|(after, before)| after - before);
+    assert_eq!(off_cpu(&second.since(&first)), between);
 }
 
 #[test]
