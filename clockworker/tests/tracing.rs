@@ -35,6 +35,12 @@ impl Visit for Fields {
         }
     }
 
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "tag" {
+            self.0 += &format!(" tag {value}");
+        }
+    }
+
     fn record_debug(&mut self, _field: &Field, _value: &dyn std::fmt::Debug) {}
 }
 
@@ -84,6 +90,18 @@ fn a_task_that_yields_is_entered_twice() {
         log,
         ["open reader requests", "enter", "event waker.wake_by_ref", "exit", "enter", "exit", "close"]
     );
+}
+
+#[test]
+fn a_span_has_the_tag_that_its_task_has_inherited() {
+    let log = log_of(|ex| {
+        let task = ex.default_queue().new_task().tag(7).spawn(async {
+            drop(clockworker::spawn_local(async {}));
+        });
+        ex.block_on(task).unwrap();
+    });
+    let opened: Vec<_> = log.into_iter().filter(|line| line.starts_with("open")).collect();
+    assert_eq!(opened, ["open default tag 7"; 2]);
 }
 
 #[test]
