@@ -1,5 +1,7 @@
 #![doc = include_str!("README.md")]
 
+#[cfg(feature = "stalls")]
+mod beacon;
 mod drops;
 mod gate;
 mod joins;
@@ -7,6 +9,8 @@ mod parking;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;
+#[cfg(all(feature = "stalls", target_os = "linux"))]
+mod stacks;
 mod wakes;
 
 use std::future::{Future, poll_fn};

@@ -13,10 +13,11 @@ use super::stall::{Stall, StallKind};
 use super::{NoStack, StallStats};
 use crate::base::drop_quietly;
 use crate::run::{Activity, Beacon};
+use crate::sync;
 
 /// See the [module docs](self). Shared by the guard and the lookout.
 pub(super) struct Watch {
-    beacon: Arc<Beacon>,
+    beacon: sync::Arc<Beacon>,
     thread: Tid,
     thread_name: Option<Arc<str>>,
     threshold: Duration,
@@ -48,7 +49,7 @@ struct Counts {
 
 impl Watch {
     pub(super) fn new(
-        (beacon, thread, thread_name): (Arc<Beacon>, Tid, Option<Arc<str>>),
+        (beacon, thread, thread_name): (sync::Arc<Beacon>, Tid, Option<Arc<str>>),
         (threshold, limit): (Duration, RateLimit),
         (signal, hooks): (Option<StackSignal>, Vec<Hook>),
     ) -> Self {

@@ -126,6 +126,7 @@ macro_rules! atomic {
 
 atomic!(AtomicBool, bool);
 atomic!(AtomicU8, u8);
+atomic!(AtomicU64, u64);
 atomic!(AtomicUsize, usize);
 
 macro_rules! fetch {
