@@ -29,7 +29,7 @@ use crate::{Executor, ManualClock};
 const PREEMPTIONS: usize = 2;
 
 /// Tries `model` in all ways, and prints in how many.
-fn explore(name: &'static str, model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn explore(name: &'static str, model: impl Fn() + Send + Sync + 'static) {
     end_at_first_panic();
     let executions = std::sync::Arc::new(AtomicU64::new(0));
     let counted = std::sync::Arc::clone(&executions);
