@@ -128,6 +128,36 @@ fn the_span_of_a_task_that_is_never_polled_is_closed_when_it_is_dropped() {
 }
 
 #[test]
+fn the_span_is_open_while_the_future_is_dropped() {
+    struct Says(Log);
+    impl Drop for Says {
+        fn drop(&mut self) {
+            self.0.write("dropped".to_owned());
+        }
+    }
+    for (ends, expected) in [
+        (true, ["open default", "enter", "dropped", "exit", "close"]),
+        (false, ["open default", "enter", "exit", "dropped", "close"]),
+    ] {
+        let log = Log::default();
+        let subscriber = tracing_subscriber::registry().with(log.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            let (ex, says) = (Executor::new(), Says(log.clone()));
+            let task = ex.spawn(async move {
+                let _says = says;
+                if !ends {
+                    std::future::pending::<()>().await;
+                }
+            });
+            ex.block_on(yield_now());
+            task.abort();
+            assert_eq!(ex.block_on(task).is_ok(), ends);
+        });
+        assert_eq!(log.take(), expected, "it ends: {ends}");
+    }
+}
+
+#[test]
 fn a_task_from_another_thread_has_a_span_of_the_executors_thread() {
     let log = log_of(|ex| {
         let handle = ex.handle();
