@@ -77,6 +77,7 @@ mod task;
 
 // What a user holds.
 mod builder;
+mod current_tag;
 mod executor;
 mod gone_error;
 mod group;
@@ -118,6 +119,7 @@ pub use clockworker_schedulers as schedulers;
 pub use base::delay_readings;
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
+pub use current_tag::current_tag;
 pub use executor::{EnterGuard, Executor, spawn_local};
 pub use gone_error::GoneError;
 pub use group::Group;

@@ -57,7 +57,8 @@ impl Queue {
     /// Spawns a task on this queue.
     ///
     /// May be called at any time: before, during and between runs, inside a task, and from a destructor. What that task
-    /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. If the queue is closed or full or its executor has
+    /// spawns with [`spawn_local`](crate::spawn_local) goes to this queue too. The calling task's [tag](TaskBuilder::tag) is
+    /// inherited. If the queue is closed or full or its executor has
     /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
     /// when dropped). [`QueueStats::refused`] counts that, whether or not the handle is awaited.
     #[cfg_attr(feature = "observe", track_caller)]

@@ -74,7 +74,8 @@ impl<'a> RemoteTaskBuilder<'a> {
         self
     }
 
-    /// A number for schedulers of your own, 0 unless told otherwise.
+    /// The number that the task and all that it spawns carry, none unless told otherwise; see
+    /// [`TaskBuilder::tag`](crate::TaskBuilder::tag).
     pub fn tag(mut self, tag: u64) -> Self {
         self.placement.request = self.placement.request.with_tag(tag);
         self

@@ -6,8 +6,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use clockworker_schedulers::Ready;
-
 use crate::group::Group;
 use crate::queue::{NO_GROUP, Waiter};
 use crate::queue_handle::Queue;
@@ -100,7 +98,7 @@ where
         let Some(future) = future.take() else { unreachable!("it was there above") };
         let spawned = match room {
             Ok(()) => {
-                let push = |task| inner.push(task, Ready::Spawned);
+                let push = |task| core.push_plain(inner, task);
                 Ok(core.spawn_into_room(inner, group, label.clone(), future, push))
             }
             Err(why) => {

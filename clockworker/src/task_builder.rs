@@ -16,8 +16,8 @@ use crate::task::{JoinHandle, Label, TaskRequest};
 /// Spawns a task with attributes, of which the queue's scheduler is told before it is told that the task is ready. From
 /// [`Queue::new_task`], [`Group::new_task`], or, for a task beside the calling one, [`new_task`].
 ///
-/// What the task spawns with [`spawn_local`](crate::spawn_local) or [`new_task`] inherits its attributes, the deadline too. A task
-/// that has none, or only such as are so unless told otherwise, pays nothing for them.
+/// What the task spawns with [`spawn_local`](crate::spawn_local) or [`new_task`] inherits its attributes, the deadline too; what it
+/// spawns elsewhere, the [tag](TaskBuilder::tag). A task that has none, or only such as are so unless told otherwise, pays nothing for them.
 ///
 /// # Example
 ///
@@ -82,7 +82,22 @@ impl TaskBuilder {
         self
     }
 
-    /// A number for schedulers of your own, 0 unless told otherwise.
+    /// A number that the task and all that it spawns carry, such as that of the request they work for: code that they call reads
+    /// it with [`current_tag`](crate::current_tag), and hooks are told. Schedulers of your own may give it a meaning.
+    ///
+    /// Unless told otherwise it is that of the task that calls [`spawn`](TaskBuilder::spawn), whichever queues and groups the
+    /// two are in. A tag of 0 is none. What is spawned has none if it is spawned outside tasks of the same executor (also by the
+    /// future given to `run_until`), by a hook, or through a [`Handle`](crate::Handle), unless the builder says one.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let request = ex.default_queue().new_task().tag(7).spawn(async {
+    ///     clockworker::spawn_local(async { clockworker::current_tag() }).await.unwrap()
+    /// });
+    /// assert_eq!(ex.block_on(request).unwrap(), Some(7));
+    /// ```
     pub fn tag(mut self, tag: u64) -> Self {
         self.request = self.request.with_tag(tag);
         self
@@ -159,7 +174,7 @@ pub fn new_task() -> TaskBuilder {
     let Some(inner) = core.current_or_default_queue() else {
         unreachable!("an executor has its default queue")
     };
-    let request = TaskRequest::new(core.current_attributes());
+    let request = TaskRequest::new(core.inherited_attributes());
     let queue = Queue::new(Rc::clone(&core), inner);
     let place = match Group::of_current(&queue) {
         Some(group) => Place::Group(group),

@@ -35,6 +35,12 @@ impl Visit for Fields {
         }
     }
 
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "tag" {
+            self.0 += &format!(" tag {value}");
+        }
+    }
+
     fn record_debug(&mut self, _field: &Field, _value: &dyn std::fmt::Debug) {}
 }
 
@@ -87,6 +93,18 @@ fn a_task_that_yields_is_entered_twice() {
 }
 
 #[test]
+fn a_span_has_the_tag_that_its_task_has_inherited() {
+    let log = log_of(|ex| {
+        let task = ex.default_queue().new_task().tag(7).spawn(async {
+            drop(clockworker::spawn_local(async {}));
+        });
+        ex.block_on(task).unwrap();
+    });
+    let opened: Vec<_> = log.into_iter().filter(|line| line.starts_with("open")).collect();
+    assert_eq!(opened, ["open default tag 7"; 2]);
+}
+
+#[test]
 fn the_span_of_a_task_that_panics_is_closed() {
     let log = log_of(|ex| {
         let task = ex.spawn(async { panic!("as planned") });
@@ -106,6 +124,36 @@ fn the_span_of_a_task_that_is_never_polled_is_closed_when_it_is_dropped() {
             }
         });
         assert_eq!(log, ["open default", "close"], "aborted: {aborted}");
+    }
+}
+
+#[test]
+fn the_span_is_open_while_the_future_is_dropped() {
+    struct Says(Log);
+    impl Drop for Says {
+        fn drop(&mut self) {
+            self.0.write("dropped".to_owned());
+        }
+    }
+    for (ends, expected) in [
+        (true, ["open default", "enter", "dropped", "exit", "close"]),
+        (false, ["open default", "enter", "exit", "dropped", "close"]),
+    ] {
+        let log = Log::default();
+        let subscriber = tracing_subscriber::registry().with(log.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            let (ex, says) = (Executor::new(), Says(log.clone()));
+            let task = ex.spawn(async move {
+                let _says = says;
+                if !ends {
+                    std::future::pending::<()>().await;
+                }
+            });
+            ex.block_on(yield_now());
+            task.abort();
+            assert_eq!(ex.block_on(task).is_ok(), ends);
+        });
+        assert_eq!(log.take(), expected, "it ends: {ends}");
     }
 }
 

@@ -23,9 +23,6 @@ use crate::trial::{self, Ended};
 /// The folder whose orderings are weakened, and what in it is none of the executor's.
 const SOURCE: &str = "clockworker/src";
 const NOT_SOURCE: [&str; 2] = ["sync", "models"];
-/// What has no model yet: the feature `stalls`, which the models are built without. Its orderings rest on their comments, and on the
-/// tests of it that run under sanitizers. (What a signal handler does loom cannot run at all.)
-const WITHOUT_A_MODEL: [&str; 2] = ["stalls", "run/beacon.rs"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -69,7 +66,7 @@ fn find() -> anyhow::Result<Vec<Weakening>> {
     let mut found = Vec::new();
     for path in sources(&root)? {
         let Ok(name) = path.strip_prefix(SOURCE) else { continue };
-        let is_source = !NOT_SOURCE.iter().chain(&WITHOUT_A_MODEL).any(|folder| name.starts_with(folder));
+        let is_source = !NOT_SOURCE.iter().any(|folder| name.starts_with(folder));
         if is_source && name.extension().is_some_and(|extension| extension == "rs") {
             let (shown, text) = (path.display(), fs::read_to_string(root.join(&path)));
             let text = text.with_context(|| format!("cannot read '{shown}'"))?;
@@ -83,7 +80,8 @@ fn find() -> anyhow::Result<Vec<Weakening>> {
 
 /// Builds the models beside the other builds, in `target/loom`, and gives their test program.
 fn build() -> anyhow::Result<PathBuf> {
-    let cargo = "test -p clockworker --lib --features tokio --profile hardened --target-dir target/loom";
+    let cargo =
+        "test -p clockworker --lib --features tokio,stalls --profile hardened --target-dir target/loom";
     let mut build = Command::new(env!("CARGO"));
     build.args(cargo.split_whitespace()).current_dir(workspace()).stderr(Stdio::inherit());
     build.env("RUSTFLAGS", "--cfg clockworker_loom").env_remove("CARGO_ENCODED_RUSTFLAGS");

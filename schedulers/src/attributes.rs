@@ -6,7 +6,8 @@ use crate::Share;
 ///
 /// Most tasks have none, and cost nothing for that. Each policy says which attributes it heeds:
 /// [`FairGroups`](crate::FairGroups) a group's weight, [`Priority`](crate::Priority) a task's priority,
-/// [`Deadline`](crate::Deadline) its deadline. A policy of your own may heed any, and gives the tag its meaning.
+/// [`Deadline`](crate::Deadline) its deadline. A policy of your own may heed any. The tag means nothing to
+/// these: a task passes it on to all that it spawns.
 ///
 /// ```
 /// use clockworker_schedulers::{Attributes, Share};
@@ -24,7 +25,7 @@ pub struct Attributes {
     pub priority: i8,
     /// When it is to be done, in nanoseconds on the clock of [`Scheduler::time_is`](crate::Scheduler::time_is).
     pub deadline_ns: Option<u64>,
-    /// A number for policies of your own; 0 unless set.
+    /// A number that a task passes on to all that it spawns, or for policies of your own; 0 unless set.
     pub tag: u64,
 }
 

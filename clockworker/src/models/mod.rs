@@ -1,5 +1,7 @@
 #![doc = include_str!("README.md")]
 
+#[cfg(feature = "stalls")]
+mod beacon;
 mod drops;
 mod gate;
 mod joins;
@@ -7,6 +9,8 @@ mod parking;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;
+#[cfg(all(feature = "stalls", target_os = "linux"))]
+mod stacks;
 mod wakes;
 
 use std::future::{Future, poll_fn};
@@ -25,7 +29,7 @@ use crate::{Executor, ManualClock};
 const PREEMPTIONS: usize = 2;
 
 /// Tries `model` in all ways, and prints in how many.
-fn explore(name: &'static str, model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn explore(name: &'static str, model: impl Fn() + Send + Sync + 'static) {
     end_at_first_panic();
     let executions = std::sync::Arc::new(AtomicU64::new(0));
     let counted = std::sync::Arc::clone(&executions);

@@ -289,7 +289,9 @@ impl Core {
     fn push_placed(&self, queue: &RunQueue, group: GroupIndex, task: Task, placement: &Placement) {
         // From now on the task holds the group.
         queue.release_group(group);
-        queue.push_spawned(task, &placement.request.attributes(|| self.meter.look()));
+        let attributes = placement.request.attributes(|| self.meter.look());
+        self.note_tag(&attributes);
+        queue.push_spawned(task, &attributes);
     }
 
     /// After a call of the queue's scheduler outside of its slice: makes the queue runnable if it has ready tasks. The call

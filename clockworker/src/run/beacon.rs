@@ -8,16 +8,16 @@
 
 use std::cell::{Cell, OnceCell};
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use super::Core;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
+use crate::sync::{self, AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
 use crate::task::{AtomicLocation, Id, LiveTask, QueueKey};
 
 /// See the [module docs](self).
-#[derive(Default)]
 pub(crate) struct Beacon {
     /// How many watch it. Nothing is shown while nobody does.
     watchers: AtomicUsize,
@@ -63,6 +63,21 @@ pub(crate) struct ShownPoll {
     pub(crate) task: Option<Id>,
     pub(crate) task_name: Option<Arc<str>>,
     pub(crate) location: Option<&'static Location<'static>>,
+}
+
+impl Default for Beacon {
+    fn default() -> Self {
+        Self {
+            watchers: AtomicUsize::new(0),
+            is_gone: AtomicBool::new(false),
+            sequence: AtomicU64::new(0),
+            activity: AtomicU8::new(0),
+            task: AtomicU64::new(0),
+            group: AtomicU64::new(0),
+            location: AtomicLocation::default(),
+            names: Mutex::new(Names::default()),
+        }
+    }
 }
 
 impl Beacon {
@@ -164,7 +179,7 @@ impl Drop for Lit<'_> {
 /// The beacon of an executor, once somebody has watched it.
 #[derive(Default)]
 pub(crate) struct BeaconSlot {
-    beacon: OnceCell<Arc<Beacon>>,
+    beacon: OnceCell<sync::Arc<Beacon>>,
     /// The queue whose name is shown.
     queue: Cell<Option<QueueKey>>,
     /// Whether the name of a task or group is shown.
@@ -173,8 +188,8 @@ pub(crate) struct BeaconSlot {
 
 impl BeaconSlot {
     /// The beacon, made if there is none yet.
-    pub(crate) fn get(&self) -> &Arc<Beacon> {
-        self.beacon.get_or_init(Arc::default)
+    pub(crate) fn get(&self) -> &sync::Arc<Beacon> {
+        self.beacon.get_or_init(|| sync::Arc::new(Beacon::default()))
     }
 
     /// The beacon if somebody watches.

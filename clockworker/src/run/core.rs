@@ -17,6 +17,7 @@ use super::meter::Meter;
 use super::observer::Observer;
 use super::pick::Slice;
 use super::queues::Queues;
+use super::tags::Tags;
 use super::timing::Pace;
 use super::turn::TurnState;
 #[cfg(not(feature = "observe"))]
@@ -57,6 +58,8 @@ pub(crate) struct Core {
     pub(super) aside: Aside,
     /// Which tasks lend their places to which.
     pub(super) loans: Loans,
+    /// Whether tasks have tags.
+    pub(super) tags: Tags,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,
     /// Tasks from other threads that are still to be admitted.
@@ -92,6 +95,7 @@ impl Core {
             queues: Queues::default(),
             aside: Aside::new(shared.process),
             loans: Loans::default(),
+            tags: Tags::default(),
             round: Round::default(),
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),

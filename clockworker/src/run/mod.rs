@@ -44,6 +44,7 @@ mod spawn;
 #[cfg(feature = "observe")]
 mod spawned;
 mod stats;
+mod tags;
 mod throttled;
 #[cfg(feature = "observe")]
 mod timeline;

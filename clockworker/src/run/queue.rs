@@ -156,6 +156,13 @@ impl RunQueue {
         if *attributes == Attributes::new() {
             return self.push(task, Ready::Spawned);
         }
+        // Its own, also where it is lent a place.
+        #[cfg(feature = "observe")]
+        self.records.borrow().live(task.id).into_iter().for_each(|live| live.set_tag(attributes.tag));
+        self.push_attributed(task, attributes);
+    }
+
+    fn push_attributed(&self, task: Task, attributes: &Attributes) {
         self.records.borrow_mut().set_attributes(task.id, *attributes);
         self.ready.set(self.ready.get() + 1);
         self.check(self.service.call(|policy| policy.push_spawned(task, attributes)));
@@ -191,8 +198,13 @@ impl RunQueue {
         });
         let attributes = attributes.unwrap_or_default();
         // Also if it has none: they say that it may belong elsewhere.
-        self.records.borrow_mut().set_attributes(task.id, attributes);
-        self.push_spawned(task, &attributes);
+        match attributes == Attributes::new() {
+            true => {
+                self.records.borrow_mut().set_attributes(task.id, attributes);
+                self.push(task, Ready::Spawned);
+            }
+            false => self.push_attributed(task, &attributes),
+        }
         let nowhere = RecordKey { queue: self.key.index, slot: RecordKey::NO_SLOT, generation: 0 };
         at.unwrap_or(nowhere)
     }

@@ -20,7 +20,7 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_and(queue, group, Label::here(), future, |task| queue.push(task, Ready::Spawned))
+        self.spawn_and(queue, group, Label::here(), future, |task| self.push_plain(queue, task))
     }
 
     /// [`spawn`](Core::spawn) of a task of which something is said.
@@ -37,6 +37,8 @@ impl Core {
         F::Output: 'static,
     {
         let attributes = request.attributes(|| self.meter.look());
+        let attributes = if request.has_tag() { attributes } else { self.with_inherited_tag(attributes) };
+        self.note_tag(&attributes);
         self.spawn_and(queue, group, label, future, |task| queue.push_spawned(task, &attributes))
     }
 
@@ -77,7 +79,7 @@ impl Core {
     {
         match self.may_spawn(queue, group) {
             Ok(()) => {
-                let push = |task| queue.push(task, Ready::Spawned);
+                let push = |task| self.push_plain(queue, task);
                 Ok(self.spawn_into_room(queue, group, Label::here(), future, push))
             }
             Err(why) => {
@@ -150,8 +152,8 @@ impl Core {
             None => (queue, group, inherited),
         };
         self.spawn_and(&queue, group, Label::here(), future, |task| match &inherited {
-            None => queue.push(task, Ready::Spawned),
-            Some(attributes) => queue.push_spawned(task, attributes),
+            Some(attributes) if !self.is_in_hook() => queue.push_spawned(task, attributes),
+            _ => queue.push(task, Ready::Spawned),
         })
     }
 
@@ -173,9 +175,10 @@ impl Core {
         self.current_own_place().map_or(NO_GROUP, |place| place.group)
     }
 
-    /// What was said of the task that is being polled.
-    pub(crate) fn current_attributes(&self) -> Attributes {
-        self.current_own_place().and_then(|place| place.attributes).unwrap_or_default()
+    /// What was said of the task that is being polled, for a task that it spawns.
+    pub(crate) fn inherited_attributes(&self) -> Attributes {
+        let place = self.current_own_place().filter(|_| !self.is_in_hook());
+        place.and_then(|place| place.attributes).unwrap_or_default()
     }
 
     fn current_own_place(&self) -> Option<Place> {

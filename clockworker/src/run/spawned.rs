@@ -31,10 +31,9 @@ impl Core {
 #[cfg(feature = "tracing")]
 #[cold]
 fn open_span(queue: &RunQueue, id: TaskId) {
-    let task = queue.records.borrow().live(id).map(|live| (live.id(), live.label().clone()));
-    let Some((number, label)) = task else { return };
+    let Some(task) = queue.records.borrow().live(id).map(|live| live.meta()) else { return };
     // Nothing is borrowed: the subscriber is called.
-    let span = crate::task::span_of(number, &label, &queue.name());
+    let span = crate::task::span_of(&task, &queue.name());
     if let Some(live) = queue.records.borrow().live(id) {
         live.open_span(span);
     }

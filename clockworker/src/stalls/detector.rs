@@ -12,7 +12,7 @@ use super::lookout;
 use super::signal::{StackSignal, Tid};
 use super::watch::Watch;
 use super::{Stall, StallError};
-use crate::Executor;
+use crate::{Executor, sync};
 
 /// The thresholds that a [`StallDetector`] takes.
 pub const THRESHOLDS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
@@ -136,7 +136,7 @@ impl StallDetector {
             Stacks::By(number) => Some(StackSignal::install(number, core.process)?),
             Stacks::Not => None,
         };
-        let beacon = Arc::clone(core.beacon.get());
+        let beacon = sync::Arc::clone(core.beacon.get());
         let limit = super::limit::RateLimit::new(self.most, self.period);
         let name = thread::current().name().map(Arc::from);
         let watch =

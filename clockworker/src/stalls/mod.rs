@@ -65,19 +65,23 @@
 
 mod decide;
 mod detector;
+#[cfg_attr(all(test, clockworker_loom), allow(dead_code, reason = "without signals"))]
 mod error;
 mod guard;
 mod limit;
 mod lookout;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), all(test, clockworker_loom)))]
 #[path = "no_signal.rs"]
 mod signal;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(all(test, clockworker_loom))))]
 #[allow(unsafe_code, reason = "a signal handler, and the calls that install it and send the signal")]
 mod signal;
 mod stack;
 mod stall;
 mod stats;
+#[cfg(target_os = "linux")]
+#[cfg_attr(all(test, clockworker_loom), allow(dead_code, reason = "a model does not fork"))]
+mod table;
 mod watch;
 
 pub use detector::{StallDetector, THRESHOLDS};
@@ -86,3 +90,6 @@ pub use guard::StallGuard;
 pub use stack::{Frame, NoStack, Stack};
 pub use stall::{Stall, StallKind};
 pub use stats::StallStats;
+
+#[cfg(all(test, clockworker_loom))]
+pub(crate) use table::{GivenUp, StackTable, Walked};

@@ -1,36 +1,18 @@
 //! [`StackSignal`]: asks a thread for its stack, by a signal whose handler walks it. Linux.
 //!
-//! One stack is walked at a time, into a table that is a static, so that the handler needs no memory. Whoever asks is a lookout,
-//! one at a time:
-//!
-//! | State | Who may change what | Next |
-//! |---|---|---|
-//! | `IDLE` | the lookout: all | `ASKED`, by the lookout, which then sends the signal |
-//! | `ASKED` | nobody | `WALKING`, by the handler on the thread that was asked; `IDLE`, by a lookout that gives up |
-//! | `WALKING` | the handler: all | `WALKED`, by the handler |
-//! | `WALKED` | the lookout: all | `IDLE`, by the lookout |
-//!
-//! A signal that comes late, or from somebody else, finds another state or another thread and does nothing.
+//! The stack goes into a [table](super::table) that is a static, so that the handler needs no memory.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::stack::Frame;
+use super::table::{GivenUp, StackTable, Walked};
 use super::{NoStack, Stack, StallError};
 use crate::base::{PerProcess, Process, instant};
-
-const IDLE: u32 = 0;
-const ASKED: u32 = 1;
-const WALKING: u32 = 2;
-const WALKED: u32 = 3;
-
-/// The most frames that are kept: the innermost.
-const DEPTH: usize = 256;
 
 /// How long to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -38,13 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look for it.
 const INTERVAL: Duration = Duration::from_micros(200);
 
-static STATE: AtomicU32 = AtomicU32::new(IDLE);
-/// The thread that is asked.
-static ASKED_THREAD: AtomicI32 = AtomicI32::new(0);
-/// The instruction at which the thread was interrupted. The frames before it are the handler's.
-static INTERRUPTED_AT: AtomicUsize = AtomicUsize::new(0);
-static DEPTH_WALKED: AtomicUsize = AtomicUsize::new(0);
-static ADDRESSES: [AtomicUsize; DEPTH] = [const { AtomicUsize::new(0) }; DEPTH];
+static TABLE: StackTable = StackTable::new();
 
 /// A thread, by the kernel's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +31,10 @@ impl Tid {
         // SAFETY: `gettid` takes no arguments and cannot fail.
         Tid(unsafe { libc::syscall(libc::SYS_gettid) } as c_int)
     }
+
+    fn number(self) -> u32 {
+        self.0.cast_unsigned()
+    }
 }
 
 /// The handler. Allocates nothing, locks nothing, and cannot panic.
@@ -63,25 +43,17 @@ extern "C" fn walk(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: that address is valid while the thread runs.
     let kept = unsafe { errno.read() };
-    // Ordering: Acquire, pairs with the Release in `ask`, for the thread that is asked.
-    if STATE.load(Ordering::Acquire) == ASKED
-        && ASKED_THREAD.load(Ordering::Relaxed) == Tid::current().0
-        && STATE.compare_exchange(ASKED, WALKING, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    {
-        INTERRUPTED_AT.store(interrupted_at(context), Ordering::Relaxed);
+    if TABLE.begin(Tid::current().number()) {
         let mut depth = 0;
         let keep = |frame: &backtrace::Frame| {
-            let Some(address) = ADDRESSES.get(depth) else { return false };
-            address.store(frame.ip().addr(), Ordering::Relaxed);
-            depth += 1;
-            true
+            let is_kept = TABLE.keep(depth, frame.ip().addr());
+            depth += usize::from(is_kept);
+            is_kept
         };
         // SAFETY: nothing else of this crate walks a stack at the same time, and on this platform walks need no other
         // synchronisation: `_Unwind_Backtrace` may be called on any number of threads.
         unsafe { backtrace::trace_unsynchronized(keep) };
-        DEPTH_WALKED.store(depth, Ordering::Relaxed);
-        // Ordering: Release, pairs with the Acquire in `wait`.
-        STATE.store(WALKED, Ordering::Release);
+        TABLE.end(depth, interrupted_at(context));
     }
     // SAFETY: as above.
     unsafe { errno.write(kept) };
@@ -146,7 +118,7 @@ impl StackSignal {
             // What is walked first loads what a walk needs.
             backtrace::trace(|_| true);
             // A fork may have copied any state.
-            STATE.store(IDLE, Ordering::Relaxed);
+            TABLE.reset();
         }
         match all.iter_mut().find(|installed| installed.number == number) {
             Some(installed) => installed.users += 1,
@@ -166,14 +138,10 @@ impl StackSignal {
     pub(super) fn stack_of(&self, thread: Tid, goes_on: impl Fn() -> bool) -> Result<Stack, NoStack> {
         let asking = lock(&SIGNALS.of(self.process).asking);
         ask(thread, self.number)?;
-        wait(goes_on)?;
-        let depth = DEPTH_WALKED.load(Ordering::Relaxed).min(DEPTH);
-        let addresses = ADDRESSES[..depth].iter().map(|address| address.load(Ordering::Relaxed));
-        let addresses: Vec<usize> = addresses.collect();
-        let interrupted_at = INTERRUPTED_AT.load(Ordering::Relaxed);
-        STATE.store(IDLE, Ordering::Relaxed);
+        wait(thread, goes_on)?;
+        let walked = TABLE.take();
         drop(asking);
-        Ok(named(&addresses, interrupted_at))
+        Ok(named(&walked))
     }
 }
 
@@ -227,40 +195,32 @@ fn no_action() -> libc::sigaction {
 
 /// Sends the signal.
 fn ask(thread: Tid, number: c_int) -> Result<(), NoStack> {
-    // Ordering: Acquire, pairs with the handler's Release: it is done with the table.
-    if STATE.load(Ordering::Acquire) == WALKING {
-        return Err(NoStack::Busy);
-    }
-    ASKED_THREAD.store(thread.0, Ordering::Relaxed);
-    // Ordering: Release, for the handler.
-    STATE.store(ASKED, Ordering::Release);
+    TABLE.ask(thread.number())?;
     let process = std::process::id();
     // SAFETY: three numbers. The signal has our handler while a `StackSignal` of that number is there.
     let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread.0, number) };
     if sent != 0 {
         // The thread is gone.
-        STATE.store(IDLE, Ordering::Relaxed);
+        TABLE.give_up(thread.number());
         return Err(NoStack::Ended);
     }
     Ok(())
 }
 
 /// Waits until the stack is walked.
-fn wait(goes_on: impl Fn() -> bool) -> Result<(), NoStack> {
+fn wait(thread: Tid, goes_on: impl Fn() -> bool) -> Result<(), NoStack> {
     let end = instant() + PATIENCE;
     loop {
-        // Ordering: Acquire, pairs with the handler's Release, for the table.
-        if STATE.load(Ordering::Acquire) == WALKED {
+        if TABLE.is_walked() {
             return Ok(());
         }
         let (goes_on, is_late) = (goes_on(), instant() >= end);
         if !goes_on || is_late {
-            let given_up = STATE.compare_exchange(ASKED, IDLE, Ordering::Relaxed, Ordering::Relaxed);
-            match given_up {
-                Ok(_) if goes_on => return Err(NoStack::NoAnswer),
-                Ok(_) => return Err(NoStack::Ended),
-                Err(WALKING) if is_late => return Err(NoStack::Busy),
-                Err(_) => {}
+            match TABLE.give_up(thread.number()) {
+                GivenUp::InTime if goes_on => return Err(NoStack::NoAnswer),
+                GivenUp::InTime => return Err(NoStack::Ended),
+                GivenUp::Walking if is_late => return Err(NoStack::Busy),
+                GivenUp::Walking | GivenUp::Walked => {}
             }
         }
         thread::park_timeout(INTERVAL);
@@ -268,8 +228,8 @@ fn wait(goes_on: impl Fn() -> bool) -> Result<(), NoStack> {
 }
 
 /// Names the functions at the addresses, from the interrupted one on.
-fn named(addresses: &[usize], interrupted_at: usize) -> Stack {
-    let first = addresses.iter().position(|&address| address == interrupted_at);
+fn named(Walked { addresses, interrupted_at }: &Walked) -> Stack {
+    let first = addresses.iter().position(|&address| address == *interrupted_at);
     let mut frames = Vec::new();
     for (depth, &address) in addresses[first.unwrap_or(0)..].iter().enumerate() {
         // Addresses are taken for those that calls return to, so what is looked up is one before.

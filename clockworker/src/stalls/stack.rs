@@ -39,7 +39,10 @@ pub enum NoStack {
 }
 
 impl Stack {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "stacks are Linux's"))]
+    #[cfg_attr(
+        any(not(target_os = "linux"), all(test, clockworker_loom)),
+        allow(dead_code, reason = "stacks are Linux's")
+    )]
     pub(super) fn new(frames: Vec<Frame>) -> Self {
         Self { frames }
     }

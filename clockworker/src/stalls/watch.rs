@@ -1,8 +1,8 @@
 //! [`Watch`]: one executor, watched by one detector.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::decide::{Decide, Sight};
@@ -13,10 +13,11 @@ use super::stall::{Stall, StallKind};
 use super::{NoStack, StallStats};
 use crate::base::drop_quietly;
 use crate::run::{Activity, Beacon};
+use crate::sync::{self, AtomicBool, AtomicU64, Mutex, MutexGuard};
 
 /// See the [module docs](self). Shared by the guard and the lookout.
 pub(super) struct Watch {
-    beacon: Arc<Beacon>,
+    beacon: sync::Arc<Beacon>,
     thread: Tid,
     thread_name: Option<Arc<str>>,
     threshold: Duration,
@@ -38,7 +39,6 @@ struct Looking {
 }
 
 /// See [`StallStats`].
-#[derive(Default)]
 struct Counts {
     seen: AtomicU64,
     reported: AtomicU64,
@@ -46,9 +46,16 @@ struct Counts {
     hook_panics: AtomicU64,
 }
 
+impl Counts {
+    fn new() -> Self {
+        let [seen, reported, suppressed, hook_panics] = [0; 4].map(AtomicU64::new);
+        Self { seen, reported, suppressed, hook_panics }
+    }
+}
+
 impl Watch {
     pub(super) fn new(
-        (beacon, thread, thread_name): (Arc<Beacon>, Tid, Option<Arc<str>>),
+        (beacon, thread, thread_name): (sync::Arc<Beacon>, Tid, Option<Arc<str>>),
         (threshold, limit): (Duration, RateLimit),
         (signal, hooks): (Option<StackSignal>, Vec<Hook>),
     ) -> Self {
@@ -62,7 +69,7 @@ impl Watch {
             hooks,
             is_over: AtomicBool::new(false),
             looking: Mutex::new(Looking { decide: Decide::new(threshold), limit, suppressed: 0 }),
-            counts: Counts::default(),
+            counts: Counts::new(),
         }
     }
 
@@ -170,5 +177,7 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
+#[cfg(all(test, clockworker_loom))]
+mod models;
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests;

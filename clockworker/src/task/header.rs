@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::fmt;
 use std::mem::replace;
+#[cfg(feature = "observe")]
+use std::num::NonZeroU64;
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
@@ -32,6 +34,9 @@ pub(crate) struct Header {
     /// thread's.
     #[cfg(feature = "observe")]
     pub(super) spawned_at: Cell<u64>,
+    /// The tag that it was given or has inherited, for those who look at it. The owner thread's.
+    #[cfg(feature = "observe")]
+    pub(super) tag: Cell<Option<NonZeroU64>>,
     #[cfg(feature = "tracing")]
     pub(super) trace: Trace,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
@@ -140,6 +145,8 @@ impl Header {
             ready_at,
             #[cfg(feature = "observe")]
             spawned_at,
+            #[cfg(feature = "observe")]
+            tag: Cell::new(None),
             #[cfg(feature = "tracing")]
             trace: Trace::none(),
             next: Cell::new(Link::NONE),

@@ -12,8 +12,8 @@ use crate::base::drop_quietly;
 /// Is called as tasks begin, are polled, and end: see [`Executor::set_hooks`](crate::Executor::set_hooks). Each method does nothing
 /// unless it is written.
 ///
-/// All are called on the executor's thread, and may use the executor; what else happens while a hook runs, no hook is told. Its time is
-/// billed as that of the poll or the spawn. A panic of a hook is caught, and counted in
+/// All are called on the executor's thread, and may use the executor; what else happens while a hook runs, no hook is told. A task that
+/// a hook spawns inherits no attributes. The time of a hook is billed as that of the poll or the spawn. A panic of a hook is caught, and counted in
 /// [`ExecutorStats::hook_panics`](crate::ExecutorStats::hook_panics); everything goes on.
 ///
 /// # Example
@@ -75,12 +75,15 @@ pub struct TaskMeta {
     pub queue: u32,
     /// Where it was spawned.
     pub location: &'static Location<'static>,
+    /// Its [tag](crate::TaskBuilder::tag), if it has one: its own, or inherited.
+    pub tag: Option<u64>,
 }
 
 impl TaskMeta {
     pub(super) fn of(task: &Header) -> Self {
         let (name, location) = (task.label.name().cloned(), task.label.location());
-        Self { id: task.id, name, queue: task.owned.record.get().queue, location }
+        let (queue, tag) = (task.owned.record.get().queue, task.tag.get().map(u64::from));
+        Self { id: task.id, name, queue, location, tag }
     }
 }
 
@@ -126,6 +129,11 @@ impl Hooks {
         // The drop of the last ones is user code.
         let last = self.hooks.replace(hooks);
         drop_quietly(last);
+    }
+
+    /// Whether one is being called.
+    pub(crate) fn is_calling(&self) -> bool {
+        self.is_calling.get()
     }
 
     /// How many calls of hooks have panicked.

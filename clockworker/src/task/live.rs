@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 use std::mem::forget;
+#[cfg(feature = "observe")]
+use std::num::NonZeroU64;
 use std::ptr::NonNull;
 use std::task::Context;
 
@@ -157,6 +159,12 @@ impl LiveTask {
     #[inline]
     pub(crate) fn set_ready_at(&self, now: u64) {
         self.header().ready_at.set(now);
+    }
+
+    /// Notes the tag that it has.
+    #[cfg(feature = "observe")]
+    pub(crate) fn set_tag(&self, tag: u64) {
+        self.header().tag.set(NonZeroU64::new(tag));
     }
 
     /// Which task hooks are told of.

@@ -10,12 +10,14 @@ pub(crate) struct TaskRequest {
     attributes: Attributes,
     /// From the spawn on. Goes before the deadline in `attributes`, which may be inherited.
     due_in: Option<Duration>,
+    /// Whether the tag was said, be it as 0, so that none is inherited any more.
+    has_tag: bool,
 }
 
 impl TaskRequest {
-    /// A request for these attributes, and no other deadline than theirs.
+    /// A request for these attributes, and no other deadline and tag than theirs.
     pub(crate) fn new(attributes: Attributes) -> Self {
-        Self { attributes, due_in: None }
+        Self { attributes, due_in: None, has_tag: true }
     }
 
     pub(crate) fn with_priority(self, priority: i8) -> Self {
@@ -23,11 +25,16 @@ impl TaskRequest {
     }
 
     pub(crate) fn with_tag(self, tag: u64) -> Self {
-        Self { attributes: self.attributes.with_tag(tag), ..self }
+        Self { attributes: self.attributes.with_tag(tag), has_tag: true, ..self }
     }
 
     pub(crate) fn due_in(self, time: Duration) -> Self {
         Self { due_in: Some(time), ..self }
+    }
+
+    /// Whether the tag was said.
+    pub(crate) fn has_tag(&self) -> bool {
+        self.has_tag
     }
 
     /// The attributes of the task, spawned when the clock reads `now_ns`, which is asked only if there is a deadline to set.

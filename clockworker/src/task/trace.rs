@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tracing::span::EnteredSpan;
 use tracing::{Span, trace, trace_span};
 
-use super::{Id, Label};
+use super::TaskMeta;
 
 /// The span of a task, if anybody listened when it was spawned. It is open until the task's future is dropped.
 pub(super) struct Trace {
@@ -62,16 +62,17 @@ impl Trace {
 /// A span for a task that was just spawned. Calls the subscriber: no borrow may be held.
 ///
 /// It has no parent, which it would keep open.
-pub(crate) fn span_of(id: Id, label: &Label, queue: &str) -> Span {
-    let location = label.location();
+pub(crate) fn span_of(task: &TaskMeta, queue: &str) -> Span {
+    let location = task.location;
     trace_span!(
         target: "tokio::task",
         parent: None,
         "runtime.spawn",
         kind = "local",
-        task.name = label.name().map(|name| &**name),
-        task.id = id.number(),
+        task.name = task.name.as_deref(),
+        task.id = task.id.number(),
         queue,
+        tag = task.tag,
         loc.file = location.file(),
         loc.line = location.line(),
         loc.col = location.column(),

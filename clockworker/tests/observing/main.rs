@@ -8,6 +8,7 @@ mod locations;
 mod names;
 #[cfg(feature = "stalls")]
 mod stalls;
+mod tags;
 mod timeline;
 
 #[path = "../support"]

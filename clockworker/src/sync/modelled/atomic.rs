@@ -126,6 +126,7 @@ macro_rules! atomic {
 
 atomic!(AtomicBool, bool);
 atomic!(AtomicU8, u8);
+atomic!(AtomicU64, u64);
 atomic!(AtomicUsize, usize);
 
 macro_rules! fetch {
@@ -141,4 +142,5 @@ macro_rules! fetch {
 }
 
 fetch!(AtomicUsize, usize: fetch_add fetch_sub fetch_or fetch_and);
+fetch!(AtomicU64, u64: fetch_add);
 fetch!(AtomicBool, bool: fetch_or);

@@ -15,7 +15,7 @@ mod weakened;
 pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use loom::thread::{self, Thread};
 
-pub(crate) use atomic::{AtomicBool, AtomicU8, AtomicUsize, fence};
+pub(crate) use atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, fence};
 pub(crate) use cell::{Cell, UnsafeCell};
 pub(crate) use graveyard::{clear_graveyard, reclaim};
 pub(crate) use waker::{AtomicWaker, impl_wake, waker_of};

@@ -144,6 +144,19 @@ fn the_drop_of_an_aborted_task_is_watched() {
     assert!(ex.block_on(task).unwrap_err().is_cancelled());
 }
 
+#[test]
+fn each_queue_is_reported_by_its_own_name() {
+    let (tell, told) = told();
+    let told = Rc::new(told);
+    let ex = Executor::new();
+    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    for name in ["one", "two"] {
+        let (queue, told) = (ex.new_queue(name).create().unwrap(), Rc::clone(&told));
+        let stall = ex.block_on(queue.spawn(async move { guilty(StallKind::Poll, &told) })).unwrap();
+        assert_eq!(stall.queue.as_deref(), Some(name));
+    }
+}
+
 /// The name is the one that the queue has when its task is polled.
 #[test]
 fn a_renamed_queue_is_reported_by_its_new_name() {

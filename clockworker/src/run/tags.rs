@@ -1,0 +1,70 @@
+//! [`Tags`]: what a task passes on to all that it spawns, in whichever queue, so that work can be followed from task to task.
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
+
+use clockworker_schedulers::{Attributes, Ready, Task};
+
+use super::Core;
+use super::pick::Current;
+use super::queue::RunQueue;
+
+/// Whether any task was ever given a tag. Until then a spawn does not look for one.
+#[derive(Default)]
+pub(super) struct Tags {
+    are_used: Cell<bool>,
+}
+
+impl Core {
+    /// Notes that a task is spawned with these attributes.
+    #[inline]
+    pub(super) fn note_tag(&self, attributes: &Attributes) {
+        if attributes.tag != 0 {
+            self.tags.are_used.set(true);
+        }
+    }
+
+    /// The tag of the task that is being polled, if it has one.
+    pub(crate) fn current_tag(&self) -> Option<NonZeroU64> {
+        if self.tags.are_used.get() { self.look_up_tag() } else { None }
+    }
+
+    #[cold]
+    fn look_up_tag(&self) -> Option<NonZeroU64> {
+        let Current { queue, slot, .. } = self.slice.current();
+        let queue = self.queue_at(queue)?;
+        // A scheduler that is being called is no task.
+        let here = queue.records.try_borrow().ok()?.attributes(slot)?;
+        // Where a task is lent a place, its tag is still its own.
+        let own = self.current_home().map_or(here, |home| home.attributes.unwrap_or_default());
+        NonZeroU64::new(own.tag)
+    }
+
+    /// The tag of a task that is spawned now, if nothing was said of that.
+    #[inline]
+    fn inherited_tag(&self) -> Option<NonZeroU64> {
+        self.current_tag().filter(|_| !self.is_in_hook())
+    }
+
+    /// These attributes, with the tag that is inherited.
+    pub(super) fn with_inherited_tag(&self, attributes: Attributes) -> Attributes {
+        self.inherited_tag().map_or(attributes, |tag| attributes.with_tag(tag.get()))
+    }
+
+    /// Hands a new task, of which nothing was said, to its scheduler.
+    #[inline]
+    pub(crate) fn push_plain(&self, queue: &RunQueue, task: Task) {
+        match self.inherited_tag() {
+            None => queue.push(task, Ready::Spawned),
+            Some(tag) => queue.push_spawned(task, &Attributes::new().with_tag(tag.get())),
+        }
+    }
+
+    /// Whether a hook runs. What it spawns has no parent.
+    pub(super) fn is_in_hook(&self) -> bool {
+        #[cfg(feature = "observe")]
+        return self.shared.local().is_some_and(|local| local.hooks.is_calling());
+        #[cfg(not(feature = "observe"))]
+        false
+    }
+}
