@@ -21,10 +21,13 @@
 #![deny(unsafe_code)]
 
 mod html;
+mod lags;
 mod perfetto;
+mod ready;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 #[allow(unsafe_code, reason = "a file is mapped")]
 mod samply_markers;
+mod series;
 mod summary;
 mod waits;
 mod workload;
