@@ -10,6 +10,7 @@ mod latency;
 mod observation;
 mod queue_frames;
 mod timeline;
+mod wakes;
 
 pub use dump::{DumpedTask, TaskDump, TaskState};
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
@@ -18,5 +19,6 @@ pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};
+pub use wakes::Wakes;
 
 pub use crate::task::{TaskEnd, TaskHooks, TaskMeta};

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency};
+use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes};
 use crate::queue::{GroupIndex, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
@@ -31,6 +32,8 @@ pub(crate) struct Observer {
     in_turn: Cell<bool>,
     turn_began: Cell<u64>,
     slice_began: Cell<u64>,
+    /// Those in queues that are gone.
+    removed_wakes: Cell<Wakes>,
 }
 
 impl Default for Observer {
@@ -43,6 +46,7 @@ impl Default for Observer {
             in_turn: Cell::new(false),
             turn_began: Cell::new(0),
             slice_began: Cell::new(0),
+            removed_wakes: Cell::default(),
         }
     }
 }
@@ -70,6 +74,13 @@ impl Observer {
 
     pub(super) fn turn_latency(&self) -> Option<TurnLatency> {
         self.has_latency().then(|| self.turns.borrow().clone())
+    }
+}
+
+impl RunQueue {
+    /// How often its tasks were woken.
+    pub(super) fn wakes(&self) -> Wakes {
+        Wakes::new(self.all_wakes.get(), self.remote_wakes.get())
     }
 }
 
@@ -166,9 +177,18 @@ impl Core {
 
     /// Observes a wake from another thread.
     pub(super) fn observe_remote_wake(&self, queue: &RunQueue) {
-        if self.observer.has_latency() {
-            queue.latency.borrow_mut().get_or_insert_default().remote_wakes += 1;
-        }
+        queue.remote_wakes.add(1);
+    }
+
+    /// Observes that a queue is gone.
+    pub(super) fn observe_removal(&self, queue: &RunQueue) {
+        let removed = &self.observer.removed_wakes;
+        removed.set(removed.get().plus(queue.wakes()));
+    }
+
+    /// All wakes in these queues, and in those that are gone.
+    pub(super) fn all_wakes(&self, queues: &[Rc<RunQueue>]) -> Wakes {
+        queues.iter().fold(self.observer.removed_wakes.get(), |sum, queue| sum.plus(queue.wakes()))
     }
 
     /// Stops the timeline if a task of the queue has waited for as long as is asked for.

@@ -35,6 +35,9 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn observe_remote_wake(&self, _queue: &RunQueue) {}
+
+    #[inline(always)]
+    pub(super) fn observe_removal(&self, _queue: &RunQueue) {}
 }
 
 pub(super) struct SliceObserver;

@@ -9,6 +9,7 @@ mod names;
 #[cfg(feature = "stalls")]
 mod stalls;
 mod timeline;
+mod wakes;
 
 #[path = "../support"]
 mod support {
