@@ -12,10 +12,11 @@ use std::time::Duration;
 use clockworker_schedulers::{Task, TaskId};
 
 use super::Core;
+use super::frames::run_framed_poll;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes};
-use crate::queue::{GroupIndex, index_of};
+use crate::queue::{GroupIndex, NO_GROUP, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
@@ -210,6 +211,8 @@ pub(super) struct SliceObserver<'a> {
     ring: Option<Arc<Ring>>,
     /// The poll under way, if it is timed by itself.
     timed: Option<TimedPoll>,
+    /// Whether groups have stack frames of their own.
+    frames_groups: bool,
     /// Whether there is a ring, or the poll under way is timed: the only question after a poll otherwise.
     is_noting: bool,
 }
@@ -234,7 +237,14 @@ impl<'a> SliceObserver<'a> {
             ring.slice_began(now, queue.key.index, queue.ready.get());
         }
         let is_noting = ring.is_some();
-        Self { core, queue, ring, timed: None, is_noting }
+        let frames_groups = core.observer.asked.get().has_frames_of_groups();
+        Self { core, queue, ring, timed: None, frames_groups, is_noting }
+    }
+
+    /// Polls the task.
+    #[inline(always)]
+    pub(super) fn run(&self, live: LiveTask, group: GroupIndex) -> Ran {
+        if self.frames_groups && group != NO_GROUP { run_framed_poll(live, group) } else { live.run() }
     }
 
     /// The task is polled next; `timing` says which polls are timed anyway.
