@@ -20,6 +20,8 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "dial9")]
+mod dial9;
 mod html;
 mod lags;
 mod perfetto;
@@ -32,6 +34,8 @@ mod summary;
 mod waits;
 mod workload;
 
+#[cfg(feature = "dial9")]
+pub use dial9::write_dial9;
 pub use html::write_html;
 pub use perfetto::write_perfetto;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
