@@ -73,7 +73,9 @@ impl Lags {
             EventKind::Polled { took, .. } => self.polled_until = at + took,
             EventKind::SliceBegan { queue, .. } => {
                 self.wake(queue, at);
-                self.running = self.place(queue).map(|place| (place, at));
+                let place = self.place(queue);
+                self.running = place.map(|place| (place, at));
+                self.note(at, place);
             }
             EventKind::SliceEnded { queue, reason } => {
                 let has_work = reason != SliceEndReason::Drained && ready.count(queue) > 0;

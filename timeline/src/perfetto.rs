@@ -36,7 +36,7 @@ const HOST: u32 = 0;
 ///   its slices took. So while the same queues contend, it rises by the queue's part w/W of each slice, and falls by a slice of its own
 ///   ([the bounds](https://github.com/nikhilgarg28/clockworker/blob/main/docs/BOUNDS.md#lag)). A queue without work keeps a credit of at
 ///   most two turns, or its debt until V has passed it; when no queue has work all is forgiven. It is written where the queue woke, fell
-///   asleep or had a slice, and where it has moved by an eighth of its request.
+///   asleep or had a slice, at both its ends, and where it has moved by an eighth of its request.
 ///
 /// What queues were owed when the timeline began is not known, and taken for zero; each has the share that it had when the timeline was
 /// taken. Queues that were gone by then have no lag here, nor have those that were capped, idle or nested, whose parts do not follow from

@@ -1,6 +1,10 @@
 //! The counters of a trace: how many tasks are ready, and what each queue is owed.
 
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::panic::Location;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use clockworker::observe::{
@@ -213,8 +217,82 @@ fn slices(timeline: &Timeline) -> Vec<(Duration, u32, Duration)> {
     slices.collect()
 }
 
+/// Tasks in three queues that pass wakes round: each works, wakes the next, and waits until it is woken.
+fn run_ring(tasks: &[(usize, u64)], rounds: u32) -> Timeline {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    let queues = [1, 2, 5].map(|share| ex.new_queue(&share.to_string()).share(share).create().unwrap());
+    ex.observe(Observation::new().timeline(1 << 18).every_poll()).unwrap();
+    let notes: Vec<Rc<Note>> = tasks.iter().map(|_| Rc::default()).collect();
+    for (nth, &(queue, took)) in tasks.iter().enumerate() {
+        let (clock, mine, next) = (clock.clone(), notes[nth].clone(), notes[(nth + 1) % tasks.len()].clone());
+        queues[queue].spawn(async move {
+            for round in 0..rounds {
+                clock.advance(us(took));
+                next.wake();
+                if round % 3 == 2 {
+                    yield_now().await;
+                }
+                clock.advance(us(took / 2));
+                mine.woken().await;
+            }
+        });
+    }
+    ex.block_on(ex.drained());
+    ex.timeline()
+}
+
+/// A wake that is kept until it is asked for.
+#[derive(Default)]
+struct Note {
+    wakes: Cell<u32>,
+    waiter: RefCell<Option<Waker>>,
+}
+
+impl Note {
+    fn wake(&self) {
+        self.wakes.set(self.wakes.get() + 1);
+        self.waiter.take().into_iter().for_each(Waker::wake);
+    }
+
+    async fn woken(&self) {
+        poll_fn(|cx| {
+            self.waiter.replace(Some(cx.waker().clone()));
+            if self.wakes.get() == 0 {
+                return Poll::Pending;
+            }
+            self.wakes.set(self.wakes.get() - 1);
+            Poll::Ready(())
+        })
+        .await;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn also_where_queues_sleep_and_wake_the_executor_picks_who_is_owed_something(
+        tasks in prop::collection::vec((0_usize..3, 1_u64..400), 2..9),
+        rounds in 1_u32..30,
+    ) {
+        let timeline = run_ring(&tasks, rounds);
+        let counters = |kind: &str| ["1", "2", "5"].map(|name| counter(&timeline, &format!("{kind}: {name}")));
+        let (lags, ready) = (counters("lag"), counters("ready"));
+        let at = |points: &[(u64, i64)], now: u64| {
+            points.iter().rev().find(|point| point.0 <= now).map_or(0, |point| point.1)
+        };
+        for event in &timeline.events {
+            let EventKind::SliceBegan { queue, .. } = event.kind else { continue };
+            let now = event.at.as_nanos() as u64;
+            // Beside creditors that sleep, the mean of those awake is enough.
+            let sleeps_with_credit = |of: &usize| at(&ready[*of], now) == 0 && at(&lags[*of], now) > 0;
+            let picked = queue as usize - 1;
+            if (0..3).filter(|&of| of != picked).all(|of| !sleeps_with_credit(&of)) {
+                prop_assert!(at(&lags[picked], now) >= 0, "{queue} at {now}: {lags:?}");
+            }
+        }
+    }
 
     #[test]
     fn while_both_have_work_lags_are_parts_less_service(
