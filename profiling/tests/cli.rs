@@ -76,8 +76,8 @@ mod in_process {
         for group in ["acme", "globex"] {
             assert!(svg.contains(&format!("group: {group}")), "{group}");
             let parts = parts(group);
-            // Some 1,200 samples: right to ±2.7 % in 19 of 20 runs.
-            assert!((parts[0] - parts[1]).abs() < 5.0, "{text}");
+            // To within 5 % of all time, of which their queue has three fifths.
+            assert!(0.6 * (parts[0] - parts[1]).abs() < 5.0, "{text}");
         }
     }
 

@@ -99,7 +99,8 @@ struct TaskTerminateEvent {
     task_id: u64,
 }
 
-/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 17 bytes an event.
+/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 16 bytes an
+/// event.
 ///
 /// dial9 shows workers of tokio, so each queue is a worker here, whose number is its index, in a runtime of the queue's name. A worker is
 /// awake while its queue has a slice, and has as many tasks in its local queue as the queue has ready tasks, up to 255. A task's

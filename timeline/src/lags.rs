@@ -12,8 +12,8 @@ use crate::series::Series;
 /// A lag is noted when it has moved by so many parts of the queue's request.
 const PARTS: u64 = 8;
 
-/// What each queue is owed, in nanoseconds of service: its lag, w·(V − v), by the [`Eevdf`] that the executor uses. That is given what the
-/// timeline says: which queue woke and fell asleep, and how long its slices took.
+/// What each queue is owed, in nanoseconds of service: its lag, w·(V − v), by the [`Eevdf`] that the executor uses. That is told what
+/// the timeline says: which queue woke and fell asleep, and how long its slices took.
 ///
 /// While the same queues contend, a queue's lag rises by its part w/W of each slice, and falls by the slice if that was its own. Asleep
 /// it is what the queue keeps: a credit of at most two turns, or a debt until V has passed it. Zero for all where no task is ready.
