@@ -9,7 +9,7 @@ use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::observe::QueueFrames;
 use crate::queue::GroupIndex;
-use crate::task::{LiveTask, Ran};
+use crate::task::{Finish, Polling};
 
 /// Functions that call `$call`, and a table of them: by index; the last one is that of all beyond.
 macro_rules! frames {
@@ -43,7 +43,7 @@ frames! {
 }
 
 frames! {
-    GROUPS: fn(LiveTask) -> Ran = fn(live: LiveTask) -> Ran { live.run() }
+    GROUPS: fn(Polling<'_>) -> Option<Finish> = fn(poll: Polling<'_>) -> Option<Finish> { poll.call() }
     group_0 = 100, group_1 = 101, group_2 = 102, group_3 = 103, group_4 = 104, group_5 = 105,
     group_6 = 106, group_7 = 107, group_8 = 108, group_9 = 109, group_10 = 110, group_11 = 111,
     group_12 = 112, group_13 = 113, group_14 = 114, group_15 = 115, group_16 = 116, group_17 = 117,
@@ -73,10 +73,11 @@ impl RunQueue {
     }
 }
 
-/// [`LiveTask::run`], in the frame of its group.
+/// [`Polling::call`], in the frame of the task's group.
+#[cold] // or else what is inlined into the hot loop is this
 #[inline(never)]
-pub(super) fn run_framed_poll(live: LiveTask, group: GroupIndex) -> Ran {
-    frame_of(GROUPS, group).1(live)
+pub(super) fn call_framed(poll: Polling<'_>, group: GroupIndex) -> Option<Finish> {
+    frame_of(GROUPS, group).1(poll)
 }
 
 impl Core {

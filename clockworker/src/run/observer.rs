@@ -12,7 +12,7 @@ use std::time::Duration;
 use clockworker_schedulers::{Task, TaskId};
 
 use super::Core;
-use super::frames::run_framed_poll;
+use super::frames::call_framed;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes};
@@ -211,8 +211,8 @@ pub(super) struct SliceObserver<'a> {
     ring: Option<Arc<Ring>>,
     /// The poll under way, if it is timed by itself.
     timed: Option<TimedPoll>,
-    /// Whether groups have stack frames of their own.
-    frames_groups: bool,
+    /// Groups of indices below that have stack frames of their own: all or none.
+    framed_below: GroupIndex,
     /// Whether there is a ring, or the poll under way is timed: the only question after a poll otherwise.
     is_noting: bool,
 }
@@ -237,14 +237,15 @@ impl<'a> SliceObserver<'a> {
             ring.slice_began(now, queue.key.index, queue.ready.get());
         }
         let is_noting = ring.is_some();
-        let frames_groups = core.observer.asked.get().has_frames_of_groups();
-        Self { core, queue, ring, timed: None, frames_groups, is_noting }
+        let has_frames = core.observer.asked.get().has_frames_of_groups();
+        let framed_below = if has_frames { NO_GROUP } else { 0 };
+        Self { core, queue, ring, timed: None, framed_below, is_noting }
     }
 
     /// Polls the task.
     #[inline(always)]
     pub(super) fn run(&self, live: LiveTask, group: GroupIndex) -> Ran {
-        if self.frames_groups && group != NO_GROUP { run_framed_poll(live, group) } else { live.run() }
+        live.run_within(|poll| if group < self.framed_below { call_framed(poll, group) } else { poll.call() })
     }
 
     /// The task is polled next; `timing` says which polls are timed anyway.
