@@ -17,14 +17,14 @@
 //! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
 //! | `clockworker_queue_busy_nanoseconds_total`, `…_branch_busy_nanoseconds_total`, `…_overrun_nanoseconds_total`, `…_throttled_nanoseconds_total` | counter | |
 //! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused,shed}_total` | counter | |
-//! | `clockworker_queue_remote_wakes_total` | counter | |
+//! | `clockworker_queue_local_wakes_total`, `…_remote_wakes_total` | counter | tasks that waited, woken on the executor's thread and on others |
 //! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](crate::Cap) |
 //! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |
 //! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll since the last call, of those that were timed |
 //! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
 //!
-//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Histograms, `remote_wakes` and `longest_poll`
-//! need the feature `observe`, and that [latency](crate::observe::Observation::latency) is asked for. A time goes into them as the
+//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Wakes, histograms and `longest_poll`
+//! need the feature `observe`; the last two also that [latency](crate::observe::Observation::latency) is asked for. A time goes into them as the
 //! middle of its bucket: off by 3 % at most.
 //!
 //! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:

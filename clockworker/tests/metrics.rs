@@ -2,12 +2,18 @@
 
 #![allow(missing_docs, reason = "tests")]
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use clockworker::metrics::Exporter;
 use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock};
+use clockworker_testing::driving::settle;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
 /// What a recorder holds after `publish`: series as Prometheus writes them, and their values. A histogram's are count and sum.
@@ -67,6 +73,31 @@ fn a_recorder_gets_what_the_stats_say() {
     assert_eq!(count, polls.count() as f64);
     assert!((sum / 0.003 - 1.0).abs() < 1.0 / 32.0, "{sum}: off by more than half a bucket");
     assert!(series.keys().all(|key| key.starts_with("clockworker_")), "{series:?}");
+}
+
+#[test]
+fn wakes_are_passed_on_by_where_they_came_from() {
+    let (ex, _) = executor();
+    let held = Rc::new(RefCell::new(None::<Waker>));
+    let (given, mut left) = (Rc::clone(&held), 4);
+    ex.spawn(poll_fn(move |cx| {
+        given.replace(Some(cx.waker().clone()));
+        left -= 1;
+        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    }));
+    settle(&ex);
+    for elsewhere in [false, true, false] {
+        let waker = held.take().unwrap();
+        if elsewhere {
+            thread::spawn(|| waker.wake()).join().unwrap()
+        } else {
+            waker.wake()
+        };
+        settle(&ex);
+    }
+    let series = recorded(|| Exporter::new().publish(&ex.stats()));
+    let wakes = |side: &str| series[&format!("clockworker_queue_{side}_wakes_total{{queue=\"default\"}}")].0;
+    assert_eq!((wakes("local"), wakes("remote")), (2.0, 1.0));
 }
 
 #[test]

@@ -57,18 +57,27 @@ mod in_process {
 
     #[cfg(feature = "observe")]
     #[test]
-    fn a_flame_graph_has_a_frame_for_each_queue() {
+    fn a_flame_graph_has_a_frame_for_each_queue_and_group() {
         let directory = TempDir::new().unwrap();
         let svg = directory.path().join("queues.svg");
-        let text = printed(&format!("queues --seconds=2 --svg={}", svg.display()));
+        let text = printed(&format!("queues --seconds=8 --svg={}", svg.display()));
         let svg = fs::read_to_string(svg).unwrap();
+        let parts = |name: &str| -> Vec<f64> {
+            let row = text.lines().find(|line| line.starts_with(&format!("| {name} ")));
+            let row = row.unwrap_or_else(|| panic!("{name}: {text}"));
+            row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+        };
         for queue in ["requests", "reports", "batch"] {
             assert!(svg.contains(&format!("queue: {queue}")), "{queue}");
-            let row =
-                text.lines().find(|line| line.contains(queue)).unwrap_or_else(|| panic!("{queue}: {text}"));
-            let parts: Vec<f64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+            let parts = parts(queue);
             // What polls take, and what the executor does around them: the same to within 5 % of all time.
             assert!((parts[1] - parts[2]).abs() < 5.0, "{text}");
+        }
+        for group in ["acme", "globex"] {
+            assert!(svg.contains(&format!("group: {group}")), "{group}");
+            let parts = parts(group);
+            // To within 5 % of all time, of which their queue has three fifths.
+            assert!(0.6 * (parts[0] - parts[1]).abs() < 5.0, "{text}");
         }
     }
 

@@ -20,15 +20,22 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "dial9")]
+mod dial9;
 mod html;
+mod lags;
 mod perfetto;
+mod ready;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 #[allow(unsafe_code, reason = "a file is mapped")]
 mod samply_markers;
+mod series;
 mod summary;
 mod waits;
 mod workload;
 
+#[cfg(feature = "dial9")]
+pub use dial9::write_dial9;
 pub use html::write_html;
 pub use perfetto::write_perfetto;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]

@@ -1,8 +1,8 @@
 //! Writes a timeline as a trace in Chrome's JSON format, which Perfetto opens.
 //!
 //! Times are microseconds (*Trace Event Format*, Google, 2016). A queue is a track: its slices, with polls in them. Waits are
-//! asynchronous slices, one track per queue below it; numbers of ready tasks are counters; turns and visits of the host have a track
-//! of their own.
+//! asynchronous slices, one track per queue below it; numbers of ready tasks and what each queue is owed are counters; turns and visits
+//! of the host have a track of their own.
 
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
@@ -10,6 +10,9 @@ use std::time::Duration;
 use clockworker::observe::{Event, EventKind, SliceEndReason, TaskRef, Timeline};
 use serde_json::{Value, json};
 
+use crate::lags::Lags;
+use crate::ready::Ready;
+use crate::series::Series;
 use crate::waits::{Wait, Waits};
 
 /// There is one process.
@@ -20,7 +23,24 @@ const HOST: u32 = 0;
 /// Writes the timeline as a JSON trace: for [ui.perfetto.dev](https://ui.perfetto.dev) or `chrome://tracing`.
 ///
 /// What the timeline has the beginning or the end of only is left out or drawn up to its end, so that every slice has both. Takes
-/// some 200 bytes an event.
+/// some 230 bytes an event.
+///
+/// # Counters
+///
+/// Two for each queue, each from when on it was what:
+///
+/// - `ready: NAME`, in tasks: how many were ready, the one that was being polled not among them. One more for each that became
+///   ready, one less for each poll; where a slice began, what the executor said then.
+/// - `lag: NAME`, in nanoseconds of service: what the queue was owed; below zero, what it had had too much. That is w·(V − v) by an
+///   [`Eevdf`](clockworker_schedulers::Eevdf) that is told what the timeline says: when the queue had work and when not, and how long
+///   its slices took. So while the same queues contend, it rises by the queue's part w/W of each slice, and falls by a slice of its own
+///   ([the bounds](https://github.com/nikhilgarg28/clockworker/blob/main/docs/BOUNDS.md#lag)). A queue without work keeps a credit of at
+///   most two turns, or its debt until V has passed it; when no queue has work all is forgiven. It is written where the queue woke, fell
+///   asleep or had a slice, at both its ends, and where it has moved by an eighth of its request.
+///
+/// What queues were owed when the timeline began is not known, and taken for zero; each has the share that it had when the timeline was
+/// taken. Queues that were gone by then have no lag here, nor have those that were capped, idle or nested, whose parts do not follow from
+/// their shares alone: beside them, it is the lag in what the others got together.
 ///
 /// # Errors
 ///
@@ -33,6 +53,12 @@ pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()>
         tracks.write(&mut trace, event)?;
     }
     tracks.end(&mut trace)?;
+    for (queue, ready) in Ready::of(timeline) {
+        trace.counter(&format!("ready: {}", tracks.queue(queue)), "tasks", &ready)?;
+    }
+    for (queue, lag) in Lags::of(timeline) {
+        trace.counter(&format!("lag: {}", tracks.queue(queue)), "ns", &lag)?;
+    }
     trace.end()
 }
 
@@ -75,6 +101,16 @@ impl<W: Write> Trace<W> {
             self.write(&json!({"ph": "M", "name": "thread_sort_index", "pid": PROCESS, "tid": tid, "args": {"sort_index": tid}}))?;
         }
         Ok(())
+    }
+
+    /// A number over time.
+    fn counter<T>(&mut self, name: &str, unit: &str, series: &Series<T>) -> io::Result<()>
+    where
+        T: Copy + PartialEq + Into<Value>,
+    {
+        series.points().iter().try_for_each(|&(at, number)| {
+            self.write(&json!({"ph": "C", "name": name, "pid": PROCESS, "ts": micros(at), "args": {unit: number.into()}}))
+        })
     }
 
     /// A slice that is over.
@@ -124,9 +160,9 @@ impl<'a> Tracks<'a> {
                 let args = json!({"task": name_of(task), "outcome": format!("{outcome:?}"), "measured_with": measured_with});
                 trace.complete(track(task.queue), &self.label(task), (event.at, event.at + took), args)
             }
-            EventKind::SliceBegan { queue, ready } => {
+            EventKind::SliceBegan { queue, .. } => {
                 self.slice = Some((queue, event.at));
-                self.write_ready(trace, event.at, queue, ready)
+                Ok(())
             }
             EventKind::SliceEnded { queue, reason } => self.end_slice(trace, event.at, queue, reason),
             EventKind::TurnBegan => {
@@ -158,7 +194,6 @@ impl<'a> Tracks<'a> {
             SliceEndReason::Preempted => trace.write(&json!({
                 "ph": "i", "s": "t", "name": "preempted", "pid": PROCESS, "tid": track(queue), "ts": micros(at),
             })),
-            SliceEndReason::Drained => self.write_ready(trace, at, queue, 0),
             _ => Ok(()),
         }
     }
@@ -171,19 +206,6 @@ impl<'a> Tracks<'a> {
     fn end_host<W: Write>(&mut self, trace: &mut Trace<W>, at: Duration) -> io::Result<()> {
         let Some((from, idle)) = self.host.take() else { return Ok(()) };
         trace.complete(HOST, if idle { "idle" } else { "visit" }, (from, at), json!({}))
-    }
-
-    fn write_ready<W: Write>(
-        &self,
-        trace: &mut Trace<W>,
-        at: Duration,
-        queue: u32,
-        ready: u32,
-    ) -> io::Result<()> {
-        let name = format!("ready: {}", self.queue(queue));
-        trace.write(
-            &json!({"ph": "C", "name": name, "pid": PROCESS, "ts": micros(at), "args": {"tasks": ready}}),
-        )
     }
 
     fn write_wait<W: Write>(&mut self, trace: &mut Trace<W>, wait: Wait) -> io::Result<()> {

@@ -48,9 +48,9 @@ const QUEUE_COUNTERS: &[Series<u64>] = &[
         q.throttled_periods
     }),
     #[cfg(feature = "observe")]
-    counted("clockworker_queue_remote_wakes_total", "Tasks woken from other threads", |q| {
-        q.latency.as_ref().map_or(0, |latency| latency.remote_wakes)
-    }),
+    counted("clockworker_queue_local_wakes_total", "Tasks woken on the executor's thread", |q| q.wakes.local),
+    #[cfg(feature = "observe")]
+    counted("clockworker_queue_remote_wakes_total", "Tasks woken from other threads", |q| q.wakes.remote),
 ];
 
 const fn state(name: &'static str, about: &'static str, value: fn(&QueueStats) -> f64) -> Series<f64> {

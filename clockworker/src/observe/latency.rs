@@ -21,8 +21,6 @@ pub struct Latency {
     pub slice: Histogram,
     /// The longest of the polls that were timed.
     pub longest_poll: Option<LongPoll>,
-    /// Tasks woken from other threads.
-    pub remote_wakes: u64,
 }
 
 impl Latency {
@@ -33,7 +31,6 @@ impl Latency {
             poll: self.poll.since(&earlier.poll),
             slice: self.slice.since(&earlier.slice),
             longest_poll: self.longest_poll.filter(|poll| Some(*poll) != earlier.longest_poll),
-            remote_wakes: self.remote_wakes.saturating_sub(earlier.remote_wakes),
         }
     }
 }

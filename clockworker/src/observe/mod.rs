@@ -11,6 +11,7 @@ mod observation;
 mod off_cpu;
 mod queue_frames;
 mod timeline;
+mod wakes;
 
 pub use dump::{DumpedTask, TaskDump, TaskState};
 pub use event::{Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef};
@@ -19,6 +20,7 @@ pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use queue_frames::QueueFrames;
 pub use timeline::{Timeline, TimelineQueue};
+pub use wakes::Wakes;
 
 pub(crate) use off_cpu::off_cpu;
 

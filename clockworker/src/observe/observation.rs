@@ -31,6 +31,7 @@ const LEAST_BYTES: usize = 1 << 10;
 pub struct Observation {
     latency: bool,
     latency_of_groups: bool,
+    frames_of_groups: bool,
     every_poll: bool,
     timeline_bytes: Option<usize>,
     stop_after: Option<Duration>,
@@ -44,6 +45,7 @@ impl Observation {
         Self {
             latency: false,
             latency_of_groups: false,
+            frames_of_groups: false,
             every_poll: false,
             timeline_bytes: None,
             stop_after: None,
@@ -64,6 +66,16 @@ impl Observation {
     pub const fn latency_of_groups(mut self) -> Self {
         self.latency = true;
         self.latency_of_groups = true;
+        self
+    }
+
+    /// Has the polls of each group go through a stack frame of their own, so that profilers tell groups apart:
+    /// [`QueueFrames::group_of`](super::QueueFrames::group_of) says which it is. That takes a call of a function a poll.
+    ///
+    /// The first 31 groups that are open in a queue at a time have one each; the others share one. A group that is opened when another
+    /// has closed may have that one's.
+    pub const fn frames_of_groups(mut self) -> Self {
+        self.frames_of_groups = true;
         self
     }
 
@@ -136,6 +148,10 @@ impl Observation {
 
     pub(crate) fn has_latency_of_groups(&self) -> bool {
         self.latency_of_groups
+    }
+
+    pub(crate) fn has_frames_of_groups(&self) -> bool {
+        self.frames_of_groups
     }
 
     pub(crate) fn times_every_poll(&self) -> bool {

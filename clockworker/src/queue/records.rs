@@ -3,15 +3,20 @@
 #[cfg(feature = "observe")]
 mod looks;
 mod moves;
+mod wakes;
 
 use std::num::NonZeroU32;
 use std::ops::Range;
 #[cfg(feature = "observe")]
+use std::rc::Rc;
+#[cfg(feature = "observe")]
 use std::sync::Arc;
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Attributes, GroupId, Scheduler, Task, TaskId};
 use slab::Slab;
 
+#[cfg(feature = "observe")]
+use super::Counter;
 use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of, index_of};
 use super::handover::Handover;
 use super::standing::Standing;
@@ -42,6 +47,9 @@ pub(crate) struct Records {
     attributes: TaskAttributes,
     #[cfg(feature = "observe")]
     labels: TaskLabels,
+    /// How often tasks were woken. Shared, as it is also read while the scheduler is called.
+    #[cfg(feature = "observe")]
+    wakes: Rc<Counter>,
 }
 
 struct Record {
@@ -130,16 +138,6 @@ impl Records {
 
     fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {
         self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
-    }
-
-    /// Marks a woken task as ready. None if the task has no record any more, is ready already, or is being dropped: its
-    /// record goes after that.
-    pub(crate) fn make_ready(&mut self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
-        let record =
-            self.get_mut(key.slot as usize, key.generation).filter(|record| !record.standing.is_ready())?;
-        let why = record.task.as_ref()?.note_wake(visited);
-        record.standing.set_ready(true);
-        Some((record.as_task(key.slot), why))
     }
 
     /// Takes the task that a scheduler popped out of its record, to poll it.

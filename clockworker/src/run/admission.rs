@@ -171,7 +171,9 @@ impl Core {
                 }
                 (Incoming::Ready(key), _) => {
                     queue = self.queue_at(key.queue);
-                    queue.iter().for_each(|queue| self.admit_ready(queue, key, self.turn.visited()));
+                    if let Some(queue) = &queue {
+                        self.admit_ready(queue, key, self.turn.visited());
+                    }
                 }
                 (arrival, _) => self.admit(arrival),
             }
@@ -179,11 +181,12 @@ impl Core {
         most
     }
 
-    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, visited: Option<u8>) {
-        if let Some((task, why)) = queue.make_ready(key, visited) {
-            self.make_runnable(queue);
-            queue.push(task, why);
-        }
+    /// False if the task is ready already, or has finished.
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, visited: Option<u8>) -> bool {
+        let Some((task, why)) = queue.make_ready(key, visited) else { return false };
+        self.make_runnable(queue);
+        queue.push(task, why);
+        true
     }
 
     /// Admits a batch of what other threads sent. True if that was all.
@@ -222,9 +225,10 @@ impl Core {
         match arrival {
             Incoming::Nothing => {}
             Incoming::Ready(key) => {
-                if let Some(queue) = self.queue_at(key.queue) {
+                if let Some(queue) = self.queue_at(key.queue)
+                    && self.admit_ready(&queue, key, None)
+                {
                     self.observe_remote_wake(&queue);
-                    self.admit_ready(&queue, key, None);
                 }
             }
             Incoming::Aborted(key) => {

@@ -1,6 +1,6 @@
-//! A stack frame for each queue, so that any profiler that shows stacks shows which queue it was.
+//! A stack frame for each queue, and where asked for each group, so that any profiler that shows stacks shows whose time it was.
 //!
-//! The slices of a queue go through a function of their own, which is named after the queue's index.
+//! The slices of a queue go through a function of their own, which is named after the queue's index; so do the polls of a group.
 
 use std::hint::black_box;
 
@@ -8,52 +8,88 @@ use super::Core;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::observe::QueueFrames;
+use crate::queue::GroupIndex;
+use crate::task::{Finish, Polling};
 
+/// Functions that call `$call`, and a table of them: by index; the last one is that of all beyond.
 macro_rules! frames {
-    ($($name:ident = $index:literal),* $(,)?) => {
+    ($table:ident: $type:ty = fn $arguments:tt -> $output:ty { $call:expr } $($name:ident = $number:literal),* $(,)?) => {
         $(
             #[inline(never)]
-            fn $name(slice: &mut dyn FnMut()) {
-                slice();
+            fn $name $arguments -> $output {
+                let output = $call;
                 // What comes after the call keeps the frame, and another number each the functions apart.
-                black_box($index as usize);
+                black_box($number as usize);
+                output
             }
         )*
 
-        /// By the index of the queue; the last one is that of all beyond.
-        const FRAMES: &[Frame] = &[$((stringify!($name), $name)),*];
+        const $table: &[Frame<$type>] = &[$((stringify!($name), $name)),*];
     };
 }
 
+/// The name of a frame, and what it calls in it.
+type Frame<F> = (&'static str, F);
+
 frames! {
+    QUEUES: fn(&RunQueue, &Core) -> SliceEnd = fn(queue: &RunQueue, core: &Core) -> SliceEnd { queue.run_slice(core) }
     queue_0 = 0, queue_1 = 1, queue_2 = 2, queue_3 = 3, queue_4 = 4, queue_5 = 5,
     queue_6 = 6, queue_7 = 7, queue_8 = 8, queue_9 = 9, queue_10 = 10, queue_11 = 11,
     queue_12 = 12, queue_13 = 13, queue_14 = 14, queue_15 = 15, queue_16 = 16, queue_17 = 17,
     queue_18 = 18, queue_19 = 19, queue_20 = 20, queue_21 = 21, queue_22 = 22, queue_23 = 23,
     queue_24 = 24, queue_25 = 25, queue_26 = 26, queue_27 = 27, queue_28 = 28, queue_29 = 29,
-    queue_30 = 30, queue_31_and_more = 31,
+    queue_30 = 30,
+    queue_31_and_more = 31,
 }
 
-/// The name of a frame, and what runs a slice in it.
-type Frame = (&'static str, fn(&mut dyn FnMut()));
+frames! {
+    GROUPS: fn(Polling<'_>) -> Option<Finish> = fn(poll: Polling<'_>) -> Option<Finish> { poll.call() }
+    group_0 = 100, group_1 = 101, group_2 = 102, group_3 = 103, group_4 = 104, group_5 = 105,
+    group_6 = 106, group_7 = 107, group_8 = 108, group_9 = 109, group_10 = 110, group_11 = 111,
+    group_12 = 112, group_13 = 113, group_14 = 114, group_15 = 115, group_16 = 116, group_17 = 117,
+    group_18 = 118, group_19 = 119, group_20 = 120, group_21 = 121, group_22 = 122, group_23 = 123,
+    group_24 = 124, group_25 = 125, group_26 = 126, group_27 = 127, group_28 = 128, group_29 = 129,
+    group_30 = 130,
+    group_31_and_more = 131,
+}
 
-fn frame_of(queue: &RunQueue) -> Frame {
-    FRAMES[(queue.key.index as usize).min(FRAMES.len() - 1)]
+fn frame_of<F: Copy>(frames: &[Frame<F>], index: u32) -> Frame<F> {
+    frames[(index as usize).min(frames.len() - 1)]
 }
 
 impl RunQueue {
     /// [`run_slice`](RunQueue::run_slice), in the queue's frame.
     pub(super) fn run_framed_slice(&self, core: &Core) -> SliceEnd {
-        let mut end = SliceEnd::Drained;
-        frame_of(self).1(&mut || end = self.run_slice(core));
-        end
+        frame_of(QUEUES, self.key.index).1(self, core)
+    }
+
+    /// Its open groups, each with its frame and what it is called: its name, or its key.
+    fn group_frames(&self) -> Vec<(&'static str, String)> {
+        let records = self.records.borrow();
+        let called = |group, key: u64| {
+            records.group_name(group).map_or_else(|| key.to_string(), |name| name.to_string())
+        };
+        records.groups().map(|(group, key)| (frame_of(GROUPS, group).0, called(group, key))).collect()
     }
 }
 
+/// [`Polling::call`], in the frame of the task's group.
+#[cold] // or else what is inlined into the hot loop is this
+#[inline(never)]
+pub(super) fn call_framed(poll: Polling<'_>, group: GroupIndex) -> Option<Finish> {
+    frame_of(GROUPS, group).1(poll)
+}
+
 impl Core {
-    /// The frames of the queues there are.
+    /// The frames of the queues there are, and of their groups.
     pub(crate) fn queue_frames(&self) -> QueueFrames {
         let queues = self.all_queues();
-        QueueFrames::new(queues.iter().map(|queue| (frame_of(queue).0, queue.name())))
+        let mut frames = QueueFrames::default();
+        for queue in &queues {
+            let frame = frame_of(QUEUES, queue.key.index).0;
+            frames.add_queue(frame, &queue.name());
+            queue.group_frames().iter().for_each(|(group, called)| frames.add_group(frame, group, called));
+        }
+        frames
     }
 }

@@ -5,16 +5,18 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clockworker_schedulers::{Task, TaskId};
 
 use super::Core;
+use super::frames::call_framed;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, off_cpu};
-use crate::queue::{GroupIndex, index_of};
+use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes, off_cpu};
+use crate::queue::{GroupIndex, NO_GROUP, index_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
@@ -31,6 +33,8 @@ pub(crate) struct Observer {
     in_turn: Cell<bool>,
     turn_began: Cell<u64>,
     slice_began: Cell<u64>,
+    /// Those in queues that are gone.
+    removed_wakes: Cell<Wakes>,
 }
 
 impl Default for Observer {
@@ -43,6 +47,7 @@ impl Default for Observer {
             in_turn: Cell::new(false),
             turn_began: Cell::new(0),
             slice_began: Cell::new(0),
+            removed_wakes: Cell::default(),
         }
     }
 }
@@ -70,6 +75,13 @@ impl Observer {
 
     pub(super) fn turn_latency(&self) -> Option<TurnLatency> {
         self.has_latency().then(|| TurnLatency { off_cpu: off_cpu(), ..self.turns.borrow().clone() })
+    }
+}
+
+impl RunQueue {
+    /// How often its tasks were woken.
+    pub(super) fn wakes(&self) -> Wakes {
+        Wakes::new(self.all_wakes.get(), self.remote_wakes.get())
     }
 }
 
@@ -166,9 +178,18 @@ impl Core {
 
     /// Observes a wake from another thread.
     pub(super) fn observe_remote_wake(&self, queue: &RunQueue) {
-        if self.observer.has_latency() {
-            queue.latency.borrow_mut().get_or_insert_default().remote_wakes += 1;
-        }
+        queue.remote_wakes.add(1);
+    }
+
+    /// Observes that a queue is gone.
+    pub(super) fn observe_removal(&self, queue: &RunQueue) {
+        let removed = &self.observer.removed_wakes;
+        removed.set(removed.get().plus(queue.wakes()));
+    }
+
+    /// All wakes in these queues, and in those that are gone.
+    pub(super) fn all_wakes(&self, queues: &[Rc<RunQueue>]) -> Wakes {
+        queues.iter().fold(self.observer.removed_wakes.get(), |sum, queue| sum.plus(queue.wakes()))
     }
 
     /// Stops the timeline if a task of the queue has waited for as long as is asked for.
@@ -190,6 +211,8 @@ pub(super) struct SliceObserver<'a> {
     ring: Option<Arc<Ring>>,
     /// The poll under way, if it is timed by itself.
     timed: Option<TimedPoll>,
+    /// Groups of indices below that have stack frames of their own: all or none.
+    framed_below: GroupIndex,
     /// Whether there is a ring, or the poll under way is timed: the only question after a poll otherwise.
     is_noting: bool,
 }
@@ -214,7 +237,15 @@ impl<'a> SliceObserver<'a> {
             ring.slice_began(now, queue.key.index, queue.ready.get());
         }
         let is_noting = ring.is_some();
-        Self { core, queue, ring, timed: None, is_noting }
+        let has_frames = core.observer.asked.get().has_frames_of_groups();
+        let framed_below = if has_frames { NO_GROUP } else { 0 };
+        Self { core, queue, ring, timed: None, framed_below, is_noting }
+    }
+
+    /// Polls the task.
+    #[inline(always)]
+    pub(super) fn run(&self, live: LiveTask, group: GroupIndex) -> Ran {
+        live.run_within(|poll| if group < self.framed_below { call_framed(poll, group) } else { poll.call() })
     }
 
     /// The task is polled next; `timing` says which polls are timed anyway.

@@ -19,6 +19,8 @@ use super::waiting::Waiting;
 use crate::base::drop_quietly;
 #[cfg(feature = "observe")]
 use crate::observe::Latency;
+#[cfg(feature = "observe")]
+use crate::queue::Counter;
 use crate::queue::{
     Aborted, Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Removed, Shedder, TakenOut,
     Tombstones, Waiters, Watchdog, group_of,
@@ -71,6 +73,12 @@ pub(crate) struct RunQueue {
     /// How long its tasks wait and run, once that is observed. Boxed, as it is some 15 KiB.
     #[cfg(feature = "observe")]
     pub(super) latency: RefCell<Option<Box<Latency>>>,
+    /// How often its tasks were woken.
+    #[cfg(feature = "observe")]
+    pub(super) all_wakes: Rc<Counter>,
+    /// Of these, from other threads.
+    #[cfg(feature = "observe")]
+    pub(super) remote_wakes: Counter,
 }
 
 impl RunQueue {
@@ -80,11 +88,14 @@ impl RunQueue {
         scheduler: S,
     ) -> Rc<Self> {
         let ReservedQueue { id, key, share, request_ns } = reserved;
+        let records = Records::default();
         Rc::new(Self {
             name: RefCell::new(name),
             key,
             id,
-            records: RefCell::default(),
+            #[cfg(feature = "observe")]
+            all_wakes: records.wakes(),
+            records: RefCell::new(records),
             service: Service::new(scheduler),
             ready: Cell::new(0),
             live: Cell::new(0),
@@ -110,6 +121,8 @@ impl RunQueue {
             awaits_end: Waiting::default(),
             #[cfg(feature = "observe")]
             latency: RefCell::default(),
+            #[cfg(feature = "observe")]
+            remote_wakes: Counter::default(),
         })
     }
 

@@ -45,6 +45,8 @@ impl ExecutorStats {
             refused: self.refused.saturating_sub(earlier.refused),
             queues: self.queues.iter().map(queue_since).collect(),
             #[cfg(feature = "observe")]
+            wakes: self.wakes.since(earlier.wakes),
+            #[cfg(feature = "observe")]
             latency: self.latency.as_ref().map(|now| match &earlier.latency {
                 Some(before) => now.since(before),
                 None => now.clone(),
@@ -82,6 +84,8 @@ impl QueueStats {
             periods: self.periods.saturating_sub(earlier.periods),
             throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
             throttled_time: self.throttled_time.saturating_sub(earlier.throttled_time),
+            #[cfg(feature = "observe")]
+            wakes: self.wakes.since(earlier.wakes),
             #[cfg(feature = "observe")]
             latency: self.latency.as_ref().map(|now| match &earlier.latency {
                 Some(before) => Box::new(now.since(before)),

@@ -65,7 +65,7 @@ pub(crate) fn run<S: Scheduler>(
         observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
         #[cfg(feature = "stalls")]
         let shown = core.show_poll(Activity::Poll, queue, (&live, group));
-        let mut ran = live.run();
+        let mut ran = observer.run(live, group);
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core);
         }

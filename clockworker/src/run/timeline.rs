@@ -15,7 +15,8 @@ impl Core {
         let queues = self.all_queues();
         let queues = queues.iter().map(|queue| {
             let request = Duration::from_nanos(queue.request_ns.get());
-            TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get(), request)
+            let known = TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get(), request);
+            TimelineQueue { is_constrained: queue.is_constrained(), ..known }
         });
         let mut timeline = Timeline::new(queues.collect(), Vec::new());
         timeline.taken_at = Duration::from_nanos(self.meter.look());

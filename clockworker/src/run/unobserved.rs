@@ -5,6 +5,7 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
+use crate::queue::GroupIndex;
 use crate::task::{LiveTask, Ran};
 
 #[derive(Default)]
@@ -35,6 +36,9 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn observe_remote_wake(&self, _queue: &RunQueue) {}
+
+    #[inline(always)]
+    pub(super) fn observe_removal(&self, _queue: &RunQueue) {}
 }
 
 pub(super) struct SliceObserver;
@@ -47,6 +51,11 @@ impl SliceObserver {
 
     #[inline(always)]
     pub(super) fn before_poll(&mut self, _live: &LiveTask, _timing: &Timing<'_>, _needed: bool) {}
+
+    #[inline(always)]
+    pub(super) fn run(&self, live: LiveTask, _group: GroupIndex) -> Ran {
+        live.run()
+    }
 
     #[inline(always)]
     pub(super) fn after_poll(&mut self, _ran: &Ran, _id: TaskId, _timed: Timed) {}

@@ -94,6 +94,8 @@ pub use hooks::{TaskEnd, TaskHooks, TaskMeta};
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
 pub(crate) use label::Label;
+#[cfg(feature = "observe")]
+pub(crate) use live::Polling;
 pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
 pub(crate) use owner::OwnerCell;
 pub(crate) use request::{Placement, TaskRequest};

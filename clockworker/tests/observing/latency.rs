@@ -78,9 +78,7 @@ fn wakes_of_the_host_and_of_other_threads_count_from_then_on() {
     thread::spawn(move || elsewhere.wake()).join().unwrap();
     clock.advance(us(4));
     settle(&ex);
-    let latency = latency_of(&ex, "default");
-    assert_eq!(latency.wait, times([0, 0, 4, 24]));
-    assert_eq!(latency.remote_wakes, 1);
+    assert_eq!(latency_of(&ex, "default").wait, times([0, 0, 4, 24]));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod names;
 mod stalls;
 mod tags;
 mod timeline;
+mod wakes;
 
 #[path = "../support"]
 mod support {
