@@ -24,8 +24,8 @@
 //! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
 //!
 //! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Wakes, histograms and `longest_poll`
-//! need the feature `observe`; the last two also that [latency](crate::observe::Observation::latency) is asked for. A time goes into them as the
-//! middle of its bucket: off by 3 % at most.
+//! need the feature `observe`; the last two also that [latency](crate::observe::Observation::latency) is asked for. A time goes
+//! into them as the middle of its bucket: off by 3 % at most.
 //!
 //! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
 //! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.

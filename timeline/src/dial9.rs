@@ -99,7 +99,7 @@ struct TaskTerminateEvent {
     task_id: u64,
 }
 
-/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 16 bytes an
+/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 15 bytes an
 /// event.
 ///
 /// dial9 shows workers of tokio, so each queue is a worker here, whose number is its index, in a runtime of the queue's name. A worker is

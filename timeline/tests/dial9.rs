@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clockworker::observe::{
     Event, EventKind, Observation, PollOutcome, ReadyReason, SliceEndReason, TaskRef, Timeline, TimelineQueue,
 };
 use clockworker::{Executor, ManualClock, yield_now};
-use clockworker_timeline::write_dial9;
+use clockworker_timeline::{write_dial9, write_html, write_perfetto};
 use dial9_trace_format::decoder::Decoder;
 use dial9_trace_format::types::FieldValueRef;
 
@@ -95,17 +95,17 @@ fn a_scripted_timeline_is_read_back_as_it_was() {
     assert_eq!(read(&timeline), expected);
 }
 
-#[test]
-fn polls_of_each_worker_are_what_its_queue_was_busy() {
+/// Tasks of two queues that work and yield, up to six times.
+fn run(tasks: u64) -> Executor {
     let clock = ManualClock::new();
     let ex = Executor::builder().clock(clock.clone()).build().unwrap();
     let other = ex.new_queue("other").share(3).create().unwrap();
-    ex.observe(Observation::new().timeline(1 << 18).every_poll()).unwrap();
-    for nth in 0..300 {
+    ex.observe(Observation::new().timeline(1 << 24).every_poll()).unwrap();
+    for nth in 0..tasks {
         let clock = clock.clone();
         let task = async move {
             for _ in 0..nth % 7 {
-                clock.advance(us(nth));
+                clock.advance(us(nth % 300));
                 yield_now().await;
             }
         };
@@ -116,6 +116,12 @@ fn polls_of_each_worker_are_what_its_queue_was_busy() {
         };
     }
     ex.block_on(ex.drained());
+    ex
+}
+
+#[test]
+fn polls_of_each_worker_are_what_its_queue_was_busy() {
+    let ex = run(300);
     let timeline = ex.timeline();
     let events = read(&timeline);
     assert!(events.is_sorted_by_key(|event| event.1), "in the order of their times");
@@ -136,4 +142,30 @@ fn polls_of_each_worker_are_what_its_queue_was_busy() {
 #[test]
 fn nothing_is_a_trace_too() {
     assert_eq!(read(&Timeline::default()).len(), 1);
+}
+
+/// Bytes and nanoseconds an event, in each of the forms that there are. To be run in a release build, with `--nocapture`.
+#[test]
+#[ignore = "measures, and checks nothing"]
+#[allow(clippy::disallowed_methods, clippy::print_stdout, reason = "measures")]
+fn what_an_event_takes() {
+    type Write = fn(&Timeline, &mut Vec<u8>) -> std::io::Result<()>;
+    let forms: [(&str, Write); 3] = [
+        ("dial9", |timeline, bytes| write_dial9(timeline, bytes)),
+        ("perfetto", |timeline, bytes| write_perfetto(timeline, bytes)),
+        ("html", |timeline, bytes| write_html(timeline, bytes)),
+    ];
+    let timeline = run(6_000).timeline();
+    let events = timeline.events.len() as f64;
+    println!("{events} events");
+    for (name, write) in forms {
+        let (mut bytes, mut least) = (Vec::new(), f64::MAX);
+        for _ in 0..15 {
+            bytes.clear();
+            let began = Instant::now();
+            write(&timeline, &mut bytes).unwrap();
+            least = least.min(began.elapsed().as_nanos() as f64);
+        }
+        println!("{name}: {:.1} bytes and {:.0} ns an event", bytes.len() as f64 / events, least / events);
+    }
 }

@@ -70,7 +70,7 @@ impl Observation {
     }
 
     /// Has the polls of each group go through a stack frame of their own, so that profilers tell groups apart:
-    /// [`QueueFrames::group_of`](super::QueueFrames::group_of) says which it is. That takes a call of a function a poll.
+    /// [`QueueFrames::group_of`](super::QueueFrames::group_of) says which it is. That takes two calls of functions a poll.
     ///
     /// The first 31 groups that are open in a queue at a time have one each; the others share one. A group that is opened when another
     /// has closed may have that one's.
