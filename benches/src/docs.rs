@@ -21,7 +21,7 @@ use table::Table;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Documents in Markdown
-    #[arg(value_name = "FILES", default_values = ["README.md", "OVERHEAD.md", "docs/LATENCY.md"])]
+    #[arg(value_name = "FILES", default_values = ["README.md", "OVERHEAD.md", "docs/LATENCY.md", "docs/WORKLOADS.md"])]
     pub documents: Vec<PathBuf>,
 
     /// The folder of the files of results, as measurements write them with --json

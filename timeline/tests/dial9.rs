@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clockworker::observe::{
     Event, EventKind, Observation, PollOutcome, ReadyReason, SliceEndReason, TaskRef, Timeline, TimelineQueue,
 };
 use clockworker::{Executor, ManualClock, yield_now};
-use clockworker_timeline::{write_dial9, write_html, write_perfetto};
+use clockworker_timeline::write_dial9;
 use dial9_trace_format::decoder::Decoder;
 use dial9_trace_format::types::FieldValueRef;
 
@@ -142,30 +142,4 @@ fn polls_of_each_worker_are_what_its_queue_was_busy() {
 #[test]
 fn nothing_is_a_trace_too() {
     assert_eq!(read(&Timeline::default()).len(), 1);
-}
-
-/// Bytes and nanoseconds an event, in each of the forms that there are. To be run in a release build, with `--nocapture`.
-#[test]
-#[ignore = "measures, and checks nothing"]
-#[allow(clippy::disallowed_methods, clippy::print_stdout, reason = "measures")]
-fn what_an_event_takes() {
-    type Write = fn(&Timeline, &mut Vec<u8>) -> std::io::Result<()>;
-    let forms: [(&str, Write); 3] = [
-        ("dial9", |timeline, bytes| write_dial9(timeline, bytes)),
-        ("perfetto", |timeline, bytes| write_perfetto(timeline, bytes)),
-        ("html", |timeline, bytes| write_html(timeline, bytes)),
-    ];
-    let timeline = run(6_000).timeline();
-    let events = timeline.events.len() as f64;
-    println!("{events} events");
-    for (name, write) in forms {
-        let (mut bytes, mut least) = (Vec::new(), f64::MAX);
-        for _ in 0..15 {
-            bytes.clear();
-            let began = Instant::now();
-            write(&timeline, &mut bytes).unwrap();
-            least = least.min(began.elapsed().as_nanos() as f64);
-        }
-        println!("{name}: {:.1} bytes and {:.0} ns an event", bytes.len() as f64 / events, least / events);
-    }
 }
