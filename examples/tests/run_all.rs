@@ -140,7 +140,7 @@ sheds load       served 30000, refused 14900, left 100; the latest waited for up
 fn inversion() {
     let expected = "\
 a request of a queue with 99 % awaits a report of 1 ms, behind 100 tasks of a queue with 1 %
-report.await            answered after 112.4ms, of which its queue paid 0ns
+report.await            answered after 111ms, of which its queue paid 0ns
 report.lending().await  answered after 1.1ms, of which its queue paid 1ms
 ";
     assert_eq!(output("inversion"), expected);
