@@ -166,7 +166,7 @@ impl Core {
             && let Some(live) = queue.records.borrow().live(id)
         {
             let place = (live.location(), index_of(group));
-            ring.spawned(live.ready_at(), queue.key.index, slot_and_generation(id), place);
+            ring.spawned(live.ready_since(), queue.key.index, slot_and_generation(id), place);
         }
     }
 

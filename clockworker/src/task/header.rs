@@ -154,11 +154,22 @@ impl Header {
         }
     }
 
-    /// Notes the executor's last clock reading as the time at which the task came in, unless that was done before.
+    /// Notes the executor's last clock reading as the time at which the task came in from another thread, unless that was done
+    /// before.
     #[cfg(feature = "observe")]
     pub(super) fn stamp_spawn(&self) {
         if self.spawned_at.get() == UNKNOWN {
             self.spawned_at.set(self.shared.ticks.last());
+            self.ready_at.take_in(&self.shared.ticks);
+        }
+    }
+
+    /// When it became ready last; the executor's last clock reading, if nobody noted that.
+    #[cfg(feature = "observe")]
+    pub(super) fn ready_since(&self) -> u64 {
+        match self.ready_at.get() {
+            UNKNOWN => self.shared.ticks.last(),
+            at => at,
         }
     }
 
@@ -304,7 +315,7 @@ fn push_woken(header: NonNull<Header>, (task, shared): (&Header, &Shared), local
 pub(super) fn note_ready(task: &Header, local: &Local, remote: bool) {
     if let Some(ring) = &*local.ring.borrow() {
         let key = task.owned.record.get();
-        ring.ready(task.ready_at.get(), key.queue, (key.slot, key.generation), remote);
+        ring.ready(task.ready_since(), key.queue, (key.slot, key.generation), remote);
     }
 }
 

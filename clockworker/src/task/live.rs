@@ -173,6 +173,12 @@ impl LiveTask {
         self.header().ready_at.get()
     }
 
+    /// The same, or the executor's last clock reading.
+    #[cfg(feature = "observe")]
+    pub(crate) fn ready_since(&self) -> u64 {
+        self.header().ready_since()
+    }
+
     /// Notes when it became ready.
     #[cfg(feature = "observe")]
     #[inline]
@@ -365,7 +371,10 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
         (_, Phase::Parked) => {
             task.owned.phase.set(Phase::Ready);
             #[cfg(feature = "observe")]
-            task.shared.local().into_iter().for_each(|local| note_ready(task, local, true));
+            task.shared.local().into_iter().for_each(|local| {
+                task.ready_at.take_in(&task.shared.ticks);
+                note_ready(task, local, true);
+            });
             Incoming::Ready(key)
         }
         _ => Incoming::Nothing,

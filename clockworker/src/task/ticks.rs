@@ -99,6 +99,15 @@ impl Stamp {
         self.set(ticks.elsewhere());
     }
 
+    /// The executor takes in what another thread stamped: at its last reading at the latest, as it counts from there what it does
+    /// next. It has not read the clock since.
+    pub(super) fn take_in(&self, ticks: &Ticks) {
+        let at = self.get();
+        if at != UNKNOWN {
+            self.set(at.min(ticks.last()));
+        }
+    }
+
     #[inline]
     pub(super) fn set(&self, now: u64) {
         self.0.store(now, Ordering::Relaxed);

@@ -211,3 +211,55 @@ fn a_preempted_slice_says_so() {
     let ends: Vec<SliceEndReason> = ends.collect();
     assert_eq!(ends, [SliceEndReason::Preempted, SliceEndReason::Drained, SliceEndReason::Drained]);
 }
+
+/// The place of the first event that says so.
+fn place(told: &[(u128, String)], what: &str) -> usize {
+    told.iter().position(|(_, said)| said.starts_with(what)).unwrap_or_else(|| panic!("{what}: {told:?}"))
+}
+
+/// The executor takes them in without another reading of its clock: by that it is earlier than they say.
+#[test]
+fn what_comes_from_another_thread_comes_before_it_is_polled() {
+    let (ex, clock) = observing(Observation::new().timeline(1 << 16));
+    let handle = ex.handle();
+    let (wake, woken) = futures::channel::oneshot::channel::<()>();
+    ex.spawn(async { _ = woken.await });
+    ex.spawn(async move {
+        // Until polls are timed rarely.
+        for _ in 0..500 {
+            yield_now().await;
+        }
+        clock.advance(us(1));
+        std::thread::scope(|scope| {
+            scope.spawn(|| handle.spawn(|| async {}));
+            scope.spawn(|| wake.send(()));
+        });
+        yield_now().await;
+    });
+    settle(&ex);
+    let told = told(&ex.timeline());
+    assert!(place(&told, "spawn default2") < place(&told, "poll default2"), "{told:?}");
+    let waking = place(&told, "remote wake default0");
+    assert!(told[waking..].iter().any(|(_, said)| said.starts_with("poll default0")), "{told:?}");
+}
+
+#[test]
+fn what_came_before_the_timeline_began_comes_with_it() {
+    let (ex, clock) = observing(Observation::new());
+    let (first, second) = (ex.handle(), ex.handle());
+    let (wake, woken) = futures::channel::oneshot::channel::<()>();
+    ex.spawn(async { _ = woken.await });
+    settle(&ex);
+    std::thread::scope(|scope| {
+        scope.spawn(move || first.spawn(|| async {}));
+        scope.spawn(move || wake.send(()));
+    });
+    clock.advance(us(5));
+    ex.observe(Observation::new().timeline(1 << 16)).unwrap();
+    std::thread::scope(|scope| scope.spawn(move || second.spawn(|| async {})).join().unwrap()).abort();
+    settle(&ex);
+    let told = told(&ex.timeline());
+    assert!(told.iter().all(|(at, _)| *at == 5), "{told:?}");
+    assert!(place(&told, "spawn default1") < place(&told, "poll default1"), "{told:?}");
+    assert!(place(&told, "remote wake default0") < place(&told, "poll default0"), "{told:?}");
+}
