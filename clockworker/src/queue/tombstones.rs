@@ -18,11 +18,13 @@ pub(crate) struct Tombstones {
     due: Cell<u64>,
 }
 
-impl Tombstones {
-    pub(crate) fn new() -> Self {
+impl Default for Tombstones {
+    fn default() -> Self {
         Self { count: Cell::new(0), due: Cell::new(u64::MAX) }
     }
+}
 
+impl Tombstones {
     /// Counts one more, after `polls` polls, while `ready` tasks are ready.
     pub(crate) fn add(&self, polls: u64, ready: usize) {
         let count = self.count.get() + 1;

@@ -3,6 +3,7 @@
 //!
 //! [`Core`] is the state of an executor, owner thread only. Each file here has the part of it that the file is named after.
 
+mod aborts;
 mod admission;
 mod any_policy;
 mod aside;

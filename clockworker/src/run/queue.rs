@@ -1,15 +1,13 @@
 //! [`RunQueue`]: a queue as the run loop has it.
 
 use std::cell::{Cell, RefCell};
-#[cfg(feature = "observe")]
-use std::collections::HashSet;
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, QueueId, Ready, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{Attributes, QueueId, Ready, Scheduler, Share, Task};
 
 use super::Core;
+use super::aborts::Aborts;
 use super::constraints::Constraints;
 use super::nesting::Nesting;
 use super::queues::ReservedQueue;
@@ -22,10 +20,10 @@ use crate::observe::Latency;
 #[cfg(feature = "observe")]
 use crate::queue::Counter;
 use crate::queue::{
-    Aborted, Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Removed, Shedder, TakenOut,
-    Tombstones, Waiters, Watchdog, group_of,
+    Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, TakenOut, Waiters, Watchdog,
+    group_of,
 };
-use crate::task::{AbortHandle, Cause, Finish, LiveTask, QueueKey, RecordKey, WokenList};
+use crate::task::{Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
@@ -34,7 +32,7 @@ pub(crate) struct RunQueue {
     /// Its id in EEVDF; the same number as `key.index`.
     pub(crate) id: QueueId,
     pub(crate) records: RefCell<Records>,
-    service: Service,
+    pub(super) service: Service,
     /// Tasks that the scheduler has and that are not aborted.
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
@@ -53,12 +51,7 @@ pub(crate) struct RunQueue {
     pub(crate) request_ns: Cell<u64>,
     pub(crate) constraints: Constraints,
     pub(crate) nesting: Nesting,
-    /// Aborted tasks whose futures are still to be dropped, first aborted first.
-    aborted: RefCell<VecDeque<Aborted>>,
-    /// Whether `aborted` holds any. Read where a look at the list costs more.
-    has_aborted: Cell<bool>,
-    /// Aborted tasks whose records stay until the scheduler gives them out.
-    tombstones: Tombstones,
+    pub(super) aborts: Aborts,
     pub(super) stride: Stride,
     pub(crate) counters: Counters,
     pub(crate) fault: Cell<Option<PolicyFault>>,
@@ -108,9 +101,7 @@ impl RunQueue {
             request_ns: Cell::new(request_ns),
             constraints: Constraints::default(),
             nesting: Nesting::default(),
-            aborted: RefCell::default(),
-            has_aborted: Cell::new(false),
-            tombstones: Tombstones::new(),
+            aborts: Aborts::default(),
             stride: Stride::default(),
             counters: Counters::default(),
             fault: Cell::new(None),
@@ -190,7 +181,7 @@ impl RunQueue {
             Some(removed) => self.check(self.service.call(|policy| policy.removed(&removed))),
             None => {
                 self.ready.set(self.ready.get() - 1);
-                self.tombstones.add(self.counters.polls.get(), self.ready.get());
+                self.add_tombstone();
             }
         }
         Some(live)
@@ -227,32 +218,6 @@ impl RunQueue {
         self.check(self.service.call(|policy| policy.push(task, Ready::Yielded)));
     }
 
-    /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
-    /// False if it was taken already, or has finished.
-    pub(crate) fn take_aborted(&self, key: RecordKey) -> bool {
-        let Some(aborted) = self.records.borrow_mut().take_aborted(key) else { return false };
-        if aborted.ready {
-            self.ready.set(self.ready.get() - 1);
-        }
-        self.aborted.borrow_mut().push_back(aborted);
-        self.has_aborted.set(true);
-        true
-    }
-
-    /// Keeps an aborted task that its scheduler has just given out, to drop its future.
-    #[cold]
-    pub(crate) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
-        let task = Task { id, group: group_of(id.slot() as u32, group) };
-        self.aborted.borrow_mut().push_back(Aborted { live, group, task, ready: false });
-        self.has_aborted.set(true);
-    }
-
-    /// Whether futures of aborted tasks are to be dropped.
-    #[inline]
-    pub(crate) fn has_aborted(&self) -> bool {
-        self.has_aborted.get()
-    }
-
     /// Whether it is capped, idle or nested.
     #[inline]
     pub(super) fn is_constrained(&self) -> bool {
@@ -262,56 +227,7 @@ impl RunQueue {
     /// Whether there is anything to do in a slice.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        self.ready.get() > 0 || self.has_aborted.get()
-    }
-
-    /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
-    #[cfg(feature = "observe")]
-    pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
-        let aborted = self.aborted.try_borrow().ok()?;
-        Some(aborted.iter().map(|aborted| aborted.task.id.slot()).collect())
-    }
-
-    /// Takes the task that was aborted first.
-    pub(crate) fn next_aborted(&self) -> Option<Aborted> {
-        let mut aborted = self.aborted.borrow_mut();
-        let next = aborted.pop_front();
-        self.has_aborted.set(!aborted.is_empty());
-        next
-    }
-
-    /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
-    /// the scheduler has the task; then the record is a tombstone.
-    pub(crate) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
-        let Aborted { live, task, ready, group } = aborted;
-        let finish = live.cancel(cause);
-        self.count_finished(finish);
-        if ready {
-            self.records.borrow_mut().finish_buried(group, finish);
-            self.tombstones.add(self.counters.polls.get(), self.ready.get());
-            return None;
-        }
-        // The record goes after the future, whose drop may spawn into its group.
-        Some(self.records.borrow_mut().remove(task.id, Some(finish)))
-    }
-
-    /// Counts a tombstone less, which the scheduler gave out. True if it is time to read the clock.
-    #[cold]
-    pub(crate) fn tombstone_popped(&self) -> bool {
-        self.tombstones.remove()
-    }
-
-    /// Has the scheduler give out everything and gives back what is not a tombstone, if it has kept tombstones for so long
-    /// that it may never give them out.
-    pub(crate) fn sweep_tombstones(&self) {
-        if self.tombstones.are_due(self.counters.polls.get()) {
-            self.check(self.sweep());
-        }
-    }
-
-    fn sweep(&self) -> Result<(), PolicyFault> {
-        self.tombstones.sweep();
-        self.service.call(|policy| policy.sweep(self))
+        self.ready.get() > 0 || self.aborts.any()
     }
 
     /// Gives the memory of a burst back, once the queue has no tasks.
@@ -386,14 +302,6 @@ impl RunQueue {
         self.service.call(|policy| policy.needs_service())
     }
 
-    /// Asks for tasks to be cancelled, those of a group or all; how many. Not the one that is being polled.
-    pub(crate) fn abort_all(&self, of: Option<GroupIndex>) -> usize {
-        // An abort may wake the host, so nothing is borrowed meanwhile.
-        let tasks = self.records.borrow().abort_handles(of);
-        tasks.iter().for_each(AbortHandle::abort);
-        tasks.len()
-    }
-
     /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.
     pub(crate) fn release_group(&self, index: GroupIndex) {
         // A scheduler may drop a handle of its own queue while it panics. A second panic would end the process, and the
@@ -412,7 +320,7 @@ impl RunQueue {
 
     /// Takes the scheduler out of service after a fault. Its tasks go on in FIFO order.
     #[inline]
-    fn check(&self, result: Result<(), PolicyFault>) {
+    pub(super) fn check(&self, result: Result<(), PolicyFault>) {
         if let Err(fault) = result {
             self.take_out_of_service(fault);
         }
@@ -485,23 +393,6 @@ impl RunQueue {
         drop_quietly(self.service.take_next());
         if !self.service.call(|policy| policy.is_busy()) {
             drop_quietly(self.service.call(|policy| policy.replace(&mut std::iter::empty())));
-        }
-    }
-
-    /// Cancels every task. To be called between polls: a task that is being polled is not in its record.
-    pub(crate) fn cancel_all(&self, cause: Cause) {
-        let tasks = self.records.borrow_mut().take_all();
-        self.ready.set(0);
-        // Aborted tasks first, whose errors say so.
-        while let Some(aborted) = self.next_aborted() {
-            let finish = aborted.live.cancel(Cause::Aborted);
-            self.count_finished(finish);
-            self.records.borrow_mut().finish_buried(aborted.group, finish);
-        }
-        for (task, group) in tasks {
-            let finish = task.cancel(cause);
-            self.count_finished(finish);
-            self.records.borrow_mut().finish_taken(group, finish);
         }
     }
 }

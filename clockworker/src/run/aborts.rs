@@ -1,0 +1,146 @@
+//! [`Aborts`]: the aborted tasks of a queue, whose futures are dropped in its slices, before any other task is polled.
+
+use std::cell::{Cell, RefCell};
+#[cfg(feature = "observe")]
+use std::collections::HashSet;
+use std::collections::VecDeque;
+
+use clockworker_schedulers::{Task, TaskId};
+
+use super::queue::RunQueue;
+use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones, group_of};
+use crate::task::{AbortHandle, Cause, LiveTask, RecordKey};
+
+/// The aborted tasks of a queue.
+#[derive(Default)]
+pub(super) struct Aborts {
+    /// Those whose futures are still to be dropped, first aborted first.
+    tasks: RefCell<VecDeque<Aborted>>,
+    /// Whether `tasks` holds any. Read where a look at the list costs more.
+    any: Cell<bool>,
+    /// Those whose records stay until the scheduler gives them out.
+    tombstones: Tombstones,
+}
+
+impl Aborts {
+    /// Whether futures are to be dropped.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        self.any.get()
+    }
+
+    fn push(&self, aborted: Aborted) {
+        self.tasks.borrow_mut().push_back(aborted);
+        self.any.set(true);
+    }
+
+    /// Takes the task that was aborted first.
+    fn next(&self) -> Option<Aborted> {
+        let mut tasks = self.tasks.borrow_mut();
+        let next = tasks.pop_front();
+        self.any.set(!tasks.is_empty());
+        next
+    }
+}
+
+impl RunQueue {
+    /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
+    /// False if it was taken already, or has finished.
+    pub(super) fn take_aborted(&self, key: RecordKey) -> bool {
+        let Some(aborted) = self.records.borrow_mut().take_aborted(key) else { return false };
+        if aborted.ready {
+            self.ready.set(self.ready.get() - 1);
+        }
+        self.aborts.push(aborted);
+        true
+    }
+
+    /// Keeps an aborted task that its scheduler has just given out, to drop its future.
+    #[cold]
+    pub(super) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
+        let task = Task { id, group: group_of(id.slot() as u32, group) };
+        self.aborts.push(Aborted { live, group, task, ready: false });
+    }
+
+    /// Whether futures of aborted tasks are to be dropped.
+    #[inline]
+    pub(super) fn has_aborted(&self) -> bool {
+        self.aborts.any()
+    }
+
+    /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
+    #[cfg(feature = "observe")]
+    pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
+        let aborted = self.aborts.tasks.try_borrow().ok()?;
+        Some(aborted.iter().map(|aborted| aborted.task.id.slot()).collect())
+    }
+
+    /// Takes the task that was aborted first.
+    pub(super) fn next_aborted(&self) -> Option<Aborted> {
+        self.aborts.next()
+    }
+
+    /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
+    /// the scheduler has the task; then the record is a tombstone.
+    pub(super) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
+        let Aborted { live, task, ready, group } = aborted;
+        let finish = live.cancel(cause);
+        self.count_finished(finish);
+        if ready {
+            self.records.borrow_mut().finish_buried(group, finish);
+            self.add_tombstone();
+            return None;
+        }
+        // The record goes after the future, whose drop may spawn into its group.
+        Some(self.records.borrow_mut().remove(task.id, Some(finish)))
+    }
+
+    /// Counts one more record that stays until the scheduler gives it out.
+    pub(super) fn add_tombstone(&self) {
+        self.aborts.tombstones.add(self.counters.polls.get(), self.ready.get());
+    }
+
+    /// Counts a tombstone less, which the scheduler gave out. True if it is time to read the clock.
+    #[cold]
+    pub(super) fn tombstone_popped(&self) -> bool {
+        self.aborts.tombstones.remove()
+    }
+
+    /// [Sweeps](RunQueue::sweep) if the scheduler has kept tombstones for so long that it may never give them out.
+    pub(super) fn sweep_tombstones(&self) {
+        if self.aborts.tombstones.are_due(self.counters.polls.get()) {
+            self.check(self.sweep());
+        }
+    }
+
+    /// Has the scheduler give out everything, and gives back what is not a tombstone.
+    pub(super) fn sweep(&self) -> Result<(), PolicyFault> {
+        self.aborts.tombstones.sweep();
+        self.service.call(|policy| policy.sweep(self))
+    }
+
+    /// Asks for tasks to be cancelled, those of a group or all; how many. Not the one that is being polled.
+    pub(crate) fn abort_all(&self, of: Option<GroupIndex>) -> usize {
+        // An abort may wake the host, so nothing is borrowed meanwhile.
+        let tasks = self.records.borrow().abort_handles(of);
+        tasks.iter().for_each(AbortHandle::abort);
+        tasks.len()
+    }
+
+    /// Cancels every task. To be called between polls: a task that is being polled is not in its record.
+    pub(super) fn cancel_all(&self, cause: Cause) {
+        let tasks = self.records.borrow_mut().take_all();
+        self.ready.set(0);
+        // Aborted tasks first, whose errors say so.
+        while let Some(aborted) = self.next_aborted() {
+            let finish = aborted.live.cancel(Cause::Aborted);
+            self.count_finished(finish);
+            self.records.borrow_mut().finish_buried(aborted.group, finish);
+        }
+        for (task, group) in tasks {
+            let finish = task.cancel(cause);
+            self.count_finished(finish);
+            self.records.borrow_mut().finish_taken(group, finish);
+        }
+    }
+}
