@@ -1,13 +1,13 @@
 //! [`JoinSet`]: a set of tasks to await together.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::mem::take;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+
+use slab::Slab;
 
 use crate::base::drop_quietly;
 use crate::executor::Executor;
@@ -51,33 +51,14 @@ const KEPT: usize = 1 << 10;
 /// assert_eq!(sum, 145);
 /// ```
 pub struct JoinSet<T> {
-    tasks: HashMap<Id, JoinHandle<T>, BuildHasherDefault<IdHasher>>,
-    /// Tells of the tasks that have finished, from the moment at which they are taken into the set.
+    tasks: Slab<JoinHandle<T>>,
+    /// Is told the places in `tasks` of those that have finished, from the moment at which they are taken into the set.
     finished: Arc<FinishedList>,
     /// What was taken from that list, up to where outputs were taken.
-    taken: Vec<Id>,
+    taken: Vec<usize>,
     next: usize,
     /// Whether the caller of the last poll waits: it has not given up.
     is_awaited: bool,
-}
-
-/// Hashes a task's id. Ids are numbers given out one after the other: their low bits spread them over a table, beside each
-/// other where tasks are spawned in a row. The table's tags are the high bits.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 << 8 | u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        self.0 = id ^ id << 57;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 /// Waits for the next task, until it is dropped.
@@ -153,7 +134,7 @@ impl<T> JoinSet<T> {
     /// An empty set.
     pub fn new() -> Self {
         Self {
-            tasks: HashMap::default(),
+            tasks: Slab::new(),
             finished: FinishedList::new(),
             taken: Vec::new(),
             next: 0,
@@ -186,24 +167,26 @@ impl<T> JoinSet<T> {
     /// assert_eq!(ex.block_on(set.join_all()), [1]);
     /// ```
     pub fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
-        let (id, abort) = (task.id(), task.abort_handle());
-        if task.tell(&self.finished) {
-            self.finished.push(id);
+        let abort = task.abort_handle();
+        let vacant = self.tasks.vacant_entry();
+        let place = vacant.key();
+        if task.tell(&self.finished, place) {
+            self.finished.push(place);
         }
-        self.tasks.insert(id, task);
+        vacant.insert(task);
         abort
     }
 
     /// Cancels all tasks, in the order of their ids. They stay in the set until their errors are taken.
     pub fn abort_all(&mut self) {
-        self.ids().iter().for_each(|id| self.tasks[id].abort());
+        self.places().into_iter().for_each(|place| self.tasks[place].abort());
     }
 
-    /// The ids of the tasks, in their order.
-    fn ids(&self) -> Vec<Id> {
-        let mut ids: Vec<Id> = self.tasks.keys().copied().collect();
-        ids.sort_unstable();
-        ids
+    /// The places of the tasks, in the order of their ids.
+    fn places(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = self.tasks.iter().map(|(place, _)| place).collect();
+        places.sort_unstable_by_key(|&place| self.tasks[place].id());
+        places
     }
 
     /// Takes all tasks out of the set and lets them go on.
@@ -218,8 +201,8 @@ impl<T> JoinSet<T> {
 
     /// Drops the handles of all tasks, in the order of their ids, and with them the outputs of those that have finished.
     fn drop_tasks(&mut self) {
-        for id in self.ids() {
-            drop(self.tasks.remove(&id));
+        for place in self.places() {
+            drop(self.tasks.remove(place));
         }
     }
 
@@ -320,14 +303,15 @@ impl<T> JoinSet<T> {
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
         loop {
-            while let Some(&id) = self.taken.get(self.next) {
+            while let Some(&place) = self.taken.get(self.next) {
                 self.next += 1;
-                // It was taken out meanwhile, if it is not there.
-                if let Some(task) = self.tasks.remove(&id) {
+                // If not, the task that told its place was let go meanwhile, and the place may be another task's.
+                if self.tasks.get(place).is_some_and(JoinHandle::is_finished) {
+                    let task = self.tasks.remove(place);
                     if self.tasks.is_empty() && self.tasks.capacity() > 2 * KEPT {
-                        self.tasks.shrink_to(KEPT);
+                        self.tasks = Slab::with_capacity(KEPT);
                     }
-                    return Some((id, task.take_finished()));
+                    return Some((task.id(), task.take_finished()));
                 }
             }
             self.next = 0;
@@ -343,11 +327,11 @@ impl<T> JoinSet<T> {
     /// Polls each task, in a child process: nothing that the parent has spawned finishes here.
     #[cold]
     fn poll_copied(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        for id in self.ids() {
-            if let Some(task) = self.tasks.get_mut(&id)
-                && let Poll::Ready(output) = Pin::new(task).poll(cx)
-            {
-                self.tasks.remove(&id);
+        for place in self.places() {
+            let task = &mut self.tasks[place];
+            if let Poll::Ready(output) = Pin::new(&mut *task).poll(cx) {
+                let id = task.id();
+                self.tasks.remove(place);
                 return Poll::Ready(Some((id, output)));
             }
         }

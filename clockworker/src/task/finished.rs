@@ -3,12 +3,11 @@
 use std::mem::swap;
 use std::task::Waker;
 
-use super::Id;
 use crate::base::{Process, drop_quietly, wake_quietly};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
-/// The tasks of a set that have finished, in that order, and who waits for the next one. The set and each of its tasks that
-/// has not finished hold it.
+/// The places of a set's tasks that have finished, in that order, and who waits for the next one. The set and each of its tasks
+/// that has not finished hold it.
 pub(crate) struct FinishedList {
     /// The process that made it.
     process: Process,
@@ -17,7 +16,7 @@ pub(crate) struct FinishedList {
 
 #[derive(Default)]
 struct Inner {
-    tasks: Vec<Id>,
+    places: Vec<usize>,
     waiting: Option<Waker>,
 }
 
@@ -38,10 +37,10 @@ impl FinishedList {
         self.process.is_current().then(lock)
     }
 
-    /// Adds a task, and wakes who waits. On any thread.
-    pub(crate) fn push(&self, task: Id) {
+    /// Adds the task at that place, and wakes who waits. On any thread.
+    pub(crate) fn push(&self, place: usize) {
         let Some(mut inner) = self.lock() else { return };
-        inner.tasks.push(task);
+        inner.places.push(place);
         let waiting = inner.waiting.take();
         drop(inner);
         if let Some(waiting) = waiting {
@@ -49,11 +48,11 @@ impl FinishedList {
         }
     }
 
-    /// Takes all tasks that have finished, and gives an empty list in exchange, whose memory is used again.
-    pub(crate) fn exchange(&self, empty: &mut Vec<Id>) {
+    /// Takes the places of all tasks that have finished, and gives an empty list in exchange, whose memory is used again.
+    pub(crate) fn exchange(&self, empty: &mut Vec<usize>) {
         debug_assert!(empty.is_empty());
         if let Some(mut inner) = self.lock() {
-            swap(&mut inner.tasks, empty);
+            swap(&mut inner.places, empty);
         }
     }
 
@@ -65,7 +64,7 @@ impl FinishedList {
     pub(crate) fn wait(&self, waker: &Waker) -> bool {
         let mut waiting = Some(waker.clone());
         let must_wait = self.lock().is_some_and(|mut inner| {
-            let must_wait = inner.tasks.is_empty();
+            let must_wait = inner.places.is_empty();
             if must_wait {
                 swap(&mut inner.waiting, &mut waiting);
             }

@@ -209,7 +209,7 @@ impl Header {
     #[inline(never)] // or else each end of a task that nobody awaits saves registers for it
     pub(super) unsafe fn tell_joiner(&self) {
         // SAFETY: the caller's promise.
-        unsafe { self.take_joiner() }.tell(self.id);
+        unsafe { self.take_joiner() }.tell();
     }
 }
 

@@ -148,14 +148,14 @@ impl<T> JoinHandle<T> {
         self.take()
     }
 
-    /// Has the set's list told when the task finishes, in place of who was told so far. True if it has finished: the list is
-    /// not told then.
-    pub(crate) fn tell(&self, set: &Arc<FinishedList>) -> bool {
+    /// Has the set's list told when the task finishes, which is at that place in the set, instead of who was told so far. True
+    /// if it has finished: the list is not told then.
+    pub(crate) fn tell(&self, list: &Arc<FinishedList>, place: usize) -> bool {
         let task = self.header();
         task.state.is_complete()
             || Self::register(task, |slot| {
                 drop_quietly(replace(slot, Joiner::NOBODY));
-                *slot = Joiner::Set(Some(Arc::clone(set)));
+                *slot = Joiner::set(Arc::clone(list), place);
             })
     }
 
@@ -181,7 +181,7 @@ impl<T> JoinHandle<T> {
             if !slot.will_wake(waker) {
                 // Foreign code: a panic in it leaves the slot empty and the flag clear.
                 drop_quietly(replace(slot, Joiner::NOBODY));
-                *slot = Joiner::Waker(waker.clone());
+                *slot = Joiner::waker(waker.clone());
             }
         })
     }

@@ -128,6 +128,24 @@ fn unread_outputs_are_dropped_with_it_once() {
     }
 }
 
+/// Members finish and are let go before anybody looks; others, unfinished and finished, take their places in the set.
+#[test]
+fn what_those_tell_that_were_let_go_is_not_taken_for_a_new_members() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    (0..3).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
+    settle(&ex);
+    set.detach_all();
+    set.spawn_local_on(pending(), &ex);
+    set.spawn_local_on(ready(4), &ex);
+    set.spawn_local_on(pending(), &ex);
+    assert!(set.try_join_next().is_none());
+    settle(&ex);
+    assert_eq!(set.try_join_next().map(Result::unwrap), Some(4));
+    assert!(set.try_join_next().is_none());
+    assert_eq!(set.len(), 2);
+}
+
 #[test]
 fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
     let ex = untimed();
