@@ -8,7 +8,7 @@ use clockworker_testing::{hostile_program, quiet};
 fn every_promise_holds_beside_a_hostile_scheduler() {
     quiet::install();
     let mut random = Random::new(1);
-    for input in 0..20_000 {
+    for input in 0..8_000 {
         let length = random.below(400);
         let bytes = random.bytes(length);
         let run = std::panic::catch_unwind(|| hostile_program::run(&bytes));

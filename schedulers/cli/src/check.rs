@@ -65,23 +65,23 @@ const WHOLE: u64 = u64::MAX;
 /// So many jobs that the standard error is well below a percent. Polls of exponential jobs may be long, as the
 /// mean does not depend on them. QLAS' are a whole part of its levels.
 const ROWS: [Row; 17] = [
-    row(EXPONENTIAL, 0.5, Order::Whole, WHOLE, 10),
-    row(EXPONENTIAL, 0.5, Order::Sharing, 4_096, 10),
-    row(EXPONENTIAL, 0.5, Order::Las, 4_096, 10),
-    row(EXPONENTIAL, 0.5, Order::Qlas, 4_096, 10),
-    row(EXPONENTIAL, 0.9, Order::Whole, WHOLE, 20),
-    row(EXPONENTIAL, 0.9, Order::Sharing, 4_096, 20),
-    row(EXPONENTIAL, 0.9, Order::Las, 4_096, 20),
-    row(EXPONENTIAL, 0.9, Order::Qlas, 4_096, 20),
-    row(BIMODAL, 0.7, Order::Whole, WHOLE, 100),
+    row(EXPONENTIAL, 0.5, Order::Whole, WHOLE, 4),
+    row(EXPONENTIAL, 0.5, Order::Sharing, 4_096, 4),
+    row(EXPONENTIAL, 0.5, Order::Las, 4_096, 4),
+    row(EXPONENTIAL, 0.5, Order::Qlas, 4_096, 4),
+    row(EXPONENTIAL, 0.9, Order::Whole, WHOLE, 10),
+    row(EXPONENTIAL, 0.9, Order::Sharing, 4_096, 10),
+    row(EXPONENTIAL, 0.9, Order::Las, 4_096, 10),
+    row(EXPONENTIAL, 0.9, Order::Qlas, 4_096, 10),
+    row(BIMODAL, 0.7, Order::Whole, WHOLE, 40),
     Row { charged: BIMODAL_LONGER, overhead_ns: 1_000, ..row(BIMODAL, 0.7, Order::Arrival, 10_000, 40) },
     row(BIMODAL, 0.7, Order::Sharing, 1_024, 30),
     row(BIMODAL, 0.7, Order::Las, 4_096, 60),
     row(BIMODAL, 0.7, Order::Qlas, 4_096, 60),
-    row(PARETO, 0.7, Order::Whole, WHOLE, 200),
-    row(PARETO, 0.7, Order::Sharing, 2_048, 40),
-    row(PARETO, 0.7, Order::Las, 2_048, 30),
-    row(PARETO, 0.7, Order::Qlas, 2_048, 30),
+    row(PARETO, 0.7, Order::Whole, WHOLE, 80),
+    row(PARETO, 0.7, Order::Sharing, 2_048, 30),
+    row(PARETO, 0.7, Order::Las, 2_048, 10),
+    row(PARETO, 0.7, Order::Qlas, 2_048, 10),
 ];
 
 /// What the check found.
