@@ -29,7 +29,7 @@ use read::{READERS, Reader};
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Options {
-    /// Run every scenario first, one after the other: most of an hour, or seconds with --quick
+    /// Run every scenario first, one after the other: one to two hours, or seconds with --quick
     #[arg(long, conflicts_with = "from")]
     pub run: bool,
 
