@@ -3,7 +3,8 @@
 use crate::run::context;
 
 /// The tag of the task that runs on this thread: the [one it was spawned with](crate::TaskBuilder::tag), or that of the task that
-/// spawned it. Any code that the task calls can ask, also while its future is dropped.
+/// spawned it. Any code that the task calls can ask, also while its future is dropped after its end or an abort (not when its
+/// executor ends).
 ///
 /// None outside tasks, and in a task that has none; a tag of 0 is none. The future given to
 /// [`run_until`](crate::Executor::run_until) is no task of its executor.

@@ -86,7 +86,7 @@ impl TaskBuilder {
     /// it with [`current_tag`](crate::current_tag), and hooks are told. Schedulers of your own may give it a meaning.
     ///
     /// Unless told otherwise it is that of the task that calls [`spawn`](TaskBuilder::spawn), whichever queues and groups the
-    /// two are in. A tag of 0 is none. What is spawned has none if it is spawned outside tasks of the same executor (also by the
+    /// two are in; with [`new_task`](crate::new_task), that of the task that calls `new_task`. A tag of 0 is none. What is spawned has none if it is spawned outside tasks of the same executor (also by the
     /// future given to `run_until`), by a hook, or through a [`Handle`](crate::Handle), unless the builder says one.
     ///
     /// # Example

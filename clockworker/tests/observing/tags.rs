@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
-use clockworker::schedulers::Attributes;
+use clockworker::schedulers::{Attributes, Priority};
 use clockworker::{Executor, JoinSet, Queue, current_tag, new_task, spawn_local, yield_now};
 
 /// What a task spawns, by names.
@@ -237,4 +237,28 @@ fn hooks_are_told_of_it_and_what_they_spawn_has_none() {
     assert!(others.iter().all(|&(what, tag)| what != "spawned" && tag.is_none()));
     ex.block_on(ex.drained());
     assert_eq!(ex.stats().hook_panics, 0);
+}
+
+#[test]
+fn an_inherited_tag_leaves_a_task_the_priority_of_its_group() {
+    let ex = Executor::builder().scheduler(Priority::new()).build().unwrap();
+    let queue = ex.default_queue().clone();
+    let urgent = queue.new_group(1).priority(5).open().unwrap();
+    let order = Said::default();
+    let parent = {
+        let order = order.clone();
+        queue.new_task().tag(7).spawn(async move {
+            for (name, of) in [("plain", None), ("urgent", Some(urgent))] {
+                let order = order.clone();
+                let task = async move { order.borrow_mut().push((name, current_tag())) };
+                match of {
+                    None => spawn_local(task),
+                    Some(group) => group.spawn(task),
+                };
+            }
+        })
+    };
+    ex.block_on(parent).unwrap();
+    ex.block_on(ex.drained());
+    assert_eq!(order.take(), [("urgent", Some(7)), ("plain", Some(7))]);
 }

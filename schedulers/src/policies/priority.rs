@@ -163,7 +163,9 @@ impl Scheduler for Priority {
 
     #[inline]
     fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.priorities.set_own(task.id, Some(attributes.priority));
+        // An inherited tag says nothing of its priority, which is its group's then.
+        let has_only_tag = attributes.tag != 0 && attributes.with_tag(0) == Attributes::new();
+        self.priorities.set_own(task.id, (!has_only_tag).then_some(attributes.priority));
     }
 
     #[inline]
