@@ -18,8 +18,8 @@ use crate::values::{Filed, Live, Totals};
 /// last. What came after the last call is [there too](crate::SeriesRecording::pending).
 ///
 /// It may be sent to another thread than the recorder's, but it is used on one at a time: `Rc<Series>` is for several tasks of an
-/// executor. If the recorder is on another thread, a value that is recorded just while the recorder files may be counted in one
-/// second and summed in the next.
+/// executor. If the recorder is on another thread, a value that is recorded just while the recorder files may be summed in one
+/// second and counted in the next.
 ///
 /// **Dropping it** leaves what was recorded, and its name can be given again, to go on with the same series. It outlives its recorder:
 /// its values are then pending for good.

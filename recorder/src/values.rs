@@ -53,10 +53,9 @@ pub(crate) struct Live {
 
 impl Live {
     /// Of the words: the totals, the greatest value, and the inverse of the least. Both of these are 0 if no value came: of any value
-    /// either it or its inverse is more.
+    /// either it or its inverse is more. Where one of them was reset while another thread raised the other, they are of no value.
     pub(crate) fn of([count, sum, greatest, inverse_least]: [u64; 4]) -> Self {
-        let is_any = (greatest, inverse_least) != (0, 0);
-        let extremes = is_any.then_some((!inverse_least, greatest));
+        let extremes = (!inverse_least <= greatest).then_some((!inverse_least, greatest));
         Self { totals: Totals { count, sum }, extremes }
     }
 
@@ -96,5 +95,18 @@ impl Entry for Filed {
     fn from_words(words: &[u64]) -> Option<Self> {
         let &[count, sum, min, max, all, total] = words else { return None };
         Some(Self { values: Values { count, sum, min, max }, totals: Totals { count: all, sum: total } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_that_contradict_each_other_are_none() {
+        let of = |greatest, least: u64| Live::of([1, 5, greatest, !least]).extremes;
+        assert_eq!((of(7, 3), of(3, 3), of(0, 0)), (Some((3, 7)), Some((3, 3)), Some((0, 0))));
+        // One was reset when the other was raised: no value at all, the least alone, the greatest alone.
+        assert_eq!((of(0, u64::MAX), of(0, 3), of(7, u64::MAX)), (None, None, None));
     }
 }

@@ -1,9 +1,9 @@
 //! [`Ready`]: how many tasks of each queue are ready.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clockworker::observe::{Event, EventKind, PollOutcome, TaskRef, Timeline};
+use clockworker::observe::{Event, EventKind, PollOutcome, Timeline};
 
 use crate::series::Series;
 
@@ -14,9 +14,8 @@ use crate::series::Series;
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     queues: BTreeMap<u32, QueueReady>,
-    tasks: HashSet<TaskRef>,
-    /// A task that is ready again once its poll is over.
-    yielding: Option<(TaskRef, Duration)>,
+    /// The queue of a task that is ready again once its poll is over.
+    yielding: Option<(u32, Duration)>,
 }
 
 #[derive(Debug, Default)]
@@ -40,12 +39,11 @@ impl Ready {
     pub(crate) fn next(&mut self, event: &Event) {
         self.settle(event.at);
         match event.kind {
-            EventKind::Spawned { task, .. } | EventKind::Ready { task, .. } => self.add(task, event.at),
+            EventKind::Spawned { task, .. } | EventKind::Ready { task, .. } => self.add(task.queue, event.at),
             EventKind::Polled { task, took, outcome, .. } => {
-                self.tasks.remove(&task);
                 let count = self.count(task.queue).saturating_sub(1);
                 self.queues.entry(task.queue).or_default().set(event.at, count);
-                self.yielding = (outcome == PollOutcome::Yielded).then_some((task, event.at + took));
+                self.yielding = (outcome == PollOutcome::Yielded).then_some((task.queue, event.at + took));
             }
             EventKind::SliceBegan { queue, ready } => {
                 self.queues.entry(queue).or_default().correct(event.at, ready);
@@ -61,17 +59,15 @@ impl Ready {
 
     /// Ends the poll under way if it was over by then.
     fn settle(&mut self, now: Duration) {
-        if let Some((task, at)) = self.yielding.take_if(|yielding| yielding.1 <= now) {
-            self.add(task, at);
+        if let Some((queue, at)) = self.yielding.take_if(|yielding| yielding.1 <= now) {
+            self.add(queue, at);
         }
     }
 
-    fn add(&mut self, task: TaskRef, at: Duration) {
-        // Woken twice before it was polled: it is ready once.
-        if self.tasks.insert(task) {
-            let queue = self.queues.entry(task.queue).or_default();
-            queue.set(at, queue.count + 1);
-        }
+    /// Adds a task of the queue. (A task becomes ready when it waits: none is twice.)
+    fn add(&mut self, queue: u32, at: Duration) {
+        let queue = self.queues.entry(queue).or_default();
+        queue.set(at, queue.count + 1);
     }
 }
 

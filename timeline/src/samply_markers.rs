@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clockworker::observe::{Event, EventKind, Timeline};
+use clockworker::observe::{EventKind, TaskRef, Timeline};
 use memmap2::Mmap;
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
@@ -43,8 +43,10 @@ pub struct SamplyMarkers {
     /// Nobody reads it: it is there for samply to see.
     _map: Mmap,
     slow: Duration,
-    /// What began before this is written.
+    /// Slices that ended up to then are written.
     written: Duration,
+    /// Bytes of the file that are whole lines.
+    length: u64,
 }
 
 impl SamplyMarkers {
@@ -59,7 +61,7 @@ impl SamplyMarkers {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         // SAFETY: nothing is read through the map, so it does not matter who changes the file.
         let map = unsafe { Mmap::map(&file) }?;
-        Ok(Self { file, path, _map: map, slow: SLOW, written: Duration::ZERO })
+        Ok(Self { file, path, _map: map, slow: SLOW, written: Duration::ZERO, length: 0 })
     }
 
     /// Marks polls that take so long or longer, in place of a millisecond.
@@ -84,10 +86,15 @@ impl SamplyMarkers {
         // The executor's clock and the kernel's run alike, from different moments on.
         let origin = monotonic().saturating_sub(timeline.taken_at);
         let mut lines = Lines { timeline, origin, slow: self.slow, text: String::new() };
-        let until = lines.add_after(self.written);
-        self.file.write_all(lines.text.as_bytes())?;
-        self.written = until;
-        Ok(())
+        self.written = lines.add_after(self.written);
+        self.file.seek(SeekFrom::Start(self.length))?;
+        let result = self.file.write_all(lines.text.as_bytes());
+        match result {
+            Ok(()) => self.length += lines.text.len() as u64,
+            // Samply stops at a line that is cut off.
+            Err(_) => self.file.set_len(self.length)?,
+        }
+        result
     }
 }
 
@@ -107,26 +114,31 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Adds what ended after that moment; returns up to when that is.
+    /// Adds the slices that ended after that moment, and their slow polls; returns up to when that is.
     fn add_after(&mut self, written: Duration) -> Duration {
         let mut waits = Waits::default();
         let mut began = None;
+        let mut slow = Vec::new();
         let mut until = written;
         for event in &self.timeline.events {
             waits.next(event);
             match event.kind {
-                EventKind::SliceBegan { queue, .. } => began = Some((event.at, queue)),
+                EventKind::SliceBegan { queue, .. } => {
+                    began = Some((event.at, queue));
+                    slow.clear();
+                }
                 EventKind::SliceEnded { .. } => {
                     if let Some((from, queue)) = began.take()
                         && event.at > written
                     {
-                        let name = format!("q:{}", self.queue(queue));
-                        self.line(from, event.at, &name);
+                        slow.drain(..)
+                            .for_each(|(from, to, name): (_, _, String)| self.line(from, to, &name));
+                        self.line(from, event.at, &format!("q:{}", self.queue(queue)));
                         until = event.at;
                     }
                 }
-                EventKind::Polled { took, .. } if took >= self.slow && event.at + took > written => {
-                    self.slow_poll(event, took, &waits);
+                EventKind::Polled { task, took, .. } if took >= self.slow => {
+                    slow.push((event.at, event.at + took, self.slow_poll(task, &waits)));
                 }
                 _ => {}
             }
@@ -134,13 +146,13 @@ impl Lines<'_> {
         until
     }
 
-    fn slow_poll(&mut self, event: &Event, took: Duration, waits: &Waits) {
-        let EventKind::Polled { task, .. } = event.kind else { return };
+    /// The marker's name.
+    fn slow_poll(&self, task: TaskRef, waits: &Waits) -> String {
         let mut name = format!("slow poll in {}", self.queue(task.queue));
         if let Some(location) = waits.location(task) {
             name += &format!(", spawned at {location}");
         }
-        self.line(event.at, event.at + took, &name);
+        name
     }
 
     fn queue(&self, index: u32) -> String {
@@ -157,7 +169,7 @@ impl Lines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use clockworker::observe::{PollOutcome, SliceEndReason, TaskRef, TimelineQueue};
+    use clockworker::observe::{Event, PollOutcome, SliceEndReason, TimelineQueue};
 
     use super::*;
 
@@ -202,5 +214,23 @@ mod tests {
         let from = Duration::from_nanos(lines[1][0].parse().unwrap());
         assert!(from + ms(11) >= before && from + ms(11) <= monotonic(), "{from:?}");
         assert!(markers.path().file_name().unwrap().to_str().unwrap().starts_with("marker-"));
+    }
+
+    #[test]
+    fn a_slow_poll_of_a_slice_that_is_not_over_is_written_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut markers = SamplyMarkers::create(directory.path()).unwrap();
+        let [began, polled, ended] = slice(10, 7, 20);
+        let mut timeline = Timeline::new(Vec::new(), vec![began, polled]);
+        timeline.taken_at = ms(18);
+        markers.write(&timeline).unwrap();
+        assert_eq!(std::fs::read_to_string(markers.path()).unwrap(), "");
+        timeline.events.push(ended);
+        timeline.taken_at = ms(21);
+        markers.write(&timeline).unwrap();
+        markers.write(&timeline).unwrap();
+        let text = std::fs::read_to_string(markers.path()).unwrap();
+        let names: Vec<&str> = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
+        assert_eq!(names, ["slow poll in queue 0", "q:queue 0"]);
     }
 }

@@ -31,8 +31,8 @@ impl Waits {
                 None
             }
             EventKind::Ready { task, .. } => {
-                // Woken twice before it was polled: it has waited since the first.
-                self.ready_since.entry(task).or_insert(event.at);
+                // If it is there, it was polled meanwhile, and that is cut off.
+                self.ready_since.insert(task, event.at);
                 None
             }
             EventKind::Polled { task, took, outcome, .. } => {

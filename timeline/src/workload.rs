@@ -220,9 +220,12 @@ impl Reading {
     }
 
     fn make_ready(&mut self, task: TaskRef, at_ns: u64) {
-        // Woken twice before it was polled: it has waited since the first.
         let nth = self.open.len() + self.closed.len();
-        self.open.entry(task).or_insert(Open { nth, from_ns: at_ns, polls: Vec::new() });
+        let open = Open { nth, from_ns: at_ns, polls: Vec::new() };
+        if let Some(cut) = self.open.insert(task, open) {
+            // It becomes ready when it waits: that it was polled is cut off.
+            self.pauses.extend(cut.polls);
+        }
         // The host had nothing to do until now: what it took from here on is its delay.
         if let Some((from_ns, idle)) = &mut self.away
             && std::mem::take(idle)

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use clockworker::observe::{Observation, Timeline};
+use clockworker::observe::{
+    Event, EventKind, Observation, PollOutcome, ReadyReason, TaskRef, Timeline, TimelineQueue,
+};
 use clockworker::{Executor, ManualClock, yield_now};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Done, Policy};
@@ -131,4 +133,20 @@ fn nothing_is_no_work() {
     let workload = Workload::of(&Timeline::default());
     assert_eq!((workload.queues(), workload.measured()), (&[][..], &[][..]));
     assert_eq!(replay(&workload, "fifo"), []);
+}
+
+/// The ring was cut in a slice: that it polled the task is gone.
+#[test]
+fn a_task_whose_poll_is_cut_off_comes_when_it_is_woken_again() {
+    let task = TaskRef { queue: 0, slot: 0, generation: 0 };
+    let ready = EventKind::Ready { task, reason: ReadyReason::Local };
+    let poll = EventKind::Polled { task, took: us(5), measured_with: 1, outcome: PollOutcome::Pending };
+    let events =
+        [(1, ready), (10_000, ready), (10_001, EventKind::SliceBegan { queue: 0, ready: 1 }), (10_001, poll)];
+    let events = events.map(|(at, kind)| Event { at: us(at), kind });
+    let queues = vec![TimelineQueue::new(0, "default", 1, us(500))];
+    let workload = Workload::of(&Timeline::new(queues, events.to_vec()));
+    let jobs: Vec<(u64, u64)> =
+        workload.measured().iter().map(|done| (done.job.at_ns, done.wait_ns())).collect();
+    assert_eq!(jobs, [(10_000_000, 1_000)]);
 }
