@@ -181,3 +181,39 @@ fn wakers_are_told_until_the_task_is_over() {
     });
     assert_eq!(log, ["open default", "enter", "event waker.clone", "event waker.wake", "exit", "close"]);
 }
+
+/// Panics whenever it is told something.
+struct Panics;
+
+impl<S: Subscriber> Layer<S> for Panics {
+    fn on_enter(&self, _id: &Id, _context: Context<'_, S>) {
+        panic!("as planned");
+    }
+
+    fn on_exit(&self, _id: &Id, _context: Context<'_, S>) {
+        panic!("as planned");
+    }
+
+    fn on_event(&self, _event: &Event<'_>, _context: Context<'_, S>) {
+        panic!("as planned");
+    }
+}
+
+#[test]
+fn a_subscriber_that_panics_harms_no_task() {
+    let subscriber = tracing_subscriber::registry().with(Panics);
+    tracing::subscriber::with_default(subscriber, || {
+        let ex = Executor::new();
+        let tasks = [1, 2].map(|n| {
+            ex.spawn(async move {
+                yield_now().await;
+                n
+            })
+        });
+        let outputs = ex.block_on(async {
+            let [one, two] = tasks;
+            (one.await.unwrap(), two.await.unwrap())
+        });
+        assert_eq!((outputs, ex.stats().live), ((1, 2), 0));
+    });
+}

@@ -119,6 +119,12 @@ impl Groups {
         }
     }
 
+    /// Forgets how long tasks of groups wait and run.
+    #[cfg(feature = "observe")]
+    pub(super) fn forget_latencies(&mut self) {
+        self.latencies = HashMap::default();
+    }
+
     /// How long the tasks of an open group wait and run.
     #[cfg(feature = "observe")]
     pub(super) fn latency(&self, index: GroupIndex) -> Option<&GroupLatency> {

@@ -439,6 +439,12 @@ impl Records {
         self.groups.set_name(index, name);
     }
 
+    /// Forgets how long the tasks of groups wait and run.
+    #[cfg(feature = "observe")]
+    pub(crate) fn forget_group_latencies(&mut self) {
+        self.groups.forget_latencies();
+    }
+
     /// How long the tasks of a group wait and run, if that was observed.
     #[cfg(feature = "observe")]
     pub(crate) fn group_latency(&self, index: GroupIndex) -> Option<&GroupLatency> {

@@ -154,5 +154,7 @@ impl Core {
         for arrival in left {
             self.admit(arrival);
         }
+        #[cfg(feature = "observe")]
+        self.shared.end_observing();
     }
 }

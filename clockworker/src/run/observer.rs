@@ -83,6 +83,13 @@ impl RunQueue {
     pub(super) fn wakes(&self) -> Wakes {
         Wakes::new(self.all_wakes.get(), self.remote_wakes.get())
     }
+
+    /// Forgets what was observed of its groups. Not while its scheduler is called, who may be the caller.
+    fn forget_group_latencies(&self) {
+        if let Ok(mut records) = self.records.try_borrow_mut() {
+            records.forget_group_latencies();
+        }
+    }
 }
 
 impl Core {
@@ -98,6 +105,9 @@ impl Core {
         let ring = asked.timeline_words().map(|words| Arc::new(Ring::new(words)));
         if let Some(local) = self.shared.local() {
             drop(local.ring.replace(ring));
+        }
+        if !asked.has_latency_of_groups() {
+            self.all_queues().iter().for_each(|queue| queue.forget_group_latencies());
         }
         self.set_stamping();
     }
@@ -240,6 +250,13 @@ impl<'a> SliceObserver<'a> {
         let has_frames = core.observer.asked.get().has_frames_of_groups();
         let framed_below = if has_frames { NO_GROUP } else { 0 };
         Self { core, queue, ring, timed: None, framed_below, is_noting }
+    }
+
+    /// Futures of aborted tasks were dropped: polls begin now. In the ring that is the same slice once more.
+    pub(super) fn after_drops(&self) {
+        if let Some(ring) = &self.ring {
+            ring.slice_began(self.core.meter.now(), self.queue.key.index, self.queue.ready.get());
+        }
     }
 
     /// Polls the task.

@@ -52,13 +52,14 @@ pub(crate) fn run<S: Scheduler>(
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
     let Some(woken) = core.shared.woken_list() else { unreachable!("slices are run on the owner thread") };
-    if queue.has_aborted()
-        && let Some(end) = drop_aborted(seat, (queue, core, calls))
-    {
-        return Ok(end);
+    let mut observer = SliceObserver::begin(core, queue);
+    if queue.has_aborted() {
+        if let Some(end) = drop_aborted(seat, (queue, core, calls)) {
+            return Ok(end);
+        }
+        observer.after_drops();
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
-    let mut observer = SliceObserver::begin(core, queue);
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group }) = next {
         core.enter_task(queue, group, id.slot());

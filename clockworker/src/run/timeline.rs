@@ -110,6 +110,11 @@ impl Reading {
     }
 
     fn begin_slice(&mut self, queue: u32, ready: u32) {
+        if self.running == Some(queue) {
+            // Futures of aborted tasks were dropped until now.
+            self.polled_until = self.time.unwrap_or(0);
+            return;
+        }
         self.push(EventKind::SliceBegan { queue, ready });
         self.running = self.time.map(|_| queue);
         self.polled_until = self.time.unwrap_or(0);

@@ -50,6 +50,9 @@ impl SliceObserver {
     }
 
     #[inline(always)]
+    pub(super) fn after_drops(&self) {}
+
+    #[inline(always)]
     pub(super) fn before_poll(&mut self, _live: &LiveTask, _timing: &Timing<'_>, _needed: bool) {}
 
     #[inline(always)]

@@ -182,6 +182,8 @@ fn tell_hooks(task: &Header, moment: Moment) {
         return;
     }
     let meta = TaskMeta::of(task);
+    // Also before its poll, and when it was cancelled: what the hook asks is asked of this task.
+    let _entered = task.id.enter();
     local.hooks.call(|hooks| match moment {
         Moment::BeforePoll => hooks.before_poll(&meta),
         Moment::AfterPoll => hooks.after_poll(&meta),

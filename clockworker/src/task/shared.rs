@@ -108,6 +108,13 @@ impl Shared {
         local.hooks.set(hooks);
     }
 
+    /// Lets go of hooks and timeline, which wakers and handles would keep else: hooks may hold some themselves.
+    #[cfg(feature = "observe")]
+    pub(crate) fn end_observing(&self) {
+        self.set_hooks(None);
+        self.local().into_iter().for_each(|local| drop(local.ring.replace(None)));
+    }
+
     /// Whether there are hooks.
     #[cfg(feature = "observe")]
     #[inline]

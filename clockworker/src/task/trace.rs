@@ -3,12 +3,14 @@
 //! Names, targets and fields are tokio's (`runtime.spawn`, `tokio::task`, `tokio::task::waker`), as console-subscriber knows them.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::span::EnteredSpan;
 use tracing::{Span, trace, trace_span};
 
 use super::TaskMeta;
+use crate::base::drop_quietly;
 
 /// The span of a task, if anybody listened when it was spawned. It is open until the task's future is dropped.
 pub(super) struct Trace {
@@ -34,19 +36,19 @@ impl Trace {
 
     /// Enters the span for a poll.
     pub(super) fn enter(&self) -> Option<EnteredSpan> {
-        self.span.take().map(Span::entered)
+        guarded(|| self.span.take().map(Span::entered)).flatten()
     }
 
     /// Leaves it.
     pub(super) fn exit(&self, entered: Option<EnteredSpan>) {
         if let Some(entered) = entered {
-            self.span.set(Some(entered.exit()));
+            self.span.set(guarded(|| entered.exit()));
         }
     }
 
     /// Closes it: the task's future is gone.
     pub(super) fn close(&self) {
-        drop(self.span.take());
+        drop_quietly(self.span.take());
     }
 
     /// Says what is done with a waker of the task.
@@ -54,9 +56,14 @@ impl Trace {
     pub(super) fn say(&self, op: &'static str) {
         let id = self.id.load(Ordering::Relaxed);
         if id != 0 {
-            trace!(target: "tokio::task::waker", op, task.id = id);
+            guarded(|| trace!(target: "tokio::task::waker", op, task.id = id));
         }
     }
+}
+
+/// Calls a subscriber, which is foreign code. None if it panics.
+fn guarded<T>(call: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(drop_quietly).ok()
 }
 
 /// A span for a task that was just spawned. Calls the subscriber: no borrow may be held.
@@ -64,17 +71,20 @@ impl Trace {
 /// It has no parent, which it would keep open.
 pub(crate) fn span_of(task: &TaskMeta, queue: &str) -> Span {
     let location = task.location;
-    trace_span!(
-        target: "tokio::task",
-        parent: None,
-        "runtime.spawn",
-        kind = "local",
-        task.name = task.name.as_deref(),
-        task.id = task.id.number(),
-        queue,
-        tag = task.tag,
-        loc.file = location.file(),
-        loc.line = location.line(),
-        loc.col = location.column(),
-    )
+    let span = || {
+        trace_span!(
+            target: "tokio::task",
+            parent: None,
+            "runtime.spawn",
+            kind = "local",
+            task.name = task.name.as_deref(),
+            task.id = task.id.number(),
+            queue,
+            tag = task.tag,
+            loc.file = location.file(),
+            loc.line = location.line(),
+            loc.col = location.column(),
+        )
+    };
+    guarded(span).unwrap_or_else(Span::none)
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
-use clockworker::{Executor, yield_now};
+use clockworker::{Executor, Handle, Id, yield_now};
 
 /// Writes down what it is told.
 #[derive(Default)]
@@ -145,4 +145,53 @@ fn a_hook_may_use_the_executor() {
     ex.block_on(ex.default_queue().new_task().name("first").spawn(async {})).unwrap();
     ex.block_on(ex.drained());
     assert_eq!(ex.stats().completed, 2);
+}
+
+/// Holds a handle of the executor whose hooks it has.
+struct HoldsHandle {
+    handle: Handle,
+    held: Arc<()>,
+}
+
+impl TaskHooks for HoldsHandle {
+    fn ended(&self, _task: &TaskMeta, _how: TaskEnd) {
+        assert!(self.handle.is_stopped() && Arc::strong_count(&self.held) == 2);
+    }
+}
+
+#[test]
+fn hooks_go_with_their_executor_whatever_is_left_of_it() {
+    let (ex, held) = (Executor::new(), Arc::new(()));
+    ex.set_hooks(Some(Arc::new(HoldsHandle { handle: ex.handle(), held: held.clone() })));
+    let (task, handle) = (ex.spawn(std::future::pending::<()>()), ex.handle());
+    assert_eq!(Arc::strong_count(&held), 2);
+    drop(ex);
+    assert_eq!(Arc::strong_count(&held), 1);
+    drop((task, handle));
+}
+
+/// Asks for the id of the current task, each time that it is told of one.
+#[derive(Default)]
+struct AsksId(Mutex<Vec<bool>>);
+
+impl TaskHooks for AsksId {
+    fn before_poll(&self, task: &TaskMeta) {
+        self.0.lock().unwrap().push(Id::current() == Some(task.id));
+    }
+
+    fn ended(&self, task: &TaskMeta, _how: TaskEnd) {
+        self.0.lock().unwrap().push(Id::current() == Some(task.id));
+    }
+}
+
+#[test]
+fn the_current_task_of_a_hook_is_the_one_that_it_is_told_of() {
+    let (ex, hooks) = (Executor::new(), Arc::new(AsksId::default()));
+    ex.set_hooks(Some(hooks.clone()));
+    let first = ex.spawn(yield_now());
+    ex.spawn(yield_now());
+    first.abort();
+    ex.block_on(ex.drained());
+    let told = std::mem::take(&mut *hooks.0.lock().unwrap());
+    assert!(told.len() >= 4 && told.iter().all(|is_it| *is_it), "{told:?}");
 }

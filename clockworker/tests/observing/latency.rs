@@ -7,11 +7,12 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::observe::{Histogram, Observation};
+use clockworker::observe::{Event, EventKind, Histogram, Observation};
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
 use clockworker::{Executor, ExecutorStats, ManualClock, yield_now};
 use clockworker_testing::driving::{settle, tick};
 
+use super::support::{OnDrop, hold};
 use super::{latency_of, observing, us};
 
 const EXACT: Observation = Observation::new().latency().every_poll();
@@ -257,5 +258,32 @@ fn a_group_has_histograms_of_its_own_where_asked() {
     ex.observe(Observation::new().latency()).unwrap();
     groups[0].spawn(async {});
     ex.block_on(ex.drained());
-    assert_eq!(groups[0].stats().latency.unwrap().poll.count(), 1, "it is not asked for any more");
+    assert!(groups[0].stats().latency.is_none(), "it is not asked for any more");
+}
+
+/// The second slice has nothing but the drop of an aborted future in it.
+#[test]
+fn a_slice_that_only_drops_takes_as_long_as_the_drops() {
+    for dropped_alone in [true, false] {
+        let (ex, clock) = observing(Observation::new().latency().timeline(1 << 16).every_poll());
+        let dropped = clock.clone();
+        let task = ex.spawn(hold(OnDrop::new(move || dropped.advance(us(600)))));
+        settle(&ex);
+        clock.advance(us(10_000));
+        task.abort();
+        if !dropped_alone {
+            let clock = clock.clone();
+            ex.spawn(async move { clock.advance(us(30)) });
+        }
+        settle(&ex);
+        let slice = ex.stats().queues[0].latency.as_ref().unwrap().slice.clone();
+        assert!(slice.max() >= us(600) && slice.max() <= us(650), "{slice:?}");
+        // What is polled after the drops begins after them.
+        let polled = |event: &Event| match event.kind {
+            EventKind::Polled { took, .. } => Some(took),
+            _ => None,
+        };
+        let longest = ex.timeline().events.iter().filter_map(polled).max();
+        assert_eq!(longest, Some(us(if dropped_alone { 0 } else { 30 })));
+    }
 }
