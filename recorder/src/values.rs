@@ -53,9 +53,13 @@ pub(crate) struct Live {
 
 impl Live {
     /// Of the words: the totals, the greatest value, and the inverse of the least. Both of these are 0 if no value came: of any value
-    /// either it or its inverse is more. Where one of them was reset while another thread raised the other, they are of no value.
+    /// either it or its inverse is more. Where one was reset while another thread raised the other, the other stands for both.
     pub(crate) fn of([count, sum, greatest, inverse_least]: [u64; 4]) -> Self {
-        let extremes = (!inverse_least <= greatest).then_some((!inverse_least, greatest));
+        let extremes = match !inverse_least {
+            least if least <= greatest => Some((least, greatest)),
+            _ if greatest > 0 => Some((greatest, greatest)),
+            least => (inverse_least > 0).then_some((least, least)),
+        };
         Self { totals: Totals { count, sum }, extremes }
     }
 
@@ -103,10 +107,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extremes_that_contradict_each_other_are_none() {
+    fn an_extreme_that_was_reset_alone_is_the_other() {
         let of = |greatest, least: u64| Live::of([1, 5, greatest, !least]).extremes;
         assert_eq!((of(7, 3), of(3, 3), of(0, 0)), (Some((3, 7)), Some((3, 3)), Some((0, 0))));
-        // One was reset when the other was raised: no value at all, the least alone, the greatest alone.
-        assert_eq!((of(0, u64::MAX), of(0, 3), of(7, u64::MAX)), (None, None, None));
+        // No value at all, the least alone, the greatest alone.
+        assert_eq!((of(0, u64::MAX), of(0, 3), of(7, u64::MAX)), (None, Some((3, 3)), Some((7, 7))));
     }
 }
