@@ -67,7 +67,7 @@ impl TaskBuilder {
         Self::new(Place::Group(group), TaskRequest::default())
     }
 
-    /// The task's priority, 0 unless told otherwise. To a scheduler that heeds it, higher goes first.
+    /// The task's priority, that of its group unless told otherwise. To a scheduler that heeds it, higher goes first.
     pub fn priority(mut self, priority: i8) -> Self {
         self.request = self.request.with_priority(priority);
         self

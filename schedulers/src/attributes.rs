@@ -13,7 +13,7 @@ use crate::Share;
 /// use clockworker_schedulers::{Attributes, Share};
 ///
 /// let gold = Attributes::new().with_weight(Share::new(4)?).with_tag(7);
-/// assert_eq!((gold.weight.get(), gold.tag, gold.priority, gold.deadline_ns), (4, 7, 0, None));
+/// assert_eq!((gold.weight.get(), gold.tag, gold.priority, gold.deadline_ns), (4, 7, None, None));
 /// # Ok::<(), clockworker_schedulers::ShareError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,8 +21,8 @@ use crate::Share;
 pub struct Attributes {
     /// The relative claim on the queue's CPU time among its groups; 1 unless set.
     pub weight: Share,
-    /// Higher goes first; 0 unless set.
-    pub priority: i8,
+    /// Higher goes first. Where nobody has one, all count as 0.
+    pub priority: Option<i8>,
     /// When it is to be done, in nanoseconds on the clock of [`Scheduler::time_is`](crate::Scheduler::time_is).
     pub deadline_ns: Option<u64>,
     /// A number that a task passes on to all that it spawns, or for policies of your own; 0 unless set.
@@ -32,7 +32,7 @@ pub struct Attributes {
 impl Attributes {
     /// Makes the attributes of what has none.
     pub const fn new() -> Self {
-        Self { weight: Share::MIN, priority: 0, deadline_ns: None, tag: 0 }
+        Self { weight: Share::MIN, priority: None, deadline_ns: None, tag: 0 }
     }
 
     /// Sets the weight.
@@ -44,7 +44,7 @@ impl Attributes {
     /// Sets the priority.
     #[must_use]
     pub const fn with_priority(self, priority: i8) -> Self {
-        Self { priority, ..self }
+        Self { priority: Some(priority), ..self }
     }
 
     /// Sets the deadline, a reading of the scheduler's clock in nanoseconds.

@@ -19,19 +19,22 @@ fn of_group(group: GroupId) -> Attributes {
     if index.is_multiple_of(3) { attributes } else { attributes.with_deadline_ns(1_000_000 * index) }
 }
 
-/// Every third task has some of its own, of which most say of a deadline. Those of later tasks are later, in the main.
+/// Every third task has some of its own, of which most say of a priority and a deadline. Those of later tasks are later, in the main.
 fn of_task(id: TaskId) -> Option<Attributes> {
     let (slot, generation) = (id.slot() as u64, u64::from(id.generation()));
     if !(slot + generation).is_multiple_of(3) {
         return None;
     }
-    let attributes = Attributes::new().with_priority((slot * 7 + generation) as u8 as i8);
+    let attributes = match slot % 5 {
+        4 => Attributes::new(),
+        _ => Attributes::new().with_priority((slot * 7 + generation) as u8 as i8),
+    };
     let due_ns = 300_000 * generation + 70_000 * (slot % 8);
     Some(if slot == 1 { attributes } else { attributes.with_deadline_ns(due_ns) })
 }
 
 fn priority(task: &Candidate) -> i8 {
-    of_task(task.id).map_or(of_group(task.group).priority, |own| own.priority)
+    of_task(task.id).and_then(|own| own.priority).or(of_group(task.group).priority).unwrap_or_default()
 }
 
 fn deadline_ns(task: &Candidate) -> Option<u64> {

@@ -49,7 +49,8 @@ impl Scheduler for Lifo {
     }
 
     fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.notes.borrow_mut().push(format!("spawned {} p{}", task.id.slot(), attributes.priority));
+        let note = format!("spawned {} p{}", task.id.slot(), attributes.priority.unwrap_or_default());
+        self.notes.borrow_mut().push(note);
     }
 }
 

@@ -167,7 +167,7 @@ impl Scheduler for Priorities {
     }
 
     fn spawned(&mut self, _: Task, attributes: &Attributes) {
-        self.1.borrow_mut().push(attributes.priority);
+        self.1.borrow_mut().extend(attributes.priority);
     }
 }
 

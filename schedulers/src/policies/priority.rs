@@ -10,8 +10,7 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// The task of the highest priority goes first; of equal ones, the one that became ready first.
 ///
-/// A task has the [priority](Attributes::priority) of its own attributes, if it was given any, or else that of its group, or
-/// else 0. So a task with attributes that say nothing of a priority has 0, whatever its group has.
+/// A task has the [priority](Attributes::priority) that it was given, or else that of its group, or else 0.
 ///
 /// Good where the order is known beforehand and few levels are enough: commands before traffic, traffic before repair. It
 /// is no way to share: how much a level gets is up to the levels above it. Queues with shares divide the thread, and
@@ -95,13 +94,6 @@ impl Priority {
         }
         level
     }
-
-    /// Gives a group a priority. What it was before.
-    fn set_group(&mut self, group: GroupId, priority: i8) -> i8 {
-        // Most have 0 and need no place for it.
-        let before = self.priorities.set_group(group, (priority != 0).then_some(priority));
-        before.unwrap_or_default()
-    }
 }
 
 impl Default for Priority {
@@ -149,23 +141,22 @@ impl Scheduler for Priority {
     }
 
     fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-        self.set_group(group, attributes.priority);
+        self.priorities.set_group(group, attributes.priority);
     }
 
     fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        let before = self.set_group(group, attributes.priority);
-        if before != attributes.priority {
+        let before = self.priorities.set_group(group, attributes.priority).unwrap_or_default();
+        let now = attributes.priority.unwrap_or_default();
+        if before != now {
             let priorities = &self.priorities;
             let follows = |task: Task| task.group == group && priorities.follows_group(task);
-            self.ready.shift(level(before), level(attributes.priority), follows);
+            self.ready.shift(level(before), level(now), follows);
         }
     }
 
     #[inline]
     fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        // An inherited tag says nothing of its priority, which is its group's then.
-        let has_only_tag = attributes.tag != 0 && attributes.with_tag(0) == Attributes::new();
-        self.priorities.set_own(task.id, (!has_only_tag).then_some(attributes.priority));
+        self.priorities.set_own(task.id, attributes.priority);
     }
 
     #[inline]
@@ -179,7 +170,7 @@ impl Scheduler for Priority {
     }
 
     fn group_closed(&mut self, group: GroupId) {
-        self.set_group(group, 0);
+        self.priorities.set_group(group, None);
     }
 
     fn drained(&mut self) {

@@ -62,10 +62,11 @@ fn a_priority_is_the_tasks_own_or_its_groups_or_none() {
     policy.group_opened(GroupId::new(5), 500, &priority(9));
     policy.spawned(member(1, 5), &priority(-3));
     policy.spawned(member(2, 5), &Attributes::new().with_tag(1));
-    let tasks = [member(0, 5), member(1, 5), member(2, 5), member(3, 6)];
-    assert_eq!(tasks.map(|task| policy.priority(task)), [9, -3, 0, 0]);
+    policy.spawned(member(3, 5), &priority(0));
+    let tasks = [member(0, 5), member(1, 5), member(2, 5), member(3, 5), member(4, 6)];
+    assert_eq!(tasks.map(|task| policy.priority(task)), [9, -3, 9, 0, 0]);
     spawn(&mut policy, tasks);
-    assert_eq!(drain(&mut policy), [0, 2, 3, 1]);
+    assert_eq!(drain(&mut policy), [0, 2, 3, 4, 1]);
 }
 
 #[test]
