@@ -157,9 +157,7 @@ fn ready_tasks_are_counted_from_wake_to_poll() {
         .spawned(1, HEAVY, 1)
         .began(5, HEAVY, 2)
         .polled(5, (HEAVY, 0), 10, PollOutcome::Yielded)
-        // Woken twice, it is ready once.
         .spawned(7, HEAVY, 2)
-        .ready(8, HEAVY, 2)
         .polled(15, (HEAVY, 1), 10, PollOutcome::Pending)
         .polled(30, (HEAVY, 2), 10, PollOutcome::Finished)
         .polled(40, (HEAVY, 0), 2, PollOutcome::Yielded)

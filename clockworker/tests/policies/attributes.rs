@@ -32,7 +32,7 @@ fn said(attributes: &Attributes) -> String {
     let Attributes { weight, priority, deadline_ns, tag, .. } = *attributes;
     let parts = [
         (weight != Share::MIN).then(|| format!(" w{weight}")),
-        (priority != 0).then(|| format!(" p{priority}")),
+        priority.map(|priority| format!(" p{priority}")),
         deadline_ns.map(|ns| format!(" d{ns}")),
         (tag != 0).then(|| format!(" t{tag}")),
     ];
@@ -192,6 +192,7 @@ fn a_task_is_spawned_before_it_is_pushed_and_only_with_attributes() {
     let group = w.queue.group(1);
     w.queue.new_task().priority(2).tag(7).spawn(async {});
     group.new_task().deadline(us(10)).spawn(async {});
+    group.new_task().tag(0).spawn(async {});
     group.new_task().priority(0).spawn(async {});
     w.queue.new_task().deadline(Duration::MAX).spawn(async {});
     assert_eq!(
@@ -203,8 +204,10 @@ fn a_task_is_spawned_before_it_is_pushed_and_only_with_attributes() {
             "spawned 1 of 1 d15000",
             "push 1 of 1 Spawned",
             "push 2 of 1 Spawned",
-            "spawned 3 of 6 d18446744073709551615",
-            "push 3 of 6 Spawned",
+            "spawned 3 of 1 p0",
+            "push 3 of 1 Spawned",
+            "spawned 4 of 8 d18446744073709551615",
+            "push 4 of 8 Spawned",
         ]
     );
 }
