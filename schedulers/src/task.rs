@@ -5,34 +5,34 @@
 /// [`slot`](TaskId::slot) counts up from zero and is reused after a task has finished, so a policy may keep per-task
 /// data in a `Vec` indexed by it. Two tasks never have equal ids at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId {
-    slot: u32,
-    generation: u32,
-}
+pub struct TaskId(
+    /// The slot above the generation: so ids are in the order of their slots, and go about in one register.
+    u64,
+);
 
 impl TaskId {
     /// Makes an id from its two halves. Executors and tests call this; policies get ids handed to them.
     #[inline]
     pub const fn new(slot: u32, generation: u32) -> Self {
-        Self { slot, generation }
+        Self(((slot as u64) << 32) | generation as u64)
     }
 
     /// The dense index, usable as an index into a `Vec`. Reused by later tasks.
     #[inline]
     pub const fn slot(self) -> usize {
-        self.slot as usize
+        (self.0 >> 32) as usize
     }
 
     /// Which use of the slot this is.
     #[inline]
     pub const fn generation(self) -> u32 {
-        self.generation
+        self.0 as u32
     }
 }
 
 impl core::fmt::Debug for TaskId {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "task {}.{}", self.slot, self.generation)
+        write!(f, "task {}.{}", self.slot(), self.generation())
     }
 }
 
