@@ -19,6 +19,7 @@ pub(crate) mod occasions;
 pub(crate) mod own_or_group;
 pub(crate) mod passed_over;
 pub(crate) mod remembered;
+pub(crate) mod ring;
 pub(crate) mod rings;
 pub(crate) mod task_lists;
 pub(crate) mod tournament;

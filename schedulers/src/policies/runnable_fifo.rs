@@ -1,9 +1,9 @@
 //! [`RunnableFifo`]: the order in which tasks became ready.
 
 use core::fmt;
-use std::collections::VecDeque;
 
 use crate::parts::fair_turns::patience;
+use crate::parts::ring::Ring;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// Memory for so many tasks stays when a queue has drained: 512 KiB. What a larger burst took is given back.
@@ -28,13 +28,13 @@ pub(crate) const KEPT: usize = 65_536;
 /// ```
 #[derive(Clone, Default)]
 pub struct RunnableFifo {
-    ready: VecDeque<TaskId>,
+    ready: Ring<TaskId>,
 }
 
 impl RunnableFifo {
     /// Makes an empty one.
     pub const fn new() -> Self {
-        Self { ready: VecDeque::new() }
+        Self { ready: Ring::new() }
     }
 }
 
@@ -53,9 +53,7 @@ impl Scheduler for RunnableFifo {
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let Some(first) = self.ready.pop_front() else { return Some(task.id) };
-        self.ready.push_back(task.id);
-        Some(first)
+        Some(self.ready.push_pop(task.id))
     }
 
     #[inline]
@@ -75,7 +73,7 @@ impl Scheduler for RunnableFifo {
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.ready.get(ahead).copied()
+        self.ready.get(ahead)
     }
 }
 
@@ -83,7 +81,7 @@ impl fmt::Debug for RunnableFifo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunnableFifo")
             .field("ready", &self.ready.len())
-            .field("next", &self.ready.front())
+            .field("next", &self.ready.get(0))
             .finish_non_exhaustive()
     }
 }

@@ -1,10 +1,10 @@
 //! [`WokenFirst`]: tasks that something happened for, before tasks that merely gave way.
 
 use core::fmt;
-use std::collections::VecDeque;
 
 use super::runnable_fifo::KEPT;
 use crate::parts::fair_turns::patience;
+use crate::parts::ring::Ring;
 use crate::{Ready, Scheduler, Task, TaskId};
 
 /// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.
@@ -44,8 +44,8 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 #[derive(Clone, Default)]
 pub struct WokenFirst {
     /// Woken and new.
-    woken: VecDeque<Woken>,
-    yielded: VecDeque<TaskId>,
+    woken: Ring<Woken>,
+    yielded: Ring<TaskId>,
     /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
     /// one that was popped last is over: its time is not the others'.
     passed_over_ns: Option<u64>,
@@ -63,7 +63,7 @@ struct Woken {
 impl WokenFirst {
     /// Makes an empty one.
     pub const fn new() -> Self {
-        Self { woken: VecDeque::new(), yielded: VecDeque::new(), passed_over_ns: None, turns: 0 }
+        Self { woken: Ring::new(), yielded: Ring::new(), passed_over_ns: None, turns: 0 }
     }
 
     /// Whether one of those that yielded has been passed over for long enough, and yielded before the first woken one was woken.
@@ -94,7 +94,7 @@ impl Scheduler for WokenFirst {
 
     #[inline]
     fn pop(&mut self) -> Option<TaskId> {
-        let Some(&first) = self.woken.front() else {
+        let Some(first) = self.woken.get(0) else {
             self.passed_over_ns = None;
             return self.yielded.pop_front();
         };
@@ -117,10 +117,10 @@ impl Scheduler for WokenFirst {
             self.push(task, Ready::Yielded);
             return self.pop();
         }
-        let Some(first) = self.yielded.pop_front() else { return Some(task.id) };
-        self.yielded.push_back(task.id);
-        self.passed_over_ns = None;
-        Some(first)
+        if !self.yielded.is_empty() {
+            self.passed_over_ns = None;
+        }
+        Some(self.yielded.push_pop(task.id))
     }
 
     /// Another woken task waits, and is to come first.
@@ -132,7 +132,7 @@ impl Scheduler for WokenFirst {
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         if self.woken.is_empty() {
-            self.yielded.get(ahead).copied()
+            self.yielded.get(ahead)
         } else {
             self.woken.get(ahead).map(|woken| woken.id)
         }
