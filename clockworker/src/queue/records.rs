@@ -5,6 +5,7 @@ mod looks;
 mod moves;
 mod wakes;
 
+use std::mem::forget;
 use std::num::NonZeroU32;
 use std::ops::Range;
 #[cfg(feature = "observe")]
@@ -180,8 +181,12 @@ impl Records {
     /// record of a task that is being polled.)
     #[inline]
     pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) -> Option<Task> {
-        let record = self.get_mut(id.slot(), id.generation())?;
-        record.task = Some(live);
+        let record = self.tasks.get_mut(id.slot())?;
+        debug_assert_eq!(record.generation.get(), id.generation(), "the record is still that of the task");
+        let before = record.task.replace(live);
+        debug_assert!(before.is_none(), "it was taken out to be polled");
+        // As there is none, it is not asked whether one is to be dropped.
+        forget(before);
         record.standing.set_ready(ready);
         Some(record.as_task(id.slot() as u32))
     }
