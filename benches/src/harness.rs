@@ -5,21 +5,24 @@
 //! [`plan`](measurement::Measurement::plan), a list of experiments. An [`Experiment`](experiment::Experiment) has
 //! [cells](report::Cell), each with the arms that are compared, and takes one [`Sample`](sample::Sample) of an arm at a time.
 //!
-//! All else is here, once: the [loop of rounds](rounds), which measures arms in an order that favours none and divides by the
-//! base's sample of the same round; the [report](report::Report), which is the JSON file; verdicts, with those undecided that
+//! All else is here, once: the [loop of rounds](rounds), which measures arms in a [balanced](balance::Balance) order and divides
+//! by the base's sample of the same round; the [report](report::Report), which is the JSON file; verdicts, with those undecided that
 //! the A/A arm cannot tell from no difference; and the [command], from the request to the printed chapter. The
 //! `report` command reads the same reports and renders the same chapters.
 //!
 //! An example that is easy to read is [`tail`](crate::measurements::tail), and one with processes is [`service`](crate::measurements::service).
 
+pub mod child;
 pub mod command;
 pub mod measurement;
 pub mod options;
 
+pub mod balance;
 pub mod experiment;
 pub mod report;
 pub mod rounds;
 pub mod sample;
+pub mod workers;
 
 pub mod facts;
 pub mod heading;

@@ -29,11 +29,21 @@ pub fn median(samples: &[f64]) -> f64 {
 /// Samples are drawn with replacement, as many as there are, [`RESAMPLES`] times; the interval holds the
 /// middle 95 % of the medians of those draws. It says how far the median would move if the same rounds had
 /// fallen differently; it says nothing about what changes from one build or machine to the next.
-pub fn bootstrap_median(samples: &[f64], random: &mut Random) -> Estimate {
-    let mut draw = vec![0.0; samples.len()];
+///
+/// Where several `processes` have taken the samples in turn, processes are drawn, and then samples of each: so the interval has
+/// what differs between them.
+pub fn bootstrap_median(samples: &[f64], processes: usize, random: &mut Random) -> Estimate {
+    let processes = processes.clamp(1, samples.len());
+    let mut draw = Vec::with_capacity(samples.len());
+    let mut one_of = |number: usize| random.below(number as u64) as usize;
     let mut medians: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
-            draw.fill_with(|| samples[random.below(samples.len() as u64) as usize]);
+            draw.clear();
+            for _ in 0..processes {
+                let process = if processes == 1 { 0 } else { one_of(processes) };
+                let taken = (samples.len() - process).div_ceil(processes);
+                draw.extend((0..taken).map(|_| samples[process + processes * one_of(taken)]));
+            }
             median_of(&mut draw)
         })
         .collect();
@@ -57,19 +67,19 @@ pub fn finite_ratios(samples: &[f64], base: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// The median of the ratios of what was measured together, with its 95 % interval; `None` where there is none.
-pub fn paired(samples: &[f64], base: &[f64], random: &mut Random) -> Option<Estimate> {
-    finite_ratios(samples, base).map(|ratios| bootstrap_median(&ratios, random))
+pub fn paired(samples: &[f64], base: &[f64], processes: usize, random: &mut Random) -> Option<Estimate> {
+    finite_ratios(samples, base).map(|ratios| bootstrap_median(&ratios, processes, random))
 }
 
 /// The median of samples with its 95 % interval, resampled as `seed` says; `None` of none.
 pub fn estimated_by_seed(samples: &[f64], seed: u64) -> Option<Estimate> {
     let mut resampling = Random::new(seed, Purpose::Resampling, u64::MAX - 1);
-    (!samples.is_empty()).then(|| bootstrap_median(samples, &mut resampling))
+    (!samples.is_empty()).then(|| bootstrap_median(samples, 1, &mut resampling))
 }
 
 /// [`paired`], resampled as `seed` says.
 pub fn paired_by_seed(samples: &[f64], base: &[f64], seed: u64) -> Option<Estimate> {
-    paired(samples, base, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1))
+    paired(samples, base, 1, &mut Random::new(seed, Purpose::Resampling, u64::MAX - 1))
 }
 
 fn median_of(samples: &mut [f64]) -> f64 {
@@ -120,15 +130,15 @@ mod tests {
     #[test]
     fn ratios_are_taken_pair_by_pair() {
         assert_eq!(finite_ratios(&[1.0, 6.0], &[2.0, 3.0]), Some(vec![0.5, 2.0]));
-        assert_eq!(paired(&[1.0], &[], &mut random(1)), None);
-        assert_eq!(paired(&[1.0], &[0.0], &mut random(1)), None);
-        assert_eq!(paired(&[1.0, 3.0], &[2.0, 6.0], &mut random(1)).map(|found| found.low), Some(0.5));
+        assert_eq!(paired(&[1.0], &[], 1, &mut random(1)), None);
+        assert_eq!(paired(&[1.0], &[0.0], 1, &mut random(1)), None);
+        assert_eq!(paired(&[1.0, 3.0], &[2.0, 6.0], 1, &mut random(1)).map(|found| found.low), Some(0.5));
     }
 
     #[test]
     fn the_interval_contains_the_median_and_stays_within_the_data() {
         let samples: Vec<f64> = (1..=31).map(f64::from).collect();
-        let estimate = bootstrap_median(&samples, &mut random(1));
+        let estimate = bootstrap_median(&samples, 1, &mut random(1));
         assert_eq!(estimate.median, 16.0);
         assert!(estimate.low < 16.0 && 16.0 < estimate.high, "{estimate:?}");
         // The exact sign-test interval of 31 ordered samples is the 10th to the 22nd.
@@ -140,14 +150,17 @@ mod tests {
     fn equal_samples_leave_no_doubt_with_a_wild_one_among_them() {
         let mut samples = vec![1.0; 19];
         samples.push(1_000.0);
-        let estimate = bootstrap_median(&samples, &mut random(1));
+        let estimate = bootstrap_median(&samples, 1, &mut random(1));
         assert_eq!(estimate, Estimate { median: 1.0, low: 1.0, high: 1.0 });
     }
 
     #[test]
     fn a_seed_repeats_the_interval() {
         let samples: Vec<f64> = (0..20).map(|n| f64::from(n * n)).collect();
-        assert_eq!(bootstrap_median(&samples, &mut random(7)), bootstrap_median(&samples, &mut random(7)));
+        assert_eq!(
+            bootstrap_median(&samples, 1, &mut random(7)),
+            bootstrap_median(&samples, 1, &mut random(7))
+        );
     }
 
     #[test]
@@ -156,11 +169,23 @@ mod tests {
         let hits = (0..20)
             .filter(|&trial| {
                 let samples: Vec<f64> = (0..30).map(|_| data.below(1_000_001) as f64).collect();
-                let estimate = bootstrap_median(&samples, &mut random(trial));
+                let estimate = bootstrap_median(&samples, 1, &mut random(trial));
                 (estimate.low..=estimate.high).contains(&500_000.0)
             })
             .count();
         assert!((16..=20).contains(&hits), "{hits} of 20");
+    }
+
+    /// Four processes, each of which finds the same again and again, differ by a quarter: resampled as if they were one, 40 samples
+    /// would say to within less.
+    #[test]
+    fn what_differs_between_processes_is_in_the_interval() {
+        let samples: Vec<f64> = (0..40).map(|round| [1.0, 1.08, 1.17, 1.25][round % 4]).collect();
+        let together = bootstrap_median(&samples, 1, &mut random(1));
+        let apart = bootstrap_median(&samples, 4, &mut random(1));
+        assert_eq!((together.median, apart.median), (1.125, 1.125));
+        assert!(apart.low <= 1.04 && 1.2 <= apart.high, "{apart:?}");
+        assert!(together.low > apart.low && together.high < apart.high, "{together:?}");
     }
 
     #[test]

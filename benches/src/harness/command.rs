@@ -12,7 +12,8 @@ use super::measurement::{Measurement, Plan};
 use super::options::Common;
 use super::pinning::Pinning;
 use super::report::{Cell, Report};
-use super::{rounds, target};
+use super::workers::Workers;
+use super::{rounds, target, workers};
 use crate::failure::Failure;
 use crate::numbers::grouped;
 use crate::page::text;
@@ -21,6 +22,9 @@ use crate::whole_file::WholeFile;
 
 /// Carries out a measurement's command: everything that can be refused is refused before anything is measured.
 pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
+    if options.as_ref().is_worker {
+        return workers::work::<M>(options);
+    }
     let file = options.as_ref().json.as_deref().map(WholeFile::at).transpose()?;
     let pinning = Pinning::detect();
     let plan = M::plan(options, &pinning)?;
@@ -63,9 +67,21 @@ fn run<M: Measurement>(
     let facts = Facts::gather(pinning, M::HOST);
     let mut cells = Vec::new();
     let all = plan.len();
+    let mut workers = match processes::<M>(options.as_ref()) {
+        1 => None,
+        number => Some(Workers::start(number)?),
+    };
     for (part, mut experiment) in plan.into_iter().enumerate() {
         let name = if all > 1 { format!("{} {}/{all}", M::NAME, part + 1) } else { M::NAME.to_owned() };
-        cells.extend(measure(&mut *experiment, part as u64, name, options.as_ref(), pinning)?);
+        let rounds = experiment.rounds().most(experiment.wanted(options.as_ref()), options.as_ref().quick);
+        let progress = progress(name, rounds.into());
+        cells.extend(match &mut workers {
+            None => measure(&mut *experiment, part as u64, options.as_ref(), pinning, &progress)?,
+            Some(workers) => {
+                rounds::run_apart(&*experiment, workers, part as u64, options.as_ref(), &progress)?
+            }
+        });
+        progress.finish_and_clear();
     }
     let heading = Heading {
         schema: M::SCHEMA.to_owned(),
@@ -82,20 +98,21 @@ fn run<M: Measurement>(
     Ok(Report { heading, cells, bars })
 }
 
+fn processes<M: Measurement>(options: &Common) -> u32 {
+    options.processes.unwrap_or(if options.quick { 1 } else { M::PROCESSES })
+}
+
 /// Processes inherit the cores of the thread that starts them, so this thread is pinned only while samples are taken.
 fn measure<S>(
     experiment: &mut dyn Experiment<S>,
     part: u64,
-    name: String,
     options: &Common,
     pinning: &Pinning,
+    progress: &ProgressBar,
 ) -> Result<Vec<Cell<S>>, Failure> {
     experiment.start()?;
     pinning.pin(experiment.side());
-    let rounds = experiment.rounds().most(experiment.wanted(options), options.quick);
-    let progress = progress(name, rounds.into());
-    let cells = rounds::run(experiment, part, options, &progress);
-    progress.finish_and_clear();
+    let cells = rounds::run(experiment, part, options, progress);
     pinning.release();
     cells
 }

@@ -40,7 +40,7 @@ pub trait Experiment<S> {
         1
     }
 
-    /// Windows of an arm in each phase: one in an order shuffled anew, the next in its reverse, and so on.
+    /// Windows of an arm in each phase, in [balanced](super::balance::Balance) order.
     fn turns(&self) -> usize {
         1
     }

@@ -37,6 +37,9 @@ pub trait Measurement: Sized {
 
     const HOST: &'static str = facts::TOKIO;
 
+    /// How many processes take the rounds in turn, unless `--processes` gives a number, or the run is a quick one.
+    const PROCESSES: u32 = 1;
+
     /// Nothing has been measured when this finds that what is asked for makes no sense.
     fn plan(options: &Self::Options, pinning: &Pinning) -> Result<Plan<Self::Shape>, Failure>;
 

@@ -16,6 +16,15 @@ pub struct Common {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=100_000))]
     pub rounds: Option<u32>,
 
+    /// Processes that take the rounds in turn, as a program is laid out differently in each [default: 4 for `compare`, else 1]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=64))]
+    pub processes: Option<u32>,
+
+    /// Be one of these processes
+    #[arg(long, hide = true)]
+    #[serde(skip)]
+    pub is_worker: bool,
+
     /// Where every random choice starts: the order of the arms, arrivals, work, resampling
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -1,16 +1,19 @@
 //! The loop of all measurements: rounds in which every arm of every cell is measured, in an order that favours none.
 //!
-//! In each *round* all arms are measured, in an order shuffled anew, and each sample is divided by the base's of the same
+//! In each *round* all arms are measured, in [balanced](Balance) order, and each sample is divided by the base's of the same
 //! round. Reported is the median of those ratios with its interval. Machines drift, and pairs drift together.
 
 use std::collections::BTreeMap;
 
 use indicatif::ProgressBar;
+use serde::de::DeserializeOwned;
 
-use super::experiment::{Experiment, Window};
+use super::balance::Balance;
+use super::experiment::{Experiment, Rounds, Window};
 use super::options::Common;
 use super::report::{Cell, Distribution, Figure};
 use super::sample::{Sample, figures_of};
+use super::workers::Workers;
 use crate::failure::Failure;
 use crate::random::{Purpose, Random};
 use crate::stats::conclusion::Interval;
@@ -24,7 +27,8 @@ struct Record {
     values: BTreeMap<String, Values>,
 }
 
-type ByArm<T> = Vec<Vec<T>>;
+/// What there is of each arm, by cell.
+pub type ByArm<T> = Vec<Vec<T>>;
 
 /// Runs an experiment that has been started. `part` tells its random numbers from those of others.
 pub fn run<S>(
@@ -33,67 +37,123 @@ pub fn run<S>(
     options: &Common,
     progress: &ProgressBar,
 ) -> Result<Vec<Cell<S>>, Failure> {
-    let mut cells = experiment.cells();
-    let (rounds, wanted) = (experiment.rounds(), experiment.wanted(options));
-    let mut order = Random::new(options.seed, Purpose::Order, part);
-    let mut records: ByArm<Record> =
-        cells.iter().map(|cell| vec![Record::default(); cell.arms.len()]).collect();
-    if rounds.warms_up && !options.quick {
-        run_round(experiment, &cells, u64::MAX, &mut order, progress)?;
+    let (cells, rounds, wanted) = (experiment.cells(), experiment.rounds(), experiment.wanted(options));
+    let mut order = begin(experiment, part, options, progress)?;
+    let take = |round| run_round(experiment, &cells, round, &mut order, progress);
+    let records = record(take, rounds, wanted, options, progress)?;
+    Ok(evaluated(experiment, cells, &records, 1, part, options))
+}
+
+/// The same, but `workers` take the rounds in turn, each in a process of its own.
+pub fn run_apart<S: DeserializeOwned>(
+    experiment: &dyn Experiment<S>,
+    workers: &mut Workers,
+    part: u64,
+    options: &Common,
+    progress: &ProgressBar,
+) -> Result<Vec<Cell<S>>, Failure> {
+    let (cells, rounds, wanted) = (workers.begin(part)?, experiment.rounds(), experiment.wanted(options));
+    let records = record(|round| workers.round(round), rounds, wanted, options, progress)?;
+    Ok(evaluated(experiment, cells, &records, workers.number(), part, options))
+}
+
+/// Takes a round that is not counted, if the experiment wants that. The order in which the others go.
+pub(super) fn begin<S>(
+    experiment: &mut dyn Experiment<S>,
+    part: u64,
+    options: &Common,
+    progress: &ProgressBar,
+) -> Result<Order, Failure> {
+    let cells = experiment.cells();
+    let order = || Order::of(&cells, experiment.phases(), Random::new(options.seed, Purpose::Order, part));
+    let (mut uncounted, counted) = (order(), order());
+    if experiment.rounds().warms_up && !options.quick {
+        run_round(experiment, &cells, u64::MAX, &mut uncounted, progress)?;
     }
+    Ok(counted)
+}
+
+/// What all rounds found, by arm.
+fn record(
+    mut take: impl FnMut(u64) -> Result<ByArm<Sample>, Failure>,
+    rounds: Rounds,
+    wanted: Option<u32>,
+    options: &Common,
+    progress: &ProgressBar,
+) -> Result<ByArm<Record>, Failure> {
+    let mut records: ByArm<Record> = Vec::new();
     let watch = Stopwatch::start();
     for round in 0..rounds.most(wanted, options.quick) {
         if rounds.are_enough(wanted, round, watch.elapsed()) {
             break;
         }
-        let samples = run_round(experiment, &cells, round.into(), &mut order, progress)?;
-        let all = records.iter_mut().flatten().zip(samples.into_iter().flatten());
-        all.for_each(|(record, sample)| record.add(sample));
+        let samples = take(round.into())?;
+        records.resize_with(samples.len(), Vec::new);
+        for (records, samples) in records.iter_mut().zip(samples) {
+            records.resize_with(samples.len(), Record::default);
+            records.iter_mut().zip(samples).for_each(|(record, sample)| record.add(sample));
+        }
         progress.inc(1);
     }
-    let mut resampling = Random::new(options.seed, Purpose::Resampling, part);
-    for (cell, records) in cells.iter_mut().zip(&records) {
-        evaluate(experiment, cell, records, &mut resampling);
-    }
-    Ok(cells)
+    Ok(records)
 }
 
-fn run_round<S>(
+/// The cells with what was found. The rounds were taken in turn by so many `processes`.
+fn evaluated<S>(
+    experiment: &dyn Experiment<S>,
+    mut cells: Vec<Cell<S>>,
+    records: &ByArm<Record>,
+    processes: usize,
+    part: u64,
+    options: &Common,
+) -> Vec<Cell<S>> {
+    let mut resampling = Random::new(options.seed, Purpose::Resampling, part);
+    for (cell, records) in cells.iter_mut().zip(records) {
+        evaluate(experiment, cell, records, processes, &mut resampling);
+    }
+    cells
+}
+
+/// The order of arms, by phase and cell, from one round to the next.
+#[derive(Debug)]
+pub(super) struct Order {
+    balances: Vec<Vec<Balance>>,
+    random: Random,
+}
+
+impl Order {
+    fn of<S>(cells: &[Cell<S>], phases: usize, random: Random) -> Self {
+        let balances = vec![cells.iter().map(|cell| Balance::of(cell.arms.len())).collect(); phases];
+        Order { balances, random }
+    }
+
+    fn next(&mut self, phase: usize, cell: usize) -> &[usize] {
+        self.balances[phase][cell].next(&mut self.random)
+    }
+}
+
+pub(super) fn run_round<S>(
     experiment: &mut dyn Experiment<S>,
     cells: &[Cell<S>],
     round: u64,
-    order: &mut Random,
+    order: &mut Order,
     progress: &ProgressBar,
 ) -> Result<ByArm<Sample>, Failure> {
     let mut samples: ByArm<Sample> =
         cells.iter().map(|cell| vec![Sample::default(); cell.arms.len()]).collect();
     for phase in 0..experiment.phases() {
-        for (cell, Cell { title, arms, .. }) in cells.iter().enumerate() {
+        for (cell, Cell { title, .. }) in cells.iter().enumerate() {
             progress.set_message(title.clone());
-            for (place, arm) in in_balance(arms.len(), experiment.turns(), order).into_iter().enumerate() {
-                let window = Window { cell, arm, round, phase, turn: place / arms.len() };
-                samples[cell][arm].merge(experiment.sample(&window)?);
-                progress.tick();
+            for turn in 0..experiment.turns() {
+                for &arm in order.next(phase, cell) {
+                    let window = Window { cell, arm, round, phase, turn };
+                    samples[cell][arm].merge(experiment.sample(&window)?);
+                    progress.tick();
+                }
             }
         }
     }
     Ok(samples)
-}
-
-/// An order that favours none of so many arms: each in an order shuffled anew, then in the reverse of it, until each has
-/// had so many `turns`.
-pub fn in_balance(arms: usize, turns: usize, random: &mut Random) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..arms).collect();
-    let mut all = Vec::with_capacity(arms * turns);
-    for turn in 0..turns {
-        if turn % 2 == 0 {
-            random.shuffle(&mut order);
-        } else {
-            order.reverse();
-        }
-        all.extend(&order);
-    }
-    all
 }
 
 impl Record {
@@ -119,6 +179,7 @@ fn evaluate<S>(
     experiment: &dyn Experiment<S>,
     cell: &mut Cell<S>,
     records: &[Record],
+    processes: usize,
     resampling: &mut Random,
 ) {
     for (place, record) in records.iter().enumerate() {
@@ -130,7 +191,7 @@ fn evaluate<S>(
             let base = experiment.base(cell, key).filter(|base| *base != cell.arms[place].key);
             let place_of = |base| cell.arms.iter().position(|arm| arm.key == base);
             let pairs = base.and_then(|base| records[place_of(base)?].samples.get(key));
-            let ratio = pairs.and_then(|pairs| ratio(samples, pairs, cell.interval, resampling));
+            let ratio = pairs.and_then(|pairs| ratio(samples, pairs, cell.interval, processes, resampling));
             let base = base.filter(|_| ratio.is_some()).map(str::to_owned);
             let value = together.remove(key).unwrap_or_else(|| stats::median(samples));
             figures.insert(key.clone(), Figure { value, ratio, base, samples: samples.clone() });
@@ -140,9 +201,15 @@ fn evaluate<S>(
     }
 }
 
-fn ratio(samples: &[f64], base: &[f64], interval: Interval, resampling: &mut Random) -> Option<Estimate> {
+fn ratio(
+    samples: &[f64],
+    base: &[f64],
+    interval: Interval,
+    processes: usize,
+    resampling: &mut Random,
+) -> Option<Estimate> {
     match interval {
-        Interval::Confidence95 => stats::paired(samples, base, resampling),
+        Interval::Confidence95 => stats::paired(samples, base, processes, resampling),
         Interval::RangeOfRepetitions => {
             stats::finite_ratios(samples, base).as_deref().map(stats::median_and_range)
         }
@@ -219,17 +286,5 @@ mod tests {
     #[test]
     fn what_is_no_number_is_left_out() {
         assert!(cells().iter().flat_map(|cell| &cell.arms).all(|arm| arm.value("nothing").is_none()));
-    }
-
-    #[test]
-    fn every_second_turn_is_the_one_before_reversed() {
-        let order = in_balance(5, 4, &mut Random::new(1, Purpose::Order, 0));
-        for pair in order.chunks(10) {
-            let (mut first, second): (Vec<usize>, Vec<usize>) =
-                (pair[..5].to_vec(), pair[5..].iter().rev().copied().collect());
-            assert_eq!(first, second);
-            first.sort_unstable();
-            assert_eq!(first, [0, 1, 2, 3, 4]);
-        }
     }
 }

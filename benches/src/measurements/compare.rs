@@ -67,6 +67,7 @@ impl Measurement for Compare {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What does a poll cost, and what becomes of foreground latency beside background work?";
+    const PROCESSES: u32 = 4;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         if let Some(ns) = options.clock_cost {

@@ -1,8 +1,8 @@
 //! The command `tail`: what the order of work does to response times when jobs differ in size.
 //!
 //! Jobs arrive open-loop, at random times drawn beforehand, and are served in pieces of 25 µs, each a poll, by the order
-//! of the executor under test. The same schedule goes to every arm of a *round*, in an order shuffled anew; the next round
-//! has another schedule.
+//! of the executor under test. The same schedule goes to every arm of a *round*, in balanced order; the next round has
+//! another schedule.
 //!
 //! - *Response time*: intended arrival until the end of the last piece.
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.

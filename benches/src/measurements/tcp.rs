@@ -8,8 +8,7 @@
 //! sent when a schedule drawn beforehand says so, and latencies count from that moment, so that a server that falls behind
 //! is not let off. `serving/cell.rs` says how servers take turns.
 //!
-//! In every round, and for each loop in turn, every server has four windows: in an order shuffled anew, then in the reverse
-//! of it, and this twice, so that a machine that grows faster or slower meanwhile does so for all.
+//! In every round, and for each loop in turn, every server has four windows, in balanced order, so that a machine that grows faster or slower meanwhile does so for all.
 
 mod chapter;
 pub mod options;

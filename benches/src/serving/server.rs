@@ -5,7 +5,7 @@
 //! so that no server outlives what started it.
 
 use std::convert::Infallible;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use crate::failure::Failure;
+use crate::harness::child::{answer, say};
 use crate::harness::pinning::{Pinning, Side};
 use crate::process;
 use crate::terminal;
@@ -115,20 +116,10 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
         give_up(&error);
     });
     pinning.pin(Side::Load);
-    for command in serde_json::Deserializer::from_reader(io::stdin().lock()).into_iter() {
-        let command: Command =
-            command.map_err(|error| Failure::run(format!("no command for a server: {error}")))?;
+    answer(|command: Command| {
         gate.set(command == Command::Go);
-        say(&Usage { cpu: process::cpu_time(), work: gate.done() })
-            .map_err(|error| Failure::run(format!("cannot write to standard output: {error}")))?;
-    }
-    Ok(())
-}
-
-fn say(answer: &impl Serialize) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, answer)?;
-    writeln!(out)
+        Ok(Usage { cpu: process::cpu_time(), work: gate.done() })
+    })
 }
 
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// What a task without an end counts as: longer than any task that has ended can have taken.
 pub const WORST: Duration = Duration::from_secs(60);
@@ -21,9 +22,10 @@ pub fn is_worst(nanos: u64) -> bool {
 }
 
 /// Values gathered in an HDR histogram, of one window or of many.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Values {
     unit: f64,
+    #[serde(with = "in_counts")]
     histogram: Histogram<u64>,
     sum: f64,
     missing: u64,
@@ -37,12 +39,33 @@ impl Default for Values {
     }
 }
 
+fn empty() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, WORST.as_nanos() as u64, 3).expect("the bounds are in order")
+}
+
+/// From one process to another, a histogram goes as its values and how often each was recorded.
+mod in_counts {
+    use hdrhistogram::Histogram;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(histogram: &Histogram<u64>, out: S) -> Result<S::Ok, S::Error> {
+        let recorded = histogram.iter_recorded();
+        out.collect_seq(recorded.map(|one| (one.value_iterated_to(), one.count_at_value())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
+        let mut histogram = super::empty();
+        for (value, count) in Vec::<(u64, u64)>::deserialize(from)? {
+            histogram.saturating_record_n(value, count);
+        }
+        Ok(histogram)
+    }
+}
+
 impl Values {
     /// None yet; kept to three digits, or to `unit` where that is more.
     pub fn to_the(unit: f64) -> Self {
-        let most = WORST.as_nanos() as u64;
-        let histogram = Histogram::new_with_bounds(1, most, 3).expect("the bounds are in order");
-        Values { unit, histogram, sum: 0.0, missing: 0, largest: 0.0 }
+        Values { unit, histogram: empty(), sum: 0.0, missing: 0, largest: 0.0 }
     }
 
     pub fn add(&mut self, value: f64) {

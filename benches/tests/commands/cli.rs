@@ -53,6 +53,21 @@ fn a_quick_compare_prints_both_tables_and_writes_the_file() {
     assert!(list(&report, "bars").len() >= 5, "{}", report["bars"]);
 }
 
+/// As many samples as rounds, whichever process took which; the figures of both scenarios come through.
+#[test]
+fn processes_take_the_rounds_in_turn() {
+    let (_, report) = quick("compare --rounds 3 --repetitions 2 --processes 2");
+    let [shapes @ .., background] = list(&report, "cells") else { panic!("no cells") };
+    assert_eq!((shapes.len(), &report["arguments"]["processes"]), (4, &Value::from(2)));
+    for arm in shapes.iter().flat_map(|shape| list(shape, "arms")) {
+        let samples = samples(arm, "ns_per_poll");
+        assert!(samples.len() == 3 && samples.iter().all(|&sample| sample > 0.0), "{arm}");
+    }
+    assert!(count(background, "total_latency_ns") > 0);
+    let refused = run(&["compare", "--processes", "0"]);
+    assert_refused(&refused, "invalid value '0' for '--processes <N>'");
+}
+
 fn check_shape(shape: &Value) {
     let two = ["woken_first_one_queue", "woken_first_two_queues"];
     assert_eq!(

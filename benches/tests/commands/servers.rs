@@ -10,7 +10,8 @@ const SERVICES_ON_MONOIO: [&str; 5] = ["native", "native_again", "imports", "two
 
 #[test]
 fn a_quick_run_has_every_service_answer_on_every_host() {
-    let (printed, report) = quick("service --seed 7");
+    // A round in each of two processes, which have servers of their own.
+    let (printed, report) = quick("service --seed 7 --processes 2");
     assert_prints(
         &printed,
         &["tokio LocalSet again (A/A)", "imports alone", "two queues, 19:1", "2 × 100 µs", "seed 7"],

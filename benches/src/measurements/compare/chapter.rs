@@ -58,8 +58,8 @@ fn of_overhead(report: &Report<Compare>, cells: &[&Cell<Shape>]) -> Section {
     );
     Section {
         question: "What does the executor itself cost, where tasks do nothing but yield?".to_owned(),
-        method: "Every round runs every executor once, in an order shuffled anew, and divides by LocalSet’s \
-                 sample of the same round. “LocalSet again” is LocalSet measured twice: the noise floor."
+        method: "Every round runs every executor once, in an order drawn anew or in the reverse of \
+                 the one before, and divides by LocalSet’s sample of the same round. “LocalSet again” is LocalSet measured twice: the noise floor."
             .to_owned(),
         plots: cells.iter().filter_map(plot).collect(),
         tables: vec![table.with_words(2)],
