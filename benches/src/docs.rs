@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::report::document::files_in;
 use crate::terminal;
 use crate::whole_file::WholeFile;
 
+use results::Files;
 use table::Table;
 
 #[derive(Args, Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(value_name = "FILES", default_values = ["README.md", "OVERHEAD.md", "docs/LATENCY.md", "docs/WORKLOADS.md"])]
     pub documents: Vec<PathBuf>,
 
-    /// The folder of the files of results, as measurements write them with --json
+    /// The folder of the files of results, as measurements write them with --json; in it one for each other machine
     #[arg(long, value_name = "FOLDER", default_value = "benches/results")]
     pub results: PathBuf,
 
@@ -34,7 +34,7 @@ pub struct Options {
 }
 
 pub fn command(options: &Options) -> Result<(), Failure> {
-    let files = files_in(&options.results)?;
+    let files = Files::of(&options.results)?;
     let mut stale = Vec::new();
     for document in &options.documents {
         let name = document.display();

@@ -1,8 +1,7 @@
 //! The committed files of results, as tables of documents need them: of any measurement, by title and key.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -11,7 +10,7 @@ use crate::failure::Failure;
 use crate::harness::report::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::model;
-use crate::report::document::Document;
+use crate::report::document::{Document, files_in, folders_in};
 use crate::stats::Estimate;
 use crate::stats::conclusion::Conclusion;
 
@@ -28,18 +27,21 @@ struct Content {
 }
 
 /// The table in Markdown from these files of results, and below it where it comes from.
-pub fn table(files: &[PathBuf], table: &Table) -> Result<String, String> {
-    let loaded = |file| Ok((file, content(files, file)?));
-    let contents: BTreeMap<&str, Content> =
-        table.files().into_iter().map(loaded).collect::<Result<_, String>>()?;
+pub fn table(files: &Files, table: &Table) -> Result<String, String> {
+    let named = table.files()?;
+    let loaded = |name: &String| Ok((name.clone(), files.content(name)?));
+    let contents: BTreeMap<String, Content> = named.iter().map(loaded).collect::<Result<_, String>>()?;
     let head = |entry: &Entry| {
-        let file = entry.file.as_deref().or(table.all.file.as_deref());
-        let title = || contents[file?].title(entry);
+        let title = || contents.get(&table.file_of(entry)?)?.title(entry);
         entry.head.clone().or_else(title).unwrap_or_default()
     };
     let place = |row, column| {
         let wanted = table.wanted(row, column)?;
-        contents[wanted.file].place(&wanted)
+        match wanted.show {
+            Show::Machines => files.range(&wanted),
+            Show::Command => Ok(contents[&wanted.file].command()),
+            _ => contents[&wanted.file].place(&wanted),
+        }
     };
     let mut written = model::Table {
         columns: [table.corner.clone()].into_iter().chain(table.columns.iter().map(head)).collect(),
@@ -51,24 +53,62 @@ pub fn table(files: &[PathBuf], table: &Table) -> Result<String, String> {
         written.rows.push([Ok(head(row))].into_iter().chain(places).collect::<Result<_, String>>()?);
     }
     let mut parts = vec![written.markdown()];
-    if let Some(content) = table.all.file.as_deref().map(|file| &contents[file]) {
+    if let Some(content) = table.file().and_then(|file| contents.get(&file)) {
         parts.push(content.bars(&table.bars)?);
     }
-    parts.extend(table.files().into_iter().map(|file| contents[file].origin.clone()));
+    parts.extend(named.iter().map(|file| contents[file].origin.clone()));
     parts.retain(|part| !part.is_empty());
     Ok(parts.join("\n"))
 }
 
-fn content(files: &[PathBuf], name: &str) -> Result<Content, String> {
-    let names = || files.iter().map(|file| file.file_stem().and_then(OsStr::to_str).unwrap_or_default());
-    let place = names().position(|other| other == name);
-    let place = place.ok_or_else(|| unknown("file", name, names()))?;
-    let read = || {
-        let document = Document::load(&files[place])?;
-        let content: Content = document.content()?;
-        Ok(Content { origin: content.origin(&document), ..content })
-    };
-    read().map_err(|failure: Failure| failure.to_string())
+/// The files of results: of one machine in their folder, of each other one in a folder in it.
+#[derive(Debug)]
+pub struct Files(BTreeMap<String, PathBuf>);
+
+impl Files {
+    pub fn of(folder: &Path) -> Result<Self, Failure> {
+        let mut named = BTreeMap::new();
+        for inner in [folder.to_owned()].into_iter().chain(folders_in(folder)?) {
+            let name = |file: &PathBuf| {
+                let inside = file.strip_prefix(folder).unwrap_or(file).with_extension("");
+                inside
+                    .components()
+                    .map(|part| part.as_os_str().to_string_lossy())
+                    .collect::<Vec<_>>()
+                    .join("/")
+            };
+            named.extend(files_in(&inner)?.into_iter().map(|file| (name(&file), file)));
+        }
+        Ok(Files(named))
+    }
+
+    fn content(&self, name: &str) -> Result<Content, String> {
+        let file = self.0.get(name);
+        let file = file.ok_or_else(|| unknown("file", name, self.0.keys().map(String::as_str)))?;
+        let read = || {
+            let document = Document::load(file)?;
+            let content: Content = document.content()?;
+            Ok(Content { origin: content.origin(&document), ..content })
+        };
+        read().map_err(|failure: Failure| failure.to_string())
+    }
+
+    /// The ratios that all machines have in a place: their medians' range, and in brackets that of their intervals.
+    fn range(&self, wanted: &Wanted<'_>) -> Result<String, String> {
+        let file = |name: &str| name.rsplit('/').next().map(str::to_owned);
+        let same = self.0.keys().filter(|name| file(name) == file(&wanted.file));
+        let mut found: Vec<Estimate> = Vec::new();
+        for name in same {
+            found.extend(self.content(name)?.ratio(wanted));
+        }
+        if found.is_empty() {
+            return Err(format!("no machine has such a ratio in '{}'", wanted.cell));
+        }
+        let least = |of: fn(&Estimate) -> f64| ratio(found.iter().map(of).fold(f64::INFINITY, f64::min));
+        let greatest = |of: fn(&Estimate) -> f64| ratio(found.iter().map(of).fold(0.0, f64::max));
+        let [one, other] = [least(|found| found.median), greatest(|found| found.median)];
+        Ok(format!("{one} – {other} ({} – {})", least(|found| found.low), greatest(|found| found.high)))
+    }
 }
 
 impl Content {
@@ -98,6 +138,22 @@ impl Content {
             Ok(arms().find(of_arm).map_or_else(|| NOTHING.to_owned(), |arm| shown(arm, key, wanted)))
         };
         Ok(wanted.figures.iter().map(shown).collect::<Result<Vec<_>, _>>()?.join(" / "))
+    }
+
+    /// The ratio that stands in a place, if there is one.
+    fn ratio(&self, wanted: &Wanted<'_>) -> Option<Estimate> {
+        let arms = self
+            .cells
+            .iter()
+            .filter(|cell| cell.title == wanted.cell)
+            .filter_map(|cell| cell.arm(wanted.arm));
+        arms.flat_map(|arm| wanted.figures.iter().filter_map(|key| arm.ratio(key))).next()
+    }
+
+    /// The arguments of the command that measured it.
+    fn command(&self) -> String {
+        let arguments = self.command_line.split_once(" -- ").map_or(&*self.command_line, |(_, rest)| rest);
+        format!("`{arguments}`")
     }
 
     fn bars(&self, texts: &[String]) -> Result<String, String> {
@@ -132,7 +188,7 @@ fn shown(arm: &Arm, key: &str, wanted: &Wanted<'_>) -> String {
     match wanted.show {
         Show::Ratio => ratio_as(with_interval),
         Show::BareRatio => ratio_as(|estimate| ratio(estimate.median)),
-        Show::Value => arm.shown(key, wanted.unit),
+        Show::Value | Show::Machines | Show::Command => arm.shown(key, wanted.unit),
     }
 }
 

@@ -9,6 +9,7 @@
 //! rows = [{ arm = "qlas" }, { head = "LocalSet, ns", arm = "local_set", show = "value" }]
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -32,6 +33,8 @@ pub struct Entry {
     /// Its name in the table, if it is not the title of its arm or cell.
     pub head: Option<String>,
     pub file: Option<String>,
+    /// The folder of the files of another machine, in the folder of results.
+    pub machine: Option<String>,
     pub cell: Option<String>,
     pub arm: Option<String>,
     /// The keys of the figures, which stand beside each other.
@@ -55,13 +58,17 @@ pub enum Show {
     #[default]
     Ratio,
     BareRatio,
+    /// The ratios' medians on all machines that have the file, from the least to the greatest, and the ends of all their intervals.
+    Machines,
     Value,
+    /// The arguments of the command that measured it.
+    Command,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted<'a> {
-    /// The file of results.
-    pub file: &'a str,
+    /// The name of the file of results, behind that of its machine.
+    pub file: String,
     pub cell: &'a str,
     pub arm: &'a str,
     pub figures: &'a [String],
@@ -69,16 +76,35 @@ pub struct Wanted<'a> {
     pub unit: f64,
 }
 
+/// The name of the file that the first of these entries says that says one, behind that of the machine.
+fn file_of(entries: &[&Entry]) -> Option<String> {
+    let file = entries.iter().find_map(|entry| entry.file.as_deref())?;
+    let machine = entries.iter().find_map(|entry| entry.machine.as_deref());
+    Some(machine.map_or_else(|| file.to_owned(), |machine| format!("{machine}/{file}")))
+}
+
 impl Table {
-    pub fn files(&self) -> Vec<&str> {
-        let entries = [&self.all].into_iter().chain(&self.rows).chain(&self.columns);
-        let mut files: Vec<&str> = Vec::new();
-        for file in entries.filter_map(|entry| entry.file.as_deref()) {
-            if !files.contains(&file) {
-                files.push(file);
+    /// The name of the file for all, whose bars follow.
+    pub fn file(&self) -> Option<String> {
+        file_of(&[&self.all])
+    }
+
+    /// The name of the file of a row or column by itself.
+    pub fn file_of(&self, entry: &Entry) -> Option<String> {
+        file_of(&[entry, &self.all])
+    }
+
+    /// The names of all files that it is made of, in the order of its places.
+    pub fn files(&self) -> Result<Vec<String>, String> {
+        let mut files: Vec<String> = self.file().into_iter().collect();
+        for row in &self.rows {
+            for column in &self.columns {
+                files.push(self.wanted(row, column)?.file);
             }
         }
-        files
+        let mut seen = BTreeSet::new();
+        files.retain(|file| seen.insert(file.clone()));
+        Ok(files)
     }
 
     /// What stands where a row and a column meet: the row's word goes before the column's, and that before the table's.
@@ -87,7 +113,7 @@ impl Table {
         let missing = |what| format!("neither {row}, {column} nor `all` has {what}");
         let figures = entries.iter().map(|entry| &entry.figures).find(|figures| !figures.is_empty());
         Ok(Wanted {
-            file: entries.iter().find_map(|entry| entry.file.as_deref()).ok_or_else(|| missing("a file"))?,
+            file: file_of(&entries).ok_or_else(|| missing("a file"))?,
             cell: entries.iter().find_map(|entry| entry.cell.as_deref()).ok_or_else(|| missing("a cell"))?,
             arm: entries.iter().find_map(|entry| entry.arm.as_deref()).ok_or_else(|| missing("an arm"))?,
             figures: figures.ok_or_else(|| missing("figures"))?,

@@ -71,13 +71,22 @@ fn unreadable(path: &Path, reason: &str) -> Failure {
 
 /// The files of results in a folder, by name. Other files are left alone.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let is_results = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "json");
+    Ok(entries(folder)?.into_iter().filter(|entry| entry.is_file() && is_results(entry)).collect())
+}
+
+/// The folders in a folder, by name.
+pub fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    Ok(entries(folder)?.into_iter().filter(|entry| entry.is_dir()).collect())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| unreadable(folder, &error.to_string());
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(unreadable)?.collect();
-    let mut files: Vec<PathBuf> =
+    let mut paths: Vec<PathBuf> =
         entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
-    files.retain(|file| file.is_file() && file.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    Ok(files)
+    paths.sort();
+    Ok(paths)
 }
 
 #[cfg(test)]

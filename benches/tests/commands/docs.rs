@@ -52,6 +52,41 @@ fn a_table_is_written_once_with_its_bars_and_its_origin() {
     assert_eq!(docs(&written, &compare(), &["--check"]).0, Some(0));
 }
 
+/// Files of another machine are in a folder of its name. A place may have both, and the command.
+#[test]
+fn machines_stand_beside_each_other() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("other")).unwrap();
+    let slower = compare()
+        .replace("\"median\": 0.84", "\"median\": 0.95")
+        .replace("\"high\": 0.8526", "\"high\": 0.97");
+    fs::write(folder.path().join("compare.json"), compare()).unwrap();
+    fs::write(folder.path().join("other/compare.json"), slower).unwrap();
+    let columns = r#"columns = [
+    { head = "here", cell = "1,000 × 1,000" },
+    { head = "there", machine = "other", cell = "1,000 × 1,000" },
+    { head = "both", show = "machines", cell = "1,000 × 1,000" },
+    { head = "command", show = "command", cell = "1,000 × 1,000" },
+]"#;
+    let (before, rows) =
+        DOCUMENT.split_once("columns = [{ head = \"many yields\", cell = \"1,000 × 1,000\" }]").unwrap();
+    let figures = folder.path().join("figures.md");
+    fs::write(
+        &figures,
+        [
+            before,
+            columns,
+            &rows.replace(", { head = \"LocalSet, ns\", arm = \"local_set\", show = \"value\" }", ""),
+        ]
+        .concat(),
+    )
+    .unwrap();
+    let output = run(&["docs", "--results", folder.path().to_str().unwrap(), figures.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let line = "| QLAS | 0.84 (0.83 – 0.85) | 0.95 (0.83 – 0.97) | 0.84 – 0.95 (0.83 – 0.97) | `compare` |\n";
+    assert_prints(&fs::read_to_string(figures).unwrap(), &[line]);
+}
+
 #[test]
 fn what_is_stale_is_found_and_left() {
     let (_, _, written) = docs(DOCUMENT, &compare(), &[]);
