@@ -53,6 +53,9 @@ pub struct WokenFirst {
     turns: u32,
 }
 
+/// In as much memory as [`KEPT`] of those that yielded.
+const KEPT_WOKEN: usize = KEPT / 2;
+
 #[derive(Clone, Copy, Debug)]
 struct Woken {
     id: TaskId,
@@ -143,8 +146,8 @@ impl Scheduler for WokenFirst {
     }
 
     fn drained(&mut self) {
-        if self.woken.capacity().max(self.yielded.capacity()) > KEPT {
-            self.woken.shrink_to(KEPT);
+        if self.woken.capacity().max(self.yielded.capacity()) > KEPT_WOKEN {
+            self.woken.shrink_to(KEPT_WOKEN);
             self.yielded.shrink_to(KEPT);
         }
     }
