@@ -1,8 +1,10 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
+mod first_poll;
 #[cfg(feature = "observe")]
 mod looks;
 mod moves;
+mod removed;
 mod wakes;
 
 use std::mem::forget;
@@ -13,7 +15,7 @@ use std::rc::Rc;
 #[cfg(feature = "observe")]
 use std::sync::Arc;
 
-use clockworker_schedulers::{Attributes, GroupId, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 use slab::Slab;
 
 #[cfg(feature = "observe")]
@@ -29,9 +31,11 @@ use super::{GroupCounters, PolicyFault};
 use crate::observe::GroupLatency;
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
 
+pub(crate) use first_poll::FirstPoll;
 #[cfg(feature = "observe")]
 pub(crate) use looks::TaskLook;
 pub(crate) use moves::TakenOut;
+pub(crate) use removed::Removed;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
@@ -59,34 +63,6 @@ struct Record {
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
     standing: Standing,
-}
-
-/// A task whose record was removed, for its scheduler to hear of.
-#[must_use]
-pub(crate) struct Removed {
-    pub(crate) task: Task,
-    pub(crate) group_closed: bool,
-}
-
-/// Whether a task was polled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FirstPoll {
-    /// It waits for that.
-    Due,
-    Done,
-    /// It was aborted before.
-    Never,
-}
-
-impl Removed {
-    /// Tells the scheduler that the task is finished, and its group closed if it was the last holder.
-    #[inline]
-    pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
-        scheduler.finished(self.task);
-        if self.group_closed {
-            scheduler.group_closed(self.task.group);
-        }
-    }
 }
 
 impl Records {
@@ -124,17 +100,6 @@ impl Records {
     /// The id of the task that is inserted next, unless a record is removed before.
     pub(crate) fn next_id(&self) -> TaskId {
         TaskId::new(self.tasks.vacant_key() as u32, self.next_generation().get())
-    }
-
-    /// Whether a task was polled, which was inserted under that id.
-    pub(crate) fn first_poll(&self, id: TaskId) -> FirstPoll {
-        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
-        match record {
-            Some(record) if !record.standing.is_new() => FirstPoll::Done,
-            Some(record) if record.task.is_some() => FirstPoll::Due,
-            Some(_) => FirstPoll::Never,
-            None => FirstPoll::Done,
-        }
     }
 
     fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {
