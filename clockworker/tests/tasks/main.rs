@@ -32,6 +32,7 @@ mod faults;
 mod handle_matrix;
 mod join_matrix;
 mod join_set;
+mod join_set_waits;
 mod old_wakers;
 mod panic_locations;
 mod panics;
