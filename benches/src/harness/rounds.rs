@@ -57,15 +57,16 @@ pub fn run_apart<S: DeserializeOwned>(
     Ok(evaluated(experiment, cells, &records, workers.number(), part, options))
 }
 
-/// Takes a round that is not counted, if the experiment wants that. The order in which the others go.
+/// Takes a round that is not counted, if the experiment wants that. The order in which the others go, which `drawn` tells from that of
+/// others.
 pub(super) fn begin<S>(
     experiment: &mut dyn Experiment<S>,
-    part: u64,
+    drawn: u64,
     options: &Common,
     progress: &ProgressBar,
 ) -> Result<Order, Failure> {
     let cells = experiment.cells();
-    let order = || Order::of(&cells, experiment.phases(), Random::new(options.seed, Purpose::Order, part));
+    let order = || Order::of(&cells, experiment.phases(), Random::new(options.seed, Purpose::Order, drawn));
     let (mut uncounted, counted) = (order(), order());
     if experiment.rounds().warms_up && !options.quick {
         run_round(experiment, &cells, u64::MAX, &mut uncounted, progress)?;

@@ -23,7 +23,7 @@ pub struct Workers(Vec<Child>);
 
 #[derive(Serialize, Deserialize)]
 enum Question {
-    /// Starts the next part of the plan, which has this number.
+    /// Starts the next part of the plan. The number is of what is drawn for it: by part and worker.
     Begin(u64),
     Round(u64),
 }
@@ -49,8 +49,9 @@ impl Workers {
     /// Has each start the next part of the plan. The cells.
     pub(super) fn begin<S: DeserializeOwned>(&mut self, part: u64) -> Result<Vec<Cell<S>>, Failure> {
         let mut cells = Vec::new();
-        for child in &mut self.0 {
-            match child.ask(&Question::Begin(part))? {
+        for (worker, child) in self.0.iter_mut().enumerate() {
+            // Each has orders of its own, or the first rounds would all have the same.
+            match child.ask(&Question::Begin(part | (worker as u64) << 32))? {
                 Answer::Begun(begun) => cells = begun,
                 Answer::Samples(_) => return Err(unexpected()),
             }
@@ -85,14 +86,14 @@ pub fn work<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     let mut plan = M::plan(options, &pinning)?.into_iter();
     let mut begun: Option<Begun<M::Shape>> = None;
     child::answer(|question| match question {
-        Question::Begin(part) => {
+        Question::Begin(drawn) => {
             // What the part before has started ends first.
             begun = None;
             pinning.release();
             let mut experiment = plan.next().ok_or_else(unexpected)?;
             experiment.start()?;
             pinning.pin(experiment.side());
-            let order = rounds::begin(&mut *experiment, part, options.as_ref(), &progress)?;
+            let order = rounds::begin(&mut *experiment, drawn, options.as_ref(), &progress)?;
             let cells = experiment.cells();
             begun = Some(Begun { cells: experiment.cells(), experiment, order });
             Ok(Answer::Begun(cells))
