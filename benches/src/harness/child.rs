@@ -87,7 +87,7 @@ pub fn answer<Q: DeserializeOwned, A: Serialize>(
     Ok(())
 }
 
-/// Says something to whoever started this process.
+/// Says something to the process that started this one.
 pub fn say(answer: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, answer)?;

@@ -3,8 +3,8 @@
 /// The least memory, so that a ring does not grow again and again at first.
 const FEWEST: usize = 4;
 
-/// A FIFO list. As `VecDeque`, but the number of its places is a power of two, so that a place is found by a mask; a push and a pop
-/// together are some 12 instructions less.
+/// A FIFO list. As `VecDeque`, but the number of its places is a power of two, so that a place is found by a mask: a poll
+/// under `RunnableFifo` or `WokenFirst` takes 2 or 3 instructions less by that.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
     /// None, or a power of two. What is not in the list are items that were, or fill.
