@@ -28,7 +28,9 @@ pub trait Experiment<S> {
         common.rounds
     }
 
-    fn side(&self) -> Side;
+    fn side(&self) -> Side {
+        Side::Measured
+    }
 
     /// The key of the arm that a figure is compared with; `None` if it is compared with none.
     fn base<'a>(&self, cell: &'a Cell<S>, _figure: &str) -> Option<&'a str> {
@@ -48,6 +50,55 @@ pub trait Experiment<S> {
     /// How long a round takes, about, where that is known.
     fn round_takes(&self) -> Option<Duration> {
         None
+    }
+}
+
+type Take = dyn Fn(&Window) -> Result<Sample, Failure>;
+
+/// An experiment whose samples a function takes, on the core of what is measured.
+pub(crate) struct Sampling<S> {
+    cells: Vec<Cell<S>>,
+    rounds: Rounds,
+    /// How long a sample takes, about, where that is known.
+    takes: Option<Duration>,
+    sample: Box<Take>,
+}
+
+impl<S> Sampling<S> {
+    pub(crate) fn new(
+        cells: Vec<Cell<S>>,
+        rounds: Rounds,
+        sample: impl Fn(&Window) -> Result<Sample, Failure> + 'static,
+    ) -> Self {
+        Sampling { cells, rounds, takes: None, sample: Box::new(sample) }
+    }
+
+    pub(crate) fn with(self, rounds: Rounds) -> Self {
+        Sampling { rounds, ..self }
+    }
+
+    /// The same, where a sample takes about so long.
+    pub(crate) fn taking(self, time: Duration) -> Self {
+        Sampling { takes: Some(time), ..self }
+    }
+}
+
+impl<S: Clone> Experiment<S> for Sampling<S> {
+    fn cells(&self) -> Vec<Cell<S>> {
+        self.cells.clone()
+    }
+
+    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+        (self.sample)(window)
+    }
+
+    fn rounds(&self) -> Rounds {
+        self.rounds
+    }
+
+    fn round_takes(&self) -> Option<Duration> {
+        let samples: usize = self.cells.iter().map(|cell| cell.arms.len()).sum();
+        Some(self.takes? * samples as u32)
     }
 }
 

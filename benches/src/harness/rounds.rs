@@ -221,7 +221,6 @@ fn ratio(
 mod tests {
     use super::*;
     use crate::harness::experiment::Rounds;
-    use crate::harness::pinning::Side;
     use crate::harness::report::arms;
 
     /// Samples drift from round to round; those of a cell do so together.
@@ -243,10 +242,6 @@ mod tests {
 
         fn rounds(&self) -> Rounds {
             Rounds { usual: 4, limit: None, warms_up: false }
-        }
-
-        fn side(&self) -> Side {
-            Side::Measured
         }
 
         fn base<'a>(&self, _cell: &'a Cell<()>, figure: &str) -> Option<&'a str> {

@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::command;
-use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::numbers::grouped;
@@ -82,16 +82,9 @@ impl Measurement for Actions {
     const QUESTION: &'static str = "Does a queue of actions get more done when its loops have shares?";
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let part = |instances, (step, changes): (&str, Changes)| Part {
-            setup: options.setup(instances, changes),
-            step: step.to_owned(),
-            arms: options.arms(),
-            options: options.clone(),
-            pinning: pinning.clone(),
-        };
         let sizes = options.instances().into_iter();
         let parts = sizes.flat_map(|size| options.steps().into_iter().map(move |step| (size, step)));
-        Ok(parts.map(|(size, step)| Box::new(part(size, step)) as _).collect())
+        Ok(parts.map(|(size, step)| Box::new(part(step, size, options, pinning)) as _).collect())
     }
 
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
@@ -113,68 +106,58 @@ fn bars_of(cell: &Cell<Shape>) -> [Option<Conclusion>; 2] {
     [bar(RATE, "actions per second", Bar::AtLeast(1.0)), bar(LATENCY_P99, "completion p99", Bar::AtMost(0.5))]
 }
 
-struct Part {
-    setup: schema::Setup,
-    step: String,
-    arms: Vec<Arm>,
-    options: Options,
-    pinning: Pinning,
+/// A setup, and how it is measured.
+fn part(
+    (step, changes): (&str, Changes),
+    instances: u64,
+    options: &Options,
+    pinning: &Pinning,
+) -> Sampling<Shape> {
+    let (setup, own) = (options.setup(instances, changes), options.arms());
+    let (options, pinning) = (options.clone(), pinning.clone());
+    let schema::Setup { actions, .. } = setup;
+    let shape = Shape { instances, actions, step: step.to_owned() };
+    let named = own.iter().map(|arm| (arm.key(), arm.title().to_owned()));
+    let step = if step.is_empty() { String::new() } else { format!(", {step}") };
+    let title = format!("{} × {actions}{step}", grouped(instances));
+    let usual = rounds(setup.all(), options.steps);
+    let cell = Cell::new(title, shape, arms(named));
+    let cell = if usual < 8 { cell.with_range() } else { cell };
+    // At the rate of a laptop, about; the baseline's scans make it worse.
+    let takes = Duration::from_micros(setup.all() * 40);
+    let rounds = Rounds { usual, limit: None, warms_up: false };
+    Sampling::new(vec![cell], rounds, move |window| sample(own[window.arm], &setup, &options, &pinning))
+        .taking(takes)
 }
 
-impl Experiment<Shape> for Part {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        let schema::Setup { instances, actions, .. } = self.setup;
-        let shape = Shape { instances, actions, step: self.step.clone() };
-        let named = self.arms.iter().map(|arm| (arm.key(), arm.title().to_owned()));
-        let step = if self.step.is_empty() { String::new() } else { format!(", {}", self.step) };
-        let title = format!("{} × {actions}{step}", grouped(instances));
-        let cell = Cell::new(title, shape, arms(named));
-        vec![if self.usual() < 8 { cell.with_range() } else { cell }]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let folder = tempfile::tempdir().map_err(Failure::unable("cannot make a folder for the database"))?;
-        let path = folder.path().join("actions.sqlite");
-        let failed = |trouble: trouble::Trouble| trouble.of_measurement();
-        let mut connection = schema::open(&path, None).map_err(failed)?;
-        schema::create(&mut connection, &self.setup).map_err(failed)?;
-        drop(connection);
-        let run = Run {
-            database: &path,
-            setup: &self.setup,
-            workers: self.options.workers.into(),
-            pinning: Some(&self.pinning),
-            progress: ProgressBar::hidden(),
-            moments: Moments::default(),
-            most_pages: None,
-        };
-        Ok(sample_of(self.arms[window.arm].run(self.options.shares, &run).map_err(failed)?))
-    }
-
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: self.usual(), limit: None, warms_up: false }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
-
-    /// At the rate of a laptop, about; the baseline's scans make it worse.
-    fn round_takes(&self) -> Option<Duration> {
-        Some(Duration::from_micros(self.setup.all() * 40) * self.arms.len() as u32)
+/// How often so many actions are measured.
+fn rounds(actions: u64, steps: bool) -> u32 {
+    match actions {
+        _ if steps => 3,
+        0..=10_000 => 20,
+        10_001..=100_000 => 10,
+        100_001..=300_000 => 4,
+        _ => 2,
     }
 }
 
-impl Part {
-    fn usual(&self) -> u32 {
-        match self.setup.all() {
-            _ if self.options.steps => 3,
-            0..=10_000 => 20,
-            10_001..=100_000 => 10,
-            100_001..=300_000 => 4,
-            _ => 2,
-        }
-    }
+fn sample(arm: Arm, setup: &schema::Setup, options: &Options, pinning: &Pinning) -> Result<Sample, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::unable("cannot make a folder for the database"))?;
+    let path = folder.path().join("actions.sqlite");
+    let failed = |trouble: trouble::Trouble| trouble.of_measurement();
+    let mut connection = schema::open(&path, None).map_err(failed)?;
+    schema::create(&mut connection, setup).map_err(failed)?;
+    drop(connection);
+    let run = Run {
+        database: &path,
+        setup,
+        workers: options.workers.into(),
+        pinning: Some(pinning),
+        progress: ProgressBar::hidden(),
+        moments: Moments::default(),
+        most_pages: None,
+    };
+    Ok(sample_of(arm.run(options.shares, &run).map_err(failed)?))
 }
 
 fn sample_of(found: Found) -> Sample {

@@ -16,10 +16,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::heading;
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::options::Common;
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::harness::target;
@@ -74,11 +75,8 @@ impl Measurement for LatencyBudgets {
             ));
         }
         let baselines = if options.update { Budgets::default() } else { Budgets::read(&options.file())? };
-        let part = |scenario| {
-            let shape = Shape { scenario, baseline: baselines.get(scenario) };
-            Box::new(Part { shape, options: options.clone() }) as _
-        };
-        Ok(options.scenarios().map(part).collect())
+        let scenarios = options.scenarios();
+        Ok(scenarios.map(|scenario| Box::new(part(scenario, &baselines, &options.common)) as _).collect())
     }
 
     fn artefacts(options: &Options) -> Option<PathBuf> {
@@ -108,30 +106,16 @@ impl Measurement for LatencyBudgets {
 }
 
 /// A scenario, and how it is measured.
-struct Part {
-    shape: Shape,
-    options: Options,
-}
-
-impl Experiment<Shape> for Part {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        let arm = (CLOCKWORKER.to_owned(), "Clockworker".to_owned());
-        vec![Cell::new(name_of(&self.shape.scenario), self.shape.clone(), arms([arm]))]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let values = self.shape.scenario.run(&self.options.common, window.round);
+fn part(scenario: Scenario, baselines: &Budgets, common: &Common) -> Sampling<Shape> {
+    let arm = (CLOCKWORKER.to_owned(), "Clockworker".to_owned());
+    let shape = Shape { scenario, baseline: baselines.get(scenario) };
+    let cell = Cell::new(name_of(&scenario), shape, arms([arm]));
+    let common = common.clone();
+    Sampling::new(vec![cell], Rounds { usual: 9, limit: None, warms_up: true }, move |window| {
+        let values = scenario.run(&common, window.round);
         let percentile = |sample: Sample, (name, part)| sample.with_number(name, values.at(part));
         Ok(PERCENTILES.into_iter().fold(Sample::default(), percentile))
-    }
-
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: 9, limit: None, warms_up: true }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
+    })
 }
 
 /// Each percentile's median of rounds over its baseline.

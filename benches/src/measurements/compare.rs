@@ -9,13 +9,13 @@ use clockworker::DEFAULT_REQUEST;
 use serde::{Deserialize, Serialize};
 
 use super::overhead::arm::Arm as Executor;
-use super::overhead::measure::Measure;
+use super::overhead::measure::measure;
 use super::overhead::tasks::SpawnAndJoin;
 use crate::beside::lanes::{Background, DRAIN_LIMIT};
 use crate::beside::scene::{Arm, BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, Scene};
 use crate::beside::trial::{Place, Timing};
 use crate::failure::Failure;
-use crate::harness::experiment::Rounds;
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, again, arms};
@@ -152,7 +152,7 @@ const ROUNDS: Rounds = Rounds { usual: 40, limit: Some(Duration::from_secs(35)),
 /// first spawn until the last handle has been awaited, all inside `host.block_on(executor.run_until(..))`.
 /// Making the host, the executor and the vector of handles is before that, dropping host and executor after
 /// it; tasks themselves are freed inside, as they finish, in every arm.
-fn overhead(quick: bool) -> Measure<Shape> {
+fn overhead(quick: bool) -> Sampling<Shape> {
     let shapes = if quick { QUICK_SHAPES } else { SHAPES }.map(|(tasks, yields)| Tasks::new(tasks, yields));
     let measured: Vec<_> = ARMS[..1].iter().chain(&ARMS).copied().collect();
     let arms = arms(measured.iter().map(|(key, executor)| ((*key).to_owned(), executor.title())));
@@ -160,7 +160,7 @@ fn overhead(quick: bool) -> Measure<Shape> {
         let overhead = Shape::Overhead { tasks: shape.tasks, yields: shape.yields, polls: shape.polls() };
         Cell::new(shape.to_string(), overhead, arms.clone())
     };
-    Measure::new(shapes.map(cell).into(), vec![NS_PER_POLL], ROUNDS, move |cell, arm| {
+    measure(shapes.map(cell).into(), vec![NS_PER_POLL], ROUNDS, move |cell, arm| {
         let time = measured[arm].1.run(&SpawnAndJoin(shapes[cell]))[0];
         vec![time / shapes[cell].polls() as f64]
     })

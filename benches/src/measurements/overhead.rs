@@ -64,7 +64,7 @@ impl Measurement for Overhead {
     }
 }
 
-fn measures(section: Section, options: &Options, pinning: &Pinning) -> Vec<Measure<Topic>> {
+fn measures(section: Section, options: &Options, pinning: &Pinning) -> Vec<Measure> {
     match section {
         Section::Polls => vec![tasks::polls(options), tasks::tokio_yields(options)],
         Section::Spawn => vec![tasks::spawns(options)],

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::command;
-use crate::harness::experiment::{Experiment, Rounds, Window};
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::page::model::Chapter;
@@ -53,7 +53,7 @@ impl Measurement for Programs {
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let setting = || Setting { common: options.common.clone(), pinning: pinning.clone() };
         let programs = options.programs();
-        Ok(programs.map(|program| Box::new(Sampled { program, setting: setting() }) as _).collect())
+        Ok(programs.map(|program| Box::new(sampled(program, setting())) as _).collect())
     }
 
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
@@ -65,41 +65,27 @@ impl Measurement for Programs {
     }
 }
 
-struct Sampled {
-    program: [&'static Program; 2],
-    setting: Setting,
-}
-
-impl Experiment<Shape> for Sampled {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        let Program { key, title, base, limit, .. } = *self.program[0];
-        let arm = |arm: Arm| {
-            let runner = if arm == Arm::Base { base } else { "Clockworker" };
-            (arm.key().to_owned(), runner.to_owned())
-        };
-        vec![Cell::new(title, Shape { program: key.to_owned(), limit }, arms(Arm::ALL.map(arm)))]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
+/// A program, and how it is measured.
+fn sampled(program: [&'static Program; 2], setting: Setting) -> Sampling<Shape> {
+    let Program { key, title, base, limit, apart, .. } = *program[0];
+    let arm = |arm: Arm| {
+        let runner = if arm == Arm::Base { base } else { "Clockworker" };
+        (arm.key().to_owned(), runner.to_owned())
+    };
+    let cell = Cell::new(title, Shape { program: key.to_owned(), limit }, arms(Arm::ALL.map(arm)));
+    // In a process of its own it comes out nearly the same each time.
+    let usual = if apart { 5 } else { 20 };
+    let rounds = Rounds { usual, limit: Some(Duration::from_secs(10)), warms_up: true };
+    Sampling::new(vec![cell], rounds, move |window| {
         let arm = Arm::ALL[window.arm];
-        let program = self.program[arm as usize];
+        let program = program[arm as usize];
         let numbers = match program.apart {
-            true => child::sample(program, arm, &self.setting)?,
-            false => (program.run)(&self.setting),
+            true => child::sample(program, arm, &setting)?,
+            false => (program.run)(&setting),
         };
         let named = program.quantities.iter().zip(numbers);
         Ok(named.fold(Sample::default(), |sample, (what, number)| sample.with_number(what.key, number)))
-    }
-
-    fn rounds(&self) -> Rounds {
-        // In a process of its own it comes out nearly the same each time.
-        let usual = if self.program[0].apart { 5 } else { 20 };
-        Rounds { usual, limit: Some(Duration::from_secs(10)), warms_up: true }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
+    })
 }
 
 pub fn command(options: &Options) -> Result<(), Failure> {

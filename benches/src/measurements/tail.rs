@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::harness::experiment::{Experiment, Rounds, Window};
 use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::measurements::name_of;
@@ -154,10 +154,6 @@ impl Experiment<Shape> for Load {
 
     fn rounds(&self) -> Rounds {
         Rounds { usual: if self.options.grid { 3 } else { 20 }, limit: None, warms_up: false }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
     }
 
     fn base<'a>(&self, _cell: &'a Cell<Shape>, figure: &str) -> Option<&'a str> {

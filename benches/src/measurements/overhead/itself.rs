@@ -5,7 +5,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{DEFAULT_REQUEST, Executor};
 
-use super::measure::{Measure, Quantities, ROUNDS, Topic};
+use super::measure::{Measure, Quantities, ROUNDS};
 use super::options::{Options, Section};
 use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
 use crate::arms::runner::{Hosted, Job, Runner};
@@ -78,7 +78,7 @@ fn queues() -> impl Iterator<Item = (String, String)> + Clone {
     QUEUES.into_iter().map(move |queues| (queues.to_string(), title(queues)))
 }
 
-pub(super) fn polls(options: &Options) -> Measure<Topic> {
+pub(super) fn polls(options: &Options) -> Measure {
     let quantity = &[("ns_per_poll", "Queues at the default request: ns per poll")];
     let (rows, yields) = (LOADS.map(|(title, _)| title), yields(options));
     Measure::of_itself(Section::Queues, quantity, rows, queues(), move |row, column| {
@@ -91,7 +91,7 @@ pub(super) fn polls(options: &Options) -> Measure<Topic> {
 ///
 /// This is the choice of a queue with all that belongs to a turn: beginning and ending it, its clock readings, and the way
 /// to another queue's memory.
-pub(super) fn picks(options: &Options) -> Measure<Topic> {
+pub(super) fn picks(options: &Options) -> Measure {
     let quantity =
         &[("ns_per_pick", "Queues, turns of one poll: ns per pick (a turn, less its poll in one queue)")];
     let (rows, yields) = (PICKING.map(|(title, ..)| title), yields(options));
@@ -138,7 +138,7 @@ const GROUPS: [(Quantities, Shape, &[usize]); 2] = [
     ),
 ];
 
-pub(super) fn groups(options: &Options) -> [Measure<Topic>; 2] {
+pub(super) fn groups(options: &Options) -> [Measure; 2] {
     GROUPS.map(|(quantity, shape, numbers)| {
         let shape = if options.common.quick { Shape::new(1_000, 2) } else { shape };
         let rows = POLICIES

@@ -6,9 +6,7 @@ use std::time::Duration;
 use super::arm::Arm;
 use super::options::{Options, Section};
 use crate::arms::runner::Job;
-use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::pinning::Side;
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 
@@ -60,33 +58,25 @@ impl Column {
 }
 
 /// What executors, or ways of setting one up, are measured for in the same rounds.
-pub(crate) struct Measure<S> {
+pub(super) type Measure = Sampling<Topic>;
+
+/// `sample` has, by cell and arm, a number for each key, or none if it cannot be measured.
+pub(crate) fn measure<S>(
     cells: Vec<Cell<S>>,
     keys: Vec<&'static str>,
     rounds: Rounds,
-    /// By cell and arm: a number for each key, or none if it cannot be measured.
-    sample: Box<dyn Fn(usize, usize) -> Vec<f64>>,
+    sample: impl Fn(usize, usize) -> Vec<f64> + 'static,
+) -> Sampling<S> {
+    Sampling::new(cells, rounds, move |window| {
+        let numbers = keys.iter().zip(sample(window.cell, window.arm));
+        Ok(numbers.fold(Sample::default(), |sample, (key, number)| sample.with_number(*key, number)))
+    })
 }
 
 /// As many as in a minute, at the most.
 pub(super) const ROUNDS: Rounds = Rounds { usual: 30, limit: Some(Duration::from_secs(60)), warms_up: true };
 
-impl<S> Measure<S> {
-    pub(crate) fn new(
-        cells: Vec<Cell<S>>,
-        keys: Vec<&'static str>,
-        rounds: Rounds,
-        sample: impl Fn(usize, usize) -> Vec<f64> + 'static,
-    ) -> Self {
-        Measure { cells, keys, rounds, sample: Box::new(sample) }
-    }
-
-    pub(super) fn with(self, rounds: Rounds) -> Self {
-        Measure { rounds, ..self }
-    }
-}
-
-impl Measure<Topic> {
+impl Measure {
     pub(super) fn of_executors(
         section: Section,
         quantities: Quantities,
@@ -97,7 +87,7 @@ impl Measure<Topic> {
         let executors = arms(measured.iter().map(|arm| (arm.key(), arm.title())));
         let cell = |column: &Column| Cell::new(&column.title, topic.clone(), executors.clone());
         let cells = columns.iter().map(cell).collect();
-        Measure::new(cells, keys(quantities), ROUNDS, move |cell, arm| {
+        measure(cells, keys(quantities), ROUNDS, move |cell, arm| {
             let (Column { sample, without, .. }, arm) = (&columns[cell], measured[arm]);
             if without.contains(&arm.key().as_str()) { Vec::new() } else { sample(arm) }
         })
@@ -116,29 +106,10 @@ impl Measure<Topic> {
             (arms(columns.clone().take(1).chain(columns)), Topic::new(section, quantities));
         let cells = rows.into_iter().map(|title| Cell::new(title, topic.clone(), columns.clone())).collect();
         let sample = move |row, column: usize| sample(row, column.saturating_sub(1));
-        Measure::new(cells, keys(quantities), ROUNDS, sample)
+        measure(cells, keys(quantities), ROUNDS, sample)
     }
 }
 
 fn keys(quantities: Quantities) -> Vec<&'static str> {
     quantities.iter().map(|(key, _)| *key).collect()
-}
-
-impl<S: Clone> Experiment<S> for Measure<S> {
-    fn cells(&self) -> Vec<Cell<S>> {
-        self.cells.clone()
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let numbers = self.keys.iter().zip((self.sample)(window.cell, window.arm));
-        Ok(numbers.fold(Sample::default(), |sample, (key, number)| sample.with_number(*key, number)))
-    }
-
-    fn rounds(&self) -> Rounds {
-        self.rounds
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 
 use super::arm::{NO_ABORTS, NOT_ON_TOKIO};
-use super::measure::{Column, Measure, ROUNDS, Topic};
+use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
@@ -30,7 +30,7 @@ const QUICK_SHAPES: [(usize, u32); 5] = [(1, 1_000), (10, 100), (100, 10), (1_00
 /// From here on spawning counts beside polling, and is measured to be taken off.
 const SPAWNS_COUNT_FROM: usize = 1_000;
 
-pub(super) fn polls(options: &Options) -> Measure<Topic> {
+pub(super) fn polls(options: &Options) -> Measure {
     let shapes = if options.common.quick { QUICK_SHAPES } else { SHAPES };
     let column = |(tasks, yields)| {
         let shape = Shape::new(tasks, yields);
@@ -43,7 +43,7 @@ pub(super) fn polls(options: &Options) -> Measure<Topic> {
         .with(Rounds { limit: Some(Duration::from_secs(240)), ..ROUNDS })
 }
 
-pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
+pub(super) fn tokio_yields(options: &Options) -> Measure {
     let shape = if options.common.quick { Shape::new(100, 5) } else { Shape::new(1_000, 100) };
     let column = Column::new(shape.to_string(), move |arm| {
         vec![nanos_per_poll(shape, |shape| arm.run(&TokioYielding(shape))[0])]
@@ -52,7 +52,7 @@ pub(super) fn tokio_yields(options: &Options) -> Measure<Topic> {
     Measure::of_executors(Section::Polls, quantity, options, [column.without(NOT_ON_TOKIO)])
 }
 
-pub(super) fn spawns(options: &Options) -> Measure<Topic> {
+pub(super) fn spawns(options: &Options) -> Measure {
     let tasks = if options.common.quick { 500 } else { 100_000 };
     let columns = [
         Column::each("spawn and join", SpawnAndJoin(Shape::new(tasks, 0)), tasks),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 
 use super::arm::{Arm, NO_REMOTE_WAKES, NO_WAKERS};
-use super::measure::{Column, Measure, ROUNDS, Topic};
+use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use super::tasks::SpawnAndJoin;
 use super::wakes::{FanOut, beside};
@@ -24,7 +24,7 @@ use crate::workload::shape::Shape;
 use crate::workload::spin;
 
 /// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn: the same each time.
-pub(super) fn parked(options: &Options) -> Measure<Topic> {
+pub(super) fn parked(options: &Options) -> Measure {
     let quantities = &[
         ("bytes_per_task", "Parked tasks: bytes per task beyond its future"),
         ("allocations_per_spawn", "Parked tasks: allocations per spawn"),
@@ -62,7 +62,7 @@ fn sleeper() -> impl Future<Output = ()> + 'static {
     })
 }
 
-pub(super) fn steady(options: &Options) -> Measure<Topic> {
+pub(super) fn steady(options: &Options) -> Measure {
     let (yields, rounds) = if options.common.quick { (5, 5) } else { (100, 100) };
     let columns = [
         Column::new("per poll", move |arm| vec![per_poll(arm, yields)]),
@@ -94,7 +94,7 @@ const TASKS: usize = 1_000;
 
 const REST: Duration = Duration::from_millis(20);
 
-pub(super) fn idle(options: &Options, pinning: &Pinning) -> Measure<Topic> {
+pub(super) fn idle(options: &Options, pinning: &Pinning) -> Measure {
     let quantities = &[
         ("host_polls", "An idle second: host polls"),
         ("cpu_us", "An idle second: CPU time in µs (with the wake that ends it)"),

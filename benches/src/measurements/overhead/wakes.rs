@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 
 use super::arm::{NO_BUSY_REMOTE_WAKES, NO_REMOTE_WAKES, NO_STORMS, NO_WAKERS};
-use super::measure::{Column, Measure, ROUNDS, Topic};
+use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
@@ -22,7 +22,7 @@ use crate::harness::pinning::{Pinning, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
-pub(super) fn local(options: &Options) -> Measure<Topic> {
+pub(super) fn local(options: &Options) -> Measure {
     let (hops, rounds) = if options.common.quick { (100, 5) } else { (50_000, 200) };
     let fan_out = FanOut { waiters: 1_000, rounds };
     let columns = [
@@ -143,7 +143,7 @@ const LOST_IN_STORM_AFTER: Duration = Duration::from_millis(500);
 
 const BUSY_TASKS: usize = 100;
 
-pub(super) fn remote(options: &Options, pinning: &Pinning) -> Measure<Topic> {
+pub(super) fn remote(options: &Options, pinning: &Pinning) -> Measure {
     let quantities = &[
         (
             "remote_wake_sender_ns",
@@ -162,7 +162,7 @@ pub(super) fn remote(options: &Options, pinning: &Pinning) -> Measure<Topic> {
 }
 
 /// Storms from 1 to 4 threads, which share the core that the measured thread does not use.
-pub(super) fn storms(options: &Options, pinning: &Pinning) -> Measure<Topic> {
+pub(super) fn storms(options: &Options, pinning: &Pinning) -> Measure {
     let quantities = &[
         ("ns_per_storm_wake", "Wake storms: ns per wake, all senders on one core"),
         ("polls_per_storm_wake", "Wake storms: polls per wake"),

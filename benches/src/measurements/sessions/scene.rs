@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use super::Shape;
-use super::arm::{Arm, Setup};
+use super::arm::Setup;
 use super::options::{Options, Scenario};
 use super::world::{Found, World};
-use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::pinning::Side;
+use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 use crate::measurements::name_of;
@@ -26,13 +24,6 @@ pub(super) const SKIPPED_BY_SENT: &str = "dispatch_skipped_by_sent";
 /// From so many sessions on, a round takes seconds.
 const MANY: u32 = 1_000;
 
-/// What is measured in the same rounds.
-pub(super) struct Part {
-    world: World,
-    setup: Setup,
-    arms: Vec<Arm>,
-}
-
 /// Clients that come and go in `subscription_lifecycle_churn`, of each session and of all.
 const VISITS: u32 = 50;
 
@@ -41,9 +32,20 @@ const EVENTS_OF_BURSTS: u32 = 12_000;
 const MOST_BURSTS: u32 = 8;
 
 /// The part that is `scenario` with so many sessions.
-pub(super) fn part(scenario: Scenario, sessions: u32, options: &Options) -> Part {
-    let (world, setup) = set_up(scenario, sessions, options);
-    Part { world, setup, arms: options.arms() }
+pub(super) fn part(scenario: Scenario, sessions: u32, options: &Options) -> Sampling<Shape> {
+    let ((world, setup), own) = (set_up(scenario, sessions, options), options.arms());
+    let title = format!("{}, {} sessions", name_of(&scenario), grouped(sessions.into()));
+    let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
+    let cell = Cell::new(title, Shape { scenario, sessions }, named);
+    let (cell, usual) = if sessions < MANY { (cell, 8) } else { (cell.with_range(), 3) };
+    Sampling::new(vec![cell], Rounds { usual, limit: None, warms_up: false }, move |window| {
+        let (arm, world) = (own[window.arm], World { part: window.round, ..world.clone() });
+        let run = |world: &World| arm.run(world, setup);
+        Ok(match scenario {
+            Scenario::FanoutOverhead => both(&world, run),
+            _ => sample_of(&run(&world)),
+        })
+    })
 }
 
 pub(super) fn set_up(scenario: Scenario, sessions: u32, options: &Options) -> (World, Setup) {
@@ -76,33 +78,6 @@ pub(super) fn set_up(scenario: Scenario, sessions: u32, options: &Options) -> (W
 
 /// The most that the channel of all sessions holds unless `--capacity` says otherwise.
 const MOST_CAPACITY: u64 = 1 << 24;
-
-impl Experiment<Shape> for Part {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        let World { scenario, sessions, .. } = self.world;
-        let title = format!("{}, {} sessions", name_of(&scenario), grouped(sessions.into()));
-        let named = arms(self.arms.iter().map(|arm| (arm.key(), arm.title().to_owned())));
-        let cell = Cell::new(title, Shape { scenario, sessions }, named);
-        vec![if sessions < MANY { cell } else { cell.with_range() }]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let (arm, world) = (self.arms[window.arm], World { part: window.round, ..self.world.clone() });
-        let run = |world: &World| arm.run(world, self.setup);
-        Ok(match world.scenario {
-            Scenario::FanoutOverhead => both(&world, run),
-            _ => sample_of(&run(&world)),
-        })
-    }
-
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: if self.world.sessions < MANY { 8 } else { 3 }, limit: None, warms_up: false }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
-}
 
 /// A run where unheard events are sent and one where they are skipped, in turns the first. What the sample counts is of the one
 /// that was asked for.

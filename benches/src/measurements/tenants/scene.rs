@@ -9,46 +9,16 @@ use super::flood::{self, Flood};
 use super::options::{Options, Scene};
 use super::shares::{self, Layout, SHARES};
 use super::turns::{self, History, Visitor};
-use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::pinning::Side;
+use crate::harness::experiment::{Rounds, Sampling, Window};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
 use crate::numbers::grouped;
 
 /// What is measured in the same rounds.
-pub(super) struct Part {
-    cell: Cell<Shape>,
-    /// How long a sample takes.
-    takes: Duration,
-    /// Takes a sample of the arm of that number in a round.
-    take: Box<dyn Fn(usize, u64) -> Sample>,
-}
-
-impl Experiment<Shape> for Part {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        vec![self.cell.clone()]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        Ok((self.take)(window.arm, window.round))
-    }
-
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: self.cell.shape.scene.rounds(), limit: None, warms_up: false }
-    }
-
-    fn side(&self) -> Side {
-        Side::Measured
-    }
-
-    fn round_takes(&self) -> Option<Duration> {
-        Some(self.takes * self.cell.arms.len() as u32)
-    }
-}
+type Part = Sampling<Shape>;
 
 /// The parts of a scene.
-pub(super) fn parts(scene: Scene, options: &Options) -> Vec<Part> {
+pub(super) fn parts(scene: Scene, options: &Options) -> Vec<Sampling<Shape>> {
     match scene {
         Scene::Flood => vec![flooded(options)],
         Scene::Arrivals => arriving(options),
@@ -69,10 +39,9 @@ fn of_tenants(
 ) -> Part {
     let own = options.arms(shape.scene);
     let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
-    let take = Box::new(move |arm: usize, round| take(own[arm], round));
     let cell = Cell::new(title, shape, named);
     let cell = if cell.shape.scene == Scene::Flood { cell } else { cell.with_range() };
-    Part { cell, takes, take }
+    part(cell, takes, move |window| take(own[window.arm], window.round))
 }
 
 /// A part of queues.
@@ -85,7 +54,13 @@ fn of_queues(
 ) -> Part {
     let named = arms(layouts.iter().map(|layout| (layout.key().to_owned(), layout.key().to_owned())));
     let cell = Cell::new(title, shape, named).with_range();
-    Part { cell, takes, take: Box::new(move |arm, _| take(layouts[arm])) }
+    part(cell, takes, move |window| take(layouts[window.arm]))
+}
+
+/// A part whose samples take so long.
+fn part(cell: Cell<Shape>, takes: Duration, take: impl Fn(&Window) -> Sample + 'static) -> Part {
+    let rounds = Rounds { usual: cell.shape.scene.rounds(), limit: None, warms_up: false };
+    Sampling::new(vec![cell], rounds, move |window| Ok(take(window))).taking(takes)
 }
 
 fn flooded(options: &Options) -> Part {
