@@ -14,10 +14,14 @@ pub mod tenants;
 
 use clap::ValueEnum;
 
-/// The name of a value on the command line, which files of results and tables have too.
-fn name_of(value: &impl ValueEnum) -> String {
-    value.to_possible_value().expect("no value is hidden").get_name().to_owned()
+/// What has a name on the command line, which files of results and tables have too.
+pub trait Keyed: ValueEnum {
+    fn key(&self) -> String {
+        self.to_possible_value().expect("no value is hidden").get_name().to_owned()
+    }
 }
+
+impl<T: ValueEnum> Keyed for T {}
 
 fn in_order<T: ValueEnum + PartialEq + Copy + 'static>(wanted: Vec<T>) -> impl Iterator<Item = T> {
     T::value_variants().iter().copied().filter(move |value| wanted.contains(value))

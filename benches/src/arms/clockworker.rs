@@ -17,6 +17,12 @@ pub trait Lanes: 'static {
     fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()>;
 }
 
+impl<L> Clockworker<L> {
+    pub fn of(executor: Executor, lanes: L) -> Self {
+        Clockworker { executor, lanes }
+    }
+}
+
 impl<L: Lanes> Contender for Clockworker<L> {
     type Handle = JoinHandle<()>;
     type Lost = JoinError;
@@ -110,10 +116,6 @@ impl ManyQueues {
         Clockworker { executor, lanes }
     }
 
-    pub fn of(executor: Executor, queues: Vec<Queue>) -> Self {
-        Clockworker { executor, lanes: queues }
-    }
-
     pub fn turns(&self) -> u64 {
         self.executor.stats().slices
     }
@@ -128,23 +130,11 @@ impl Lanes for Vec<u64> {
     }
 }
 
-impl ManyGroups {
-    pub fn new(executor: Executor, keys: Vec<u64>) -> Self {
-        Clockworker { executor, lanes: keys }
-    }
-}
-
 /// Clockworker where what is said of a lane's tasks (queue, group, attributes) was said beforehand.
 pub type BuiltTasks = Clockworker<Vec<TaskBuilder>>;
 
 impl Lanes for Vec<TaskBuilder> {
     fn spawn(&self, _on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
         self[lane].clone().spawn(task)
-    }
-}
-
-impl BuiltTasks {
-    pub fn new(executor: Executor, lanes: Vec<TaskBuilder>) -> Self {
-        Clockworker { executor, lanes }
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -95,8 +95,9 @@ impl Trial<'_> {
         let alone = matches!(place, Place::TwoRuntimes).then(|| background.clone());
         let beside = matches!(place, Place::LocalSet | Place::Clockworker(_)).then(|| background.clone());
         let schedule = self.schedule.clone();
-        let alone = alone.map(|background| self.measured(move || run_alone(&background)));
-        let server = self.measured(move || {
+        let alone =
+            alone.map(|background| self.pinning.thread(Side::Measured, move || run_alone(&background)));
+        let server = self.pinning.thread(Side::Measured, move || {
             let times = match place {
                 Place::Clockworker(queues) => serve(TwoQueues::new(queues), schedule, inbox, beside),
                 _ => serve(Baseline::default(), schedule, inbox, beside),
@@ -111,14 +112,6 @@ impl Trial<'_> {
         let times = times.map_err(|_| stuck())?;
         alone.into_iter().chain([server]).try_for_each(JoinHandle::join).map_err(|_| stuck())?;
         Ok(self.evaluate(&sent, &times))
-    }
-
-    fn measured(&self, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
-        let pinning = self.pinning.clone();
-        thread::spawn(move || {
-            pinning.pin(Side::Measured);
-            run();
-        })
     }
 
     fn send(&self, background: &Loops, outbox: UnboundedSender<usize>) -> Sent {

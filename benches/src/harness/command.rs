@@ -119,9 +119,10 @@ fn measure<S>(
 
 /// A bar of so many steps, if standard error is a terminal. The thread that calls it draws it, and only when it does:
 /// nothing ticks beside a measurement.
-fn progress(name: String, steps: u64) -> ProgressBar {
+pub(crate) fn progress(name: impl Into<String>, steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix:>14} {bar:40} {pos}/{len} {elapsed} {msg}");
-    let bar = ProgressBar::new(steps).with_prefix(name).with_style(style.expect("the template is valid"));
+    let bar =
+        ProgressBar::new(steps).with_prefix(name.into()).with_style(style.expect("the template is valid"));
     bar.tick();
     bar
 }

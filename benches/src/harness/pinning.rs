@@ -1,5 +1,7 @@
 //! Threads on cores: what is measured on one, what drives it on another.
 
+use std::thread::{self, JoinHandle};
+
 #[derive(Clone, Debug)]
 pub struct Pinning {
     cores: Result<Cores, String>,
@@ -31,7 +33,7 @@ impl Pinning {
             _ => Err("this process may use one core only".to_owned()),
         });
         // A scratch thread is pinned, so that a refusal is known before anything is measured.
-        let tried = |core| std::thread::spawn(move || pin_to(&[core])).join();
+        let tried = |core| thread::spawn(move || pin_to(&[core])).join();
         let panicked = |_| Err("the trial thread panicked".to_owned());
         let cores = cores.and_then(|cores| tried(cores.measured).unwrap_or_else(panicked).map(|()| cores));
         Pinning { cores, allowed: allowed.unwrap_or_default() }
@@ -45,6 +47,19 @@ impl Pinning {
             // It worked once, in `detect`; were it to fail now, the run would only be noisier.
             let _ = pin_to(&[core]);
         }
+    }
+
+    /// Runs something on a thread of its own, on the core of `side`.
+    pub fn thread<T: Send + 'static>(
+        &self,
+        side: Side,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let pinning = self.clone();
+        thread::spawn(move || {
+            pinning.pin(side);
+            run()
+        })
     }
 
     /// Lets the calling thread, and threads and processes it starts from now on, run wherever this process could before.
@@ -107,12 +122,10 @@ mod tests {
         let pinning = Pinning::detect();
         let Ok(cores) = &pinning.cores else { return };
         for (side, core) in [(Side::Measured, cores.measured), (Side::Load, cores.load)] {
-            let pinning = pinning.clone();
-            let everywhere = pinning.allowed.clone();
-            let allowed = std::thread::spawn(move || {
-                pinning.pin(side);
+            let (released, everywhere) = (pinning.clone(), pinning.allowed.clone());
+            let allowed = pinning.thread(side, move || {
                 let pinned = allowed_cores();
-                pinning.release();
+                released.release();
                 [pinned, allowed_cores()]
             });
             assert_eq!(allowed.join().unwrap(), [Ok(vec![core]), Ok(everywhere)]);

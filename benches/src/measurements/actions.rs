@@ -35,6 +35,7 @@ use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
+use crate::measurements::Keyed;
 use crate::numbers::grouped;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};

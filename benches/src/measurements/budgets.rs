@@ -24,7 +24,7 @@ use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::harness::target;
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion, Verdict};
 use crate::stats::{self, Estimate};
@@ -109,7 +109,7 @@ impl Measurement for LatencyBudgets {
 fn part(scenario: Scenario, baselines: &Budgets, common: &Common) -> Sampling<Shape> {
     let arm = (CLOCKWORKER.to_owned(), "Clockworker".to_owned());
     let shape = Shape { scenario, baseline: baselines.get(scenario) };
-    let cell = Cell::new(name_of(&scenario), shape, arms([arm]));
+    let cell = Cell::new(scenario.key(), shape, arms([arm]));
     let common = common.clone();
     Sampling::new(vec![cell], Rounds { usual: 9, limit: None, warms_up: true }, move |window| {
         let values = scenario.run(&common, window.round);

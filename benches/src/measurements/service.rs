@@ -24,6 +24,7 @@ use crate::harness::experiment::Rounds;
 use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::Pinning;
 use crate::harness::report::{self, Report};
+use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::serving::cell::{self, Loop};
 use crate::serving::host::Host;

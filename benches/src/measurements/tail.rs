@@ -33,7 +33,7 @@ use crate::harness::measurement::{Measurement, Plan};
 use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
@@ -129,7 +129,7 @@ impl Experiment<Shape> for Load {
             window_s: self.options.window().as_secs_f64(),
             piece_us: self.options.piece,
         };
-        let title = format!("{} at {} %", name_of(&self.service), self.load_percent);
+        let title = format!("{} at {} %", self.service.key(), self.load_percent);
         let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
         vec![Cell::new(title, shape, arms(named))]
     }

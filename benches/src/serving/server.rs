@@ -9,7 +9,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -109,9 +108,7 @@ pub(crate) fn stand<S: Clone + Send + 'static>(
     let pinning = Pinning::detect();
     let gate = Arc::new(Gate::default());
     let world = World { setup: setup.clone(), gate: gate.clone() };
-    let server = pinning.clone();
-    thread::spawn(move || {
-        server.pin(Side::Measured);
+    pinning.thread(Side::Measured, move || {
         let Err(error) = serve(&world);
         give_up(&error);
     });

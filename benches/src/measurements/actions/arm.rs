@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::world::QUEUES;
 use crate::arms::others::{LocalExecutor, Published};
 use crate::arms::{Baseline, Contender, ManyQueues, OneQueue};
-use crate::measurements::name_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -36,10 +35,6 @@ pub(super) trait Work {
 pub(super) type Shares = [u32; 4];
 
 impl Arm {
-    pub(super) fn key(self) -> String {
-        name_of(&self)
-    }
-
     pub(super) fn title(self) -> &'static str {
         match self {
             Arm::LocalSet => "LocalSet",

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use super::arm::Arm;
 use super::changes::Changes;
 use super::options::{Executor, Options};
@@ -12,6 +10,7 @@ use super::schema::{self, Held, Setup};
 use super::store::Moments;
 use super::trouble::Trouble;
 use crate::failure::Failure;
+use crate::harness::command::progress;
 use crate::numbers::grouped;
 use crate::terminal;
 
@@ -29,7 +28,7 @@ pub(super) fn command(options: &Options) -> Result<(), Failure> {
         setup: &setup,
         workers: options.workers.into(),
         pinning: None,
-        progress: progress(setup.all()),
+        progress: progress("actions", setup.all()),
         moments,
         most_pages: plain.most_pages,
     };
@@ -77,10 +76,4 @@ fn created(path: &Path, options: &Options) -> Result<Setup, Failure> {
         Held::Run(_) => Err(refused("it holds a run; --resume goes on with it")),
         Held::Other => Err(refused("it holds something else")),
     }
-}
-
-/// A bar of actions, if standard error is a terminal, drawn as they are recorded.
-fn progress(actions: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix:>14} {bar:40} {pos}/{len} {elapsed} {msg}");
-    ProgressBar::new(actions).with_prefix("actions").with_style(style.expect("the template is valid"))
 }

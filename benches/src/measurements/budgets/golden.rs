@@ -12,7 +12,7 @@ use crate::cli::Line;
 use crate::failure::Failure;
 use crate::harness::options::Common;
 use crate::harness::target;
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::measurements::sessions::arm::Arm;
 use crate::measurements::sessions::options::Scenario;
 use crate::measurements::sessions::{decided, usual};
@@ -60,7 +60,7 @@ fn line((name, text): &Text) -> String {
 
 fn texts() -> Vec<Text> {
     let orders = order::all(SEED).into_iter().map(|(name, order)| (format!("order_of_polls.{name}"), order));
-    let results = Scenario::value_variants().iter().map(|scenario| results(&name_of(scenario)));
+    let results = Scenario::value_variants().iter().map(|scenario| results(&scenario.key()));
     helps().into_iter().chain(orders).chain(results).collect()
 }
 

@@ -12,7 +12,6 @@ use crate::arms::monoio;
 use crate::arms::others::{LocalExecutor, LocalPool, LocalRuntime, Published, Unordered};
 use crate::arms::runner::{Hosted, Job};
 use crate::arms::{Baseline, OneQueue, TwoQueues};
-use crate::measurements::name_of;
 
 /// An executor, and how it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -99,10 +98,6 @@ impl Arm {
             Arm::BoxedLoop => "boxed futures loop",
         }
         .to_owned()
-    }
-
-    pub fn key(self) -> String {
-        name_of(&self)
     }
 
     pub fn run(self, job: &impl Job) -> Vec<f64> {

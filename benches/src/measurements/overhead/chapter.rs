@@ -3,7 +3,7 @@
 use super::Overhead;
 use super::measure::{Quantity, Topic};
 use crate::harness::report::{Arm, Cell, Report};
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, number};
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
 use crate::page::model::{Chapter, Section, Table};
@@ -79,7 +79,7 @@ fn tables(cells: &[Cell<Topic>]) -> impl Iterator<Item = Table> {
 fn table(cells: &[Cell<Topic>], Quantity { key, title }: &Quantity) -> Table {
     let (first, section) = (&cells[0], cells[0].shape.section);
     let rounds = cells.iter().map(Cell::rounds).max().unwrap_or(0);
-    let caption = format!("{}: {title}, {rounds} rounds; ratios to {}", name_of(&section), base(first));
+    let caption = format!("{}: {title}, {rounds} rounds; ratios to {}", section.key(), base(first));
     let (cell_titles, arm_titles): (Vec<&str>, Vec<&str>) = (
         cells.iter().map(|cell| cell.title.as_str()).collect(),
         first.arms.iter().map(|arm| arm.title.as_str()).collect(),

@@ -149,7 +149,7 @@ pub(super) fn groups(options: &Options) -> [Measure; 2] {
         let sample = move |row: usize, column: usize| {
             let ((_, build), keys) = (POLICIES[row / 2], &keys[column][row % 2]);
             let run = |shape| {
-                let contender = ManyGroups::new(build(), keys.clone());
+                let contender = ManyGroups::of(build(), keys.clone());
                 SpawnAndJoin(shape).run(Hosted::new(contender))[0]
             };
             vec![nanos_per_poll(shape, run)]

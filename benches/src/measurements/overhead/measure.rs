@@ -9,6 +9,7 @@ use crate::arms::runner::Job;
 use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
+use crate::measurements::Keyed;
 
 /// What the cells of a measure have in common: their section, and a table for each quantity.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

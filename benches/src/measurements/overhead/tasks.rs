@@ -172,6 +172,7 @@ fn held() -> (Held, oneshot::Receiver<()>) {
 mod tests {
     use super::super::arm::Arm;
     use super::*;
+    use crate::measurements::Keyed;
     use clap::ValueEnum;
 
     /// Each job ends when the last task has.

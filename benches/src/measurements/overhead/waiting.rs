@@ -12,12 +12,12 @@ use super::arm::{Arm, NO_REMOTE_WAKES, NO_WAKERS};
 use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use super::tasks::SpawnAndJoin;
-use super::wakes::{FanOut, beside};
+use super::wakes::FanOut;
 use crate::allocations::Allocations;
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
 use crate::harness::experiment::Rounds;
-use crate::harness::pinning::Pinning;
+use crate::harness::pinning::{Pinning, Side};
 use crate::numbers::grouped;
 use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::shape::Shape;
@@ -116,7 +116,7 @@ impl Job for Second {
         let (end, ended) = oneshot::channel();
         let (length, polls) = (self.length, runner.host_polls());
         // Counts the host's polls between the beginning and the end of the second, with the executor at rest.
-        let watcher = beside(&self.pinning, move || {
+        let watcher = self.pinning.thread(Side::Load, move || {
             let count = || polls.as_ref().map_or(f64::NAN, |polls| polls.load(Ordering::Relaxed) as f64);
             wait_until(now() + REST, Wait::Sleep);
             let _ = begin.send(());

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::task::{Context, Poll, Waker};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -176,18 +176,6 @@ pub(super) fn storms(options: &Options, pinning: &Pinning) -> Measure {
     Measure::of_executors(Section::Wake, quantities, options, columns).with(Rounds { usual: 15, ..ROUNDS })
 }
 
-/// Runs on a thread of its own, on the core of the load.
-pub(super) fn beside<T: Send + 'static>(
-    pinning: &Pinning,
-    run: impl FnOnce() -> T + Send + 'static,
-) -> JoinHandle<T> {
-    let pinning = pinning.clone();
-    thread::spawn(move || {
-        pinning.pin(Side::Load);
-        run()
-    })
-}
-
 struct Exchange {
     company: usize,
     wakes: u64,
@@ -198,7 +186,7 @@ impl Job for Exchange {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let (line, (wakers, polled)) = (Arc::new(Line::default()), mpsc::channel());
         let (sender, wakes, busy) = (line.clone(), self.wakes, self.company > 0);
-        let sender = beside(&self.pinning, move || {
+        let sender = self.pinning.thread(Side::Load, move || {
             let waker = polled.recv().expect("the task is polled");
             sender.send(&waker, wakes, busy)
         });
@@ -310,7 +298,7 @@ impl Job for Storm {
         let target = Arc::new(Target { left: AtomicUsize::new(self.threads), ..Target::default() });
         let ((wakers, polled), woken) = (mpsc::channel(), target.clone());
         let (eye, threads, wakes) = (target.clone(), self.threads, self.wakes);
-        let sender = beside(&self.pinning, move || {
+        let sender = self.pinning.thread(Side::Load, move || {
             let waker = polled.recv().expect("the task is polled");
             eye.storm(&waker, threads, wakes)
         });

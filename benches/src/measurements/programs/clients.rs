@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::mpsc;
-use std::thread;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
@@ -93,9 +92,7 @@ async fn on_a_thread(
     start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
 ) -> Values {
     let (done, found) = oneshot::channel();
-    let pinning = setting.pinning.clone();
-    thread::spawn(move || {
-        pinning.pin(Side::Load);
+    setting.pinning.thread(Side::Load, move || {
         let latencies = arms::host().block_on(async {
             let (mut clients, mut latencies) = (JoinSet::new(), Values::default());
             start(&mut clients);
@@ -117,9 +114,7 @@ pub(super) fn echo_server(setting: &Setting) -> SocketAddr {
     static SERVER: OnceLock<SocketAddr> = OnceLock::new();
     *SERVER.get_or_init(|| {
         let (listening, listens) = mpsc::channel();
-        let pinning = setting.pinning.clone();
-        thread::spawn(move || {
-            pinning.pin(Side::Load);
+        setting.pinning.thread(Side::Load, move || {
             arms::host().block_on(async {
                 let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
                 listening.send(listener.local_addr().expect("it is bound")).expect("somebody asked");

@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::measurements::name_of;
 use crate::serving::host::Host;
 
 /// What runs the service's tasks.
@@ -29,10 +28,6 @@ impl Arm {
     pub(super) fn on(host: Host) -> impl Iterator<Item = Arm> {
         let there = move |arm: &Arm| *arm != Arm::ImportsTokioYield || host == Host::Tokio;
         Arm::value_variants().iter().copied().filter(there)
-    }
-
-    pub(super) fn key(self) -> String {
-        name_of(&self)
     }
 
     pub(super) fn title(self, host: Host) -> String {

@@ -10,7 +10,6 @@ use super::options::Shares;
 use super::world::{Found, World};
 use crate::arms::others::{LocalExecutor, Published};
 use crate::arms::{Baseline, ManyQueues, OneQueue};
-use crate::measurements::name_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -42,10 +41,6 @@ pub(crate) struct Setup {
 }
 
 impl Arm {
-    pub(super) fn key(self) -> String {
-        name_of(&self)
-    }
-
     pub(super) fn title(self) -> &'static str {
         match self {
             Arm::LocalSet => "LocalSet",

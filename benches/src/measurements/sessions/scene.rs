@@ -9,7 +9,7 @@ use super::world::{Found, World};
 use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::numbers::grouped;
 
 /// When checkpoints had run, less when they were due.
@@ -34,7 +34,7 @@ const MOST_BURSTS: u32 = 8;
 /// The part that is `scenario` with so many sessions.
 pub(super) fn part(scenario: Scenario, sessions: u32, options: &Options) -> Sampling<Shape> {
     let ((world, setup), own) = (set_up(scenario, sessions, options), options.arms());
-    let title = format!("{}, {} sessions", name_of(&scenario), grouped(sessions.into()));
+    let title = format!("{}, {} sessions", scenario.key(), grouped(sessions.into()));
     let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
     let cell = Cell::new(title, Shape { scenario, sessions }, named);
     let (cell, usual) = if sessions < MANY { (cell, 8) } else { (cell.with_range(), 3) };

@@ -5,7 +5,7 @@ use super::served::class_named;
 use super::{BARRED, BARRED_ARMS, Shape, Tail};
 use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
 use crate::harness::report::{Arm, Cell, Report};
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
@@ -45,7 +45,7 @@ pub(super) fn of(report: &Report<Tail>) -> Chapter {
 fn services(cells: &[Cell<Shape>]) -> Vec<String> {
     let mut services: Vec<Service> = cells.iter().map(|cell| cell.shape.service).collect();
     services.dedup();
-    services.into_iter().map(|service| format!("{}: {}", name_of(&service), service.title())).collect()
+    services.into_iter().map(|service| format!("{}: {}", service.key(), service.title())).collect()
 }
 
 fn headlines(cell: &Cell<Shape>) -> Vec<Headline> {

@@ -3,7 +3,7 @@
 use super::options::Section as Part;
 use super::{BACKGROUND_RATE, Shape, Tcp};
 use crate::harness::report::{Arm, Cell, Report};
-use crate::measurements::name_of;
+use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};
 use crate::page::headline::{Better, Headline, Side};
@@ -51,7 +51,7 @@ pub(super) fn of(report: &Report<Tcp>) -> Chapter {
         chapter.headlines.extend(headlines(cells, report.heading.arguments.common.seed));
         chapter.sections.push(Section {
             question: question.to_owned(),
-            command: report.heading.command(&format!("tcp --only {}", name_of(&part))),
+            command: report.heading.command(&format!("tcp --only {}", part.key())),
             method: format!(
         "A pinned server process and one client on the other core, the same for all; windows of {} ms of all servers \
          interleaved, four for each in each loop of a round, {} rounds; ratios paired within a round. Open loops send on a \

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::options::Scene;
 use crate::arms::{Baseline, BuiltTasks, Contender, ManyGroups, executor_under};
-use crate::measurements::name_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -55,10 +54,6 @@ impl Arm {
         scene == Scene::Flood || !matches!(self, Arm::Priority | Arm::Deadline | Arm::IdleQueue)
     }
 
-    pub(super) fn key(self) -> String {
-        name_of(&self)
-    }
-
     pub(super) fn title(self) -> &'static str {
         match self {
             Arm::LocalSet => "LocalSet",
@@ -94,7 +89,7 @@ impl Arm {
     pub(super) fn by_key<W: Work>(self, tenants: usize, work: &W) -> W::Found {
         match self.executor() {
             None => work.on(Baseline::default()),
-            Some(executor) => work.on(ManyGroups::new(executor, (0..tenants as u64).collect())),
+            Some(executor) => work.on(ManyGroups::of(executor, (0..tenants as u64).collect())),
         }
     }
 
@@ -102,7 +97,7 @@ impl Arm {
     pub(super) fn forewarned<W: Work>(self, tenants: usize, work: &W) -> W::Found {
         let Some(executor) = self.executor() else { return work.on(Baseline::default()) };
         let lanes = (0..tenants).map(|tenant| self.tasks_of(&executor, tenant)).collect();
-        work.on(BuiltTasks::new(executor, lanes))
+        work.on(BuiltTasks::of(executor, lanes))
     }
 
     fn tasks_of(self, executor: &Executor, tenant: usize) -> TaskBuilder {

@@ -12,6 +12,7 @@ use super::turns::{self, History, Visitor};
 use crate::harness::experiment::{Rounds, Sampling, Window};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
+use crate::measurements::Keyed;
 use crate::numbers::grouped;
 
 /// What is measured in the same rounds.

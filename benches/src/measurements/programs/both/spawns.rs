@@ -1,7 +1,5 @@
 //! Tasks come and go.
 
-use std::thread;
-
 use tokio::sync::mpsc;
 
 use super::support::{spawn_all, timed};
@@ -56,9 +54,8 @@ pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64>
         let (sender, mut inbox) = mpsc::unbounded_channel();
         let senders: Vec<_> = (0..threads)
             .map(|_| {
-                let (sender, pinning) = (sender.clone(), setting.pinning.clone());
-                thread::spawn(move || {
-                    pinning.pin(Side::Load);
+                let sender = sender.clone();
+                setting.pinning.thread(Side::Load, move || {
                     (0..requests).for_each(|number| sender.send(number).expect("it is received"));
                 })
             })
