@@ -1,6 +1,7 @@
 //! What can be measured. Each is a [`Measurement`](crate::harness::measurement::Measurement).
 
 pub mod actions;
+pub mod arm;
 pub mod budgets;
 pub mod compare;
 pub mod overhead;

@@ -7,7 +7,6 @@
 //! A run ends clean or says why not: every loop has ended, nothing refers to what they shared, and the database holds each
 //! action's effect once. `--once` is the same program without the measurement, and goes on where it was killed.
 
-pub mod arm;
 pub mod changes;
 mod chapter;
 mod interrupt;
@@ -15,6 +14,7 @@ mod once;
 pub mod options;
 mod plan;
 mod queries;
+mod queues;
 mod recording;
 mod run;
 mod schema;
@@ -36,13 +36,14 @@ use crate::harness::pinning::Pinning;
 use crate::harness::report::{Cell, Report, arms};
 use crate::harness::sample::Sample;
 use crate::measurements::Keyed;
+use crate::measurements::arm::Arm;
 use crate::numbers::grouped;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 
-use arm::Arm;
 use changes::Changes;
 use options::Options;
+use queues::{TITLES, queues};
 use run::{Found, Run};
 use store::Moments;
 use world::LOOPS;
@@ -101,7 +102,7 @@ impl Measurement for Actions {
 fn bars_of(cell: &Cell<Shape>) -> [Option<Conclusion>; 2] {
     let queues = Arm::Queues;
     let bar = |figure, what, bar| {
-        let named = format!("{}: {what}, {} ÷ LocalSet", cell.title, queues.title());
+        let named = format!("{}: {what}, {} ÷ LocalSet", cell.title, queues.title(TITLES));
         cell.conclude(&queues.key(), figure, named, Some(bar))
     };
     [bar(RATE, "actions per second", Bar::AtLeast(1.0)), bar(LATENCY_P99, "completion p99", Bar::AtMost(0.5))]
@@ -118,7 +119,7 @@ fn part(
     let (options, pinning) = (options.clone(), pinning.clone());
     let schema::Setup { actions, .. } = setup;
     let shape = Shape { instances, actions, step: step.to_owned() };
-    let named = own.iter().map(|arm| (arm.key(), arm.title().to_owned()));
+    let named = own.iter().map(|arm| (arm.key(), arm.title(TITLES).to_owned()));
     let step = if step.is_empty() { String::new() } else { format!(", {step}") };
     let title = format!("{} × {actions}{step}", grouped(instances));
     let usual = rounds(setup.all(), options.steps);
@@ -158,7 +159,7 @@ fn sample(arm: Arm, setup: &schema::Setup, options: &Options, pinning: &Pinning)
         moments: Moments::default(),
         most_pages: None,
     };
-    Ok(sample_of(arm.run(options.shares, &run).map_err(failed)?))
+    Ok(sample_of(arm.run(|| queues(options.shares), &run).map_err(failed)?))
 }
 
 fn sample_of(found: Found) -> Sample {

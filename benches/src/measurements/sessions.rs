@@ -6,12 +6,12 @@
 //! - `checkpoint_overhead`, `fanout_overhead`, `subscription_lifecycle_churn`: one concern each, as in the report.
 //! - `burst`: all at once. Bursts of events must not delay checkpoints.
 
-pub mod arm;
 mod chapter;
 mod counters;
 mod event;
 mod manager;
 pub mod options;
+pub(crate) mod queues;
 mod scene;
 mod tasks;
 #[cfg(test)]
@@ -29,8 +29,8 @@ use crate::harness::report::{Cell, Report};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 
-use arm::Setup;
 use options::{Options, Scenario};
+use queues::Setup;
 use world::{Found, World};
 
 pub(crate) struct Sessions;

@@ -1,10 +1,10 @@
 //! What `actions` says.
 
-use super::arm::Arm;
 use super::world::LOOPS;
 use super::{Actions, DATABASE, LATENCY, LATENCY_P99, RATE, Shape, busy};
 use crate::harness::report::{self, Cell, Report};
 use crate::measurements::Keyed;
+use crate::measurements::arm::Arm;
 use crate::numbers::number;
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use super::arm::Arm;
 use super::changes::Changes;
 use super::options::{Executor, Options};
+use super::queues::queues;
 use super::run::Run;
 use super::schema::{self, Held, Setup};
 use super::store::Moments;
 use super::trouble::Trouble;
 use crate::failure::Failure;
 use crate::harness::command::progress;
+use crate::measurements::arm::Arm;
 use crate::numbers::grouped;
 use crate::terminal;
 
@@ -32,7 +33,7 @@ pub(super) fn command(options: &Options) -> Result<(), Failure> {
         moments,
         most_pages: plain.most_pages,
     };
-    let found = arm.run(options.shares, &run);
+    let found = arm.run(|| queues(options.shares), &run);
     run.progress.finish_and_clear();
     let found = found.map_err(|trouble| trouble.of(path))?;
     terminal::print_text(&format!(

@@ -7,10 +7,11 @@ use clap::{Args, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use super::arm::{Arm, Shares};
 use super::changes::{Change, Changes};
+use super::queues::Shares;
 use super::schema::Setup;
 use crate::harness::options::{Common, or_default};
+use crate::measurements::arm::Arm;
 use crate::measurements::in_order;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]

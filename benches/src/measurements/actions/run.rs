@@ -8,7 +8,6 @@ use indicatif::ProgressBar;
 use smol::channel::bounded;
 use tokio::sync::mpsc;
 
-use super::arm::Work;
 use super::interrupt::interrupted;
 use super::schema::{self, Setup, totals};
 use super::starting::{dispatch_all, start, work};
@@ -18,6 +17,7 @@ use super::world::{Loop, World};
 use super::{changes::Change, recording};
 use crate::arms::{Contender, host};
 use crate::harness::pinning::Pinning;
+use crate::measurements::arm::Work;
 use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::harness::options::Common;
 use crate::harness::target;
 use crate::measurements::Keyed;
-use crate::measurements::sessions::arm::Arm;
+use crate::measurements::arm::Arm;
 use crate::measurements::sessions::options::Scenario;
 use crate::measurements::sessions::{decided, usual};
 use crate::terminal;
@@ -83,7 +83,7 @@ fn helps() -> Vec<Text> {
 fn results(scenario: &str) -> Text {
     let common = Common { quick: true, seed: SEED, ..Common::default() };
     let (world, setup) = usual(scenario, 10, &common);
-    (format!("sessions.{scenario}"), decided(&Arm::Queues.run(&world, setup)))
+    (format!("sessions.{scenario}"), decided(&Arm::Queues.run(|| setup.queues(), &world)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::arms::host;
 use crate::harness::options::Common;
-use crate::measurements::sessions::arm::Arm;
+use crate::measurements::arm::Arm;
 use crate::measurements::sessions::usual;
 use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
@@ -109,7 +109,7 @@ fn wakes(times: usize) -> Values {
 fn lateness(scenario: &str, sessions: u32, common: &Common, round: u64) -> Values {
     let (mut world, setup) = usual(scenario, sessions, common);
     world.part = round;
-    Arm::Queues.run(&world, setup).late
+    Arm::Queues.run(|| setup.queues(), &world).late
 }
 
 fn churn(times: usize, common: &Common) -> Values {
@@ -117,7 +117,7 @@ fn churn(times: usize, common: &Common) -> Values {
     let calls = f64::from(world.visits * (world.sessions + 1));
     let mut values = Values::default();
     for _ in 0..times {
-        let elapsed = Arm::Queues.run(&world, setup).elapsed;
+        let elapsed = Arm::Queues.run(|| setup.queues(), &world).elapsed;
         values.add(elapsed.as_nanos() as f64 / calls);
     }
     values

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use super::arm::Arm;
 use crate::harness::options::{Common, or_default};
+use crate::measurements::arm::Arm;
 use crate::measurements::in_order;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]

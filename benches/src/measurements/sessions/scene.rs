@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Shape;
-use super::arm::Setup;
 use super::options::{Options, Scenario};
+use super::queues::{Setup, TITLES};
 use super::world::{Found, World};
 use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
@@ -35,12 +35,12 @@ const MOST_BURSTS: u32 = 8;
 pub(super) fn part(scenario: Scenario, sessions: u32, options: &Options) -> Sampling<Shape> {
     let ((world, setup), own) = (set_up(scenario, sessions, options), options.arms());
     let title = format!("{}, {} sessions", scenario.key(), grouped(sessions.into()));
-    let named = arms(own.iter().map(|arm| (arm.key(), arm.title().to_owned())));
+    let named = arms(own.iter().map(|arm| (arm.key(), arm.title(TITLES).to_owned())));
     let cell = Cell::new(title, Shape { scenario, sessions }, named);
     let (cell, usual) = if sessions < MANY { (cell, 8) } else { (cell.with_range(), 3) };
     Sampling::new(vec![cell], Rounds { usual, limit: None, warms_up: false }, move |window| {
         let (arm, world) = (own[window.arm], World { part: window.round, ..world.clone() });
-        let run = |world: &World| arm.run(world, setup);
+        let run = |world: &World| arm.run(|| setup.queues(), world);
         Ok(match scenario {
             Scenario::FanoutOverhead => both(&world, run),
             _ => sample_of(&run(&world)),

@@ -2,12 +2,13 @@
 
 use clap::ValueEnum;
 
-use super::arm::{Arm, Setup};
 use super::counters::Counters;
 use super::options::{Options, Scenario};
+use super::queues::Setup;
 use super::scene;
 use super::world::{Found, World};
 use crate::harness::options::options_of;
+use crate::measurements::arm::Arm;
 
 fn world(scenario: Scenario, line: &str) -> (World, Setup) {
     let options = options_of::<Options>(&format!("--quick --period 5 {line}")).unwrap();
@@ -16,7 +17,7 @@ fn world(scenario: Scenario, line: &str) -> (World, Setup) {
 
 fn run(arm: Arm, scenario: Scenario, line: &str) -> Found {
     let (world, setup) = world(scenario, line);
-    arm.run(&world, setup)
+    arm.run(|| setup.queues(), &world)
 }
 
 fn count(counters: &Counters, name: &str) -> u64 {

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{interval, sleep};
 
-use super::arm::{CHECKPOINTS, CHURN, FANOUT};
 use super::counters::Counters;
 use super::event::{Event, Output, Payload, Speech};
 use super::manager::{Manager, Session, Tally};
 use super::options::{Checkpoints, Scenario, Sharing};
+use super::queues::{CHECKPOINTS, CHURN, FANOUT};
 use super::tasks::{self, Scope};
 use crate::arms::{Contender, host};
+use crate::measurements::arm::Work;
 use crate::random::{Purpose, Random};
 use crate::stats::spread::Values;
 use crate::stopwatch::{Stopwatch, now};
@@ -62,9 +63,10 @@ const FIRST_BURST: (Duration, Duration) = (Duration::from_millis(5), Duration::f
 
 type Handles<C> = Vec<<C as Contender>::Handle>;
 
-impl World {
-    /// Runs it once, in a fresh host.
-    pub(super) fn on<C: Contender>(&self, contender: C) -> Found {
+impl Work for World {
+    type Found = Found;
+
+    fn on<C: Contender>(&self, contender: C) -> Found {
         let contender = Rc::new(contender);
         let host = host();
         match self.payload {
@@ -72,7 +74,9 @@ impl World {
             Sharing::Shared => host.block_on(contender.run_until(self.serve::<Rc<Event>, C>(&contender))),
         }
     }
+}
 
+impl World {
     fn is_burst(&self) -> bool {
         self.scenario == Scenario::Burst
     }

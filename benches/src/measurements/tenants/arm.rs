@@ -10,7 +10,8 @@ use clockworker::{Executor, TaskBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::options::Scene;
-use crate::arms::{Baseline, BuiltTasks, Contender, ManyGroups, executor_under};
+use crate::arms::{Baseline, BuiltTasks, ManyGroups, executor_under};
+use crate::measurements::arm::Work;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -33,13 +34,6 @@ pub enum Arm {
     FairGroups,
     /// The tenant that floods is in an idle queue
     IdleQueue,
-}
-
-/// What is done on an executor.
-pub(super) trait Work {
-    type Found;
-
-    fn on<C: Contender>(&self, contender: C) -> Self::Found;
 }
 
 /// The tenant that floods, or comes and goes: its lane and its key.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clockworker_schedulers::simulate::Job;
 
-use super::arm::Work;
 use crate::arms::Contender;
 use crate::harness::sample::Sample;
+use crate::measurements::arm::Work;
 use crate::measurements::tail::arm;
 use crate::measurements::tail::schedule::{Schedule, Service};
 use crate::measurements::tail::served::Served;

@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep_until, timeout};
 
-use super::arm::{FIRST, Work};
+use super::arm::FIRST;
 use crate::arms::{Contender, host};
 use crate::beside::lanes::{Background, Loops};
 use crate::harness::sample::Sample;
+use crate::measurements::arm::Work;
 use crate::random::{Purpose, Random};
 use crate::stats::spread::Values;
 use crate::stopwatch::{Stopwatch, now};

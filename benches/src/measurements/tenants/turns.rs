@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::arm::{FIRST, Work};
+use super::arm::FIRST;
 use super::flood::POLL;
 use crate::arms::{Contender, host};
 use crate::beside::lanes::{Background, Loops};
 use crate::harness::sample::Sample;
+use crate::measurements::arm::Work;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
