@@ -23,7 +23,3 @@ pub trait Keyed: ValueEnum {
 }
 
 impl<T: ValueEnum> Keyed for T {}
-
-fn in_order<T: ValueEnum + PartialEq + Copy + 'static>(wanted: Vec<T>) -> impl Iterator<Item = T> {
-    T::value_variants().iter().copied().filter(move |value| wanted.contains(value))
-}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
 /// The options of every measurement. Its own options flatten these, for the command line and for the file of results.
@@ -44,4 +44,16 @@ pub fn options_of<O: Args>(line: &str) -> Result<O, clap::Error> {
 /// What is given, or what is usual.
 pub fn or_default<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
     if given.is_empty() { usual.to_vec() } else { given.to_vec() }
+}
+
+/// What is given, or what is usual, in the order of its kind.
+pub fn chosen<T: ValueEnum + PartialEq + 'static>(given: &[T], usual: &[T]) -> impl Iterator<Item = T> {
+    let wanted = or_default(given, usual);
+    T::value_variants().iter().filter(move |value| wanted.contains(value)).cloned()
+}
+
+/// The base twice (A/A), and then what else is chosen.
+pub fn base_and_chosen<T: ValueEnum + PartialEq + 'static>(base: T, given: &[T], usual: &[T]) -> Vec<T> {
+    let others = chosen(given, usual).filter(|value| *value != base);
+    [base.clone(), base.clone()].into_iter().chain(others).collect()
 }

@@ -1,6 +1,5 @@
 //! What `actions` can be asked for.
 
-use std::iter;
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
@@ -10,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::changes::{Change, Changes};
 use super::queues::Shares;
 use super::schema::Setup;
-use crate::harness::options::{Common, or_default};
+use crate::harness::options::{Common, base_and_chosen, or_default};
 use crate::measurements::arm::Arm;
-use crate::measurements::in_order;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
@@ -129,8 +127,7 @@ impl Options {
         use clap::ValueEnum;
 
         let usual = if self.steps { &[Arm::Queues][..] } else { Arm::value_variants() };
-        let others = in_order(or_default(&self.arms, usual)).filter(|arm| *arm != Arm::LocalSet);
-        iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
+        base_and_chosen(Arm::LocalSet, &self.arms, usual)
     }
 }
 

@@ -7,8 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 pub use super::scenarios::Scenario;
-use crate::harness::options::{Common, or_default};
-use crate::measurements::in_order;
+use crate::harness::options::{Common, chosen};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help("Rounds of each scenario [default: 9, half a minute in all]")))]
@@ -48,6 +47,6 @@ impl Options {
     }
 
     pub(super) fn scenarios(&self) -> impl Iterator<Item = Scenario> {
-        in_order(or_default(&self.only, Scenario::value_variants()))
+        chosen(&self.only, Scenario::value_variants())
     }
 }

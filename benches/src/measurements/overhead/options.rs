@@ -1,6 +1,5 @@
 //! What `overhead` can be asked for.
 
-use std::iter;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,8 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::options::{Common, or_default};
-use crate::measurements::in_order;
+use crate::harness::options::{Common, base_and_chosen, chosen};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
@@ -79,13 +77,13 @@ impl Section {
 impl Options {
     /// The sections to run.
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
-        in_order(or_default(&self.only, Section::value_variants()))
+        chosen(&self.only, Section::value_variants())
     }
 
     /// The arms to measure: first LocalSet and LocalSet again.
     pub(super) fn arms(&self) -> Vec<Arm> {
-        let wanted = in_order(or_default(&self.arms, Arm::value_variants()));
-        let others = wanted.filter(|arm| *arm != Arm::LocalSet && arm.is_available());
-        iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
+        let mut arms = base_and_chosen(Arm::LocalSet, &self.arms, Arm::value_variants());
+        arms.retain(|arm| arm.is_available());
+        arms
     }
 }

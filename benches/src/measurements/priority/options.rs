@@ -7,8 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::beside::trial::Timing;
-use crate::harness::options::{Common, or_default};
-use crate::measurements::in_order;
+use crate::harness::options::{Common, chosen, or_default};
 
 /// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
 const POLLS: [u32; 3] = [20, 100, 500];
@@ -48,7 +47,7 @@ pub enum Section {
 impl Options {
     /// What is to be measured, in order: sections with the length of the background's polls.
     pub(super) fn scenes(&self) -> Vec<(Section, Duration)> {
-        let sections = in_order(or_default(&self.only, Section::value_variants()));
+        let sections = chosen(&self.only, Section::value_variants());
         let of_section = |section| {
             let usual = if section == Section::Shares { &POLLS[..] } else { &[USUAL_POLL] };
             let polls = or_default(&self.polls, usual).into_iter();

@@ -1,7 +1,6 @@
 //! What `sessions` can be asked for.
 
 use std::fmt;
-use std::iter;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -9,9 +8,8 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::options::{Common, or_default};
+use crate::harness::options::{Common, base_and_chosen, chosen, or_default};
 use crate::measurements::arm::Arm;
-use crate::measurements::in_order;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
@@ -145,7 +143,7 @@ impl FromStr for Shares {
 
 impl Options {
     pub(super) fn scenarios(&self) -> impl Iterator<Item = Scenario> {
-        in_order(or_default(&self.only, Scenario::value_variants()))
+        chosen(&self.only, Scenario::value_variants())
     }
 
     pub(super) fn sessions(&self) -> Vec<u32> {
@@ -160,9 +158,7 @@ impl Options {
 
     /// LocalSet twice, and the others.
     pub(super) fn arms(&self) -> Vec<Arm> {
-        let others =
-            in_order(or_default(&self.arms, Arm::value_variants())).filter(|arm| *arm != Arm::LocalSet);
-        iter::repeat_n(Arm::LocalSet, 2).chain(others).collect()
+        base_and_chosen(Arm::LocalSet, &self.arms, Arm::value_variants())
     }
 }
 

@@ -4,8 +4,7 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::options::{Common, or_default};
-use crate::measurements::in_order;
+use crate::harness::options::{Common, chosen, or_default};
 use crate::serving::host::Host;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
@@ -97,7 +96,7 @@ fn poll_lengths(text: &str) -> Result<(u32, u32), String> {
 impl Options {
     pub(super) fn sections(&self) -> impl Iterator<Item = Section> {
         let default = if self.common.quick { Section::value_variants() } else { &[Section::Plain] };
-        in_order(or_default(&self.only, default))
+        chosen(&self.only, default)
     }
 
     pub(super) fn hosts(&self) -> impl Iterator<Item = Host> {

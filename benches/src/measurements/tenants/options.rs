@@ -1,6 +1,5 @@
 //! What `tenants` can be asked for.
 
-use std::iter;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
@@ -8,8 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::options::{Common, or_default};
-use crate::measurements::in_order;
+use crate::harness::options::{Common, base_and_chosen, chosen, or_default};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
@@ -76,7 +74,7 @@ impl Scene {
 
 impl Options {
     pub(super) fn scenes(&self) -> impl Iterator<Item = Scene> {
-        in_order(or_default(&self.only, Scene::value_variants()))
+        chosen(&self.only, Scene::value_variants())
     }
 
     pub(super) fn tenants(&self) -> Vec<u32> {
@@ -85,11 +83,12 @@ impl Options {
 
     /// The arms of a scene of tenants: LocalSet twice, and FairGroups where it is to be compared with itself.
     pub(super) fn arms(&self, scene: Scene) -> Vec<Arm> {
-        let others = in_order(or_default(&self.arms, Arm::value_variants()));
-        let others = others.filter(|arm| arm.is_in(scene) && *arm != Arm::LocalSet);
-        let again =
-            |arm| iter::repeat_n(arm, 1 + usize::from(arm == Arm::FairGroups && scene == Scene::Flood));
-        iter::repeat_n(Arm::LocalSet, 2).chain(others.flat_map(again)).collect()
+        let mut arms = base_and_chosen(Arm::LocalSet, &self.arms, Arm::value_variants());
+        arms.retain(|arm| arm.is_in(scene));
+        if let Some(fair) = arms.iter().position(|arm| *arm == Arm::FairGroups && scene == Scene::Flood) {
+            arms.insert(fair, Arm::FairGroups);
+        }
+        arms
     }
 
     /// So many milliseconds of a sample, or in a quick run a few of them.
