@@ -1,7 +1,7 @@
 //! One harness for all measurements.
 //!
 //! A measurement implements [`Measurement`](measurement::Measurement): its options, what it wants
-//! ([`bars`](measurement::Measurement::bars)), what it says ([`chapter`](measurement::Measurement::chapter)), and its
+//! ([`bars`](measurement::Measurement::bars)), what it says ([`CHAPTER`](measurement::Measurement::CHAPTER)), and its
 //! [`plan`](measurement::Measurement::plan), a list of experiments. An [`Experiment`](experiment::Experiment) has
 //! [cells](report::Cell), each with the arms that are compared, and takes one [`Sample`](sample::Sample) of an arm at a time.
 //!

@@ -56,7 +56,7 @@ fn write_json(report: &impl Serialize, file: WholeFile) -> Result<(), Failure> {
 fn printed<M: Measurement>(report: &Report<M>) -> String {
     let heading = &report.heading;
     let facts = format!("seed {}\n{}\n", heading.arguments.as_ref().seed, heading.facts);
-    text::write(heading.note.as_deref(), &M::chapter(report), &facts)
+    text::write(heading.note.as_deref(), &(M::CHAPTER)(report), &facts)
 }
 
 fn run<M: Measurement>(

@@ -31,6 +31,8 @@ pub trait Measurement: Sized {
     const SCHEMA_VERSION: u32;
     /// What it answers.
     const QUESTION: &'static str;
+    /// What it says of a report.
+    const CHAPTER: fn(&Report<Self>) -> Chapter;
 
     /// The subcommand with the arguments for `report --run`, which wants everything.
     const ARGUMENTS: &'static [&'static str] = &[Self::NAME];
@@ -49,8 +51,6 @@ pub trait Measurement: Sized {
     }
 
     fn bars(options: &Self::Options, cells: &[Cell<Self::Shape>]) -> Vec<Conclusion>;
-
-    fn chapter(report: &Report<Self>) -> Chapter;
 
     /// What is still to be done with a report that has been written and printed. What fails here is the run's exit status.
     fn judge(_report: &Report<Self>) -> Result<(), Failure> {

@@ -11,9 +11,9 @@ use super::heading::Heading;
 use super::measurement::Measurement;
 use crate::numbers::{self, NOTHING, compared, number};
 use crate::page::model::Section;
-use crate::stats::Estimate;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};
 use crate::stats::spread::WORST;
+use crate::stats::{self, Estimate};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
@@ -67,16 +67,24 @@ pub struct Distribution {
 }
 
 impl<M: Measurement> Report<M> {
-    /// A section of its chapter, with what every section has.
+    /// A section of its chapter, with what every section has, and all bars: a chapter of several leaves them in one.
     pub fn section(&self, title: impl Into<String>) -> Section {
         Section {
             title: title.into(),
             question: M::QUESTION.to_owned(),
             command: self.heading.command_line.clone(),
             note: self.heading.note.clone(),
+            bars: self.bars.clone(),
             ..Section::default()
         }
     }
+}
+
+/// The arms of cells, each with its cell, in their order.
+pub fn rows<'a, S: 'a>(
+    cells: impl IntoIterator<Item = &'a Cell<S>>,
+) -> impl Iterator<Item = (&'a Cell<S>, &'a Arm)> {
+    cells.into_iter().flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm)))
 }
 
 impl<S> Cell<S> {
@@ -106,6 +114,15 @@ impl<S> Cell<S> {
             .map(|figure| figure.samples.len())
             .max()
             .unwrap_or(0)
+    }
+
+    /// The median of a figure's rounds, with an interval of the cell's kind, resampled as `seed` says.
+    pub fn estimate(&self, arm: &Arm, figure: &str, seed: u64) -> Option<Estimate> {
+        let samples = arm.samples(figure);
+        match self.interval {
+            Interval::Confidence95 => stats::estimated_by_seed(samples, seed),
+            Interval::RangeOfRepetitions => (!samples.is_empty()).then(|| stats::median_and_range(samples)),
+        }
     }
 
     /// What the ratio of an arm's figure is beside `bar`, if there is such a ratio. It is undecided where the A/A arm of the
@@ -177,6 +194,11 @@ impl Arm {
 
     pub fn percent(&self, figure: &str) -> String {
         self.value(figure).map_or_else(|| NOTHING.to_owned(), numbers::percent)
+    }
+
+    /// A figure to three digits, or to all before the point.
+    pub fn digits(&self, figure: &str) -> String {
+        self.value(figure).map_or_else(|| NOTHING.to_owned(), numbers::three_digits)
     }
 
     pub fn compared(&self, figure: &str) -> String {

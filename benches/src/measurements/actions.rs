@@ -82,6 +82,7 @@ impl Measurement for Actions {
     const SCHEMA: &'static str = "clockworker-actions";
     const SCHEMA_VERSION: u32 = 1;
     const QUESTION: &'static str = "Does a queue of actions get more done when its loops have shares?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let sizes = options.instances().into_iter();
@@ -92,10 +93,6 @@ impl Measurement for Actions {
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         let judged = cells.iter().filter(|cell| cell.shape.step.is_empty());
         judged.flat_map(bars_of).flatten().collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

@@ -66,6 +66,7 @@ impl Measurement for LatencyBudgets {
     const SCHEMA: &'static str = "clockworker-latency-budgets";
     const SCHEMA_VERSION: u32 = 1;
     const QUESTION: &'static str = "Does anything take more than twice as long as when its budget was set?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let is_usual = options.only.is_empty() && heading::note(options.common.quick).is_none();
@@ -85,10 +86,6 @@ impl Measurement for LatencyBudgets {
 
     fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         cells.iter().flat_map(|cell| conclusions(cell, options.common.seed)).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 
     fn judge(report: &Report<Self>) -> Result<(), Failure> {

@@ -67,6 +67,7 @@ impl Measurement for Compare {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What does a poll cost, and what becomes of foreground latency beside background work?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const PROCESSES: u32 = 4;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
@@ -86,10 +87,6 @@ impl Measurement for Compare {
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         let (overhead, background) = by_scenario(cells);
         overhead_bars(&overhead).chain(background.into_iter().flat_map(background_bars)).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

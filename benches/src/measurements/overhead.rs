@@ -39,6 +39,7 @@ impl Measurement for Overhead {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do polls, spawns, wakes, queues, memory and idleness cost, beside a dozen other executors?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Topic>, Failure> {
         let measures = options.sections().flat_map(|section| measures(section, options, pinning));
@@ -57,10 +58,6 @@ impl Measurement for Overhead {
             .iter()
             .flat_map(|rule| table(cells, rule.0, rule.1).filter_map(move |cell| conclude(cell, rule, seed)));
         growths.chain(ruled).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

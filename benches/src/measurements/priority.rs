@@ -56,6 +56,7 @@ impl Measurement for Priority {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do shares and requests do for a foreground beside a background that always has work?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let parts = options.scenes().into_iter().zip(0..);
@@ -67,10 +68,6 @@ impl Measurement for Priority {
             cell.shape.background_poll_us == BARRED_POLL_US && cell.shape.section != Section::Request
         };
         cells.iter().filter(is_barred).flat_map(bars_of).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

@@ -49,6 +49,7 @@ impl Measurement for Programs {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do programs written for LocalSet take when only their imports change?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let setting = || Setting { common: options.common.clone(), pinning: pinning.clone() };
@@ -58,10 +59,6 @@ impl Measurement for Programs {
 
     fn bars(_options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         chapter::findings(cells).filter_map(|finding| finding.conclusion()).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

@@ -45,6 +45,7 @@ impl Measurement for Service {
     const SCHEMA: &'static str = "clockworker-service";
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str = "What does a service gain and lose, by its imports alone and by queues?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const HOST: &'static str = "as the tables say, each server with its own";
 
     fn plan(options: &Options, pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
@@ -54,10 +55,6 @@ impl Measurement for Service {
     fn bars(_options: &Options, cells: &[report::Cell<Shape>]) -> Vec<Conclusion> {
         let on_tokio = cells.iter().filter(|cell| cell.shape.host == Host::Tokio);
         on_tokio.flat_map(|cell| AIMS.iter().flat_map(|aim| aim.bars(cell))).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

@@ -50,6 +50,7 @@ impl Measurement for Sessions {
     const SCHEMA_VERSION: u32 = 1;
     const QUESTION: &'static str =
         "Do a session manager's checkpoints run on time, whatever its sessions say?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let sessions = options.sessions();
@@ -62,10 +63,6 @@ impl Measurement for Sessions {
 
     fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         cells.iter().flat_map(|cell| conclusions(cell, options.common.seed)).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 
@@ -103,7 +100,7 @@ fn conclusions(cell: &Cell<Shape>, seed: u64) -> Vec<Conclusion> {
         }
         Scenario::FanoutOverhead => {
             let of_arm = |arm| {
-                let value = chapter::estimate(cell, cell.arm(arm)?, scene::SKIPPED_BY_SENT, seed)?;
+                let value = cell.estimate(cell.arm(arm)?, scene::SKIPPED_BY_SENT, seed)?;
                 let what = "dispatch without unheard events ÷ with them";
                 Some(Conclusion::new(named(arm, what), value, cell.interval, None))
             };

@@ -78,6 +78,7 @@ impl Measurement for Tail {
     const SCHEMA: &'static str = "clockworker-tail";
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str = "What does the order of work do to the slowest jobs, short and long?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const ARGUMENTS: &'static [&'static str] = &["tail", "--grid"];
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
@@ -89,10 +90,6 @@ impl Measurement for Tail {
     fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
         let pairs = cells.iter().flat_map(|cell| BARRED_ARMS.map(|arm| (cell, arm)));
         pairs.flat_map(|(cell, arm)| bars_of(cell, arm, options.common.seed)).flatten().collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

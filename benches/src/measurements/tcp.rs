@@ -49,6 +49,7 @@ impl Measurement for Tcp {
     const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do I/O services pay and gain: throughput and latency of an echo server?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const ARGUMENTS: &'static [&'static str] = &["tcp", "--only", "plain,background,budgets"];
     const HOST: &'static str = "as the tables say, each server with its own";
 
@@ -64,10 +65,6 @@ impl Measurement for Tcp {
             section == Section::Plain && bytes == BARRED_BYTES && host != Host::Smol
         };
         cells.iter().filter(judged).flat_map(bars_of).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 

@@ -56,6 +56,7 @@ impl Measurement for Tenants {
     const SCHEMA: &'static str = "clockworker-tenants";
     const SCHEMA_VERSION: u32 = 1;
     const QUESTION: &'static str = "What does each tenant get, whatever the others do?";
+    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
         let scenes = options.scenes().flat_map(|scene| scene::parts(scene, options));
@@ -66,10 +67,6 @@ impl Measurement for Tenants {
         let seed = options.common.seed;
         let of_cell = |cell| BARS.iter().filter_map(move |wanted| wanted.conclude(cell, seed));
         cells.iter().flat_map(of_cell).collect()
-    }
-
-    fn chapter(report: &Report<Self>) -> Chapter {
-        chapter::of(report)
     }
 }
 
@@ -93,7 +90,7 @@ impl Wanted {
 
     fn conclude(&self, cell: &Cell<Shape>, seed: u64) -> Option<Conclusion> {
         let arm = cell.arm(self.arm).filter(|_| cell.shape.scene == self.scene)?;
-        let value = chapter::estimate(cell, arm, self.figure, seed)?;
+        let value = cell.estimate(arm, self.figure, seed)?;
         let named = format!("{}, {}: {}", cell.title, arm.title, self.what);
         let again = chapter::again_alone(cell, arm, seed).filter(|_| self.scene == Scene::Flood);
         Some(Conclusion::new(named, value, cell.interval, self.bar).doubted(again.as_ref()))

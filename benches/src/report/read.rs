@@ -55,6 +55,6 @@ const fn of<M: Measurement>() -> Reader {
         arguments: M::ARGUMENTS,
         question: M::QUESTION,
         quick: &["--quick"],
-        read: |document| Ok(M::chapter(&document.content()?)),
+        read: |document| Ok((M::CHAPTER)(&document.content()?)),
     }
 }

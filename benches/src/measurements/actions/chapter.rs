@@ -21,7 +21,6 @@ pub(super) fn of(report: &Report<Actions>) -> Chapter {
             options.workers,
         ),
         tables: report.cells.iter().flat_map(tables).collect(),
-        bars: report.bars.clone(),
         ..report.section("A queue of actions")
     };
     let full = report.cells.iter().rfind(|cell| cell.shape.step.is_empty());

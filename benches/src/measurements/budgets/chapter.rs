@@ -15,7 +15,6 @@ pub(super) fn of(report: &Report<LatencyBudgets>) -> Chapter {
             report.cells.first().map_or(0, Cell::rounds),
         ),
         tables: vec![table],
-        bars: report.bars.clone(),
         hides_met: true,
         ..report.section("Latency budgets")
     };

@@ -3,7 +3,7 @@
 use super::{BACKGROUND_SHARE, CLOCKWORKER, Compare, LOCAL_SET, NS_PER_POLL, Shape, by_scenario};
 use crate::beside::scene::{BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, QUEUEING_DELAY, TOTAL_LATENCY};
 use crate::beside::scene::{curves, ended, lateness};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::report::{Arm, Cell, Report, rows};
 use crate::measurements::overhead::chapter::costs;
 use crate::numbers::percent;
 use crate::page::headline::{Better, Headline, Side};
@@ -26,9 +26,7 @@ pub(super) fn of(report: &Report<Compare>) -> Chapter {
         chapter.headlines.extend(beside(cell, &format!("shares {shares}")));
         chapter.sections.push(of_background(report, cell, &shares));
     }
-    if let Some(last) = chapter.sections.last_mut() {
-        last.bars = report.bars.clone();
-    }
+    chapter.sections.iter_mut().rev().skip(1).for_each(|section| section.bars.clear());
     chapter
 }
 
@@ -42,15 +40,14 @@ fn of_overhead(report: &Report<Compare>, cells: &[&Cell<Shape>]) -> Section {
         let title = format!("Time per poll, {} tasks × yields", cell.title);
         Plot::ratios(title, "× LocalSet, 95 % intervals: less is better", Better::Less, bars)
     };
-    let rows = cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (cell.title.clone(), arm)));
     let rounds = cells.first().map_or(0, |cell| cell.rounds());
     let table = Table::of(
         format!(
             "Self-waking polls: medians of {rounds} rounds, and ratios paired within a round, with 95 % intervals"
         ),
-        rows,
+        rows(cells.iter().copied()),
         [
-            ("tasks × yields", |(shape, _): &(String, &Arm)| shape.clone()),
+            ("tasks × yields", |(cell, _): &(&Cell<Shape>, &Arm)| cell.title.clone()),
             ("executor", |(_, arm)| arm.title.clone()),
             ("ns per poll", |(_, arm)| arm.shown(NS_PER_POLL, 1.0)),
             ("× LocalSet", |(_, arm)| arm.compared(NS_PER_POLL)),

@@ -26,7 +26,6 @@ pub(super) fn of(report: &Report<Overhead>) -> Chapter {
             .to_owned(),
         plots: sections.filter_map(plot).collect(),
         tables: measures.flat_map(tables).collect(),
-        bars: report.bars.clone(),
         ..report.section("Overhead beside other executors")
     };
     Chapter { headlines: headlines(cells), sections: vec![section] }

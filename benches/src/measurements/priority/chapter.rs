@@ -25,7 +25,6 @@ pub(super) fn of(report: &Report<Priority>) -> Chapter {
         plots: cells.iter().flat_map(plots).collect(),
         tables: cells.iter().map(table).collect(),
         doubts: cells.iter().flat_map(doubts).collect(),
-        bars: report.bars.clone(),
         ..report.section("Shares and requests")
     };
     let headlines =

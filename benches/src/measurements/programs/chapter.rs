@@ -63,7 +63,6 @@ pub(super) fn of(report: &Report<Programs>) -> Chapter {
         ),
         plots: [plot("Time", times), plot("Tails and memory", others)].into_iter().flatten().collect(),
         tables: vec![table(&findings)],
-        bars: report.bars.clone(),
         hides_met: true,
         ..report.section("Programs with their imports changed")
     };

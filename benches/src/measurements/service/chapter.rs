@@ -1,7 +1,7 @@
 //! What `service` says.
 
 use super::{CHUNKS, CONNECTIONS, Service, Shape, rate};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::report::{Arm, Cell, Report, rows};
 use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
@@ -23,9 +23,7 @@ const IMPORTS: &str = "imports";
 pub(super) fn of(report: &Report<Service>) -> Chapter {
     let hosts = report.cells.chunk_by(|one, other| one.shape.host == other.shape.host);
     let mut sections: Vec<Section> = hosts.map(|cells| section(report, cells)).collect();
-    if let Some(first) = sections.first_mut() {
-        first.bars.clone_from(&report.bars);
-    }
+    sections.iter_mut().skip(1).for_each(|section| section.bars.clear());
     Chapter { headlines: headlines(&report.cells), sections }
 }
 
@@ -94,9 +92,9 @@ fn plots(host: &str, cells: &[Cell<Shape>]) -> Vec<Plot> {
 fn table(cells: &[Cell<Shape>]) -> Table {
     Table::of(
         "Latencies in µs, all rounds together; ratios to the first line of the same compaction, with 95 % intervals",
-        cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (&cell.shape, arm))),
+        rows(cells),
         [
-            ("compaction", |(shape, _): &(&Shape, &Arm)| load(shape)),
+            ("compaction", |(cell, _): &(&Cell<Shape>, &Arm)| load(&cell.shape)),
             ("tasks run by", |(_, arm)| arm.title.clone()),
             ("mean", |(_, arm)| arm.shown("latency_ns.mean", 1e3)),
             ("× first", |(_, arm)| arm.compared("latency_ns.mean")),

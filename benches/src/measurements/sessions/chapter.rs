@@ -3,13 +3,11 @@
 use super::options::Scenario;
 use super::scene::{DISPATCH, ELAPSED, LATE, SKIPPED_BY_SENT};
 use super::{JUDGED, LATE_P99, Sessions, Shape};
-use crate::harness::report::{Arm, Cell, Report};
-use crate::numbers::{NOTHING, grouped, three_digits};
+use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::numbers::{NOTHING, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
-use crate::stats::conclusion::Interval;
-use crate::stats::{self, Estimate};
 
 pub(super) fn of(report: &Report<Sessions>) -> Chapter {
     let (cells, options) = (&report.cells, &report.heading.arguments);
@@ -37,19 +35,9 @@ pub(super) fn of(report: &Report<Sessions>) -> Chapter {
         .flatten()
         .chain(cells.chunk_by(|one, next| one.shape.scenario == next.shape.scenario).map(counters_table))
         .collect(),
-        bars: report.bars.clone(),
         ..report.section("Sessions")
     };
     Chapter { headlines: of(Scenario::Burst).filter_map(headline).collect(), sections: vec![section] }
-}
-
-/// The median of a figure's rounds, with an interval of the cell's kind.
-pub(super) fn estimate(cell: &Cell<Shape>, arm: &Arm, figure: &str, seed: u64) -> Option<Estimate> {
-    let samples = arm.samples(figure);
-    match cell.interval {
-        Interval::Confidence95 => stats::estimated_by_seed(samples, seed),
-        Interval::RangeOfRepetitions => (!samples.is_empty()).then(|| stats::median_and_range(samples)),
-    }
 }
 
 fn headline(cell: &Cell<Shape>) -> Option<Headline> {
@@ -68,28 +56,23 @@ fn plot(cell: &Cell<Shape>) -> Option<Plot> {
 
 type Row<'a> = (&'a Cell<Shape>, &'a Arm);
 
-fn rows<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>) -> Vec<Row<'a>> {
-    cells.flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm))).collect()
-}
-
 fn sessions((cell, _): &Row<'_>) -> String {
     grouped(cell.shape.sessions.into())
 }
 
 fn late_table<'a>(caption: &str, cells: impl Iterator<Item = &'a Cell<Shape>>) -> Option<Table> {
-    let rows = rows(cells);
     let caption = format!("{caption}: lateness in ms, dispatch in ns per event, all of it in ms");
     let table = Table::of(
         caption,
-        rows,
+        rows(cells),
         [
             ("sessions", sessions as fn(&Row<'_>) -> String),
             ("executor", |(_, arm)| arm.title.clone()),
             ("p50", |(_, arm)| arm.shown(&format!("{LATE}.p50"), 1e6)),
             ("p99", |(_, arm)| arm.shown(LATE_P99, 1e6)),
             ("p99 × LocalSet", |(_, arm)| arm.compared(LATE_P99)),
-            ("dispatch", |(_, arm)| shown(arm, DISPATCH)),
-            ("elapsed", |(_, arm)| shown(arm, ELAPSED)),
+            ("dispatch", |(_, arm)| arm.digits(DISPATCH)),
+            ("elapsed", |(_, arm)| arm.digits(ELAPSED)),
             ("elapsed × LocalSet", |(_, arm)| arm.compared(ELAPSED)),
         ],
     );
@@ -97,25 +80,20 @@ fn late_table<'a>(caption: &str, cells: impl Iterator<Item = &'a Cell<Shape>>) -
 }
 
 fn fanout_table<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>) -> Option<Table> {
-    let rows = rows(cells);
     let table = Table::of(
         "Fan-out to a client of all sessions: dispatch in ns per event, all of it in ms",
-        rows,
+        rows(cells),
         [
             ("sessions", sessions as fn(&Row<'_>) -> String),
             ("executor", |(_, arm)| arm.title.clone()),
-            ("dispatch", |(_, arm)| shown(arm, DISPATCH)),
+            ("dispatch", |(_, arm)| arm.digits(DISPATCH)),
             ("× LocalSet", |(_, arm)| arm.compared(DISPATCH)),
-            ("unheard skipped ÷ sent", |(_, arm)| shown(arm, SKIPPED_BY_SENT)),
-            ("elapsed", |(_, arm)| shown(arm, ELAPSED)),
+            ("unheard skipped ÷ sent", |(_, arm)| arm.digits(SKIPPED_BY_SENT)),
+            ("elapsed", |(_, arm)| arm.digits(ELAPSED)),
             ("elapsed × LocalSet", |(_, arm)| arm.compared(ELAPSED)),
         ],
     );
     (!table.rows.is_empty()).then(|| table.with_words(2))
-}
-
-fn shown(arm: &Arm, figure: &str) -> String {
-    arm.value(figure).map_or_else(|| NOTHING.to_owned(), three_digits)
 }
 
 /// What the managers counted in a scenario: medians of the rounds. Counters that are 0 everywhere are left out.

@@ -4,7 +4,7 @@ use super::schedule::Service;
 use super::served::class_named;
 use super::{BARRED, BARRED_ARMS, Shape, Tail};
 use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::report::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
@@ -36,7 +36,6 @@ pub(super) fn of(report: &Report<Tail>) -> Chapter {
             .chain(cells.iter().map(by_size))
             .collect(),
         doubts: cells.iter().flat_map(doubts).collect(),
-        bars: report.bars.clone(),
         ..report.section("Tail latency")
     };
     Chapter { headlines: headlines(first), sections: vec![section] }
@@ -101,10 +100,9 @@ fn plots(cell: &Cell<Shape>) -> impl Iterator<Item = Plot> + use<> {
 }
 
 fn all_jobs(cells: &[Cell<Shape>], seed: u64) -> Table {
-    let rows = cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm, seed)));
     Table::of(
         "All jobs: p50 / p99 / p99.9 of all rounds together; ratios are medians of the rounds’ (95 % interval)",
-        rows,
+        rows(cells).map(|(cell, arm)| (cell, arm, seed)),
         [
             ("sizes, load", |(cell, ..): &(&Cell<Shape>, &Arm, u64)| cell.title.clone()),
             ("executor", |(_, arm, _)| arm.title.clone()),

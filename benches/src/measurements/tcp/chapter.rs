@@ -2,7 +2,7 @@
 
 use super::options::Section as Part;
 use super::{BACKGROUND_RATE, Shape, Tcp};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::report::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};
@@ -65,9 +65,7 @@ pub(super) fn of(report: &Report<Tcp>) -> Chapter {
             ..report.section(title)
         });
     }
-    if let Some(first) = chapter.sections.first_mut() {
-        first.bars.clone_from(&report.bars);
-    }
+    chapter.sections.iter_mut().skip(1).for_each(|section| section.bars.clear());
     chapter
 }
 
@@ -97,11 +95,7 @@ impl Loop<'_> {
 }
 
 fn loops(cells: &[Cell<Shape>]) -> impl Iterator<Item = Loop<'_>> {
-    arms(cells).flat_map(|(cell, arm)| cell.shape.loads.iter().map(move |&load| Loop { cell, arm, load }))
-}
-
-fn arms(cells: &[Cell<Shape>]) -> impl Iterator<Item = (&Cell<Shape>, &Arm)> {
-    cells.iter().flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm)))
+    rows(cells).flat_map(|(cell, arm)| cell.shape.loads.iter().map(move |&load| Loop { cell, arm, load }))
 }
 
 /// The key of a figure at the load that was asked for first, as a rule the lower one.
@@ -221,7 +215,7 @@ fn closed_loops(base: &str, cells: &[Cell<Shape>]) -> Table {
         format!(
             "Closed loops: medians; ratios to the first line of the same load{base}, with 95 % intervals"
         ),
-        arms(cells),
+        rows(cells),
         [
             ("load", |(cell, _): &(&Cell<Shape>, &Arm)| cell.title.clone()),
             ("server", |(_, arm)| arm.title.clone()),

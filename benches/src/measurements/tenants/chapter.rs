@@ -5,8 +5,8 @@ use clockworker_terminal::table::Column;
 use super::flood::{self, ADDED_POLLS, ALONE, ALONE_WOKEN, BESIDE, BESIDE_WOKEN, FLOOD_CPU};
 use super::options::Scene;
 use super::{Shape, Tenants, arrivals, shares, turns};
-use crate::harness::report::{Arm, Cell, Report, again};
-use crate::numbers::{NOTHING, compared, grouped, three_digits};
+use crate::harness::report::{Arm, Cell, Report, again, rows};
+use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::{Plot, time_by_percentile};
@@ -36,20 +36,10 @@ pub(super) fn of(report: &Report<Tenants>) -> Chapter {
             .chain(turns_table(of(Scene::History).chain(of(Scene::Visitor)), seed))
             .chain(queues_table(of(Scene::Shares).chain(of(Scene::Cap)), seed))
             .collect(),
-        bars: report.bars.clone(),
         ..report.section("Tenants")
     };
     let headlines = of(Scene::Flood).flat_map(|cell| headlines(cell, seed)).collect();
     Chapter { headlines, sections: vec![section] }
-}
-
-/// The median of a figure's rounds, with an interval of the cell's kind.
-pub(super) fn estimate(cell: &Cell<Shape>, arm: &Arm, figure: &str, seed: u64) -> Option<Estimate> {
-    let samples = arm.samples(figure);
-    match cell.interval {
-        Interval::Confidence95 => stats::estimated_by_seed(samples, seed),
-        Interval::RangeOfRepetitions => (!samples.is_empty()).then(|| stats::median_and_range(samples)),
-    }
 }
 
 const P99: &str = "beside_ns.p99";
@@ -103,7 +93,7 @@ fn parts_plot(cells: &[Cell<Shape>], seed: u64) -> Option<Plot> {
         };
         let bar = move |arm: &Arm| {
             let (figure, parts, who) = figure?;
-            let due = estimate(cell, arm, figure, seed)?;
+            let due = cell.estimate(arm, figure, seed)?;
             let [median, low, high] = [due.median, due.low, due.high].map(|part| part * parts);
             Some((format!("{}, {who}", arm.title), Some(Estimate { median, low, high })))
         };
@@ -126,8 +116,8 @@ fn flood_tables(cell: &Cell<Shape>) -> [Table; 2] {
                 ("executor", |arm: &&Arm| arm.title.clone()),
                 ("alone", |arm| millis(arm, ALONE)),
                 ("beside the flood", |arm| millis(arm, BESIDE)),
-                ("p99 ÷ alone", |arm| shown_part(arm, flood::P99_BY_ALONE)),
-                ("largest p99 of a tenant ÷ alone", |arm| shown_part(arm, flood::WORST_BY_ALONE)),
+                ("p99 ÷ alone", |arm| arm.digits(flood::P99_BY_ALONE)),
+                ("largest p99 of a tenant ÷ alone", |arm| arm.digits(flood::WORST_BY_ALONE)),
                 ("p99 beside × LocalSet", |arm| arm.compared(P99)),
             ],
         ),
@@ -138,7 +128,7 @@ fn flood_tables(cell: &Cell<Shape>) -> [Table; 2] {
                 ("executor", |arm: &&Arm| arm.title.clone()),
                 ("alone", |arm| millis(arm, ALONE_WOKEN)),
                 ("beside the flood", |arm| millis(arm, BESIDE_WOKEN)),
-                ("polls added, p50", |arm| shown_part(arm, ADDED_POLLS)),
+                ("polls added, p50", |arm| arm.digits(ADDED_POLLS)),
                 ("flood, of a core", |arm| arm.percent(FLOOD_CPU)),
             ],
         ),
@@ -147,10 +137,6 @@ fn flood_tables(cell: &Cell<Shape>) -> [Table; 2] {
 
 fn millis(arm: &Arm, of: &str) -> String {
     ["p50", "p99"].map(|part| arm.shown(&format!("{of}.{part}"), 1e6)).join(" / ")
-}
-
-fn shown_part(arm: &Arm, figure: &str) -> String {
-    arm.value(figure).map_or_else(|| NOTHING.to_owned(), three_digits)
 }
 
 type Row<'a> = (&'a Cell<Shape>, &'a Arm, u64);
@@ -162,8 +148,7 @@ fn table_of<'a, const N: usize>(
     seed: u64,
     columns: [Column<Row<'a>>; N],
 ) -> Option<Table> {
-    let rows: Vec<Row<'a>> =
-        cells.flat_map(|cell| cell.arms.iter().map(move |arm| (cell, arm, seed))).collect();
+    let rows: Vec<Row<'a>> = rows(cells).map(|(cell, arm)| (cell, arm, seed)).collect();
     (!rows.is_empty()).then(|| Table::of(caption, rows, columns).with_words(2))
 }
 
@@ -180,13 +165,13 @@ fn arrivals_table<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>) -> Option<Ta
             ("p99 × LocalSet", |(_, arm, _)| arm.compared("response_ns.p99")),
             ("the greatest tenant's", |(_, arm, _)| arm.tail(arrivals::GREATEST, 1e3)),
             ("the others'", |(_, arm, _)| arm.tail(arrivals::OTHERS, 1e3)),
-            ("least served", |(_, arm, _)| shown_part(arm, arrivals::LEAST)),
+            ("least served", |(_, arm, _)| arm.digits(arrivals::LEAST)),
         ],
     )
 }
 
 fn estimated((cell, arm, seed): &Row<'_>, figure: &str) -> String {
-    compared(estimate(cell, arm, figure, *seed).as_ref())
+    compared(cell.estimate(arm, figure, *seed).as_ref())
 }
 
 fn turns_table<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>, seed: u64) -> Option<Table> {
