@@ -1,6 +1,7 @@
 //! Counts beside budgets, and what follows.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use clockworker_terminal::numbers::NOTHING;
+use clockworker_terminal::table::{Column, Table};
 
 use crate::budgets::{Budget, Budgets, REWRITE};
 use crate::callgrind::Count;
@@ -62,20 +63,9 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn cells(&self) -> [Cell; 8] {
-        let Row { operation, count, verdict, .. } = self;
-        let of_budget = |show: &dyn Fn(Budget) -> String| self.budget.map_or_else(|| "–".to_owned(), show);
-        [
-            operation.title.to_owned(),
-            operation.key.to_owned(),
-            of_budget(&|budget| format!("{:.2}", budget.instructions)),
-            format!("{:.2}", count.instructions),
-            of_budget(&|budget| percent(change(count, budget))),
-            of_budget(&|budget| budget.allocations.to_string()),
-            count.allocations.to_string(),
-            verdict.label().to_owned(),
-        ]
-        .map(Cell::new)
+    /// What a column of budgets shows.
+    fn of_budget(&self, show: impl FnOnce(Budget) -> String) -> String {
+        self.budget.map_or_else(|| NOTHING.to_owned(), show)
     }
 
     fn complaint(&self) -> Option<String> {
@@ -116,23 +106,17 @@ impl<'a> Comparison<'a> {
     }
 
     pub(crate) fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_header([
-            "operation",
-            "key",
-            "instructions:\nbudget",
-            "now",
-            "change",
-            "allocations:\nbudget",
-            "now",
-            "",
-        ]);
-        table.add_rows(self.rows.iter().map(Row::cells));
-        for column in table.column_iter_mut().skip(2).take(5) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        table
+        let columns: [Column<&Row<'_>>; 8] = [
+            ("operation", |row| row.operation.title.to_owned()),
+            ("key", |row| row.operation.key.to_owned()),
+            ("instructions:\nbudget", |row| row.of_budget(|budget| format!("{:.2}", budget.instructions))),
+            ("now", |row| format!("{:.2}", row.count.instructions)),
+            ("change", |row| row.of_budget(|budget| percent(change(row.count, budget)))),
+            ("allocations:\nbudget", |row| row.of_budget(|budget| budget.allocations.to_string())),
+            ("now", |row| row.count.allocations.to_string()),
+            ("", |row| row.verdict.label().to_owned()),
+        ];
+        Table::of("Counts beside their budgets", &self.rows, columns).with_words(2)
     }
 
     /// What the reader is to know beside the table: that the comparison is not exact, that budgets can be lowered.

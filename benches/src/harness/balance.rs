@@ -27,6 +27,14 @@ impl Balance {
     }
 }
 
+/// What `run` gives for false and for true, of which the one comes first in one round and the other in the next.
+pub fn in_turns<T>(round: u64, run: impl Fn(bool) -> T) -> [T; 2] {
+    let is_reversed = round % 2 == 1;
+    let mut found = [run(is_reversed), run(!is_reversed)];
+    found.rotate_left(usize::from(is_reversed));
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

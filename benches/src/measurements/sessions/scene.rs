@@ -6,6 +6,7 @@ use super::Shape;
 use super::options::{Options, Scenario};
 use super::queues::{Setup, TITLES};
 use super::world::{Found, World};
+use crate::harness::balance::in_turns;
 use crate::harness::experiment::{Rounds, Sampling};
 use crate::harness::report::{Cell, arms};
 use crate::harness::sample::Sample;
@@ -83,16 +84,7 @@ const MOST_CAPACITY: u64 = 1 << 24;
 /// that was asked for.
 fn both(world: &World, run: impl Fn(&World) -> Found) -> Sample {
     let with = |skip_unheard| run(&World { skip_unheard, ..world.clone() });
-    let (sent, skipped) = match world.part % 2 {
-        0 => {
-            let sent = with(false);
-            (sent, with(true))
-        }
-        _ => {
-            let skipped = with(true);
-            (with(false), skipped)
-        }
-    };
+    let [sent, skipped] = in_turns(world.part, with);
     let nanos = |found: &Found| found.counters.event_dispatch_nanos_total as f64;
     let ratio = nanos(&skipped) / nanos(&sent);
     sample_of(if world.skip_unheard { &skipped } else { &sent }).with_number(SKIPPED_BY_SENT, ratio)

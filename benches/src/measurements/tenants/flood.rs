@@ -17,6 +17,7 @@ use tokio::time::{Sleep, sleep_until, timeout};
 use super::arm::FIRST;
 use crate::arms::{Contender, host};
 use crate::beside::lanes::{Background, Loops};
+use crate::harness::balance::in_turns;
 use crate::harness::sample::Sample;
 use crate::measurements::arm::Work;
 use crate::random::{Purpose, Random};
@@ -71,13 +72,7 @@ struct Responses {
 
 /// One arm alone and beside the flood; `run` runs it, and which is first changes by round.
 pub(super) fn sample(round: u64, run: impl Fn(bool) -> Found) -> Sample {
-    let (alone, beside) = match round % 2 {
-        0 => (run(false), run(true)),
-        _ => {
-            let beside = run(true);
-            (run(false), beside)
-        }
-    };
+    let [alone, beside] = in_turns(round, run);
     let from_due = [&alone, &beside].map(|found| found.all(|one| &one.from_due));
     let from_wake = [&alone, &beside].map(|found| found.all(|one| &one.from_wake));
     let ratio = |[alone, beside]: [f64; 2]| beside / alone;
