@@ -1,9 +1,9 @@
 //! [`Child`]: a process of this program that is asked on its standard input and answers on its standard output, in JSON.
 
+use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufReader, Write};
 use std::process::{self, ChildStdin, ChildStdout, Command, Stdio};
-use std::{env, fmt};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ use serde_json::de::IoRead;
 
 use crate::failure::Failure;
 
-pub struct Child {
+pub(crate) struct Child {
     /// What it is, for complaints.
     what: &'static str,
     process: process::Child,
@@ -20,20 +20,11 @@ pub struct Child {
     answers: Deserializer<IoRead<BufReader<ChildStdout>>>,
 }
 
-impl fmt::Debug for Child {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Child")
-            .field("what", &self.what)
-            .field("process", &self.process)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Child {
     /// Starts a process of this program.
     ///
     /// To be called on a thread that is not pinned: the process finds its core by itself.
-    pub fn start(
+    pub(crate) fn start(
         what: &'static str,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
     ) -> Result<Self, Failure> {
@@ -51,14 +42,14 @@ impl Child {
     }
 
     /// What it says next. If there is nothing, the process has ended, or does so when its input does.
-    pub fn hear<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
+    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         T::deserialize(&mut self.answers).map_err(|error| match error.is_eof() {
             true => Failure::run(format!("{} ended", self.what)),
             false => Failure::run(format!("{} does not answer: {error}", self.what)),
         })
     }
 
-    pub fn ask<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T, Failure> {
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T, Failure> {
         serde_json::to_writer(&mut self.questions, question)
             .map_err(io::Error::from)
             .and_then(|()| self.questions.flush())

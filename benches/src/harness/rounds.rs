@@ -45,7 +45,7 @@ pub fn run<S>(
 }
 
 /// The same, but `workers` take the rounds in turn, each in a process of its own.
-pub fn run_apart<S: DeserializeOwned>(
+pub(crate) fn run_apart<S: DeserializeOwned>(
     experiment: &dyn Experiment<S>,
     workers: &mut Workers,
     part: u64,

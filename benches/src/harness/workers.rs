@@ -18,8 +18,7 @@ use super::rounds::{self, ByArm, Order};
 use super::sample::Sample;
 use crate::failure::Failure;
 
-#[derive(Debug)]
-pub struct Workers(Vec<Child>);
+pub(crate) struct Workers(Vec<Child>);
 
 #[derive(Serialize, Deserialize)]
 enum Question {
@@ -36,7 +35,7 @@ enum Answer<S> {
 
 impl Workers {
     /// Starts so many processes with the command line of this one.
-    pub fn start(number: u32) -> Result<Self, Failure> {
+    pub(crate) fn start(number: u32) -> Result<Self, Failure> {
         let arguments: Vec<String> = env::args().skip(1).chain(["--is-worker".to_owned()]).collect();
         let start = |_| Child::start("a process that measures", &arguments);
         Ok(Workers((0..number).map(start).collect::<Result<_, _>>()?))

@@ -77,18 +77,22 @@ pub struct SpawnAndJoin(pub Shape);
 impl Job for SpawnAndJoin {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let SpawnAndJoin(Shape { tasks, yields }) = *self;
-        vec![spawn_and_join(&runner, tasks, || SelfWaking::new(yields))]
+        vec![spawn_and_join(&runner, 0..tasks, || SelfWaking::new(yields))]
     }
 }
 
-/// Nanoseconds from before the first spawn until the last task has been awaited.
-pub(super) fn spawn_and_join<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F) -> f64
+/// Nanoseconds from before the first spawn until the last task has been awaited: a task in each of `lanes`.
+pub(super) fn spawn_and_join<R: Runner, F>(
+    runner: &R,
+    lanes: impl ExactSizeIterator<Item = usize>,
+    make: impl Fn() -> F,
+) -> f64
 where
     F: Future<Output = ()> + 'static,
 {
-    let mut handles = Vec::with_capacity(tasks);
+    let mut handles = Vec::with_capacity(lanes.len());
     let root = async {
-        handles.extend((0..tasks).map(|task| runner.spawn(task, make())));
+        handles.extend(lanes.map(|lane| runner.spawn(lane, make())));
         for handle in handles.drain(..) {
             handle.await;
         }
@@ -108,7 +112,7 @@ impl Job for TokioYielding {
                 tokio::task::yield_now().await;
             }
         };
-        vec![spawn_and_join(&runner, tasks, make)]
+        vec![spawn_and_join(&runner, 0..tasks, make)]
     }
 }
 
