@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::lanes::{self, BACKGROUND, Background, DRAIN_LIMIT, Loops, Times};
 use crate::arms::{Baseline, Contender, QueueSetup, TwoQueues, host};
 use crate::failure::Failure;
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::{Pinning, Side};
 use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::arrivals::Arrival;
 

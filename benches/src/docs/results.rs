@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::table::{Entry, Show, Table, Wanted};
 use crate::failure::Failure;
-use crate::harness::report::{Arm, Cell};
+use crate::harness::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::model;
 use crate::report::document::{Document, files_in, folders_in};

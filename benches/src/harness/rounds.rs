@@ -220,8 +220,7 @@ fn ratio(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::experiment::Rounds;
-    use crate::harness::report::arms;
+    use crate::harness::{Rounds, arms};
 
     /// Samples drift from round to round; those of a cell do so together.
     struct Drifting;

@@ -29,12 +29,7 @@ use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::command;
-use crate::harness::experiment::{Rounds, Sampling};
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, arms, command};
 use crate::measurements::Keyed;
 use crate::measurements::arm::Arm;
 use crate::numbers::grouped;

@@ -16,14 +16,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::experiment::{Rounds, Sampling};
-use crate::harness::heading;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::options::Common;
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report, arms};
-use crate::harness::sample::Sample;
-use crate::harness::target;
+use crate::harness::{
+    Cell, Common, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, arms, heading, target,
+};
 use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion, Verdict};

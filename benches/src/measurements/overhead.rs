@@ -16,10 +16,7 @@ mod wakes;
 use std::path::PathBuf;
 
 use crate::failure::Failure;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report};
-use crate::harness::target;
+use crate::harness::{Cell, Measurement, Pinning, Plan, Report, target};
 use crate::page::model::Chapter;
 use crate::stats;
 use crate::stats::conclusion::{Bar, Conclusion, Interval};

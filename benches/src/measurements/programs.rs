@@ -19,12 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::command;
-use crate::harness::experiment::{Rounds, Sampling};
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, arms, command};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::Conclusion;
 use crate::terminal;

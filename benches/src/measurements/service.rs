@@ -20,10 +20,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::experiment::Rounds;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{self, Report};
+use crate::harness::{Measurement, Pinning, Plan, Report, Rounds, report};
 use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::serving::cell::{self, Loop};
@@ -184,8 +181,7 @@ impl Aim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::options::options_of;
-    use crate::harness::report::{Cell as Found, Figure, arms};
+    use crate::harness::{Cell as Found, Figure, arms, options_of};
     use crate::stats::Estimate;
 
     #[test]

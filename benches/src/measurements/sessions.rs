@@ -22,10 +22,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::options::{Common, options_of};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report};
+use crate::harness::{Cell, Common, Measurement, Pinning, Plan, Report, options_of};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 

@@ -28,11 +28,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Experiment, Measurement, Pinning, Plan, Report, Rounds, Sample, Window, arms};
 use crate::measurements::Keyed;
 use crate::page::model::Chapter;
 use crate::stats;

@@ -19,11 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::experiment::Rounds;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::options::or_default;
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{self, Report};
+use crate::harness::{Measurement, Pinning, Plan, Report, Rounds, or_default, report};
 use crate::numbers::grouped;
 use crate::page::model::Chapter;
 use crate::process;
@@ -239,9 +235,7 @@ fn bars_of(cell: &report::Cell<Shape>) -> Vec<Conclusion> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::experiment::Experiment;
-    use crate::harness::options::options_of;
-    use crate::harness::report::{Cell as Found, Figure};
+    use crate::harness::{Cell as Found, Experiment, Figure, options_of};
     use crate::stats::Estimate;
 
     fn cells_of(line: &str) -> Vec<Cell> {

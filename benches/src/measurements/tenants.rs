@@ -22,9 +22,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::measurement::{Measurement, Plan};
-use crate::harness::pinning::Pinning;
-use crate::harness::report::{Cell, Report};
+use crate::harness::{Cell, Measurement, Pinning, Plan, Report};
 use crate::page::model::Chapter;
 use crate::stats::conclusion::{Bar, Conclusion};
 

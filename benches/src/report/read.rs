@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::simulate;
 use crate::failure::Failure;
-use crate::harness::measurement::Measurement;
+use crate::harness::Measurement;
 use crate::measurements::actions::Actions;
 use crate::measurements::compare::Compare;
 use crate::measurements::overhead::Overhead;

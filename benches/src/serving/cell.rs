@@ -14,10 +14,7 @@ use super::dialogue::Dialogue;
 use super::schedule::Schedule;
 use super::server::{Command, Usage};
 use crate::failure::Failure;
-use crate::harness::experiment::{Experiment, Rounds, Window};
-use crate::harness::pinning::{Pinning, Side};
-use crate::harness::report;
-use crate::harness::sample::Sample;
+use crate::harness::{Experiment, Pinning, Rounds, Sample, Side, Window, report};
 
 pub(crate) const ECHO_RATE: &str = "echo_rate";
 /// CPU time of the server's process per message in closed loops, where it has no background.

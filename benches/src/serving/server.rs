@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::failure::Failure;
 use crate::harness::child::{answer, say};
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::{Pinning, Side};
 use crate::process;
 use crate::terminal;
 use crate::workload::spin;

@@ -2,7 +2,7 @@
 
 use super::world::LOOPS;
 use super::{Actions, DATABASE, LATENCY, LATENCY_P99, RATE, Shape, busy};
-use crate::harness::report::{self, Cell, Report};
+use crate::harness::{Cell, Report, report};
 use crate::measurements::Keyed;
 use crate::measurements::arm::Arm;
 use crate::numbers::number;

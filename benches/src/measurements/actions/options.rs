@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::changes::{Change, Changes};
 use super::queues::Shares;
 use super::schema::Setup;
-use crate::harness::options::{Common, base_and_chosen, or_default};
+use crate::harness::{Common, base_and_chosen, or_default};
 use crate::measurements::arm::Arm;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ use super::trouble::Trouble;
 use super::world::{Loop, World};
 use super::{changes::Change, recording};
 use crate::arms::{Contender, host};
-use crate::harness::pinning::Pinning;
+use crate::harness::Pinning;
 use crate::measurements::arm::Work;
 use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::interrupt::interrupted;
 use super::trouble::Trouble;
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::{Pinning, Side};
 use crate::stopwatch::Stopwatch;
 
 type Request = Box<dyn FnOnce(&mut Connection, &mut Moments) + Send>;

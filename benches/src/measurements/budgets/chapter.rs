@@ -1,7 +1,7 @@
 //! What `budgets` says.
 
 use super::{ALLOWED, CLOCKWORKER, LatencyBudgets, PERCENTILES, Shape};
-use crate::harness::report::{Cell, Report};
+use crate::harness::{Cell, Report};
 use crate::numbers::{NOTHING, three_digits, time};
 use crate::page::model::{Chapter, Section, Table};
 

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::scenarios::Scenario;
 use super::{CLOCKWORKER, PERCENTILES, Shape};
 use crate::failure::Failure;
-use crate::harness::facts::Facts;
-use crate::harness::report::Cell;
+use crate::harness::{Cell, Facts};
 use crate::whole_file::WholeFile;
 
 /// What to do when a budget is to change.

@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 pub use super::scenarios::Scenario;
-use crate::harness::options::{Common, chosen};
+use crate::harness::{Common, chosen};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help("Rounds of each scenario [default: 9, half a minute in all]")))]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use crate::arms::host;
-use crate::harness::options::Common;
+use crate::harness::Common;
 use crate::measurements::arm::Arm;
 use crate::measurements::sessions::usual;
 use crate::stats::spread::Values;

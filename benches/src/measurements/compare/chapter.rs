@@ -3,7 +3,7 @@
 use super::{BACKGROUND_SHARE, CLOCKWORKER, Compare, LOCAL_SET, NS_PER_POLL, Shape, by_scenario};
 use crate::beside::scene::{BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, QUEUEING_DELAY, TOTAL_LATENCY};
 use crate::beside::scene::{curves, ended, lateness};
-use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::overhead::chapter::costs;
 use crate::numbers::percent;
 use crate::page::headline::{Better, Headline, Side};

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::options::Common;
+use crate::harness::Common;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]

@@ -2,7 +2,7 @@
 
 use super::Overhead;
 use super::measure::{Quantity, Topic};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::{Arm, Cell, Report};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, number};
 use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};

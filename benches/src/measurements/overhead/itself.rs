@@ -11,7 +11,7 @@ use super::options::{Options, Section};
 use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
 use crate::arms::runner::{Hosted, Job, Runner};
 use crate::arms::{ManyGroups, ManyQueues, executor_under};
-use crate::harness::experiment::Rounds;
+use crate::harness::Rounds;
 use crate::numbers::grouped;
 use crate::random::{Purpose, Random, Zipf};
 use crate::stopwatch::Stopwatch;

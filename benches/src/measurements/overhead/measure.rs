@@ -6,9 +6,7 @@ use std::time::Duration;
 use super::arm::Arm;
 use super::options::{Options, Section};
 use crate::arms::runner::Job;
-use crate::harness::experiment::{Rounds, Sampling};
-use crate::harness::report::{Cell, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Rounds, Sample, Sampling, arms};
 use crate::measurements::Keyed;
 
 /// What the cells of a measure have in common: their section, and a table for each quantity.

@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::options::{Common, base_and_chosen, chosen};
+use crate::harness::{Common, base_and_chosen, chosen};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]

@@ -18,7 +18,7 @@ use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
-use crate::harness::experiment::Rounds;
+use crate::harness::Rounds;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::shape::Shape;

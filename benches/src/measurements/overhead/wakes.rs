@@ -17,8 +17,7 @@ use super::arm::{NO_BUSY_REMOTE_WAKES, NO_REMOTE_WAKES, NO_STORMS, NO_WAKERS};
 use super::measure::{Column, Measure, ROUNDS};
 use super::options::{Options, Section};
 use crate::arms::runner::{Job, Runner};
-use crate::harness::experiment::Rounds;
-use crate::harness::pinning::{Pinning, Side};
+use crate::harness::{Pinning, Rounds, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 

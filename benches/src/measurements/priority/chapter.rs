@@ -3,7 +3,7 @@
 use super::options::Section as Part;
 use super::{BARRED_ARM, BARRED_POLL_US, Priority, Shape};
 use crate::beside::scene::{BACKGROUND_CPU, P99, QUEUEING_DELAY, TOTAL_LATENCY, curves, ended, lateness};
-use crate::harness::report::{Arm, Cell, Report};
+use crate::harness::{Arm, Cell, Report};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};
 use crate::page::plot::Plot;

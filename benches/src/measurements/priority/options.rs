@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::beside::trial::Timing;
-use crate::harness::options::{Common, chosen, or_default};
+use crate::harness::{Common, chosen, or_default};
 
 /// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
 const POLLS: [u32; 3] = [20, 100, 500];

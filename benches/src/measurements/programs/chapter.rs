@@ -2,7 +2,7 @@
 
 use super::program::{Arm, QUANTITIES, Quantity};
 use super::{Programs, Shape};
-use crate::harness::report::{self, Cell, Report, again};
+use crate::harness::{Cell, Report, again, report};
 use crate::numbers::{NOTHING, compared};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};

@@ -4,8 +4,7 @@ use super::options::SampleOptions;
 use super::program::{Arm, Program, Setting};
 use crate::failure::Failure;
 use crate::harness::child::{Child, say};
-use crate::harness::options::Common;
-use crate::harness::pinning::Pinning;
+use crate::harness::{Common, Pinning};
 
 /// Runs `program` once in a process of this program, on this thread's core.
 pub(super) fn sample(program: &'static Program, arm: Arm, setting: &Setting) -> Result<Vec<f64>, Failure> {

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::program::Setting;
 use crate::arms;
-use crate::harness::pinning::Side;
+use crate::harness::Side;
 use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::list;
 use super::program::{Arm, Program};
-use crate::harness::options::Common;
+use crate::harness::Common;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]

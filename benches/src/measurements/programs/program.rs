@@ -2,8 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::harness::options::Common;
-use crate::harness::pinning::Pinning;
+use crate::harness::{Common, Pinning};
 use crate::numbers::{self, three_digits};
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What `service` says.
 
 use super::{CHUNKS, CONNECTIONS, Service, Shape, rate};
-use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::harness::{Arm, Cell, Report, rows};
 use crate::numbers::{grouped, micros};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};

@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::options::{Common, or_default};
+use crate::harness::{Common, or_default};
 use crate::serving::host::Host;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::options::options_of;
+    use crate::harness::options_of;
 
     #[test]
     fn everything_is_measured_or_what_is_asked_for_and_the_base() {

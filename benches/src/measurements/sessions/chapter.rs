@@ -3,7 +3,7 @@
 use super::options::Scenario;
 use super::scene::{DISPATCH, ELAPSED, LATE, SKIPPED_BY_SENT};
 use super::{JUDGED, LATE_P99, Sessions, Shape};
-use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::harness::{Arm, Cell, Report, rows};
 use crate::numbers::{NOTHING, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::options::{Common, base_and_chosen, chosen, or_default};
+use crate::harness::{Common, base_and_chosen, chosen, or_default};
 use crate::measurements::arm::Arm;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]

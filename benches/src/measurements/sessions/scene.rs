@@ -6,10 +6,7 @@ use super::Shape;
 use super::options::{Options, Scenario};
 use super::queues::{Setup, TITLES};
 use super::world::{Found, World};
-use crate::harness::balance::in_turns;
-use crate::harness::experiment::{Rounds, Sampling};
-use crate::harness::report::{Cell, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Rounds, Sample, Sampling, arms, in_turns};
 use crate::measurements::Keyed;
 use crate::numbers::grouped;
 

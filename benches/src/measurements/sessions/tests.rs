@@ -7,7 +7,7 @@ use super::options::{Options, Scenario};
 use super::queues::Setup;
 use super::scene;
 use super::world::{Found, World};
-use crate::harness::options::options_of;
+use crate::harness::options_of;
 use crate::measurements::arm::Arm;
 
 fn world(scenario: Scenario, line: &str) -> (World, Setup) {

@@ -4,7 +4,7 @@ use super::schedule::Service;
 use super::served::class_named;
 use super::{BARRED, BARRED_ARMS, Shape, Tail};
 use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISHED};
-use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};

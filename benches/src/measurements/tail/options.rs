@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Service;
-use crate::harness::options::{Common, or_default};
+use crate::harness::{Common, or_default};
 
 /// Utilisations of the grid, in percent.
 const GRID_LOADS: [u32; 4] = [50, 70, 90, 95];

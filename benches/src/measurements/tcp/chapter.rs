@@ -2,7 +2,7 @@
 
 use super::options::Section as Part;
 use super::{BACKGROUND_RATE, Shape, Tcp};
-use crate::harness::report::{Arm, Cell, Report, rows};
+use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, grouped, micros};
 use crate::page::axis::{Axis, Scale, Unit};

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum, value_parser};
 use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::options::{Common, chosen, or_default};
+use crate::harness::{Common, chosen, or_default};
 use crate::serving::host::Host;
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clockworker_schedulers::simulate::Job;
 
 use crate::arms::Contender;
-use crate::harness::sample::Sample;
+use crate::harness::Sample;
 use crate::measurements::arm::Work;
 use crate::measurements::tail::arm;
 use crate::measurements::tail::schedule::{Schedule, Service};

@@ -5,7 +5,7 @@ use clockworker_terminal::table::Column;
 use super::flood::{self, ADDED_POLLS, ALONE, ALONE_WOKEN, BESIDE, BESIDE_WOKEN, FLOOD_CPU};
 use super::options::Scene;
 use super::{Shape, Tenants, arrivals, shares, turns};
-use crate::harness::report::{Arm, Cell, Report, again, rows};
+use crate::harness::{Arm, Cell, Report, again, rows};
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::headline::{Better, Headline, Side};
 use crate::page::model::{Chapter, Section, Table};

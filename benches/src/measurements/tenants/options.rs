@@ -7,7 +7,7 @@ use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::options::{Common, base_and_chosen, chosen, or_default};
+use crate::harness::{Common, base_and_chosen, chosen, or_default};
 
 #[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]

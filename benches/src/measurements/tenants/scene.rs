@@ -9,9 +9,7 @@ use super::flood::{self, Flood};
 use super::options::{Options, Scene};
 use super::shares::{self, Layout, SHARES};
 use super::turns::{self, History, Visitor};
-use crate::harness::experiment::{Rounds, Sampling, Window};
-use crate::harness::report::{Cell, arms};
-use crate::harness::sample::Sample;
+use crate::harness::{Cell, Rounds, Sample, Sampling, Window, arms};
 use crate::measurements::Keyed;
 use crate::numbers::grouped;
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::flood::POLL;
 use crate::arms::{Contender, ManyQueues, host};
 use crate::beside::lanes::{Background, Loops};
-use crate::harness::sample::Sample;
+use crate::harness::Sample;
 use crate::stopwatch::Stopwatch;
 
 /// How queues are laid out.

@@ -10,7 +10,7 @@ use super::arm::FIRST;
 use super::flood::POLL;
 use crate::arms::{Contender, host};
 use crate::beside::lanes::{Background, Loops};
-use crate::harness::sample::Sample;
+use crate::harness::Sample;
 use crate::measurements::arm::Work;
 use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;

@@ -4,7 +4,7 @@ use tokio::sync::mpsc;
 
 use super::support::{spawn_all, timed};
 use super::task::{JoinSet, spawn_local, yield_now};
-use crate::harness::pinning::Side;
+use crate::harness::Side;
 use crate::measurements::programs::program::Setting;
 
 pub(super) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
