@@ -12,8 +12,10 @@ pub mod html;
 pub mod markdown;
 pub mod text;
 
-use headline::Headline;
-use model::{Chapter, Section, Table};
+pub use axis::{Axis, Scale, Unit};
+pub use headline::{Better, Headline, Outcome, Side, TIME_PER_POLL};
+pub use model::{Chapter, Section, Table};
+pub use plot::{Line, Plot, distribution, number_by_percentile, time_by_percentile, turned};
 
 const WHAT_IT_IS: &str = "Each line names the part of clockworker-benches that measured it: \
      cargo run --release -p clockworker-benches -- NAME. Ratios are medians of pairs measured in the same round; intervals \

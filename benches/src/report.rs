@@ -18,8 +18,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::harness::{heading, target};
-use crate::page::headline::Side;
-use crate::page::{Page, html, markdown};
+use crate::page::{Page, Side, html, markdown};
 use crate::terminal;
 use crate::whole_file::WholeFile;
 

@@ -4,6 +4,7 @@
 pub mod conclusion;
 pub mod spread;
 
+pub use conclusion::{Bar, Conclusion, Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Purpose, Random};

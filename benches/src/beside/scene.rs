@@ -7,7 +7,7 @@ use super::trial::{Outcome, Place, Timing, Trial};
 use crate::failure::Failure;
 use crate::harness::{Cell, Common, Experiment, Pinning, Rounds, Sample, Side, Window, arms, report};
 use crate::numbers::{grouped, micros};
-use crate::page::plot::{Plot, distribution, time_by_percentile, turned};
+use crate::page::{Plot, distribution, time_by_percentile, turned};
 use crate::stats::spread::TOLERABLE_LATENESS_NS;
 use crate::stats::spread::Values;
 use crate::workload::arrivals::Pattern;

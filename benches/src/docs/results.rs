@@ -11,8 +11,7 @@ use crate::harness::{Arm, Cell};
 use crate::numbers::{NOTHING, ratio, with_interval};
 use crate::page::model;
 use crate::report::document::{Document, files_in, folders_in};
-use crate::stats::Estimate;
-use crate::stats::conclusion::Conclusion;
+use crate::stats::{Conclusion, Estimate};
 
 /// What every measurement's report has, whatever tells its cells apart.
 #[derive(Debug, Deserialize)]

@@ -12,8 +12,8 @@ use super::options::Common;
 use super::report::{Cell, Report};
 use crate::failure::Failure;
 use crate::harness::pinning::Pinning;
-use crate::page::model::Chapter;
-use crate::stats::conclusion::Conclusion;
+use crate::page::Chapter;
+use crate::stats::Conclusion;
 
 pub type Plan<S> = Vec<Box<dyn Experiment<S>>>;
 

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::heading::Heading;
 use super::measurement::Measurement;
 use crate::numbers::{self, NOTHING, compared, number};
-use crate::page::model::Section;
-use crate::stats::conclusion::{Bar, Conclusion, Interval};
+use crate::page::Section;
 use crate::stats::spread::WORST;
-use crate::stats::{self, Estimate};
+use crate::stats::{self, Bar, Conclusion, Estimate, Interval};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
@@ -214,7 +213,7 @@ impl Arm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::conclusion::Verdict;
+    use crate::stats::Verdict;
 
     fn cell(again: [f64; 2], own: [f64; 2]) -> Cell<()> {
         let mut arms = arms(["base", "base", "own"].map(|key| (key.to_owned(), key.to_owned())));

@@ -16,9 +16,8 @@ use super::sample::{Sample, figures_of};
 use super::workers::Workers;
 use crate::failure::Failure;
 use crate::random::{Purpose, Random};
-use crate::stats::conclusion::Interval;
 use crate::stats::spread::Values;
-use crate::stats::{self, Estimate};
+use crate::stats::{self, Estimate, Interval};
 use crate::stopwatch::Stopwatch;
 
 #[derive(Clone, Debug, Default)]

@@ -33,8 +33,8 @@ use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, S
 use crate::measurements::Keyed;
 use crate::measurements::arm::Arm;
 use crate::numbers::grouped;
-use crate::page::model::Chapter;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::page::Chapter;
+use crate::stats::{Bar, Conclusion};
 
 use changes::Changes;
 use options::Options;

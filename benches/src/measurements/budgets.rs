@@ -20,9 +20,8 @@ use crate::harness::{
     Cell, Common, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, arms, heading, target,
 };
 use crate::measurements::Keyed;
-use crate::page::model::Chapter;
-use crate::stats::conclusion::{Bar, Conclusion, Verdict};
-use crate::stats::{self, Estimate};
+use crate::page::Chapter;
+use crate::stats::{self, Bar, Conclusion, Estimate, Verdict};
 
 use file::{Baseline, Budgets, REWRITE};
 use options::Options;

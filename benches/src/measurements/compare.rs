@@ -16,8 +16,8 @@ use crate::beside::scene::{Arm, BACKGROUND_RATE, CPU_USED, OFFERED_LOAD, P99, Sc
 use crate::beside::trial::{Place, Timing};
 use crate::failure::Failure;
 use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sampling, again, arms};
-use crate::page::model::Chapter;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::page::Chapter;
+use crate::stats::{Bar, Conclusion};
 use crate::workload::arrivals::Pattern;
 use crate::workload::shape::Shape as Tasks;
 

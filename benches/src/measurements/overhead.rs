@@ -17,9 +17,8 @@ use std::path::PathBuf;
 
 use crate::failure::Failure;
 use crate::harness::{Cell, Measurement, Pinning, Plan, Report, target};
-use crate::page::model::Chapter;
-use crate::stats;
-use crate::stats::conclusion::{Bar, Conclusion, Interval};
+use crate::page::Chapter;
+use crate::stats::{self, Bar, Conclusion, Interval};
 
 use itself::FEW_TASKS;
 use measure::{Measure, Topic};

@@ -23,8 +23,8 @@ use crate::beside::scene::{Arm, BACKGROUND_CPU, FOREGROUND_CPU, P99, Scene};
 use crate::beside::trial::Place;
 use crate::failure::Failure;
 use crate::harness::{Cell, Measurement, Pinning, Plan, Report};
-use crate::page::model::Chapter;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::page::Chapter;
+use crate::stats::{Bar, Conclusion};
 use crate::workload::arrivals::Pattern;
 
 use options::{Options, Section};

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, arms, command};
-use crate::page::model::Chapter;
-use crate::stats::conclusion::Conclusion;
+use crate::page::Chapter;
+use crate::stats::Conclusion;
 use crate::terminal;
 
 use options::Options;

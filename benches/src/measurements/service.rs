@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::harness::{Measurement, Pinning, Plan, Report, Rounds, report};
 use crate::measurements::Keyed;
-use crate::page::model::Chapter;
+use crate::page::Chapter;
 use crate::serving::cell::{self, Loop};
 use crate::serving::host::Host;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::stats::{Bar, Conclusion};
 
 use arm::Arm;
 use options::Options;

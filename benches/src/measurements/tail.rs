@@ -30,9 +30,8 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::harness::{Cell, Experiment, Measurement, Pinning, Plan, Report, Rounds, Sample, Window, arms};
 use crate::measurements::Keyed;
-use crate::page::model::Chapter;
-use crate::stats;
-use crate::stats::conclusion::{Bar, Conclusion, Interval};
+use crate::page::Chapter;
+use crate::stats::{self, Bar, Conclusion, Interval};
 
 use arm::{ARMS, LOCAL_SET};
 use options::Options;

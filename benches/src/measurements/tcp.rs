@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::harness::{Measurement, Pinning, Plan, Report, Rounds, or_default, report};
 use crate::numbers::grouped;
-use crate::page::model::Chapter;
+use crate::page::Chapter;
 use crate::process;
 use crate::serving::cell::{self, ECHO_RATE, LATENCY, Loop, at_load};
 use crate::serving::dialogue::Echoes;
 use crate::serving::host::Host;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::stats::{Bar, Conclusion};
 
 use options::{Options, Section};
 use server::Setup;

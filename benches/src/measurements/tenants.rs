@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::harness::{Cell, Measurement, Pinning, Plan, Report};
-use crate::page::model::Chapter;
-use crate::stats::conclusion::{Bar, Conclusion};
+use crate::page::Chapter;
+use crate::stats::{Bar, Conclusion};
 
 use options::{Options, Scene};
 use shares::Layout;

@@ -1,7 +1,7 @@
 //! The facts of the machine, for all files together.
 
 use super::document::Document;
-use crate::page::model::Table;
+use crate::page::Table;
 
 /// The facts shown, with their names for people.
 const FACTS: [(&str, &str); 14] = [

@@ -14,7 +14,7 @@ use crate::measurements::sessions::Sessions;
 use crate::measurements::tail::Tail;
 use crate::measurements::tcp::Tcp;
 use crate::measurements::tenants::Tenants;
-use crate::page::model::Chapter;
+use crate::page::Chapter;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {

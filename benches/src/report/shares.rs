@@ -5,10 +5,7 @@
 
 use clockworker::schedulers::{Eevdf, Share};
 
-use crate::page::axis::{Axis, Scale, Unit};
-use crate::page::headline::{Headline, Outcome, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
+use crate::page::{Axis, Chapter, Headline, Outcome, Plot, Scale, Section, Side, Table, Unit};
 
 const MILLI: u64 = 1_000_000;
 

@@ -8,8 +8,7 @@ use super::read::Reader;
 use crate::failure::Failure;
 use crate::harness::heading::usual_command;
 use crate::numbers::{grouped, percent};
-use crate::page::model::{Chapter, Section};
-use crate::page::plot::{Plot, number_by_percentile};
+use crate::page::{Chapter, Plot, Section, number_by_percentile};
 
 pub const SIMULATED: Reader = Reader {
     schema: Report::SCHEMA,

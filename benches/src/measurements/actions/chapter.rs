@@ -6,8 +6,7 @@ use crate::harness::{Cell, Report, report};
 use crate::measurements::Keyed;
 use crate::measurements::arm::Arm;
 use crate::numbers::number;
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
+use crate::page::{Better, Chapter, Headline, Section, Side, Table};
 
 pub(super) fn of(report: &Report<Actions>) -> Chapter {
     let options = &report.heading.arguments;

@@ -3,7 +3,7 @@
 use super::{ALLOWED, CLOCKWORKER, LatencyBudgets, PERCENTILES, Shape};
 use crate::harness::{Cell, Report};
 use crate::numbers::{NOTHING, three_digits, time};
-use crate::page::model::{Chapter, Section, Table};
+use crate::page::{Chapter, Section, Table};
 
 pub(super) fn of(report: &Report<LatencyBudgets>) -> Chapter {
     let columns = ["scenario", "percentile", "baseline", "budget", "found", "÷ baseline", ""];

@@ -6,9 +6,7 @@ use crate::beside::scene::{curves, ended, lateness};
 use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::overhead::chapter::costs;
 use crate::numbers::percent;
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table};
 use crate::stats::{self, Estimate};
 
 const COSTS: [&str; 4] = ["woken_first_one_queue", "woken_first_two_queues", "qlas", "las"];

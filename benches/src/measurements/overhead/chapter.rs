@@ -5,10 +5,8 @@ use super::measure::{Quantity, Topic};
 use crate::harness::{Arm, Cell, Report};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, number};
-use crate::page::headline::{Better, Headline, Side, TIME_PER_POLL};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
-use crate::stats::conclusion::Interval;
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, TIME_PER_POLL, Table};
+use crate::stats::Interval;
 
 const COSTS: [&str; 4] = ["woken_first", "two_queues", "qlas", "las"];
 

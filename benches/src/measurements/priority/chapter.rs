@@ -4,11 +4,8 @@ use super::options::Section as Part;
 use super::{BARRED_ARM, BARRED_POLL_US, Priority, Shape};
 use crate::beside::scene::{BACKGROUND_CPU, P99, QUEUEING_DELAY, TOTAL_LATENCY, curves, ended, lateness};
 use crate::harness::{Arm, Cell, Report};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
-use crate::stats::conclusion::Interval;
-use crate::stats::{self, Estimate};
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table};
+use crate::stats::{self, Estimate, Interval};
 
 pub(super) fn of(report: &Report<Priority>) -> Chapter {
     let cells = &report.cells;

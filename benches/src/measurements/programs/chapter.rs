@@ -4,11 +4,8 @@ use super::program::{Arm, QUANTITIES, Quantity};
 use super::{Programs, Shape};
 use crate::harness::{Cell, Report, again, report};
 use crate::numbers::{NOTHING, compared};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
-use crate::stats::Estimate;
-use crate::stats::conclusion::{Bar, Conclusion, Interval};
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table};
+use crate::stats::{Bar, Conclusion, Estimate, Interval};
 
 pub(super) struct Finding<'a> {
     quantity: Quantity,

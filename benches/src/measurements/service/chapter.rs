@@ -3,14 +3,11 @@
 use super::{CHUNKS, CONNECTIONS, Service, Shape, rate};
 use crate::harness::{Arm, Cell, Report, rows};
 use crate::numbers::{grouped, micros};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::Plot;
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table};
 use crate::serving::cell::{DRIVER, LATENCY, LATENESS};
 use crate::serving::host::Host;
-use crate::stats::Estimate;
-use crate::stats::conclusion::Interval;
 use crate::stats::spread::TOLERABLE_LATENESS_NS;
+use crate::stats::{Estimate, Interval};
 
 const CHUNK_US: u32 = 100;
 

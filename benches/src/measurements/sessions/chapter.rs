@@ -5,9 +5,7 @@ use super::scene::{DISPATCH, ELAPSED, LATE, SKIPPED_BY_SENT};
 use super::{JUDGED, LATE_P99, Sessions, Shape};
 use crate::harness::{Arm, Cell, Report, rows};
 use crate::numbers::{NOTHING, grouped};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, time_by_percentile};
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table, time_by_percentile};
 
 pub(super) fn of(report: &Report<Sessions>) -> Chapter {
     let (cells, options) = (&report.cells, &report.heading.arguments);

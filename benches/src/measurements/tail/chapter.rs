@@ -7,11 +7,10 @@ use super::{OF, OVERHEAD, RESPONSE, SIMULATED_RATIO, SLOWDOWN, STRETCH, UNFINISH
 use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, compared, grouped};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, distribution, number_by_percentile, turned};
-use crate::stats::conclusion::Interval;
-use crate::stats::{self, Estimate};
+use crate::page::{
+    Better, Chapter, Headline, Plot, Section, Side, Table, distribution, number_by_percentile, turned,
+};
+use crate::stats::{self, Estimate, Interval};
 
 /// A thread that was kept from its core for more than this part of the time had a neighbour. Its own times do not count
 /// what was taken, but a policy that goes by the clock was told that its jobs had run for longer.

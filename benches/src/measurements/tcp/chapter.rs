@@ -5,16 +5,14 @@ use super::{BACKGROUND_RATE, Shape, Tcp};
 use crate::harness::{Arm, Cell, Report, rows};
 use crate::measurements::Keyed;
 use crate::numbers::{NOTHING, grouped, micros};
-use crate::page::axis::{Axis, Scale, Unit};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, time_by_percentile};
+use crate::page::{
+    Axis, Better, Chapter, Headline, Plot, Scale, Section, Side, Table, Unit, time_by_percentile,
+};
 use crate::serving::cell::{
     CPU_PER_ECHO, CPU_USED, DRIVER, ECHO_RATE, LATENCY, LATENESS, MESSAGE_RATE, at_load,
 };
-use crate::stats;
-use crate::stats::conclusion::Interval;
 use crate::stats::spread::is_worst;
+use crate::stats::{self, Interval};
 
 const CONNECTIONS: u32 = 64;
 const BYTES: u32 = 1_024;

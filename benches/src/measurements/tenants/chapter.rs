@@ -7,11 +7,8 @@ use super::options::Scene;
 use super::{Shape, Tenants, arrivals, shares, turns};
 use crate::harness::{Arm, Cell, Report, again, rows};
 use crate::numbers::{NOTHING, compared, grouped};
-use crate::page::headline::{Better, Headline, Side};
-use crate::page::model::{Chapter, Section, Table};
-use crate::page::plot::{Plot, time_by_percentile};
-use crate::stats::conclusion::Interval;
-use crate::stats::{self, Estimate};
+use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table, time_by_percentile};
+use crate::stats::{self, Estimate, Interval};
 
 pub(super) fn of(report: &Report<Tenants>) -> Chapter {
     let (cells, seed) = (&report.cells, report.heading.arguments.common.seed);
