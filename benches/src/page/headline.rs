@@ -47,15 +47,17 @@ pub struct Headline {
 }
 
 impl Headline {
+    /// The line of a ratio, if there is that.
     pub fn ratio(
         side: Side,
         (topic, label): (impl Into<String>, impl Into<String>),
-        value: &Estimate,
+        value: Option<Estimate>,
         kind: Option<Interval>,
         better: Better,
         command: &str,
-    ) -> Self {
-        Headline {
+    ) -> Option<Self> {
+        let value = &value?;
+        Some(Headline {
             side,
             topic: topic.into(),
             label: match kind {
@@ -69,7 +71,7 @@ impl Headline {
             outcome: kind.map_or(Outcome::Unjudged, |_| better.outcome(value)),
             command: command.to_owned(),
             phrase: None,
-        }
+        })
     }
 
     /// The same, with a part in the sentence on top: in `phrase`, the number stands for `#`.
@@ -152,8 +154,8 @@ mod tests {
     use super::*;
 
     fn line(side: Side, [median, low, high]: [f64; 3], better: Better) -> Headline {
-        let value = Estimate { median, low, high };
-        Headline::ratio(side, ("Time", "FIFO"), &value, Some(Interval::Confidence95), better, "compare")
+        let (value, kind) = (Some(Estimate { median, low, high }), Some(Interval::Confidence95));
+        Headline::ratio(side, ("Time", "FIFO"), value, kind, better, "compare").unwrap()
     }
 
     #[test]

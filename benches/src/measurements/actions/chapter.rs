@@ -30,9 +30,8 @@ fn headlines(cell: &Cell<Shape>) -> impl Iterator<Item = Headline> {
     let queues = cell.arm(&Arm::Queues.key());
     let topic = format!("A queue of actions, {}, ÷ LocalSet’s", cell.title);
     let line = |figure, label, better| {
-        let names = (topic.as_str(), label);
-        let ratio = queues?.ratio(figure)?;
-        Some(Headline::ratio(Side::Gain, names, &ratio, Some(cell.interval), better, "actions"))
+        let ratio = queues?.ratio(figure);
+        Headline::ratio(Side::Gain, (topic.as_str(), label), ratio, Some(cell.interval), better, "actions")
     };
     let lines =
         [line(RATE, "actions per second", Better::More), line(LATENCY_P99, "completion p99", Better::Less)];

@@ -71,8 +71,7 @@ fn p99_over_local_set(cell: &Cell<Shape>) -> Option<Estimate> {
 fn beside(cell: &Cell<Shape>, shares: &str) -> impl Iterator<Item = Headline> {
     let range = (cell.rounds() > 1).then_some(cell.interval);
     let line = |side, topic: &str, value: Option<Estimate>, better, phrase| {
-        let line = Headline::ratio(side, (topic, shares), &value?, range, better, "compare");
-        Some(line.with_phrase(phrase))
+        Some(Headline::ratio(side, (topic, shares), value, range, better, "compare")?.with_phrase(phrase))
     };
     let (p99, phrase) = ("Foreground p99 beside background ÷ LocalSet’s", "foreground p99 beside it is #");
     let (work, done) = ("Background work done ÷ LocalSet’s", "background work gets # done");

@@ -38,8 +38,8 @@ fn headlines(cells: &[Cell<Topic>]) -> Vec<Headline> {
 /// What a poll costs as it comes, with two queues, with QLAS and with LAS, by a command that has such keys for them.
 pub(crate) fn costs<S>(cell: &Cell<S>, keys: [&str; 4], command: &str) -> Vec<Headline> {
     let line = |(key, name)| {
-        let (ratio, kind) = (cell.arm(key)?.ratio("ns_per_poll")?, Some(Interval::Confidence95));
-        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), &ratio, kind, Better::Less, command);
+        let (ratio, kind) = (cell.arm(key)?.ratio("ns_per_poll"), Some(Interval::Confidence95));
+        let line = Headline::ratio(Side::Cost, (TIME_PER_POLL, name), ratio, kind, Better::Less, command)?;
         Some(match name {
             "one queue" => line.with_phrase("a poll takes # as it comes"),
             "LAS" => line.with_phrase("# with LAS"),

@@ -34,7 +34,7 @@ fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
     let topic = format!("Beside endless polls of {} µs, shares 99:1", cell.shape.background_poll_us);
     let line = |side, label: &str, value: Option<Estimate>, better| {
         let (names, kind) = ((topic.as_str(), label), Some(Interval::Confidence95));
-        Some(Headline::ratio(side, names, &value?, kind, better, "priority"))
+        Headline::ratio(side, names, value, kind, better, "priority")
     };
     let over = stats::paired_by_seed(own.samples(P99), base.samples(P99), seed);
     [

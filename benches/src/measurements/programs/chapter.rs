@@ -73,7 +73,7 @@ fn headlines(findings: &[Finding<'_>]) -> impl Iterator<Item = Headline> {
         let (finding, ratio) = found?;
         let label = format!("{}, {}", finding.cell.shape.program, finding.quantity.title);
         let (names, kind) = (("Imports changed ÷ LocalSet’s", label), Some(Interval::Confidence95));
-        Some(Headline::ratio(side, names, &ratio, kind, Better::Less, "programs"))
+        Headline::ratio(side, names, Some(ratio), kind, Better::Less, "programs")
     };
     let by_median = |one: &(&Finding<'_>, Estimate), other: &(&Finding<'_>, Estimate)| {
         one.1.median.total_cmp(&other.1.median)

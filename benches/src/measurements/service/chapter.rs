@@ -58,10 +58,10 @@ fn headlines(cells: &[Cell<Shape>]) -> Vec<Headline> {
     let mean = |side, compactors| {
         let usual = cells.iter().filter(|cell| cell.shape.host == Host::Tokio).filter(is_usual);
         let cell = usual.into_iter().find(|cell| cell.shape.compactors == compactors)?;
-        let value = cell.arm(IMPORTS)?.ratio("latency_ns.mean")?;
+        let value = cell.arm(IMPORTS)?.ratio("latency_ns.mean");
         let label = ("Imports changed ÷ LocalSet’s", format!("mean, {}", load(&cell.shape)));
         let (kind, better) = (Some(Interval::Confidence95), Better::Less);
-        Some(Headline::ratio(side, label, &value, kind, better, "service"))
+        Headline::ratio(side, label, value, kind, better, "service")
     };
     [mean(Side::Cost, ONE), mean(Side::Gain, MANY)].into_iter().flatten().collect()
 }

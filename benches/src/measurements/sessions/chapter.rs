@@ -39,12 +39,10 @@ pub(super) fn of(report: &Report<Sessions>) -> Chapter {
 }
 
 fn headline(cell: &Cell<Shape>) -> Option<Headline> {
-    let value = cell.arm("queues")?.ratio(LATE_P99)?;
+    let value = cell.arm("queues")?.ratio(LATE_P99).filter(|_| JUDGED.contains(&cell.shape.sessions));
     let label = format!("p99 lateness, {} sessions ÷ LocalSet’s", grouped(cell.shape.sessions.into()));
     let named = ("Checkpoints of a session manager beside bursts", label);
-    let is_judged = JUDGED.contains(&cell.shape.sessions);
-    is_judged
-        .then(|| Headline::ratio(Side::Gain, named, &value, Some(cell.interval), Better::Less, "sessions"))
+    Headline::ratio(Side::Gain, named, value, Some(cell.interval), Better::Less, "sessions")
 }
 
 fn plot(cell: &Cell<Shape>) -> Option<Plot> {

@@ -51,8 +51,7 @@ fn headlines(cell: &Cell<Shape>) -> Vec<Headline> {
     let gain = |arm: &Arm| {
         let label = (format!("p99 slowdown ÷ LocalSet’s, {}", cell.title), &arm.title);
         let kind = Some(Interval::Confidence95);
-        let line =
-            Headline::ratio(Side::Gain, label, &arm.ratio("slowdown.p99")?, kind, Better::Less, "tail");
+        let line = Headline::ratio(Side::Gain, label, arm.ratio("slowdown.p99"), kind, Better::Less, "tail")?;
         let phrase = format!("p99 slowdown of jobs # with {}", arm.title);
         Some(if arm.key == "qlas" { line.with_phrase(&phrase) } else { line })
     };
@@ -71,9 +70,9 @@ fn price(cell: &Cell<Shape>, arm: &Arm) -> Option<Headline> {
     let sizes = *sizes(cell).last()?;
     let p99 = |arm: &Arm| arm.value(&format!("{SLOWDOWN}{OF}{sizes}.p99"));
     let ratio = p99(arm)? / p99(cell.arms.first()?)?;
-    let value = Estimate { median: ratio, low: ratio, high: ratio };
+    let value = ratio.is_finite().then_some(Estimate { median: ratio, low: ratio, high: ratio });
     let label = (format!("p99 slowdown, jobs of {sizes} ÷ LocalSet’s"), &arm.title);
-    ratio.is_finite().then(|| Headline::ratio(Side::Cost, label, &value, None, Better::Less, "tail"))
+    Headline::ratio(Side::Cost, label, value, None, Better::Less, "tail")
 }
 
 fn plots(cell: &Cell<Shape>) -> impl Iterator<Item = Plot> + use<> {

@@ -125,8 +125,8 @@ fn costs(cell: &Cell<Shape>) -> Vec<Headline> {
     let topic = format!("TCP ÷ plain spawn’s, {} connections", cell.shape.connections);
     let line = |what: &str, figure: &str, better| {
         let label = (&topic, format!("{what}, {}", cell.shape.host.title()));
-        let value = cell.arm("clockworker")?.ratio(figure)?;
-        Some(Headline::ratio(Side::Cost, label, &value, Some(Interval::Confidence95), better, "tcp"))
+        let value = cell.arm("clockworker")?.ratio(figure);
+        Headline::ratio(Side::Cost, label, value, Some(Interval::Confidence95), better, "tcp")
     };
     let tail = at_first_load(cell, "latency_ns.p999");
     [line("throughput", ECHO_RATE, Better::More), line("p99.9", &tail, Better::Less)]
@@ -138,9 +138,9 @@ fn costs(cell: &Cell<Shape>) -> Vec<Headline> {
 fn gain(cell: &Cell<Shape>, seed: u64) -> Option<Headline> {
     let p99 = at_first_load(cell, "latency_ns.p99");
     let [own, base] = ["clockworker_with_background", "native_with_background"].map(|key| cell.arm(key));
-    let value = stats::paired_by_seed(own?.samples(&p99), base?.samples(&p99), seed)?;
+    let value = stats::paired_by_seed(own?.samples(&p99), base?.samples(&p99), seed);
     let label = ("TCP beside background ÷ plain spawn’s", format!("p99, {}", cell.shape.host.title()));
-    Some(Headline::ratio(Side::Gain, label, &value, Some(Interval::Confidence95), Better::Less, "tcp"))
+    Headline::ratio(Side::Gain, label, value, Some(Interval::Confidence95), Better::Less, "tcp")
 }
 
 fn plots(part: Part, cells: &[Cell<Shape>]) -> Vec<Plot> {

@@ -47,7 +47,7 @@ fn headlines(cell: &Cell<Shape>, seed: u64) -> Vec<Headline> {
         format!("Quiet tenants beside one of {} busy tasks, FairGroups", grouped(flood::TASKS as u64));
     let line = |label: &str, value: Option<Estimate>| {
         let kind = Some(Interval::Confidence95);
-        Some(Headline::ratio(Side::Gain, (topic.as_str(), label), &value?, kind, Better::Less, "tenants"))
+        Headline::ratio(Side::Gain, (topic.as_str(), label), value, kind, Better::Less, "tenants")
     };
     let alone = stats::estimated_by_seed(fair.samples(flood::P99_BY_ALONE), seed);
     let lines = [line("p99 ÷ LocalSet’s", fair.ratio(P99)), line("p99 ÷ alone", alone)];
