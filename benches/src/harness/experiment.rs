@@ -61,6 +61,8 @@ pub(crate) struct Sampling<S> {
     rounds: Rounds,
     /// How long a sample takes, about, where that is known.
     takes: Option<Duration>,
+    /// Whether a figure is compared with the base's.
+    is_compared: fn(&str) -> bool,
     sample: Box<Take>,
 }
 
@@ -70,7 +72,7 @@ impl<S> Sampling<S> {
         rounds: Rounds,
         sample: impl Fn(&Window) -> Result<Sample, Failure> + 'static,
     ) -> Self {
-        Sampling { cells, rounds, takes: None, sample: Box::new(sample) }
+        Sampling { cells, rounds, takes: None, is_compared: |_| true, sample: Box::new(sample) }
     }
 
     pub(crate) fn with(self, rounds: Rounds) -> Self {
@@ -80,6 +82,11 @@ impl<S> Sampling<S> {
     /// The same, where a sample takes about so long.
     pub(crate) fn taking(self, time: Duration) -> Self {
         Sampling { takes: Some(time), ..self }
+    }
+
+    /// The same, where these figures alone are compared.
+    pub(crate) fn comparing(self, is_compared: fn(&str) -> bool) -> Self {
+        Sampling { is_compared, ..self }
     }
 }
 
@@ -94,6 +101,10 @@ impl<S: Clone> Experiment<S> for Sampling<S> {
 
     fn rounds(&self) -> Rounds {
         self.rounds
+    }
+
+    fn base<'a>(&self, cell: &'a Cell<S>, figure: &str) -> Option<&'a str> {
+        cell.arms.first().filter(|_| (self.is_compared)(figure)).map(|arm| arm.key.as_str())
     }
 
     fn round_takes(&self) -> Option<Duration> {

@@ -23,17 +23,16 @@ mod server;
 
 use std::fmt;
 use std::rc::Rc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::{Cell, Experiment, Measurement, Pinning, Plan, Report, Rounds, Sample, Window, arms};
+use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, Window, arms};
 use crate::measurements::Keyed;
 use crate::page::Chapter;
 use crate::stats::{self, Bar, Conclusion, Interval};
 
-use arm::{ARMS, LOCAL_SET};
+use arm::ARMS;
 use options::Options;
 use schedule::{Schedule, Service};
 use served::{Waits, class_name};
@@ -77,9 +76,9 @@ impl Measurement for Tail {
     const ARGUMENTS: &'static [&'static str] = &["tail", "--grid"];
 
     fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let load =
-            |((service, load_percent), part)| Load { service, load_percent, options: options.clone(), part };
-        Ok(options.cells().into_iter().zip(0..).map(|named| Box::new(load(named)) as _).collect())
+        let loads = options.cells().into_iter().zip(0..);
+        let load = |((service, percent), part)| Box::new(load(service, percent, part, options)) as _;
+        Ok(loads.map(load).collect())
     }
 
     fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
@@ -105,32 +104,23 @@ fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Ite
     Some(slowdown.into_iter().chain(simulated))
 }
 
-struct Load {
-    service: Service,
-    load_percent: u32,
-    options: Options,
-    part: u64,
-}
-
-impl Experiment<Shape> for Load {
-    fn cells(&self) -> Vec<Cell<Shape>> {
-        let shape = Shape {
-            service: self.service,
-            distribution: self.service.distribution().to_string(),
-            load_percent: self.load_percent,
-            window_s: self.options.window().as_secs_f64(),
-            piece_us: self.options.piece,
-        };
-        let title = format!("{} at {} %", self.service.key(), self.load_percent);
-        let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
-        vec![Cell::new(title, shape, arms(named))]
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample, Failure> {
-        let (arm, piece, load) =
-            (&ARMS[window.arm], self.options.piece(), f64::from(self.load_percent) / 100.0);
-        let (seed, part) = (self.options.common.seed, self.part << 32 | window.round);
-        let schedule = Rc::new(Schedule::draw(self.service, load, self.options.window(), seed, part));
+/// A service time and a utilisation, and how they are measured.
+fn load(service: Service, load_percent: u32, part: u64, options: &Options) -> Sampling<Shape> {
+    let (window, piece, seed) = (options.window(), options.piece(), options.common.seed);
+    let shape = Shape {
+        service,
+        distribution: service.distribution().to_string(),
+        load_percent,
+        window_s: window.as_secs_f64(),
+        piece_us: options.piece,
+    };
+    let title = format!("{} at {load_percent} %", service.key());
+    let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
+    let cell = Cell::new(title, shape, arms(named));
+    let rounds = Rounds { usual: if options.grid { 3 } else { 20 }, limit: None, warms_up: false };
+    let sample = move |&Window { arm, round, .. }: &Window| {
+        let (arm, load) = (&ARMS[arm], f64::from(load_percent) / 100.0);
+        let schedule = Rc::new(Schedule::draw(service, load, window, seed, part << 32 | round));
         let served = (arm.serve)(&schedule, piece);
         let (all, by_class) = served.waits();
         let simulated_ns = arm.simulated_ns(&schedule, piece, served.overhead_ns_per_poll());
@@ -142,20 +132,13 @@ impl Experiment<Shape> for Load {
         let by_class =
             by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", class_name(class)), waits));
         Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
-    }
+    };
+    Sampling::new(vec![cell], rounds, sample).taking(window).comparing(is_of_all)
+}
 
-    fn rounds(&self) -> Rounds {
-        Rounds { usual: if self.options.grid { 3 } else { 20 }, limit: None, warms_up: false }
-    }
-
-    fn base<'a>(&self, _cell: &'a Cell<Shape>, figure: &str) -> Option<&'a str> {
-        let of_all = figure.split_once('.').is_some_and(|(of, _)| [RESPONSE, SLOWDOWN].contains(&of));
-        of_all.then_some(LOCAL_SET)
-    }
-
-    fn round_takes(&self) -> Option<Duration> {
-        Some(self.options.window() * ARMS.len() as u32)
-    }
+/// Whether a figure is of all jobs, and not of some sizes or of the arm alone.
+fn is_of_all(figure: &str) -> bool {
+    figure.split_once('.').is_some_and(|(of, _)| [RESPONSE, SLOWDOWN].contains(&of))
 }
 
 fn with_waits(sample: Sample, (sizes, waits): (impl fmt::Display, Waits)) -> Sample {

@@ -20,7 +20,7 @@ pub(super) struct Arm {
 }
 
 /// The key of the baseline: its tasks take turns, as RunnableFifo's do.
-pub(super) const LOCAL_SET: &str = "local_set";
+const LOCAL_SET: &str = "local_set";
 
 pub(super) static ARMS: [Arm; 7] = [
     arm(LOCAL_SET, "LocalSet", "fifo", |jobs, piece| on(Baseline::default(), jobs, piece)),
