@@ -7,11 +7,12 @@ use clockworker_benches::arms::{Baseline, OneQueue, TwoQueues};
 use clockworker_benches::workload::shape::Shape;
 
 /// An executor, and how it is set up. The same as in `clockworker-benches compare`, and the order-of-spawn policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Contestant {
     /// tokio's LocalSet
     LocalSet,
     /// Clockworker with one queue, RunnableFifo
+    #[default]
     RunnableFifo,
     /// One queue, ArrivalFifo
     ArrivalFifo,
@@ -26,10 +27,6 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
     /// Runs `shape` once on a fresh executor in a fresh host, with `begin` before the first spawn and `end` after the
     /// last join.
     pub(crate) fn run<B, T>(self, shape: Shape, begin: impl FnOnce() -> B, end: impl FnOnce(B) -> T) -> T {

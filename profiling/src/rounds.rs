@@ -4,6 +4,7 @@ use std::env;
 use std::time::Duration;
 
 use clockworker_benches::failure::Failure;
+use clockworker_benches::measurements::Keyed;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
 use clockworker_benches::workload::shape::Shape;
@@ -36,7 +37,7 @@ pub(crate) fn command(options: &RunOptions) -> String {
     let polls = rounds * shape.polls();
     format!(
         "{}, {shape}: {} rounds, {} polls, {:.2} ns per poll\n",
-        options.executor.name(),
+        options.executor.key(),
         grouped(rounds),
         grouped(polls),
         time.as_nanos() as f64 / polls as f64,
@@ -64,6 +65,6 @@ pub(crate) fn callgrind(executor: Contestant, workload: Workload) -> Result<Stri
          callgrind_annotate --auto=no --threshold=95 {counts}\n\
          callgrind_annotate --auto=yes --threshold=95 {counts}    # by source line, so inlined functions too\n",
         program = program.display(),
-        executor = executor.name(),
+        executor = executor.key(),
     ))
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use clockworker_benches::failure::Failure;
+use clockworker_benches::measurements::Keyed;
 use clockworker_benches::numbers::grouped;
 use clockworker_benches::stopwatch::Stopwatch;
 use clockworker_benches::workload::shape::Shape;
@@ -23,7 +24,7 @@ use crate::rounds::repeat;
 const PHASES: usize = TITLES.len();
 
 /// What one executor's rounds came to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Account {
     contestant: Contestant,
     time: Duration,
@@ -39,14 +40,7 @@ pub(crate) fn command(options: &PhasesOptions) -> Result<String, Failure> {
     let shape = options.workload.shape();
     let sampler =
         Sampler::start().map_err(|errno| Failure::run(format!("no timer to sample by: {errno}")))?;
-    let account = |&contestant| Account {
-        contestant,
-        time: Duration::ZERO,
-        spans: Vec::new(),
-        kernel: KernelCounts::default(),
-        by_phase: [0; PHASES],
-        by_function: Default::default(),
-    };
+    let account = |&contestant| Account { contestant, ..Account::default() };
     let mut accounts: Vec<Account> = options.executors.iter().map(account).collect();
     // What happens once in a process, calibrating the clock above all, is not the workload's.
     options.executors.iter().for_each(|executor| executor.run(Shape::new(1, 0), || (), |()| ()));
@@ -111,7 +105,7 @@ impl Account {
         format!(
             "{}: {} samples, so a share is right to ±{:.1} points or better (95 %). {:.3} page faults per poll; of the \
              CPU time {:.0} % were the kernel's, setting up and taking down included.\n",
-            self.contestant.name(),
+            self.contestant.key(),
             grouped(self.samples() as u64),
             100.0 * error,
             self.kernel.faults as f64 / polls as f64,
@@ -125,7 +119,7 @@ impl Account {
             return String::new();
         }
         let ns_per_sample = self.ns_per_poll(polls) / self.samples() as f64;
-        let mut text = format!("\n{}, ns per poll by the function that decided\n", self.contestant.name());
+        let mut text = format!("\n{}, ns per poll by the function that decided\n", self.contestant.key());
         for ((_, title), functions) in TITLES.into_iter().zip(&self.by_function) {
             if functions.is_empty() {
                 continue;
@@ -175,7 +169,7 @@ fn phases_table(accounts: &[Account], polls: u64) -> String {
     let mut ratios = vec!["× local-set".to_owned()];
     let baseline = accounts.iter().find(|account| account.contestant == Contestant::LocalSet);
     for account in accounts {
-        head.push(account.contestant.name());
+        head.push(account.contestant.key());
         let hundredths = (100.0 * account.ns_per_poll(polls)).round() as u64;
         let of_samples = |total| apportion(&account.by_phase, if account.samples() == 0 { 0 } else { total });
         for ((row, time), share) in rows.iter_mut().zip(of_samples(hundredths)).zip(of_samples(1_000)) {
