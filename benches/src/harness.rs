@@ -35,7 +35,7 @@ pub(crate) use experiment::Sampling;
 pub use experiment::{Experiment, Rounds, Window};
 pub use facts::Facts;
 pub use measurement::{Measurement, Plan};
-pub use options::{Common, base_and_chosen, chosen, options_of, or_default};
+pub use options::{Asked, Common, base_and_chosen, chosen, options_of, or_default};
 pub use pinning::{Pinning, Side};
 pub use report::{Arm, Cell, Figure, Report, again, arms, rows};
 pub use sample::Sample;

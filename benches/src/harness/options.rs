@@ -1,11 +1,12 @@
 //! What every measurement can be asked for.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
 use serde::{Deserialize, Serialize};
 
-/// The options of every measurement. Its own options flatten these, for the command line and for the file of results.
+/// The options of every measurement, for the command line and for the file of results.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Common {
     /// A run of seconds through the same code: shows that everything works, measures nothing
@@ -33,6 +34,32 @@ pub struct Common {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub json: Option<PathBuf>,
+}
+
+/// What one measurement is asked for: what every one can be, and its own options, which it has by their names.
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+pub struct Asked<O: Args> {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub common: Common,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub own: O,
+}
+
+impl<O: Args> AsRef<Common> for Asked<O> {
+    fn as_ref(&self) -> &Common {
+        &self.common
+    }
+}
+
+impl<O: Args> Deref for Asked<O> {
+    type Target = O;
+
+    fn deref(&self) -> &O {
+        &self.own
+    }
 }
 
 /// The options that a line of arguments gives.

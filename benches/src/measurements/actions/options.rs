@@ -3,23 +3,19 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::changes::{Change, Changes};
 use super::queues::Shares;
 use super::schema::Setup;
-use crate::harness::{Common, base_and_chosen, or_default};
+use crate::harness::{Asked, base_and_chosen, or_default};
 use crate::measurements::arm::Arm;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Numbers of instances, separated by commas [default: 1000,10000,50000,500000; of `--steps` the first two]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u64).range(1..=2_000_000))]
     pub instances: Vec<u64>,

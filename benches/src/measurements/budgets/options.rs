@@ -3,20 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 pub use super::scenarios::Scenario;
-use crate::harness::{Common, chosen};
+use crate::harness::{Asked, chosen};
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
+pub type Options = Asked<Own>;
+
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help("Rounds of each scenario [default: 9, half a minute in all]")))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
-
+pub struct Own {
     /// Run these scenarios only, separated by commas [default: all]
     #[arg(long, value_name = "SCENARIOS", value_enum, value_delimiter = ',')]
     pub only: Vec<Scenario>,

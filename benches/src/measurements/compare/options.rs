@@ -1,19 +1,15 @@
 //! What `compare` can be asked for.
 
 use clap::{Args, ValueEnum, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::Common;
+use crate::harness::Asked;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
+pub type Options = Asked<Own>;
+
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
-
+pub struct Own {
     /// Repetitions of the background scenario, 24 s each [default: 3]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
     pub repetitions: Option<u32>,

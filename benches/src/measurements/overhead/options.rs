@@ -3,20 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::{Common, base_and_chosen, chosen};
+use crate::harness::{Asked, base_and_chosen, chosen};
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
+pub type Options = Asked<Own>;
+
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
-
+pub struct Own {
     /// Run these sections only, separated by commas [default: all]
     #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
     pub only: Vec<Section>,

@@ -3,24 +3,20 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use crate::beside::trial::Timing;
-use crate::harness::{Common, chosen, or_default};
+use crate::harness::{Asked, chosen, or_default};
 
 /// Lengths of the background's polls, in microseconds. Sections other than `shares` have the middle one.
 const POLLS: [u32; 3] = [20, 100, 500];
 const USUAL_POLL: u32 = 100;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Run these sections only, separated by commas [default: all]
     #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
     pub only: Vec<Section>,

@@ -2,21 +2,17 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::list;
 use super::program::{Arm, Program};
-use crate::harness::Common;
+use crate::harness::Asked;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
+pub type Options = Asked<Own>;
+
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
-
+pub struct Own {
     /// Run these programs only, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true, value_parser = names())]
     pub only: Vec<String>,

@@ -3,21 +3,17 @@
 use std::time::Duration;
 
 use clap::{Args, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::arm::Arm;
-use crate::harness::{Common, or_default};
+use crate::harness::{Asked, or_default};
 use crate::serving::host::Host;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Services on these hosts only, tokio or monoio, separated by commas [default: both]
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host)]
     pub host: Vec<Host>,

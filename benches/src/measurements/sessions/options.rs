@@ -5,20 +5,16 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::{Common, base_and_chosen, chosen, or_default};
+use crate::harness::{Asked, base_and_chosen, chosen, or_default};
 use crate::measurements::arm::Arm;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Run these scenarios only, separated by commas [default: all]
     #[arg(long, value_name = "SCENARIOS", value_enum, value_delimiter = ',')]
     pub only: Vec<Scenario>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Shape;
-use super::options::{Options, Scenario};
+use super::options::{Options, Own, Scenario};
 use super::queues::{Setup, TITLES};
 use super::world::{Found, World};
 use crate::harness::{Cell, Rounds, Sample, Sampling, arms, in_turns};
@@ -47,7 +47,7 @@ pub(super) fn part(scenario: Scenario, sessions: u32, options: &Options) -> Samp
 }
 
 pub(super) fn set_up(scenario: Scenario, sessions: u32, options: &Options) -> (World, Setup) {
-    let Options { events, checkpoints, payload, skip_unheard, shares, .. } = *options;
+    let Own { events, checkpoints, payload, skip_unheard, shares, .. } = **options;
     let quick = options.common.quick;
     let all_events = u64::from(events) * u64::from(sessions);
     let usual =

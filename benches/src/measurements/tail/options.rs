@@ -3,25 +3,21 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Service;
-use crate::harness::{Common, or_default};
+use crate::harness::{Asked, or_default};
 
 /// Utilisations of the grid, in percent.
 const GRID_LOADS: [u32; 4] = [50, 70, 90, 95];
 
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Service times, separated by commas [default: pareto]
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
     pub service: Vec<Service>,

@@ -1,20 +1,16 @@
 //! What `tcp` can be asked for.
 
 use clap::{Args, ValueEnum, value_parser};
-use derive_more::AsRef;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::{Common, chosen, or_default};
+use crate::harness::{Asked, chosen, or_default};
 use crate::serving::host::Host;
 
-#[derive(Args, AsRef, Clone, Debug, Serialize, Deserialize)]
-#[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
-pub struct Options {
-    #[as_ref]
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+pub type Options = Asked<Own>;
 
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[command(after_long_help = AFTER_HELP, mut_arg("rounds", |arg| arg.help(ROUNDS)))]
+pub struct Own {
     /// Run these sections only, separated by commas [default: plain]
     #[arg(long, value_name = "SECTIONS", value_enum, value_delimiter = ',')]
     pub only: Vec<Section>,
