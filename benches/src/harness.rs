@@ -1,9 +1,10 @@
 //! One harness for all measurements.
 //!
-//! A measurement implements [`Measurement`](measurement::Measurement): its options, what it wants
+//! A measurement implements [`Measurement`]: its options, what it wants
 //! ([`bars`](measurement::Measurement::bars)), what it says ([`CHAPTER`](measurement::Measurement::CHAPTER)), and its
-//! [`plan`](measurement::Measurement::plan), a list of experiments. An [`Experiment`](experiment::Experiment) has
-//! [cells](report::Cell), each with the arms that are compared, and takes one [`Sample`](sample::Sample) of an arm at a time.
+//! [`plan`](measurement::Measurement::plan), a list of experiments. An [`Experiment`] has
+//! [cells](report::Cell), each with the arms that are compared, and takes one [`Sample`] of an arm at a time; most have it taken by
+//! a function, in an `experiment::Sampling`.
 //!
 //! All else is here, once: the [loop of rounds](rounds), which measures arms in a [balanced](balance::Balance) order and divides
 //! by the base's sample of the same round; the [report](report::Report), which is the JSON file; verdicts, with those undecided that
@@ -12,7 +13,7 @@
 //!
 //! An example that is easy to read is [`tail`](crate::measurements::tail), and one with processes is [`service`](crate::measurements::service).
 
-pub mod child;
+pub(crate) mod child;
 pub mod command;
 pub mod measurement;
 pub mod options;
@@ -22,7 +23,7 @@ pub mod experiment;
 pub mod report;
 pub mod rounds;
 pub mod sample;
-pub mod workers;
+pub(crate) mod workers;
 
 pub mod facts;
 pub mod heading;

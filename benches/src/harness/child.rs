@@ -67,7 +67,7 @@ impl Drop for Child {
 }
 
 /// Is such a process: answers until its standard input ends.
-pub fn answer<Q: DeserializeOwned, A: Serialize>(
+pub(crate) fn answer<Q: DeserializeOwned, A: Serialize>(
     mut answer: impl FnMut(Q) -> Result<A, Failure>,
 ) -> Result<(), Failure> {
     for question in Deserializer::from_reader(io::stdin().lock()).into_iter() {
@@ -79,7 +79,7 @@ pub fn answer<Q: DeserializeOwned, A: Serialize>(
 }
 
 /// Says something to the process that started this one.
-pub fn say(answer: &impl Serialize) -> io::Result<()> {
+pub(crate) fn say(answer: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, answer)?;
     writeln!(out)

@@ -80,7 +80,7 @@ struct Begun<S> {
 }
 
 /// Is such a process.
-pub fn work<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
+pub(crate) fn work<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
     let (pinning, progress) = (Pinning::detect(), ProgressBar::hidden());
     let mut plan = M::plan(options, &pinning)?.into_iter();
     let mut begun: Option<Begun<M::Shape>> = None;
