@@ -391,10 +391,13 @@ fn an_interrupted_run_leaves_the_file_as_it_was() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("results.json");
     fs::write(&file, "old").unwrap();
-    let arguments = ["compare", "--scenario", "background", "--json", file.to_str().unwrap()];
+    let json = ["--json", file.to_str().unwrap()];
+    let arguments = [&["compare", "--scenario", "background", "--processes", "1"], &json[..]].concat();
     let mut child = program(&arguments).stdout(Stdio::null()).spawn().unwrap();
-    let threads = || fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
-    while threads() < 2 {
+    // The process measures itself, so it keeps the threads that it starts.
+    let threads = format!("/proc/{}/task", child.id());
+    while fs::read_dir(&threads).unwrap().count() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::yield_now();
     }
     let interrupted =
