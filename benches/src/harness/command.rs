@@ -17,6 +17,7 @@ use super::{rounds, target, workers};
 use crate::failure::Failure;
 use crate::numbers::grouped;
 use crate::page::text;
+use crate::stats::conclusion::{Conclusion, Verdict};
 use crate::terminal;
 use crate::whole_file::WholeFile;
 
@@ -43,7 +44,18 @@ pub fn command<M: Measurement>(options: &M::Options) -> Result<(), Failure> {
         write_json(&report, file)?;
     }
     terminal::print_text(&printed)?;
-    M::judge(&report)
+    M::judge(&report)?;
+    if options.as_ref().enforce { enforce(&report.bars) } else { Ok(()) }
+}
+
+/// Fails if a bar is missed. One that is undecided is not.
+fn enforce(bars: &[Conclusion]) -> Result<(), Failure> {
+    let count = |verdict| bars.iter().filter(|bar| bar.verdict == Some(verdict)).count();
+    let (missed, others) = (count(Verdict::Missed), count(Verdict::Met) + count(Verdict::Undecided));
+    match missed {
+        0 => Ok(()),
+        _ => Err(Failure::run(format_args!("{missed} of {} bars are missed", missed + others))),
+    }
 }
 
 fn write_json(report: &impl Serialize, file: WholeFile) -> Result<(), Failure> {
@@ -140,4 +152,22 @@ fn expected<S>(plan: &Plan<S>, options: &Common) -> Option<String> {
     let (parts, minutes) =
         (counted(plan.len() as u64, "part"), counted((all.as_secs_f64() / 60.0).ceil() as u64, "minute"));
     (!options.quick).then(|| format!("{parts}, about {minutes}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Estimate;
+    use crate::stats::conclusion::{Bar, Interval};
+
+    #[test]
+    fn a_missed_bar_is_the_exit_status_and_an_undecided_one_is_not() {
+        let value = Estimate { median: 0.5, low: 0.4, high: 0.6 };
+        let bar = |limit| {
+            Conclusion::new("x".to_owned(), value, Interval::Confidence95, Some(Bar::AtMost(limit)))
+        };
+        assert!(enforce(&[bar(0.7), bar(0.5)]).is_ok());
+        let failure = enforce(&[bar(0.7), bar(0.5), bar(0.3)]).unwrap_err();
+        assert_eq!((failure.status(), failure.to_string().as_str()), (1, "1 of 3 bars are missed"));
+    }
 }

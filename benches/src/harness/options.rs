@@ -26,6 +26,11 @@ pub struct Common {
     #[serde(skip)]
     pub is_worker: bool,
 
+    /// Exit with status 1 if a bar is missed
+    #[arg(long, conflicts_with = "quick")]
+    #[serde(skip)]
+    pub enforce: bool,
+
     /// Where every random choice starts: the order of the arms, arrivals, work, resampling
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
