@@ -22,7 +22,8 @@ pub(crate) enum Place {
     ForegroundOnly,
     LocalSet,
     Clockworker([QueueSetup; 2]),
-    /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core.
+    /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core. The background's is as
+    /// nice as can be.
     TwoRuntimes,
 }
 
@@ -95,8 +96,12 @@ impl Trial<'_> {
         let alone = matches!(place, Place::TwoRuntimes).then(|| background.clone());
         let beside = matches!(place, Place::LocalSet | Place::Clockworker(_)).then(|| background.clone());
         let schedule = self.schedule.clone();
-        let alone =
-            alone.map(|background| self.pinning.thread(Side::Measured, move || run_alone(&background)));
+        let alone = alone.map(|background| {
+            self.pinning.thread(Side::Measured, move || {
+                be_nice();
+                run_alone(&background);
+            })
+        });
         let server = self.pinning.thread(Side::Measured, move || {
             let times = match place {
                 Place::Clockworker(queues) => serve(TwoQueues::new(queues), schedule, inbox, beside),
@@ -184,6 +189,13 @@ fn serve(
         let _handles = beside.map(|background| background.spawn(&*contender, BACKGROUND));
         lanes::serve(&contender, schedule, inbox).await
     }))
+}
+
+/// Has the kernel prefer every other thread to the calling one, by weight: 15 to 1,024 of one that is not nice.
+fn be_nice() {
+    // Linux has a niceness for each thread.
+    #[cfg(target_os = "linux")]
+    rustix::process::nice(19).expect("a thread may always become nicer");
 }
 
 fn run_alone(background: &Loops) {

@@ -106,7 +106,8 @@ impl Files {
         let least = |of: fn(&Estimate) -> f64| ratio(found.iter().map(of).fold(f64::INFINITY, f64::min));
         let greatest = |of: fn(&Estimate) -> f64| ratio(found.iter().map(of).fold(0.0, f64::max));
         let [one, other] = [least(|found| found.median), greatest(|found| found.median)];
-        Ok(format!("{one} – {other} ({} – {})", least(|found| found.low), greatest(|found| found.high)))
+        let medians = if one == other { one } else { format!("{one} – {other}") };
+        Ok(format!("{medians} ({} – {})", least(|found| found.low), greatest(|found| found.high)))
     }
 }
 

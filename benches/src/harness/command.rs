@@ -163,9 +163,8 @@ mod tests {
     #[test]
     fn a_missed_bar_is_the_exit_status_and_an_undecided_one_is_not() {
         let value = Estimate { median: 0.5, low: 0.4, high: 0.6 };
-        let bar = |limit| {
-            Conclusion::new("x".to_owned(), value, Interval::Confidence95, Some(Bar::AtMost(limit)))
-        };
+        let bar =
+            |limit| Conclusion::new("x".to_owned(), value, Interval::Confidence95, Some(Bar::AtMost(limit)));
         assert!(enforce(&[bar(0.7), bar(0.5)]).is_ok());
         let failure = enforce(&[bar(0.7), bar(0.5), bar(0.3)]).unwrap_err();
         assert_eq!((failure.status(), failure.to_string().as_str()), (1, "1 of 3 bars are missed"));

@@ -190,7 +190,7 @@ fn background(options: &Options, pinning: &Pinning) -> Scene<Shape> {
         ("local_set_foreground_only", "LocalSet, foreground only", Place::ForegroundOnly),
         (LOCAL_SET, "LocalSet with background", Place::LocalSet),
         (CLOCKWORKER, "Clockworker, two queues", queues),
-        ("two_runtimes", "two runtimes, one core", Place::TwoRuntimes),
+        ("two_runtimes_nice", "two runtimes, one core, background nice 19", Place::TwoRuntimes),
     ];
     Scene {
         cell: Cell::new("Foreground beside background", shape, Vec::new()).with_range(),

@@ -85,7 +85,10 @@ fn check_shape(shape: &Value) {
 }
 
 fn check_background(background: &Value) {
-    assert_eq!(arms(background), ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes"]);
+    assert_eq!(
+        arms(background),
+        ["local_set_foreground_only", "local_set", "clockworker", "two_runtimes_nice"]
+    );
     assert!(count(background, "total_latency_ns") > 0);
     for arm in list(background, "arms") {
         assert_eq!(samples(arm, "total_latency_ns.p99").len(), 1);
