@@ -61,7 +61,6 @@ impl Measurement for Compare {
 
     const NAME: &'static str = "compare";
     const SCHEMA: &'static str = "clockworker-compare";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What does a poll cost, and what becomes of foreground latency beside background work?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;

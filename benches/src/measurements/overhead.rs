@@ -32,7 +32,6 @@ impl Measurement for Overhead {
 
     const NAME: &'static str = "overhead";
     const SCHEMA: &'static str = "clockworker-overhead";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do polls, spawns, wakes, queues, memory and idleness cost, beside a dozen other executors?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;

@@ -51,7 +51,6 @@ impl Measurement for Priority {
 
     const NAME: &'static str = "priority";
     const SCHEMA: &'static str = "clockworker-priority";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do shares and requests do for a foreground beside a background that always has work?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;

@@ -41,7 +41,6 @@ impl Measurement for Programs {
 
     const NAME: &'static str = "programs";
     const SCHEMA: &'static str = "clockworker-programs";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do programs written for LocalSet take when only their imports change?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;

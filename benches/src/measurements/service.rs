@@ -40,7 +40,6 @@ impl Measurement for Service {
 
     const NAME: &'static str = "service";
     const SCHEMA: &'static str = "clockworker-service";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str = "What does a service gain and lose, by its imports alone and by queues?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const HOST: &'static str = "as the tables say, each server with its own";

@@ -70,7 +70,6 @@ impl Measurement for Tail {
 
     const NAME: &'static str = "tail";
     const SCHEMA: &'static str = "clockworker-tail";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str = "What does the order of work do to the slowest jobs, short and long?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
     const ARGUMENTS: &'static [&'static str] = &["tail", "--grid"];

@@ -42,7 +42,6 @@ impl Measurement for Tcp {
 
     const NAME: &'static str = "tcp";
     const SCHEMA: &'static str = "clockworker-tcp";
-    const SCHEMA_VERSION: u32 = 2;
     const QUESTION: &'static str =
         "What do I/O services pay and gain: throughput and latency of an echo server?";
     const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
