@@ -229,9 +229,11 @@ impl Testbed {
         // Some test files need features, as what they test is one.
         cargo.args(["test", "--locked", "--all-features"]).args(targets);
         cargo.current_dir(self.root.join(library)).env("CARGO_INCREMENTAL", "0");
-        // The workspace's own, for the dependencies that are there already. What is broken is at another path, and is
-        // kept apart by it.
-        cargo.env("CARGO_TARGET_DIR", workspace().join("target"));
+        // The workspace's own, for the dependencies that are there already. cargo tells members of workspaces apart by their paths
+        // in these, and so would build what is broken in the place of what is not: a wrapper that does nothing keeps them apart.
+        cargo
+            .env("CARGO_TARGET_DIR", workspace().join("target"))
+            .env("RUSTC_WORKSPACE_WRAPPER", "/usr/bin/env");
         trial::build(&mut cargo)
     }
 
