@@ -193,7 +193,7 @@ fn serve(
 
 /// Has the kernel prefer every other thread to the calling one, by weight: 15 to 1,024 of one that is not nice.
 fn be_nice() {
-    // Linux has a niceness for each thread.
+    // Linux has a niceness for each thread; elsewhere it would be the process's.
     #[cfg(target_os = "linux")]
     rustix::process::nice(19).expect("a thread may always become nicer");
 }

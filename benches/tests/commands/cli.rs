@@ -338,6 +338,8 @@ fn nonsense_is_refused_in_one_line() {
     for (line, wanted) in [
         ("compare --rounds 0", "'0'"),
         ("compare --scenario two\n\nlines", "two lines"),
+        ("compare --enforce --quick", "cannot be used with"),
+        ("actions --once --database x.db --enforce", "cannot be used with"),
         ("overhead --only poll", "possible values: polls, spawn, wake"),
         ("overhead --rounds 1", "'1'"),
         ("programs --only pairs,ping", "'ping'"),

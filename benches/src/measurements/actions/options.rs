@@ -53,7 +53,7 @@ pub struct Own {
 #[derive(Args, Clone, Debug, Default)]
 pub struct Plain {
     /// Run once, on one executor, in a database that stays
-    #[arg(long, requires = "database", conflicts_with_all = ["steps", "arms", "rounds", "json", "quick"])]
+    #[arg(long, requires = "database", conflicts_with_all = ["steps", "arms", "rounds", "json", "quick", "enforce"])]
     pub once: bool,
 
     /// `--once`: the executor
