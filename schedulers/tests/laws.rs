@@ -62,13 +62,28 @@ struct LasModel {
     newest: u64,
     /// When each group was last popped from: after which task became ready, and the number of the pop.
     popped: HashMap<GroupId, (u64, u64)>,
+    /// The group popped last, if no other task of it was ready.
+    emptied: Option<GroupId>,
+    /// The group whose turn it was last, its bucket, and what it has attained when the turn ends.
+    turn: Option<(GroupId, u64, u64)>,
+    /// The groups that stayed at the head of their bucket: for which task, and before which pop.
+    stayed: HashMap<GroupId, (u64, u64)>,
     /// The group of the last fair turn.
     cursor: usize,
 }
 
 impl LasModel {
     fn new(resolution_ns: u64, every: i64) -> Self {
-        Self { resolution_ns, turns: TurnsModel::new(every), newest: 0, popped: HashMap::new(), cursor: 0 }
+        Self {
+            resolution_ns,
+            turns: TurnsModel::new(every),
+            newest: 0,
+            popped: HashMap::new(),
+            emptied: None,
+            turn: None,
+            stayed: HashMap::new(),
+            cursor: 0,
+        }
     }
 
     /// What the bucket begins with: the seven leading bits, but no finer than the resolution.
@@ -77,10 +92,22 @@ impl LasModel {
         attained_ns / width * width
     }
 
-    /// When a group came to the tail of its bucket: at its last pop, or when its foremost task became ready after that.
-    fn at_tail(&self, foremost: &Candidate) -> (u64, u64) {
-        let popped = self.popped.get(&foremost.group).copied().unwrap_or_default();
-        popped.max((foremost.became_ready, 0))
+    /// Where a group is in its bucket. At the head since its turn lasts, last come first; else at the tail since its last pop, or
+    /// since its foremost task became ready after that.
+    fn place(&self, foremost: &Candidate) -> (u64, (u64, u64)) {
+        match self.stayed.get(&foremost.group) {
+            Some(&(number, pops)) if number == foremost.became_ready => (0, (u64::MAX - pops, 0)),
+            _ => {
+                let popped = self.popped.get(&foremost.group).copied().unwrap_or_default();
+                (1, popped.max((foremost.became_ready, 0)))
+            }
+        }
+    }
+
+    fn has_its_turn(&self, task: &Candidate) -> bool {
+        let ours = (task.group, self.bucket(task.attained_ns));
+        self.turn
+            .is_some_and(|(group, bucket, ends_ns)| (group, bucket) == ours && task.attained_ns < ends_ns)
     }
 
     fn expected(&mut self, moment: &Moment<'_>) -> Candidate {
@@ -91,12 +118,26 @@ impl LasModel {
                 *first = *task;
             }
         }
+        if let Some(first) = self.emptied.and_then(|group| foremost.get(&group.index()))
+            && first.why == Ready::Yielded
+            && self.has_its_turn(first)
+        {
+            self.stayed.insert(first.group, (first.became_ready, moment.pops));
+        }
         if self.turns.is_fair(moment) {
+            self.turn = None;
             let next = foremost.range(self.cursor + 1..).chain(&foremost).next();
             self.cursor = *next.unwrap().0;
             return *next.unwrap().1;
         }
-        *foremost.values().min_by_key(|task| (self.bucket(task.attained_ns), self.at_tail(task))).unwrap()
+        let first =
+            *foremost.values().min_by_key(|task| (self.bucket(task.attained_ns), self.place(task))).unwrap();
+        // A group that has attained nothing may be a new one.
+        if first.attained_ns == 0 || !self.has_its_turn(&first) {
+            let ends_ns = first.attained_ns.saturating_add(self.resolution_ns);
+            self.turn = Some((first.group, self.bucket(first.attained_ns), ends_ns));
+        }
+        first
     }
 
     fn allows(&mut self, moment: &Moment<'_>) -> bool {
@@ -107,6 +148,8 @@ impl LasModel {
         self.newest = self.newest.max(newest.unwrap());
         let expected = self.expected(moment);
         self.popped.insert(expected.group, (self.newest, moment.pops));
+        let alone = moment.ready.iter().filter(|task| task.group == expected.group).count() == 1;
+        self.emptied = alone.then_some(expected.group);
         moment.popped == expected
     }
 }

@@ -104,6 +104,20 @@ impl<T: Default> Buckets<T> {
         }
     }
 
+    /// Puts `id` at the head of `bucket`; else as [`push_back`](Self::push_back).
+    pub(crate) fn push_front(&mut self, bucket: u32, id: u32) {
+        let first = self.lists.get(bucket as usize).map_or(END, |list| list.first);
+        if first == END {
+            return self.push_back(bucket, id);
+        }
+        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| entry.bucket == NOWHERE) else {
+            return;
+        };
+        (entry.bucket, entry.prev, entry.next) = (bucket, END, first);
+        self.entries[first as usize].prev = id;
+        self.lists[bucket as usize].first = id;
+    }
+
     /// Takes the first out of a bucket that is not empty.
     #[inline]
     pub(crate) fn pop_first(&mut self, bucket: u32) -> Option<u32> {

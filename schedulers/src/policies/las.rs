@@ -42,6 +42,10 @@ const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 /// - when a task of it was popped and others are ready;
 /// - when the service of that poll takes it to another bucket while others are ready.
 ///
+/// A turn is one resolution long. A task that yields, and is the only ready one of its group, goes on: its group stays at the head of
+/// its bucket until it has had a resolution of service in this turn, or has left the bucket. So groups with polls of some ten nanoseconds
+/// do not change at every one. (A fair turn is one poll.)
+///
 /// Inside a group, the order of becoming ready.
 ///
 /// When attained service is halved, buckets move down as they are, and with them the groups that wait.
@@ -108,6 +112,7 @@ pub struct Las {
     /// The group popped from last, where that left it without ready tasks: `inside` forgets it at the next pop, unless
     /// it has some again by then, as it has if the task yielded.
     emptied: Option<u32>,
+    turn: Turn,
     /// The group that the last fair turn went to.
     cursor: u32,
     remembered: Remembered,
@@ -128,6 +133,26 @@ impl Default for Group {
     }
 }
 
+/// The turn of the group popped last, among those of its bucket.
+#[derive(Clone, Copy)]
+struct Turn {
+    group: u32,
+    bucket: u32,
+    /// What the group has attained when the turn ends: a resolution more, or as much as takes it out of the bucket.
+    ends_ns: u64,
+}
+
+impl Turn {
+    /// Nobody's.
+    const NONE: Self = Self { group: END, bucket: END, ends_ns: 0 };
+
+    /// Whether `group`, which has attained so much, still has its turn.
+    #[inline]
+    fn lasts(self, group: u32, attained_ns: u64) -> bool {
+        self.group == group && attained_ns < self.ends_ns
+    }
+}
+
 /// The bucket of a group that has attained `ns`. Never a lower one for more.
 ///
 /// Log-linear, as in an HDR histogram: by the seven leading bits of `ns` in units of the resolution, which makes one
@@ -139,6 +164,14 @@ const fn bucket(ns: u64, resolution_bits: u32) -> u32 {
     64 * dropped + (units >> dropped) as u32
 }
 
+/// The least that takes a group out of a bucket. `u64::MAX` if nothing does.
+#[inline]
+const fn end_of(bucket: u32, resolution_bits: u32) -> u64 {
+    let dropped = (bucket / 64).saturating_sub(1);
+    let (units, shift) = ((bucket - 64 * dropped + 1) as u64, dropped + resolution_bits);
+    if units.leading_zeros() < shift { u64::MAX } else { units << shift }
+}
+
 impl Las {
     /// Makes an empty one with a resolution of 1,024 ns, a half-life of 1 s, and 1/32 of the time for fair turns.
     pub const fn new() -> Self {
@@ -148,6 +181,7 @@ impl Las {
             resolution_bits: DEFAULT_RESOLUTION_BITS,
             inside: Bitmap::new(),
             emptied: None,
+            turn: Turn::NONE,
             cursor: 0,
             remembered: Remembered::new(),
             occasions: Occasions::new(FairTurns::DEFAULT, HalfLife::DEFAULT),
@@ -205,6 +239,16 @@ impl Las {
         self.groups.push_back(bucket(attained_ns, self.resolution_bits), index);
     }
 
+    /// Puts a group that has ready tasks and is in no bucket at the head of its own if it has its turn, else at the tail.
+    #[inline]
+    fn put(&mut self, index: u32, bucket: u32, has_turn: bool) {
+        if has_turn {
+            self.groups.push_front(bucket, index);
+        } else {
+            self.groups.push_back(bucket, index);
+        }
+    }
+
     /// Moves a group from bucket `old` to that of what it has attained, if it is another.
     fn follow(&mut self, index: u32, attained_ns: u64, old: u32) {
         if old != bucket(attained_ns, self.resolution_bits) {
@@ -216,6 +260,9 @@ impl Las {
     /// Sets what a group has attained.
     fn set_attained(&mut self, group: GroupId, ns: u64) {
         let index = group.index() as u32;
+        if self.turn.group == index {
+            self.turn = Turn::NONE;
+        }
         let group = self.groups.get_mut(index);
         group.set_attained(ns);
         if let Some(old) = group.bucket() {
@@ -230,6 +277,7 @@ impl Las {
         let due = self.occasions.settle();
         if due.halving {
             self.groups.halve();
+            self.turn = Turn::NONE;
         }
         due.fair
     }
@@ -252,6 +300,23 @@ impl Las {
         Some(task)
     }
 
+    /// Takes the first group out of a bucket that is not empty, and begins its turn unless it goes on with that.
+    #[inline]
+    fn next_in_order(&mut self, bucket: u32) -> Option<u32> {
+        let index = self.groups.pop_first(bucket)?;
+        let attained_ns = self.groups.get_mut(index).attained_ns();
+        self.begin_turn(index, (bucket, attained_ns));
+        Some(index)
+    }
+
+    #[inline]
+    fn begin_turn(&mut self, group: u32, (bucket, attained_ns): (u32, u64)) {
+        if !self.turn.lasts(group, attained_ns) {
+            let ends_ns = attained_ns.saturating_add(self.resolution_ns());
+            self.turn = Turn { group, bucket, ends_ns: ends_ns.min(end_of(bucket, self.resolution_bits)) };
+        }
+    }
+
     /// Pops from the first group of the lowest bucket, or on a fair turn from the next by index.
     #[inline]
     fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
@@ -260,7 +325,7 @@ impl Las {
         }
         let lowest = self.groups.lowest()?;
         self.ready = self.ready.saturating_sub(1);
-        let index = if fair { self.next_in_turn()? } else { self.groups.pop_first(lowest)? };
+        let index = if fair { self.next_in_turn()? } else { self.next_in_order(lowest)? };
         self.take_from(index)
     }
 
@@ -270,24 +335,31 @@ impl Las {
     fn next_in_turn(&mut self) -> Option<u32> {
         self.cursor = self.inside.next_after(self.cursor)?;
         self.groups.unlink(self.cursor);
+        self.turn = Turn::NONE;
         Some(self.cursor)
     }
 
     /// Swaps the task popped last, the only one of its group, for the next: `push` and `pop`, less what cancels out.
     #[inline]
     fn swap(&mut self, task: Task, index: u32) -> Option<TaskId> {
-        let lowest = self.groups.lowest();
-        let group = self.groups.get_mut(index);
-        let bucket = bucket(group.attained_ns(), self.resolution_bits);
-        let Some(lowest) = lowest.filter(|&lowest| lowest <= bucket) else {
+        let lowest = self.groups.lowest().unwrap_or(BUCKETS);
+        let attained_ns = self.groups.get_mut(index).attained_ns();
+        let has_turn = self.turn.lasts(index, attained_ns);
+        if has_turn && lowest >= self.turn.bucket {
             return Some(task.id); // it goes on
-        };
+        }
+        let bucket = bucket(attained_ns, self.resolution_bits);
+        if lowest > bucket {
+            self.begin_turn(index, (bucket, attained_ns));
+            return Some(task.id);
+        }
         // Its link says what it said when it was popped.
         let slot = task.id.slot() as u32;
+        let group = self.groups.get_mut(index);
         (group.head, group.tail) = (slot, slot);
-        self.groups.push_back(bucket, index);
+        self.put(index, bucket, has_turn);
         self.emptied = None;
-        let next = self.groups.pop_first(lowest)?;
+        let next = self.next_in_order(lowest)?;
         self.take_from(next)
     }
 }
@@ -300,7 +372,7 @@ impl Default for Las {
 
 impl Scheduler for Las {
     #[inline]
-    fn push(&mut self, task: Task, _why: Ready) {
+    fn push(&mut self, task: Task, why: Ready) {
         let (slot, index) = (task.id.slot() as u32, task.group.index() as u32);
         self.ready += 1;
         self.links.end_with(task.id);
@@ -312,8 +384,11 @@ impl Scheduler for Las {
         }
         group.head = slot;
         let attained_ns = group.attained_ns();
-        self.link(index, attained_ns);
-        if self.emptied == Some(index) {
+        let bucket = bucket(attained_ns, self.resolution_bits);
+        let was_popped_last = self.emptied == Some(index);
+        let has_turn = was_popped_last && self.turn.lasts(index, attained_ns);
+        self.put(index, bucket, has_turn && why == Ready::Yielded);
+        if was_popped_last {
             self.emptied = None;
         } else {
             self.inside.set(index);

@@ -63,22 +63,65 @@ fn the_tail_is_taken_at_the_pop_or_on_becoming_ready() {
     spawn(&mut las, [member(0, 7)]);
     assert_eq!(las.pop(), Some(member(0, 7).id));
     las.push(member(2, 8), Ready::Woken);
+    las.served(member(0, 7), 1);
     las.push(member(0, 7), Ready::Yielded);
     assert_eq!(drain(&mut las), [2, 0], "it had none");
 }
 
 #[test]
-fn groups_equal_to_the_resolution_take_turns() {
+fn a_task_that_yields_goes_on_for_one_resolution_unless_another_has_less() {
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!([300; 4].map(|service_ns| poll(&mut las, 0, service_ns)), [0; 4]);
+    assert_eq!(poll(&mut las, 1, 300), 1, "1,200 ns of 1,024 are over");
+    las.push(task(2), Ready::Spawned);
+    assert_eq!(poll(&mut las, 1, 300), 1, "its turn lasts, and a newcomer of its bucket waits");
+    las.served(task(1), 500);
+    assert_eq!(poll(&mut las, 2, 0), 2, "1,100 ns, and another bucket");
+}
+
+#[test]
+fn turns_are_one_resolution_long_where_buckets_are_wider() {
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
+    (0..2).for_each(|slot| las.served(task(slot), 1 << 30)); // a bucket of 16 ms
+    spawn(&mut las, [task(0), task(1)]);
+    let trace = run_yielding(&mut las, 8, |_| 600, |slot| slot as u32);
+    assert_eq!(trace, [0, 0, 1, 1, 0, 0, 1, 1]);
+}
+
+#[test]
+fn one_that_goes_on_alone_begins_another_turn() {
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
+    (0..2).for_each(|slot| las.served(task(slot), 1 << 30));
+    spawn(&mut las, [task(0)]);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.served(task(0), 2_000);
+    assert_eq!(las.push_pop(task(0)), Some(task(0).id));
+    las.push(task(1), Ready::Woken);
+    las.served(task(0), 1_023);
+    assert_eq!(las.push_pop(task(0)), Some(task(0).id));
+    las.served(task(0), 1);
+    assert_eq!(las.push_pop(task(0)), Some(task(1).id));
+}
+
+#[test]
+fn a_task_that_is_woken_goes_to_the_tail_whatever_its_turn_has_left() {
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.push(task(0), Ready::Woken);
+    assert_eq!(drain(&mut las), [1, 0]);
+}
+
+#[test]
+fn groups_equal_to_the_resolution_take_turns_of_one_resolution() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut las, (0..3).map(task));
     let service = [300, 20, 500];
     let trace = run_yielding(&mut las, 62, |task| service[task.id.slot()], |slot| slot as u32);
-    // Three rounds take them to 900, 60 and 1,500 ns; task 2 has left the bucket that ends at 1,024, then task 0 does at
-    // 1,200. Task 1 goes on until 1,040. Then turns in the next bucket, in the order of coming there.
-    let mut expected = [0, 1, 2].repeat(3);
-    expected.extend([0, 1]);
-    expected.extend([1; 48]);
-    expected.extend([2, 0, 1]);
+    // Each goes on until it has had 1,024 ns: to 1,200, 1,040 and 1,500. Then turns in the next bucket, which ends at 2,048.
+    let turns = [(0, 4), (1, 52), (2, 3), (0, 3)];
+    let expected: Vec<usize> = turns.iter().flat_map(|&(slot, polls)| [slot].repeat(polls)).collect();
     assert_eq!(trace, expected);
 }
 
