@@ -14,7 +14,7 @@ use super::Trace;
 use super::UNKNOWN;
 use super::deferrals::Deferrals;
 use super::joiner::Joiner;
-use super::shared::{Local, Shared};
+use super::shared::Local;
 use super::state::{State, Wake};
 use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
 use crate::sync::{Cell, UnsafeCell};
@@ -266,6 +266,8 @@ impl Link {
 
 /// Wakes the task: by the woken list on the owner thread, by the inbox on any other.
 ///
+/// A task that yields wakes itself: that is first and calls nothing, so no registers are saved for it.
+///
 /// # Safety
 ///
 /// The caller holds a reference to the cell, or the cell is being polled by the caller's caller.
@@ -273,41 +275,42 @@ impl Link {
 pub(super) unsafe fn wake_task(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
     let task = unsafe { header.as_ref() };
-    let shared = &*task.shared;
-    let Some(local) = shared.local() else {
-        if task.state.wake() == Wake::Submit {
-            // SAFETY: the cell is alive, and this call set `NOTIFIED`.
-            unsafe { submit(header) };
-        }
-        return;
+    let Some(local) = task.shared.local() else {
+        // SAFETY: the caller's promise.
+        return unsafe { wake_elsewhere(header) };
     };
     match task.owned.phase.get() {
-        Phase::Parked => {
-            task.owned.phase.set(Phase::Woken);
-            #[cfg(feature = "observe")]
-            return push_noted(header, task, local);
-            #[cfg(not(feature = "observe"))]
-            push_woken(header, (task, shared), local);
-        }
         Phase::Running => task.owned.phase.set(Phase::RunningWoken),
+        Phase::Parked => push_woken(header, task, local),
         Phase::Woken | Phase::Ready | Phase::RunningWoken | Phase::Done => {}
     }
 }
 
-/// Notes when a task was woken on the owner thread, and pushes it into the woken list.
-#[cfg(feature = "observe")]
-#[inline(never)] // a yield, which is no wake, has no registers to save for it
-fn push_noted(header: NonNull<Header>, task: &Header, local: &Local) {
-    task.ready_at.set_here(&task.shared.ticks);
-    note_ready(task, local, false);
-    push_woken(header, (task, &task.shared), local);
+/// Wakes the task on another thread than the owner's.
+///
+/// # Safety
+///
+/// As for [`wake_task`].
+#[inline(never)]
+unsafe fn wake_elsewhere(header: NonNull<Header>) {
+    // SAFETY: the cell is alive, by the caller's promise.
+    if unsafe { header.as_ref() }.state.wake() == Wake::Submit {
+        // SAFETY: the cell is alive, and this call set `NOTIFIED`.
+        unsafe { submit(header) };
+    }
 }
 
-/// Pushes a task into the woken list, and wakes the host if it waits for that.
-#[inline(always)]
-fn push_woken(header: NonNull<Header>, (task, shared): (&Header, &Shared), local: &Local) {
+/// Pushes a parked task into the woken list, and wakes the host if it waits for that.
+#[inline(never)]
+fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
+    task.owned.phase.set(Phase::Woken);
+    #[cfg(feature = "observe")]
+    {
+        task.ready_at.set_here(&task.shared.ticks);
+        note_ready(task, local, false);
+    }
     local.woken.push(Link(header), task.owned.record.get().queue);
-    shared.inbox.wake_parked_host();
+    task.shared.inbox.wake_parked_host();
 }
 
 /// Notes a wake in the timeline, if there is one.
