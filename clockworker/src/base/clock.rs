@@ -148,12 +148,12 @@ impl Clock {
     }
 
     fn undelayed() -> Self {
-        if tsc_is_trusted() {
-            let clock = quanta::Clock::new();
-            let start = clock.raw();
-            Clock::Tsc { clock, start }
-        } else {
-            Clock::os()
+        // Made once: the first takes half a millisecond to find out how fast the counter is, and each takes 30 µs to ask a virtual
+        // processor what it can.
+        static COUNTER: OnceLock<Option<quanta::Clock>> = OnceLock::new();
+        match COUNTER.get_or_init(|| tsc_is_trusted().then(quanta::Clock::new)).clone() {
+            Some(clock) => Clock::Tsc { start: clock.raw(), clock },
+            None => Clock::os(),
         }
     }
 
@@ -188,10 +188,7 @@ impl Clock {
 /// Whether the time stamp counter is invariant *and* the kernel itself relies on it. An available counter is not enough:
 /// where the kernel has marked it unstable, cores may disagree.
 fn tsc_is_trusted() -> bool {
-    static TRUSTED: OnceLock<bool> = OnceLock::new();
-    *TRUSTED.get_or_init(|| {
-        let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        cfg!(all(target_os = "linux", target_arch = "x86_64"))
-            && std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
-    })
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+        && std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
 }
