@@ -153,7 +153,7 @@ impl Records {
         // As there is none, it is not asked whether one is to be dropped.
         forget(before);
         record.standing.set_ready(ready);
-        Some(record.as_task(id.slot() as u32))
+        Some(Task { id, group: group_of(id.slot() as u32, record.standing.group()) })
     }
 
     /// Removes the record of a finished task. Counts its `finish` in its group, unless that was done before.
