@@ -22,39 +22,47 @@ use crate::stopwatch::{Wait, now, wait_until};
 use crate::workload::shape::Shape;
 use crate::workload::spin;
 
-/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn: the same each time.
+/// Bytes per parked task beyond its future, as asked of the allocator, and allocations per spawn: the same each time. Tables that
+/// double are nearly full at 1,000,000 tasks, and half full at 525,000.
 pub(super) fn parked(options: &Options) -> Measure {
     let quantities = &[
         ("bytes_per_task", "Parked tasks: bytes per task beyond its future"),
         ("allocations_per_spawn", "Parked tasks: allocations per spawn"),
     ];
-    let tasks = if options.common.quick { 1_000 } else { 1_000_000 };
-    let column = Column::of(format!("{} tasks", grouped(tasks as u64)), Park(tasks));
-    Measure::of_executors(Section::Memory, quantities, options, [column]).with(Rounds { usual: 2, ..ROUNDS })
+    let tasks = |usual: usize| if options.common.quick { usual / 1_000 } else { usual };
+    let title = |tasks: usize| format!("{} tasks", grouped(tasks as u64));
+    let [nearly_full, half_full, few] = [1_000_000, 525_000, 100_000].map(tasks);
+    let columns = [
+        Column::of(title(nearly_full), Park::<64>(nearly_full)),
+        Column::of(title(half_full), Park::<64>(half_full)),
+        Column::of(format!("{} with futures of 1 KiB", title(few)), Park::<1_024>(few)),
+    ];
+    Measure::of_executors(Section::Memory, quantities, options, columns).with(Rounds { usual: 2, ..ROUNDS })
 }
 
-struct Park(usize);
+/// So many tasks whose futures have a state of so many bytes.
+struct Park<const STATE: usize>(usize);
 
-impl Job for Park {
+impl<const STATE: usize> Job for Park<STATE> {
     fn run<R: Runner>(&self, runner: R) -> Vec<f64> {
         let mut handles = Vec::with_capacity(self.0);
         let found = runner.block_on(async {
             let before = Allocations::so_far();
-            handles.extend((0..self.0).map(|task| runner.spawn(task, sleeper())));
+            handles.extend((0..self.0).map(|task| runner.spawn(task, sleeper::<STATE>())));
             one_turn().await;
             let found = Allocations::since(before);
             // Here, as some handles must not be dropped outside their executor.
             handles.clear();
             found
         });
-        let (tasks, future) = (self.0 as f64, size_of_val(&sleeper()));
+        let (tasks, future) = (self.0 as f64, size_of_val(&sleeper::<STATE>()));
         vec![found.live as f64 / tasks - future as f64, found.count as f64 / tasks]
     }
 }
 
-/// Is never ready, and as large as a small future is.
-fn sleeper() -> impl Future<Output = ()> + 'static {
-    let state = [0_u8; 64];
+/// Is never ready.
+fn sleeper<const STATE: usize>() -> impl Future<Output = ()> + 'static {
+    let state = [0_u8; STATE];
     poll_fn(move |_cx| {
         black_box(&state);
         Poll::Pending
