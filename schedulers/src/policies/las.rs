@@ -16,6 +16,17 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 
 const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
 
+// A bucket ends where the next begins.
+const _: () = {
+    let mut number = 0;
+    while number < bucket(u64::MAX, 0) {
+        let end = end_of(number, 0);
+        assert!(bucket(end - 1, 0) == number && bucket(end, 0) == number + 1);
+        number += 1;
+    }
+    assert!(end_of(number, 0) == u64::MAX);
+};
+
 /// The group that has received the least service goes first, also called foreground-background (FB).
 ///
 /// It needs no sizes in advance, yet favours short work: a new request goes before all that have run for longer.
@@ -309,6 +320,7 @@ impl Las {
         Some(index)
     }
 
+    /// Begins the turn of a group, unless it has it.
     #[inline]
     fn begin_turn(&mut self, group: u32, (bucket, attained_ns): (u32, u64)) {
         if !self.turn.lasts(group, attained_ns) {
