@@ -55,7 +55,8 @@ const _: () = {
 ///
 /// A turn is one resolution long. A task that yields, and is the only ready one of its group, goes on: its group stays at the head of
 /// its bucket until it has had a resolution of service in this turn, or has left the bucket. So groups with polls of some ten nanoseconds
-/// do not change at every one. (A fair turn is one poll.)
+/// do not change at every one. (A fair turn is one poll. Polls that take no time, as on a clock that stands still, end no turn but by
+/// fair turns.)
 ///
 /// Inside a group, the order of becoming ready.
 ///
