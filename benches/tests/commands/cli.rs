@@ -108,7 +108,7 @@ const SECTIONS: [(&str, usize, Option<usize>); 7] = [
     ("wake", 2, None),
     ("queues", 3, Some(7)),
     ("groups", 8, Some(6)),
-    ("memory", 1, None),
+    ("memory", 3, None),
     ("idle", 1, None),
 ];
 
