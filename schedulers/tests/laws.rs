@@ -54,6 +54,14 @@ fn arrival_fifo() {
     });
 }
 
+/// The turn of a group that had one ready task when it was popped in order.
+struct LasTurn {
+    group: GroupId,
+    /// What it had attained when the turn began.
+    from_ns: u64,
+    polls: u32,
+}
+
 /// Which task `Las` is to pop, from its documentation alone.
 struct LasModel {
     resolution_ns: u64,
@@ -64,10 +72,10 @@ struct LasModel {
     popped: HashMap<GroupId, (u64, u64)>,
     /// The group popped last, if no other task of it was ready.
     emptied: Option<GroupId>,
-    /// The group whose turn it was last, its bucket, and what it has attained when the turn ends.
-    turn: Option<(GroupId, u64, u64)>,
-    /// The groups that stayed at the head of their bucket: for which task, and before which pop.
-    stayed: HashMap<GroupId, (u64, u64)>,
+    /// The turn that no other group has ended by being popped in order.
+    turn: Option<LasTurn>,
+    /// The group that waits at the head of its bucket for the rest of its turn, for which of its tasks.
+    waits: Option<(GroupId, u64)>,
     /// The group of the last fair turn.
     cursor: usize,
 }
@@ -81,7 +89,7 @@ impl LasModel {
             popped: HashMap::new(),
             emptied: None,
             turn: None,
-            stayed: HashMap::new(),
+            waits: None,
             cursor: 0,
         }
     }
@@ -92,22 +100,21 @@ impl LasModel {
         attained_ns / width * width
     }
 
-    /// Where a group is in its bucket. At the head since its turn lasts, last come first; else at the tail since its last pop, or
-    /// since its foremost task became ready after that.
-    fn place(&self, foremost: &Candidate) -> (u64, (u64, u64)) {
-        match self.stayed.get(&foremost.group) {
-            Some(&(number, pops)) if number == foremost.became_ready => (0, (u64::MAX - pops, 0)),
-            _ => {
-                let popped = self.popped.get(&foremost.group).copied().unwrap_or_default();
-                (1, popped.max((foremost.became_ready, 0)))
-            }
-        }
+    /// Where a group is in its bucket: at the head for the rest of its turn; else at the tail since its last pop or the end of its
+    /// turn, or since its foremost task became ready after that.
+    fn place(&self, foremost: &Candidate) -> (bool, (u64, u64)) {
+        let popped = self.popped.get(&foremost.group).copied().unwrap_or_default();
+        let waits = self.waits == Some((foremost.group, foremost.became_ready));
+        (!waits, popped.max((foremost.became_ready, 0)))
     }
 
     fn has_its_turn(&self, task: &Candidate) -> bool {
-        let ours = (task.group, self.bucket(task.attained_ns));
-        self.turn
-            .is_some_and(|(group, bucket, ends_ns)| (group, bucket) == ours && task.attained_ns < ends_ns)
+        self.turn.as_ref().is_some_and(|turn| {
+            turn.group == task.group
+                && turn.polls < 64
+                && task.attained_ns - turn.from_ns < self.resolution_ns
+                && self.bucket(task.attained_ns) == self.bucket(turn.from_ns)
+        })
     }
 
     fn expected(&mut self, moment: &Moment<'_>) -> Candidate {
@@ -122,22 +129,35 @@ impl LasModel {
             && first.why == Ready::Yielded
             && self.has_its_turn(first)
         {
-            self.stayed.insert(first.group, (first.became_ready, moment.pops));
+            self.waits = Some((first.group, first.became_ready));
         }
         if self.turns.is_fair(moment) {
-            self.turn = None;
             let next = foremost.range(self.cursor + 1..).chain(&foremost).next();
             self.cursor = *next.unwrap().0;
-            return *next.unwrap().1;
+            let first = *next.unwrap().1;
+            self.turn.take_if(|turn| turn.group == first.group);
+            self.waits.take_if(|(group, _)| *group == first.group);
+            return first;
         }
         let first =
             *foremost.values().min_by_key(|task| (self.bucket(task.attained_ns), self.place(task))).unwrap();
-        // A group that has attained nothing may be a new one.
-        if first.attained_ns == 0 || !self.has_its_turn(&first) {
-            let ends_ns = first.attained_ns.saturating_add(self.resolution_ns);
-            self.turn = Some((first.group, self.bucket(first.attained_ns), ends_ns));
-        }
+        self.pop_in_order(&first, moment);
         first
+    }
+
+    fn pop_in_order(&mut self, first: &Candidate, moment: &Moment<'_>) {
+        if let Some((group, _)) = self.waits.take()
+            && group != first.group
+        {
+            self.popped.insert(group, (self.newest, moment.pops));
+        }
+        // A group that has attained nothing is a new one.
+        let lasts = first.attained_ns > 0 && self.has_its_turn(first);
+        match &mut self.turn {
+            _ if !is_alone(first, moment) => self.turn = None,
+            Some(turn) if lasts => turn.polls += 1,
+            _ => self.turn = Some(LasTurn { group: first.group, from_ns: first.attained_ns, polls: 1 }),
+        }
     }
 
     fn allows(&mut self, moment: &Moment<'_>) -> bool {
@@ -148,10 +168,14 @@ impl LasModel {
         self.newest = self.newest.max(newest.unwrap());
         let expected = self.expected(moment);
         self.popped.insert(expected.group, (self.newest, moment.pops));
-        let alone = moment.ready.iter().filter(|task| task.group == expected.group).count() == 1;
-        self.emptied = alone.then_some(expected.group);
+        self.emptied = is_alone(&expected, moment).then_some(expected.group);
         moment.popped == expected
     }
+}
+
+/// Whether no other task of its group is ready.
+fn is_alone(task: &Candidate, moment: &Moment<'_>) -> bool {
+    moment.ready.iter().filter(|other| other.group == task.group).count() == 1
 }
 
 /// The law that each pop be the one that the model expects.

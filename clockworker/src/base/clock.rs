@@ -148,8 +148,8 @@ impl Clock {
     }
 
     fn undelayed() -> Self {
-        // Made once: the first takes half a millisecond to find out how fast the counter is, and each takes 30 µs to ask a virtual
-        // processor what it can.
+        // Made once in a process. To make one takes 30 µs where a host answers CPUID for a virtual processor, and the first half a
+        // millisecond more, to find out how fast the counter is.
         static COUNTER: OnceLock<Option<quanta::Clock>> = OnceLock::new();
         match COUNTER.get_or_init(|| tsc_is_trusted().then(quanta::Clock::new)).clone() {
             Some(clock) => Clock::Tsc { start: clock.raw(), clock },

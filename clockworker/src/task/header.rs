@@ -266,7 +266,7 @@ impl Link {
 
 /// Wakes the task: by the woken list on the owner thread, by the inbox on any other.
 ///
-/// A task that yields wakes itself: that is first and calls nothing, so no registers are saved for it.
+/// A task that yields wakes itself. That path calls nothing, so no registers are saved for it.
 ///
 /// # Safety
 ///

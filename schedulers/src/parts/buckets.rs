@@ -77,12 +77,6 @@ impl<T: Default> Buckets<T> {
         self.entries.resize_with(index + 1, Entry::default);
     }
 
-    /// The value of `id`, if it has one yet, whether it has been through all halvings or not.
-    #[inline]
-    pub(crate) fn value_mut(&mut self, id: u32) -> Option<&mut T> {
-        self.entries.get_mut(id as usize).map(|entry| &mut entry.value)
-    }
-
     /// Puts `id` at the tail of `bucket`. No-op if it is in a bucket already, or has no value. It has been through all halvings.
     #[inline]
     pub(crate) fn push_back(&mut self, bucket: u32, id: u32) {

@@ -47,16 +47,15 @@ const _: () = {
 /// 128 resolutions; from there on each power of two has 64 of equal width. A clock could not tell more apart: each poll
 /// adds an error of some ten nanoseconds to what its group has attained.
 ///
-/// Groups in the same bucket take turns. To the tail of its bucket goes a group
+/// Groups in the same bucket take turns. A group with one ready task goes on while that task yields, so that polls of some ten
+/// nanoseconds do not change group every time: until it has had one resolution of service or 64 polls, has left its bucket, or another
+/// has less, or a half-life ends. Then it goes to the tail of its bucket. To the tail goes also a group
 ///
-/// - when the first of its tasks becomes ready;
+/// - when the first of its tasks becomes ready in another way;
 /// - when a task of it was popped and others are ready;
 /// - when the service of that poll takes it to another bucket while others are ready.
 ///
-/// A turn is one resolution long. A task that yields, and is the only ready one of its group, goes on: its group stays at the head of
-/// its bucket until it has had a resolution of service in this turn, or has left the bucket. So groups with polls of some ten nanoseconds
-/// do not change at every one. (A fair turn is one poll. Polls that take no time, as on a clock that stands still, end no turn but by
-/// fair turns.)
+/// A fair turn is one poll. It interrupts the turn of another group, which then goes on with what is left.
 ///
 /// Inside a group, the order of becoming ready.
 ///
@@ -145,23 +144,29 @@ impl Default for Group {
     }
 }
 
-/// The turn of the group popped last, among those of its bucket.
+/// The most polls of a turn.
+const TURN_POLLS: u32 = 64;
+
+/// The turn of a group among those of its bucket: of the one popped last in order, if it had one ready task.
 #[derive(Clone, Copy)]
 struct Turn {
     group: u32,
     bucket: u32,
     /// What the group has attained when the turn ends: a resolution more, or as much as takes it out of the bucket.
     ends_ns: u64,
+    polls_left: u32,
+    /// Whether the group waits for its next poll, at the head of its bucket.
+    waits: bool,
 }
 
 impl Turn {
-    /// Nobody's.
-    const NONE: Self = Self { group: END, bucket: END, ends_ns: 0 };
+    /// No group's.
+    const NONE: Self = Self { group: END, bucket: END, ends_ns: 0, polls_left: 0, waits: false };
 
     /// Whether `group`, which has attained so much, still has its turn.
     #[inline]
     fn lasts(self, group: u32, attained_ns: u64) -> bool {
-        self.group == group && attained_ns < self.ends_ns
+        self.group == group && attained_ns < self.ends_ns && self.polls_left > 0
     }
 }
 
@@ -256,6 +261,7 @@ impl Las {
     fn put(&mut self, index: u32, bucket: u32, has_turn: bool) {
         if has_turn {
             self.groups.push_front(bucket, index);
+            self.turn.waits = true;
         } else {
             self.groups.push_back(bucket, index);
         }
@@ -273,7 +279,7 @@ impl Las {
     fn set_attained(&mut self, group: GroupId, ns: u64) {
         let index = group.index() as u32;
         if self.turn.group == index {
-            self.turn = Turn::NONE;
+            self.end_turn();
         }
         let group = self.groups.get_mut(index);
         group.set_attained(ns);
@@ -288,46 +294,75 @@ impl Las {
     fn settle(&mut self) -> bool {
         let due = self.occasions.settle();
         if due.halving {
+            self.end_turn();
             self.groups.halve();
-            self.turn = Turn::NONE;
         }
         due.fair
     }
 
-    /// Takes the first task off the list of a group that was taken out of its bucket, and puts the group at the tail if there are
-    /// more.
+    /// Takes the first task off the list of a group that was taken out of its bucket: this one if that was in order. Puts the group
+    /// at the tail if there are more tasks, else it has its turn.
     #[inline]
-    fn take_from(&mut self, index: u32) -> Option<TaskId> {
-        let group = self.groups.value_mut(index)?;
-        let slot = group.head;
-        let (task, next) = self.links.get(slot)?;
+    fn take_from(&mut self, index: u32, in_order: Option<u32>) -> Option<TaskId> {
+        let group = self.groups.get_mut(index);
+        let attained_ns = group.attained_ns();
+        let (task, next) = self.links.get(group.head)?;
         group.head = next;
         if next == END {
             group.tail = END;
             self.emptied = Some(index);
+            if let Some(bucket) = in_order {
+                self.take_turn(index, (bucket, attained_ns));
+            }
         } else {
-            let attained_ns = self.groups.get_mut(index).attained_ns();
             self.link(index, attained_ns);
         }
         Some(task)
     }
 
-    /// Takes the first group out of a bucket that is not empty, and begins its turn unless it goes on with that.
+    /// Takes the first group out of a bucket that is not empty, which ends the turn of any other.
     #[inline]
     fn next_in_order(&mut self, bucket: u32) -> Option<u32> {
         let index = self.groups.pop_first(bucket)?;
-        let attained_ns = self.groups.get_mut(index).attained_ns();
-        self.begin_turn(index, (bucket, attained_ns));
+        self.end_turn_but_of(index);
         Some(index)
     }
 
-    /// Begins the turn of a group, unless it has it.
+    /// Counts a poll of the turn of a group, which begins if it does not last.
     #[inline]
-    fn begin_turn(&mut self, group: u32, (bucket, attained_ns): (u32, u64)) {
+    fn take_turn(&mut self, group: u32, (bucket, attained_ns): (u32, u64)) {
         if !self.turn.lasts(group, attained_ns) {
             let ends_ns = attained_ns.saturating_add(self.resolution_ns());
-            self.turn = Turn { group, bucket, ends_ns: ends_ns.min(end_of(bucket, self.resolution_bits)) };
+            let ends_ns = ends_ns.min(end_of(bucket, self.resolution_bits));
+            self.turn = Turn { group, bucket, ends_ns, polls_left: TURN_POLLS, waits: false };
         }
+        self.turn.polls_left -= 1;
+    }
+
+    /// Ends the turn of any group but this, which waits no more.
+    #[inline]
+    fn end_turn_but_of(&mut self, group: u32) {
+        if self.turn.group != group {
+            self.end_turn();
+        }
+        self.turn.waits = false;
+    }
+
+    /// Ends the turn under way: a group that waits for its rest goes to the tail.
+    #[inline]
+    fn end_turn(&mut self) {
+        let Turn { group, waits, .. } = core::mem::replace(&mut self.turn, Turn::NONE);
+        if waits {
+            self.go_to_tail(group);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn go_to_tail(&mut self, group: u32) {
+        self.groups.unlink(group);
+        let attained_ns = self.groups.get_mut(group).attained_ns();
+        self.link(group, attained_ns);
     }
 
     /// Pops from the first group of the lowest bucket, or on a fair turn from the next by index.
@@ -338,8 +373,10 @@ impl Las {
         }
         let lowest = self.groups.lowest()?;
         self.ready = self.ready.saturating_sub(1);
-        let index = if fair { self.next_in_turn()? } else { self.next_in_order(lowest)? };
-        self.take_from(index)
+        match fair {
+            true => self.next_in_turn().and_then(|index| self.take_from(index, None)),
+            false => self.next_in_order(lowest).and_then(|index| self.take_from(index, Some(lowest))),
+        }
     }
 
     /// Takes the group out of its bucket that a fair turn goes to. There is one.
@@ -348,7 +385,9 @@ impl Las {
     fn next_in_turn(&mut self) -> Option<u32> {
         self.cursor = self.inside.next_after(self.cursor)?;
         self.groups.unlink(self.cursor);
-        self.turn = Turn::NONE;
+        if self.turn.group == self.cursor {
+            self.turn = Turn::NONE;
+        }
         Some(self.cursor)
     }
 
@@ -359,11 +398,13 @@ impl Las {
         let attained_ns = self.groups.get_mut(index).attained_ns();
         let has_turn = self.turn.lasts(index, attained_ns);
         if has_turn && lowest >= self.turn.bucket {
+            self.turn.polls_left -= 1;
             return Some(task.id); // it goes on
         }
         let bucket = bucket(attained_ns, self.resolution_bits);
         if lowest > bucket {
-            self.begin_turn(index, (bucket, attained_ns));
+            self.end_turn_but_of(index);
+            self.take_turn(index, (bucket, attained_ns));
             return Some(task.id);
         }
         // Its link says what it said when it was popped.
@@ -373,7 +414,7 @@ impl Las {
         self.put(index, bucket, has_turn);
         self.emptied = None;
         let next = self.next_in_order(lowest)?;
-        self.take_from(next)
+        self.take_from(next, Some(lowest))
     }
 }
 
@@ -428,7 +469,7 @@ impl Scheduler for Las {
 
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        // The groups of the lowest bucket take turns, one task each. Right unless they have fewer tasks than that, leave
+        // The groups of the lowest bucket take turns, one task each. Right unless they have fewer tasks than that, go on, leave
         // the bucket, or a fair turn comes between.
         let (group, rounds) = self.groups.behind_first(ahead)?;
         let mut slot = group.head;
@@ -451,8 +492,11 @@ impl Scheduler for Las {
         self.occasions.served(service_ns);
         let group = self.groups.get_mut(index);
         group.add(service_ns);
+        let attained_ns = group.attained_ns();
         if let Some(old) = group.bucket() {
-            let attained_ns = group.attained_ns();
+            if self.turn.group == index {
+                self.end_turn();
+            }
             self.follow(index, attained_ns, old);
         }
     }

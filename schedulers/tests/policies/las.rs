@@ -89,6 +89,99 @@ fn turns_are_one_resolution_long_where_buckets_are_wider() {
     assert_eq!(trace, [0, 0, 1, 1, 0, 0, 1, 1]);
 }
 
+/// Old groups, whose bucket is 16 ms wide.
+fn old_groups(mut las: Las, groups: u32) -> Las {
+    (0..groups).for_each(|slot| las.served(task(slot), 1 << 30));
+    spawn(&mut las, (0..groups).map(task));
+    las
+}
+
+#[test]
+fn a_fair_turn_does_not_begin_the_turn_of_another_group_anew() {
+    let las = Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
+    let mut las = old_groups(las, 100).with_fair_turns(FairTurns::DEFAULT);
+    let trace = run_yielding(&mut las, 100, |_| 20, |slot| slot as u32);
+    // A turn is 52 polls, and one poll in 32 is fair and goes to the next group by index.
+    let mut others = trace.iter().filter(|&&slot| slot != 0);
+    assert_eq!(trace.iter().filter(|&&slot| slot == 0).count(), 52);
+    assert_eq!([others.next(), others.next()], [Some(&1), Some(&2)]);
+}
+
+#[test]
+fn a_group_that_has_less_ends_the_turn() {
+    let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.served(task(0), 600);
+    las.push(task(2), Ready::Spawned);
+    assert_eq!(las.push_pop(task(0)), Some(task(2).id));
+    assert_eq!(drain(&mut las), [1, 0]);
+    // Also where it comes between the push and the pop.
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.push(task(0), Ready::Yielded);
+    las.push(task(2), Ready::Woken);
+    assert_eq!(drain(&mut las), [2, 1, 0]);
+}
+
+#[test]
+fn where_no_time_passes_a_turn_is_64_polls() {
+    let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
+    let trace = run_yielding(&mut las, 129, |_| 0, |slot| slot as u32);
+    let turns = [(0, 64), (1, 64), (0, 1)];
+    assert_eq!(trace, turns.map(|(slot, polls)| [slot].repeat(polls)).concat());
+}
+
+#[test]
+fn the_end_of_a_half_life_ends_the_turn() {
+    let mut las = Las::new().with_fair_turns(FairTurns::NEVER).with_half_life_ns(1 << 30);
+    (0..2).for_each(|slot| las.served(task(slot), (1 << 29) - 3_000_000));
+    spawn(&mut las, [task(0), task(1)]);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.served(task(9), 10_000_000);
+    assert_eq!(las.push_pop(task(0)), Some(task(1).id));
+}
+
+#[test]
+fn a_group_that_has_less_ends_the_turn_that_its_fair_turn_interrupted() {
+    let old = |slot| (slot, 1 << 30);
+    for never_again in [false, true] {
+        let mut las = Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
+        [old(0), old(2), old(3), old(4)].into_iter().for_each(|(slot, ns)| las.served(task(slot), ns));
+        let mut las = las.with_fair_turns(FairTurns::every(NonZeroU32::new(2).unwrap()));
+        spawn(&mut las, [task(0), task(2), task(3), task(4)]);
+        assert_eq!(las.pop(), Some(task(0).id));
+        las.push(task(0), Ready::Yielded);
+        las.push(task(1), Ready::Spawned);
+        assert_eq!(las.pop(), Some(task(1).id), "a fair turn");
+        if never_again {
+            las = las.with_fair_turns(FairTurns::NEVER);
+        }
+        assert_eq!(las.push_pop(task(1)), Some(task(1).id), "in order: it has attained nothing");
+        assert_eq!(drain(&mut las).last(), Some(&0), "it is at the tail");
+    }
+}
+
+#[test]
+fn a_new_group_has_no_rest_of_the_turn_of_the_one_before() {
+    let mut las = old_groups(Las::new().without_half_life().with_fair_turns(FairTurns::NEVER), 1);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.group_closed(GroupId::new(0));
+    (0..2).for_each(|slot| las.served(task(slot), 1 << 29));
+    spawn(&mut las, [task(0), task(1)]);
+    let trace = run_yielding(&mut las, 4, |_| 600, |slot| slot as u32);
+    assert_eq!(trace, [0, 0, 1, 1]);
+}
+
+/// A group with two ready tasks has one poll at a time, and what is told of it from elsewhere ends its turn.
+#[test]
+fn a_turn_is_of_one_ready_task() {
+    let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
+    assert_eq!(las.pop(), Some(task(0).id));
+    las.push(task(0), Ready::Yielded);
+    las.served(task(0), 1);
+    assert_eq!(drain(&mut las), [1, 0]);
+}
+
 #[test]
 fn one_that_goes_on_alone_begins_another_turn() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
