@@ -111,7 +111,7 @@ impl LasModel {
     fn has_its_turn(&self, task: &Candidate) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             turn.group == task.group
-                && turn.polls < 64
+                && turn.polls < 16
                 && task.attained_ns - turn.from_ns < self.resolution_ns
                 && self.bucket(task.attained_ns) == self.bucket(turn.from_ns)
         })

@@ -48,7 +48,7 @@ const _: () = {
 /// adds an error of some ten nanoseconds to what its group has attained.
 ///
 /// Groups in the same bucket take turns. A group with one ready task goes on while that task yields, so that polls of some ten
-/// nanoseconds do not change group every time: until it has had one resolution of service or 64 polls, has left its bucket, or another
+/// nanoseconds do not change group every time: until it has had one resolution of service or 16 polls, has left its bucket, or another
 /// has less, or a half-life ends. Then it goes to the tail of its bucket. To the tail goes also a group
 ///
 /// - when the first of its tasks becomes ready in another way;
@@ -144,8 +144,9 @@ impl Default for Group {
     }
 }
 
-/// The most polls of a turn.
-const TURN_POLLS: u32 = 64;
+/// The most polls of a turn. Four times as many spare 1.5 ns a poll more; but a task that is woken waits for the turns of all others in
+/// its bucket.
+const TURN_POLLS: u32 = 16;
 
 /// The turn of a group among those of its bucket: of the one popped last in order, if it had one ready task.
 #[derive(Clone, Copy)]

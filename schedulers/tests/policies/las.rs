@@ -100,11 +100,11 @@ fn old_groups(mut las: Las, groups: u32) -> Las {
 fn a_fair_turn_does_not_begin_the_turn_of_another_group_anew() {
     let las = Las::new().without_half_life().with_fair_turns(FairTurns::NEVER);
     let mut las = old_groups(las, 100).with_fair_turns(FairTurns::DEFAULT);
-    let trace = run_yielding(&mut las, 100, |_| 20, |slot| slot as u32);
-    // A turn is 52 polls, and one poll in 32 is fair and goes to the next group by index.
-    let mut others = trace.iter().filter(|&&slot| slot != 0);
-    assert_eq!(trace.iter().filter(|&&slot| slot == 0).count(), 52);
-    assert_eq!([others.next(), others.next()], [Some(&1), Some(&2)]);
+    let trace = run_yielding(&mut las, 47, |_| 70, |slot| slot as u32);
+    // A turn is 15 polls. One poll in 32 is fair, in the turn of group 2, and goes to the next group by index.
+    let polls = [0, 1, 2, 3].map(|group| trace.iter().filter(|&&slot| slot == group).count());
+    assert_eq!(polls, [15, 16, 15, 1]);
+    assert_eq!(trace[30..].iter().filter(|&&slot| slot == 1).count(), 1, "{trace:?}");
 }
 
 #[test]
@@ -124,10 +124,10 @@ fn a_group_that_has_less_ends_the_turn() {
 }
 
 #[test]
-fn where_no_time_passes_a_turn_is_64_polls() {
+fn where_no_time_passes_a_turn_is_16_polls() {
     let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
-    let trace = run_yielding(&mut las, 129, |_| 0, |slot| slot as u32);
-    let turns = [(0, 64), (1, 64), (0, 1)];
+    let trace = run_yielding(&mut las, 33, |_| 0, |slot| slot as u32);
+    let turns = [(0, 16), (1, 16), (0, 1)];
     assert_eq!(trace, turns.map(|(slot, polls)| [slot].repeat(polls)).concat());
 }
 
@@ -210,10 +210,10 @@ fn a_task_that_is_woken_goes_to_the_tail_whatever_its_turn_has_left() {
 fn groups_equal_to_the_resolution_take_turns_of_one_resolution() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut las, (0..3).map(task));
-    let service = [300, 20, 500];
-    let trace = run_yielding(&mut las, 62, |task| service[task.id.slot()], |slot| slot as u32);
-    // Each goes on until it has had 1,024 ns: to 1,200, 1,040 and 1,500. Then turns in the next bucket, which ends at 2,048.
-    let turns = [(0, 4), (1, 52), (2, 3), (0, 3)];
+    let service = [300, 70, 500];
+    let trace = run_yielding(&mut las, 25, |task| service[task.id.slot()], |slot| slot as u32);
+    // Each goes on until it has had 1,024 ns: to 1,200, 1,050 and 1,500. Then turns in the next bucket, which ends at 2,048.
+    let turns = [(0, 4), (1, 15), (2, 3), (0, 3)];
     let expected: Vec<usize> = turns.iter().flat_map(|&(slot, polls)| [slot].repeat(polls)).collect();
     assert_eq!(trace, expected);
 }
