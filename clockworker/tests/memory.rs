@@ -175,9 +175,10 @@ fn queues_and_groups() {
     }
 }
 
-/// What a burst of tasks needed is given back while the executor goes on, but for a little.
+/// What a burst of tasks needed is given back while the executor goes on, but for a little: also beside an open group.
 fn a_burst_leaves_little() {
     let ex = untimed();
+    let _group = ex.default_queue().group(1);
     let empty = live();
     let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
     for _ in 0..2 {

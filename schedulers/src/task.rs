@@ -40,6 +40,9 @@ impl core::fmt::Debug for TaskId {
 ///
 /// A task that was spawned without a group is a group of its own, so a policy that orders by group need not tell the
 /// two apart. Ids are small dense integers, reused after [`Scheduler::group_closed`](crate::Scheduler::group_closed).
+///
+/// The executor numbers groups and tasks together: a group that was opened has an index that no task has as its
+/// [slot](TaskId::slot) meanwhile, and the group of a task without one has the task's slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupId(u32);
 

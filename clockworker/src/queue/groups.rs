@@ -4,15 +4,14 @@ use std::collections::HashMap;
 #[cfg(feature = "observe")]
 use std::sync::Arc;
 
-use clockworker_schedulers::{Attributes, GroupId};
-use slab::Slab;
+use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 
 use super::GroupCounters;
 #[cfg(feature = "observe")]
 use crate::observe::GroupLatency;
 use crate::task::Finish;
 
-/// A group's index among the groups of its queue, of 29 bits; [`NO_GROUP`] for none.
+/// The slot of a group's record, of 29 bits; [`NO_GROUP`] for none. It is the index by which schedulers know the group.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
@@ -22,7 +21,8 @@ pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
 #[derive(Default)]
 pub(super) struct Groups {
     by_key: HashMap<u64, GroupIndex>,
-    slots: Slab<GroupSlot>,
+    /// By index. None where the slot is a task's, or vacant. Boxed, as there may be few among many tasks.
+    open: Vec<Option<Box<OpenGroup>>>,
     /// Groups from which a task went while a waiter waited for that.
     freed: Vec<GroupIndex>,
     /// Of those groups that have one.
@@ -33,7 +33,20 @@ pub(super) struct Groups {
     latencies: HashMap<GroupIndex, Box<GroupLatency>>,
 }
 
-struct GroupSlot {
+/// A task as its scheduler knows it: without a group it is one of its own, under its slot.
+#[inline]
+pub(crate) fn as_task(id: TaskId, group: GroupIndex) -> Task {
+    Task { id, group: GroupId::new(if group == NO_GROUP { id.slot() as u32 } else { group }) }
+}
+
+/// The group of a task that its scheduler knows so; none if it is a task without one.
+#[inline]
+pub(crate) fn group_of(task: Task) -> Option<GroupIndex> {
+    let group = task.group.index();
+    (group != task.id.slot()).then_some(group as GroupIndex)
+}
+
+struct OpenGroup {
     key: u64,
     /// [`Group`](crate::Group) handles and unfinished tasks.
     holders: usize,
@@ -43,44 +56,40 @@ struct GroupSlot {
     is_awaited: bool,
 }
 
-/// A group that was opened, with one more holder.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
-    pub(crate) index: GroupIndex,
-    /// Whether it was not open before, so that its scheduler is to be told.
-    pub(crate) is_new: bool,
-}
-
-/// The group id that a scheduler sees: even for a task without a group, odd for a group, so that both are dense.
-#[inline]
-pub(crate) fn group_of(slot: u32, group: GroupIndex) -> GroupId {
-    GroupId::new(if group == NO_GROUP { 2 * slot } else { 2 * group + 1 })
-}
-
-/// The index of a group that a scheduler sees; none if it is a task without one.
-#[inline]
-pub(crate) fn index_of(group: GroupId) -> Option<GroupIndex> {
-    (group.index() % 2 == 1).then_some((group.index() / 2) as GroupIndex)
-}
-
-impl GroupSlot {
+impl OpenGroup {
     fn new(key: u64, attributes: Attributes) -> Self {
         Self { key, holders: 1, attributes, counters: GroupCounters::default(), is_awaited: false }
     }
 }
 
 impl Groups {
-    /// Opens the group of that key with these attributes, unless it is open already.
-    pub(super) fn open(&mut self, key: u64, attributes: Attributes) -> Opened {
-        if let Some(index) = self.find(key) {
-            return Opened { index, is_new: false };
-        }
-        if self.slots.len() >= NO_GROUP as usize {
-            return Opened { index: NO_GROUP, is_new: false };
-        }
-        let index = self.slots.insert(GroupSlot::new(key, attributes)) as GroupIndex;
+    #[inline]
+    fn get(&self, index: GroupIndex) -> Option<&OpenGroup> {
+        self.open.get(index as usize)?.as_deref()
+    }
+
+    #[inline]
+    fn get_mut(&mut self, index: GroupIndex) -> Option<&mut OpenGroup> {
+        self.open.get_mut(index as usize)?.as_deref_mut()
+    }
+
+    /// Whether an open group has that index.
+    pub(super) fn contains(&self, index: GroupIndex) -> bool {
+        self.get(index).is_some()
+    }
+
+    /// How many groups are open.
+    pub(super) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Opens a group under a key and an index that no open group has; with one holder.
+    pub(super) fn open(&mut self, key: u64, index: GroupIndex, attributes: Attributes) {
         self.by_key.insert(key, index);
-        Opened { index, is_new: true }
+        if index as usize >= self.open.len() {
+            self.open.resize_with(index as usize + 1, || None);
+        }
+        self.open[index as usize] = Some(Box::new(OpenGroup::new(key, attributes)));
     }
 
     /// The group of that key, if it is open, with one more holder.
@@ -97,12 +106,12 @@ impl Groups {
 
     /// The key that a group was opened with.
     pub(super) fn key(&self, index: GroupIndex) -> Option<u64> {
-        self.slots.get(index as usize).map(|slot| slot.key)
+        self.get(index).map(|group| group.key)
     }
 
     /// What was said of a group.
     pub(super) fn attributes(&self, index: GroupIndex) -> Attributes {
-        self.slots.get(index as usize).map_or_else(Attributes::new, |slot| slot.attributes)
+        self.get(index).map_or_else(Attributes::new, |group| group.attributes)
     }
 
     /// The name of a group, if it was given one.
@@ -114,7 +123,7 @@ impl Groups {
     /// Gives an open group that name.
     #[cfg(feature = "observe")]
     pub(super) fn set_name(&mut self, index: GroupIndex, name: Arc<str>) {
-        if self.slots.contains(index as usize) {
+        if self.contains(index) {
             self.names.insert(index, name);
         }
     }
@@ -134,35 +143,35 @@ impl Groups {
     /// The same, to be added to. None of a group that is gone.
     #[cfg(feature = "observe")]
     pub(super) fn latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
-        let is_open = self.slots.contains(index as usize);
+        let is_open = self.contains(index);
         is_open.then(|| &mut **self.latencies.entry(index).or_default())
     }
 
     /// Gives a group other attributes. False if it has them already, or is gone.
     pub(super) fn set_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
-        let slot = self.slots.get_mut(index as usize);
-        slot.is_some_and(|slot| std::mem::replace(&mut slot.attributes, attributes) != attributes)
+        let group = self.get_mut(index);
+        group.is_some_and(|group| std::mem::replace(&mut group.attributes, attributes) != attributes)
     }
 
     pub(super) fn retain(&mut self, index: GroupIndex) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.holders += 1;
+        if let Some(group) = self.get_mut(index) {
+            group.holders += 1;
         }
     }
 
     /// Counts a task that was spawned, which holds the group.
     pub(super) fn add_task(&mut self, index: GroupIndex) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.holders += 1;
-            slot.counters.spawned += 1;
+        if let Some(group) = self.get_mut(index) {
+            group.holders += 1;
+            group.counters.spawned += 1;
         }
     }
 
     /// Counts how a task ended, which may hold the group for longer.
     pub(super) fn finished(&mut self, index: GroupIndex, finish: Finish) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.counters.finished(finish);
-            if std::mem::take(&mut slot.is_awaited) {
+        if let Some(group) = self.get_mut(index) {
+            group.counters.finished(finish);
+            if std::mem::take(&mut group.is_awaited) {
                 self.freed.push(index);
             }
         }
@@ -170,17 +179,17 @@ impl Groups {
 
     /// Counts so many polls, which took so long.
     pub(super) fn served(&mut self, index: GroupIndex, polls: u64, service_ns: u64) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.counters.polls += polls;
-            slot.counters.busy_ns = slot.counters.busy_ns.wrapping_add(service_ns);
+        if let Some(group) = self.get_mut(index) {
+            group.counters.polls += polls;
+            group.counters.busy_ns = group.counters.busy_ns.wrapping_add(service_ns);
         }
     }
 
     /// Counts a task less that goes to another queue, and may hold the group for longer.
     pub(super) fn take_back(&mut self, index: GroupIndex) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.counters.spawned -= 1;
-            if std::mem::take(&mut slot.is_awaited) {
+        if let Some(group) = self.get_mut(index) {
+            group.counters.spawned -= 1;
+            if std::mem::take(&mut group.is_awaited) {
                 self.freed.push(index);
             }
         }
@@ -188,12 +197,20 @@ impl Groups {
 
     /// What the group has done.
     pub(super) fn counters(&self, index: GroupIndex) -> GroupCounters {
-        self.slots.get(index as usize).map_or_else(GroupCounters::default, |slot| slot.counters)
+        self.get(index).map_or_else(GroupCounters::default, |group| group.counters)
     }
 
     /// The groups that are open, in the order of their indices, and their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
-        self.slots.iter().map(|(index, slot)| (index as GroupIndex, slot.key))
+        let groups = self.open.iter().enumerate();
+        groups.filter_map(|(index, group)| Some((index as GroupIndex, group.as_ref()?.key)))
+    }
+
+    /// Gives the memory back behind the last open group.
+    pub(super) fn shrink(&mut self) {
+        let used = self.open.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        self.open.truncate(used);
+        self.open.shrink_to_fit();
     }
 
     /// How many unfinished tasks the group has.
@@ -203,8 +220,8 @@ impl Groups {
 
     /// Has the group noted once a task has gone from it.
     pub(super) fn await_place(&mut self, index: GroupIndex) {
-        if let Some(slot) = self.slots.get_mut(index as usize) {
-            slot.is_awaited = true;
+        if let Some(group) = self.get_mut(index) {
+            group.is_awaited = true;
         }
     }
 
@@ -216,13 +233,14 @@ impl Groups {
     /// Counts one holder less. True if it was the last. (After its executor was torn down, a handle's group may be gone
     /// already.)
     pub(super) fn release(&mut self, index: GroupIndex) -> bool {
-        let Some(slot) = self.slots.get_mut(index as usize) else { return false };
-        slot.holders -= 1;
-        if slot.holders > 0 {
+        let Some(group) = self.get_mut(index) else { return false };
+        group.holders -= 1;
+        if group.holders > 0 {
             return false;
         }
-        let slot = self.slots.remove(index as usize);
-        self.by_key.remove(&slot.key);
+        let key = group.key;
+        self.by_key.remove(&key);
+        self.open[index as usize] = None;
         #[cfg(feature = "observe")]
         self.names.remove(&index);
         #[cfg(feature = "observe")]

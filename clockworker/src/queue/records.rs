@@ -1,6 +1,7 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
 mod first_poll;
+mod groups;
 #[cfg(feature = "observe")]
 mod looks;
 mod moves;
@@ -12,23 +13,19 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 #[cfg(feature = "observe")]
 use std::rc::Rc;
-#[cfg(feature = "observe")]
-use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 use slab::Slab;
 
 #[cfg(feature = "observe")]
 use super::Counter;
-use super::groups::{GroupIndex, Groups, NO_GROUP, Opened, group_of, index_of};
+use super::PolicyFault;
+use super::groups::{GroupIndex, Groups, NO_GROUP, as_task};
 use super::handover::Handover;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 #[cfg(feature = "observe")]
 use super::task_labels::TaskLabels;
-use super::{GroupCounters, PolicyFault};
-#[cfg(feature = "observe")]
-use crate::observe::GroupLatency;
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
 
 pub(crate) use first_poll::FirstPoll;
@@ -44,6 +41,9 @@ const MANY: usize = 1_024;
 const KEPT: usize = 65_536;
 
 /// The records of a queue's tasks, by slot, and its groups.
+///
+/// A group that is open has a record too, of no task: its slot is the [`GroupId`] that schedulers know it by, as a task's own
+/// slot is that of a task without a group. So no two have the same, and a table by group is no longer than one by slot.
 #[derive(Default)]
 pub(crate) struct Records {
     tasks: Slab<Record>,
@@ -58,7 +58,7 @@ pub(crate) struct Records {
 }
 
 struct Record {
-    /// None while the task is being polled, and once it was aborted while its scheduler had it.
+    /// None while the task is being polled, and once it was aborted while its scheduler had it. None of a group.
     task: Option<LiveTask>,
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
@@ -82,7 +82,7 @@ impl Records {
         #[cfg(feature = "observe")]
         self.labels.insert(slot as usize, &live);
         self.insert_task(live, generation, group);
-        Task { id: TaskId::new(slot, key.generation), group: group_of(slot, group) }
+        as_task(TaskId::new(slot, key.generation), group)
     }
 
     /// Not generic, and given the parts, so that the record is written into the slab directly. Made elsewhere and copied in
@@ -97,7 +97,7 @@ impl Records {
         NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN)
     }
 
-    /// The id of the task that is inserted next, unless a record is removed before.
+    /// The id of the task that is inserted next, unless a record is removed or a group is opened before.
     pub(crate) fn next_id(&self) -> TaskId {
         TaskId::new(self.tasks.vacant_key() as u32, self.next_generation().get())
     }
@@ -128,7 +128,7 @@ impl Records {
         self.tasks.get(id.slot()).and_then(|record| record.task.as_ref())
     }
 
-    /// Whether there may be too many tasks for the nearest caches.
+    /// Whether there may be too many tasks for the nearest caches. (Groups count as tasks here.)
     #[inline]
     pub(crate) fn are_many(&self) -> bool {
         self.tasks.len() >= MANY
@@ -153,18 +153,18 @@ impl Records {
         // As there is none, it is not asked whether one is to be dropped.
         forget(before);
         record.standing.set_ready(ready);
-        Some(Task { id, group: group_of(id.slot() as u32, record.standing.group()) })
+        let group = record.standing.group();
+        Some(as_task(id, group))
     }
 
     /// Removes the record of a finished task. Counts its `finish` in its group, unless that was done before.
     #[inline(always)] // its result would be handed over in memory: 40 instructions
     pub(crate) fn remove(&mut self, id: TaskId, finish: Option<Finish>) -> Removed {
-        let record = self.tasks.remove(id.slot());
-        let task = record.as_task(id.slot() as u32);
+        let group = self.tasks.remove(id.slot()).standing.group();
+        let task = as_task(id, group);
         self.attributes.remove(id.slot() as u32);
         #[cfg(feature = "observe")]
         self.labels.remove(id.slot());
-        let group = record.standing.group();
         let group_closed = group == NO_GROUP || self.leave_group(group, finish);
         Removed { task, group_closed }
     }
@@ -182,27 +182,7 @@ impl Records {
         if let Some(finish) = finish {
             self.groups.finished(group, finish);
         }
-        self.groups.release(group)
-    }
-
-    /// The index of the group with the user's `key`; [`NO_GROUP`] if it is not open.
-    pub(crate) fn group_index(&self, key: u64) -> GroupIndex {
-        self.groups.index(key).unwrap_or(NO_GROUP)
-    }
-
-    /// How many unfinished tasks the group has.
-    pub(crate) fn live_in(&self, group: GroupIndex) -> usize {
-        self.groups.live(group)
-    }
-
-    /// Has the group noted once a task has gone from it.
-    pub(crate) fn await_place(&mut self, group: GroupIndex) {
-        self.groups.await_place(group);
-    }
-
-    /// Takes the groups that were noted.
-    pub(crate) fn take_freed_groups(&mut self) -> Vec<GroupIndex> {
-        self.groups.take_freed()
+        self.release_group(group).is_some()
     }
 
     /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
@@ -211,70 +191,30 @@ impl Records {
         let live = record.task.take()?;
         Some(Aborted {
             live,
-            task: record.as_task(key.slot),
+            task: record.as_task(key.slot as usize),
             group: record.standing.group(),
             ready: record.standing.is_ready(),
         })
     }
 
-    /// Removes all records; returns the tasks, which still hold their groups.
+    /// Removes the records of all tasks; returns the tasks, which still hold their groups.
     pub(crate) fn take_all(&mut self) -> Vec<(LiveTask, GroupIndex)> {
-        let Self { tasks, groups, attributes, .. } = self;
-        attributes.clear();
+        self.attributes.clear();
         #[cfg(feature = "observe")]
         self.labels.clear();
-        let mut taken = Vec::new();
-        for record in tasks.drain() {
+        let Self { tasks, groups, .. } = self;
+        let (mut taken, mut left) = (Vec::new(), Vec::new());
+        tasks.retain(|slot, record| {
             let group = record.standing.group();
-            match record.task {
+            match record.task.take() {
                 Some(live) => taken.push((live, group)),
-                None => drop(groups.release(group)),
+                None if groups.contains(slot as GroupIndex) => return true,
+                None => left.push(group),
             }
-        }
+            false
+        });
+        left.into_iter().for_each(|group| _ = self.release_group(group));
         taken
-    }
-
-    /// Counts a task in its group that was taken by [`take_all`](Records::take_all) and has finished.
-    pub(crate) fn finish_taken(&mut self, group: GroupIndex, finish: Finish) {
-        self.leave_group(group, Some(finish));
-    }
-
-    /// Counts an aborted task in its group, whose record stays.
-    pub(crate) fn finish_buried(&mut self, group: GroupIndex, finish: Finish) {
-        self.groups.finished(group, finish);
-    }
-
-    /// Counts a poll of a task in its group, if it has one.
-    #[inline]
-    pub(crate) fn count_poll(&mut self, task: Task, service_ns: u64) {
-        #[cfg(feature = "observe")]
-        self.labels.served(task.id.slot(), service_ns);
-        if let Some(group) = index_of(task.group) {
-            self.groups.served(group, 1, service_ns);
-        }
-    }
-
-    /// Counts the poll in which a task finished, whose record is still there.
-    #[inline]
-    pub(crate) fn count_last_poll(&mut self, id: TaskId, service_ns: u64) {
-        if let Some(record) = self.tasks.get(id.slot()) {
-            self.groups.served(record.standing.group(), 1, service_ns);
-        }
-    }
-
-    /// Counts the drop of an aborted task's future in its group.
-    pub(crate) fn count_drop(&mut self, group: GroupIndex, service_ns: u64) {
-        self.groups.served(group, 0, service_ns);
-    }
-
-    /// What a group has done.
-    pub(crate) fn group_counters(&self, index: GroupIndex) -> GroupCounters {
-        self.groups.counters(index)
-    }
-
-    /// The groups that are open, and the keys they were opened with.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
-        self.groups.iter()
     }
 
     /// The groups of the tasks that are ready and not aborted.
@@ -306,16 +246,16 @@ impl Records {
         self.tasks
             .iter()
             .filter(|(_, record)| record.standing.is_ready())
-            .map(|(slot, record)| record.as_task(slot as u32))
+            .map(|(slot, record)| record.as_task(slot))
     }
 
     /// What a scheduler is told that takes over with these ready tasks.
     pub(crate) fn handover(&self, ready: Vec<Task>) -> Handover {
         let groups = self.groups.iter();
-        let opened = |(index, key)| (group_of(0, index), key, self.groups.attributes(index));
+        let opened = |(index, key)| (GroupId::new(index), key, self.group_attributes(index));
         let spawned = self.tasks.iter().filter_map(|(slot, record)| {
             let attributes = self.attributes.get(slot as u32)?;
-            Some((record.as_task(slot as u32), attributes))
+            Some((record.as_task(slot), attributes))
         });
         Handover { groups: groups.map(opened).collect(), spawned: spawned.collect(), ready }
     }
@@ -324,7 +264,7 @@ impl Records {
     pub(crate) fn ready_task(&self, id: TaskId) -> Result<Task, PolicyFault> {
         let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
         match record {
-            Some(record) if record.standing.is_ready() => Ok(record.as_task(id.slot() as u32)),
+            Some(record) if record.standing.is_ready() => Ok(record.as_task(id.slot())),
             Some(_) => Err(PolicyFault::Repeated),
             None => Err(PolicyFault::Invented),
         }
@@ -335,10 +275,11 @@ impl Records {
         self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
     }
 
-    /// Gives the memory of a burst back once no record is left.
+    /// Gives the memory of a burst back once no task is left: what is behind the last open group.
     pub(crate) fn shrink(&mut self) {
-        if self.tasks.is_empty() && self.tasks.capacity() > KEPT {
-            self.tasks = Slab::new();
+        if self.tasks.len() == self.groups.len() && self.tasks.capacity() > KEPT {
+            self.tasks.shrink_to_fit();
+            self.groups.shrink();
             #[cfg(feature = "observe")]
             self.labels.clear();
         }
@@ -356,7 +297,8 @@ impl Records {
         self.attributes.get(slot)
     }
 
-    /// How many slots there are: at least the most tasks at a time since there was none; less than twice as many, or 4.
+    /// How many slots there are: at least the most tasks and open groups at a time since there was no task; less than twice
+    /// as many, or 4.
     pub(crate) fn slots(&self) -> usize {
         self.tasks.capacity()
     }
@@ -376,77 +318,11 @@ impl Records {
         let mut records = (slots.start..slots.end.min(self.slots())).filter_map(|slot| self.tasks.get(slot));
         records.any(|record| record.standing.is_marked() && record.task.is_some())
     }
-
-    /// Opens the group with the user's `key`, unless it is open already; with one more holder.
-    pub(crate) fn open_group(&mut self, key: u64, attributes: Attributes) -> Opened {
-        self.groups.open(key, attributes)
-    }
-
-    /// The open group with the user's `key`, with one more holder.
-    pub(crate) fn find_group(&mut self, key: u64) -> Option<GroupIndex> {
-        self.groups.find(key)
-    }
-
-    /// The key that a group was opened with.
-    pub(crate) fn group_key(&self, index: GroupIndex) -> Option<u64> {
-        self.groups.key(index)
-    }
-
-    /// What was said of a group.
-    pub(crate) fn group_attributes(&self, index: GroupIndex) -> Attributes {
-        self.groups.attributes(index)
-    }
-
-    /// The name of a group, if it was given one.
-    #[cfg(feature = "observe")]
-    pub(crate) fn group_name(&self, index: GroupIndex) -> Option<Arc<str>> {
-        self.groups.name(index)
-    }
-
-    /// Gives an open group that name.
-    #[cfg(feature = "observe")]
-    pub(crate) fn set_group_name(&mut self, index: GroupIndex, name: Arc<str>) {
-        self.groups.set_name(index, name);
-    }
-
-    /// Forgets how long the tasks of groups wait and run.
-    #[cfg(feature = "observe")]
-    pub(crate) fn forget_group_latencies(&mut self) {
-        self.groups.forget_latencies();
-    }
-
-    /// How long the tasks of a group wait and run, if that was observed.
-    #[cfg(feature = "observe")]
-    pub(crate) fn group_latency(&self, index: GroupIndex) -> Option<&GroupLatency> {
-        self.groups.latency(index)
-    }
-
-    /// The same, to be added to.
-    #[cfg(feature = "observe")]
-    pub(crate) fn group_latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
-        self.groups.latency_mut(index)
-    }
-
-    /// Gives a group other attributes. False if it has them already, or is gone.
-    pub(crate) fn set_group_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
-        self.groups.set_attributes(index, attributes)
-    }
-
-    /// Counts one more handle to a group.
-    pub(crate) fn retain_group(&mut self, index: GroupIndex) {
-        self.groups.retain(index);
-    }
-
-    /// Counts one handle to a group less; returns the group as its scheduler knows it, if that was the last holder.
-    pub(crate) fn release_group(&mut self, index: GroupIndex) -> Option<GroupId> {
-        self.groups.release(index).then(|| group_of(0, index))
-    }
 }
 
 impl Record {
-    #[inline]
-    fn as_task(&self, slot: u32) -> Task {
-        Task { id: TaskId::new(slot, self.generation.get()), group: group_of(slot, self.standing.group()) }
+    fn as_task(&self, slot: usize) -> Task {
+        as_task(TaskId::new(slot as u32, self.generation.get()), self.standing.group())
     }
 }
 

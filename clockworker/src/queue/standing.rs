@@ -16,6 +16,9 @@ impl Standing {
     const MARKED: u32 = 1 << 30;
     const GROUP: u32 = NO_GROUP << 1;
 
+    /// That of a group's record: of no task, so it is never ready, and in no group.
+    pub(super) const OF_GROUP: Self = Self(Self::GROUP);
+
     /// That of a new task, which is ready: one bit says that. It has both when it is ready again.
     pub(super) fn new(group: GroupIndex) -> Self {
         Self(group << 1 | Self::NEW)

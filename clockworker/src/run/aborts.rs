@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::collections::VecDeque;
 
-use clockworker_schedulers::{Task, TaskId};
+use clockworker_schedulers::TaskId;
 
 use super::queue::RunQueue;
-use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones, group_of};
+use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones, as_task};
 use crate::task::{AbortHandle, Cause, LiveTask, RecordKey};
 
 /// The aborted tasks of a queue.
@@ -59,7 +59,7 @@ impl RunQueue {
     /// Keeps an aborted task that its scheduler has just given out, to drop its future.
     #[cold]
     pub(super) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
-        let task = Task { id, group: group_of(id.slot() as u32, group) };
+        let task = as_task(id, group);
         self.aborts.push(Aborted { live, group, task, ready: false });
     }
 

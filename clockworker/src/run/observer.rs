@@ -16,7 +16,7 @@ use super::frames::call_framed;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes, off_cpu};
-use crate::queue::{GroupIndex, NO_GROUP, index_of};
+use crate::queue::{GroupIndex, NO_GROUP, group_of};
 use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
@@ -171,12 +171,12 @@ impl Core {
     }
 
     /// Observes a task that was spawned, and is ready.
-    pub(super) fn observe_spawn(&self, queue: &RunQueue, Task { id, group }: Task) {
+    pub(super) fn observe_spawn(&self, queue: &RunQueue, task: Task) {
         if let Some(ring) = self.ring()
-            && let Some(live) = queue.records.borrow().live(id)
+            && let Some(live) = queue.records.borrow().live(task.id)
         {
-            let place = (live.location(), index_of(group));
-            ring.spawned(live.ready_since(), queue.key.index, slot_and_generation(id), place);
+            let place = (live.location(), group_of(task));
+            ring.spawned(live.ready_since(), queue.key.index, slot_and_generation(task.id), place);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, QueueId, Ready, Scheduler, Share, Task};
+use clockworker_schedulers::{Attributes, GroupId, QueueId, Ready, Scheduler, Share, Task};
 
 use super::Core;
 use super::aborts::Aborts;
@@ -21,7 +21,6 @@ use crate::observe::Latency;
 use crate::queue::Counter;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, TakenOut, Waiters, Watchdog,
-    group_of,
 };
 use crate::task::{Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
@@ -286,14 +285,14 @@ impl RunQueue {
 
     /// Tells the scheduler of a group that was opened.
     pub(crate) fn tell_opened(&self, index: GroupIndex, key: u64, attributes: &Attributes) {
-        self.check(self.service.call(|policy| policy.group_opened(group_of(0, index), key, attributes)));
+        self.check(self.service.call(|policy| policy.group_opened(GroupId::new(index), key, attributes)));
     }
 
     /// Gives a group other attributes, and tells the scheduler if they are others.
     pub(crate) fn change_group(&self, index: GroupIndex, attributes: Attributes) {
-        let changed = self.records.borrow_mut().set_group_attributes(index, attributes);
-        if changed {
-            self.check(self.service.call(|policy| policy.group_changed(group_of(0, index), &attributes)));
+        let changed = self.records.borrow_mut().change_group(index, attributes);
+        if let Some(id) = changed {
+            self.check(self.service.call(|policy| policy.group_changed(id, &attributes)));
         }
     }
 

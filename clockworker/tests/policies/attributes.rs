@@ -120,18 +120,18 @@ fn a_group_is_opened_before_its_tasks_are_pushed_and_changed_while_it_is_open() 
     assert_eq!(
         w.take(),
         [
-            "opened 1 for 70 w4 p-3 t9",
-            "opened 3 for 18446744073709551615",
-            "push 0 of 1 Spawned",
-            "push 1 of 3 Spawned",
-            "changed 1 w5 p-3 t9",
+            "opened 0 for 70 w4 p-3 t9",
+            "opened 1 for 18446744073709551615",
+            "push 2 of 0 Spawned",
+            "push 3 of 1 Spawned",
+            "changed 0 w5 p-3 t9",
             // The second time it was no change.
-            "changed 1",
+            "changed 0",
         ]
     );
     drop((gold, plain));
     w.sim.drain(&w.ex);
-    let rest = ["time 0", "pop 0", "finished 0", "closed 1", "pop 1", "finished 1", "closed 3"];
+    let rest = ["time 0", "pop 2", "finished 2", "closed 0", "pop 3", "finished 3", "closed 1"];
     assert_eq!(w.take(), rest);
 }
 
@@ -148,9 +148,9 @@ fn an_open_group_is_given_as_it_is_and_with_other_attributes_refused() {
     assert!(w.queue.new_group(1).open().unwrap_err().is_open());
     again.set_weight(3).unwrap();
     assert_eq!(gold.weight(), 3, "the handles are of one group");
-    assert_eq!(w.take(), ["opened 1 for 1 w4", "changed 1 w3"]);
+    assert_eq!(w.take(), ["opened 0 for 1 w4", "changed 0 w3"]);
     drop((gold, again));
-    assert_eq!(w.take(), ["closed 1"], "what was refused holds nothing");
+    assert_eq!(w.take(), ["closed 0"], "what was refused holds nothing");
     assert!(w.queue.find_group(1).is_none());
     assert_eq!(w.queue.group(1).weight(), 1, "what was said of it is forgotten");
 }
@@ -198,16 +198,16 @@ fn a_task_is_spawned_before_it_is_pushed_and_only_with_attributes() {
     assert_eq!(
         w.take(),
         [
-            "opened 1 for 1",
-            "spawned 0 of 0 p2 t7",
-            "push 0 of 0 Spawned",
-            "spawned 1 of 1 d15000",
+            "opened 0 for 1",
+            "spawned 1 of 1 p2 t7",
             "push 1 of 1 Spawned",
-            "push 2 of 1 Spawned",
-            "spawned 3 of 1 p0",
-            "push 3 of 1 Spawned",
-            "spawned 4 of 8 d18446744073709551615",
-            "push 4 of 8 Spawned",
+            "spawned 2 of 0 d15000",
+            "push 2 of 0 Spawned",
+            "push 3 of 0 Spawned",
+            "spawned 4 of 0 p0",
+            "push 4 of 0 Spawned",
+            "spawned 5 of 5 d18446744073709551615",
+            "push 5 of 5 Spawned",
         ]
     );
 }
@@ -234,12 +234,12 @@ fn children_inherit_attributes_unless_told_otherwise() {
     assert_eq!(
         w.spawned(),
         [
-            "spawned 0 of 1 p2 d10000",
-            "spawned 1 of 1 p2 d10000",
-            "spawned 2 of 1 p5 d10000 t1",
-            "spawned 3 of 1 p2 d7000",
-            "spawned 7 of 1 p2 d10000", // the grandchild
-            "spawned 6 of 1 p2 d10000",
+            "spawned 1 of 0 p2 d10000",
+            "spawned 2 of 0 p2 d10000",
+            "spawned 3 of 0 p5 d10000 t1",
+            "spawned 4 of 0 p2 d7000",
+            "spawned 8 of 0 p2 d10000", // the grandchild
+            "spawned 7 of 0 p2 d10000",
         ]
     );
 }
@@ -301,7 +301,7 @@ fn what_a_dropped_future_spawns_inherits_too() {
     w.sim.drain(&w.ex);
     let _ = w.take();
     task.abort();
-    assert_eq!(w.spawned(), ["spawned 1 of 1 t3"]);
+    assert_eq!(w.spawned(), ["spawned 2 of 0 t3"]);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn the_clock_is_told_before_the_first_pop_of_a_slice_and_after_polls() {
             "time 5000",
             "pop 1",
             "finished 1",
-            "closed 2",
+            "closed 1",
             "time 9000"
         ]
     );
@@ -356,16 +356,16 @@ fn a_handle_names_group_and_attributes_and_they_are_told_at_admission() {
     assert_eq!(
         w.take()[..10],
         [
-            "opened 1 for 7",
-            "push 0 of 1 Spawned",
-            "spawned 1 of 1 p3",
-            "push 1 of 1 Spawned",
-            "spawned 2 of 4 d7000 t2",
-            "push 2 of 4 Spawned",
-            "push 3 of 6 Spawned",
-            "push 4 of 8 Spawned",
+            "opened 0 for 7",
+            "push 1 of 0 Spawned",
+            "spawned 2 of 0 p3",
+            "push 2 of 0 Spawned",
+            "spawned 3 of 3 d7000 t2",
+            "push 3 of 3 Spawned",
+            "push 4 of 4 Spawned",
+            "push 5 of 5 Spawned",
             "time 1000",
-            "pop 0",
+            "pop 1",
         ]
     );
     tasks.into_iter().for_each(|task| output(task).unwrap());

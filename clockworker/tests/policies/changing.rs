@@ -85,7 +85,7 @@ fn ready_tasks_go_over_in_the_old_order_after_groups_and_attributes() {
         group.spawn(async {});
     }
     queue.set_scheduler(Lifo::new(&notes)).unwrap();
-    let told = ["opened 1 for 7 w3", "spawned 0 p2", "push 3 Woken", "push 2 Woken", "push 1 Woken"];
+    let told = ["opened 0 for 7 w3", "spawned 1 p2", "push 4 Woken", "push 3 Woken", "push 2 Woken"];
     assert_eq!(*notes.borrow(), told);
     settle(&ex);
     assert_eq!(queue.stats().live, 1);

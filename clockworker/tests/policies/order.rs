@@ -320,28 +320,28 @@ fn a_users_policy_is_told_everything_in_order() {
     });
     w.drain();
     let expected = [
-        "push 0 Spawned",
-        "pop 0",
-        "served 0 3000",
-        // The waker woke slot 0 before slot 2 was spawned, and slot 1 itself is last.
         "push 1 Spawned",
         "pop 1",
-        "push 0 Woken",
+        "served 1 3000",
         "push 2 Spawned",
-        "served 1 7000",
-        "push 1 Yielded",
-        "pop 1",
-        "served 1 8000",
-        "finished 1",
-        "group_closed 2",
         "pop 2",
-        "served 2 2000",
+        // The waker woke slot 1 before slot 3 was spawned, and slot 2 itself is last.
+        "push 1 Woken",
+        "push 3 Spawned",
+        "served 2 7000",
+        "push 2 Yielded",
+        "pop 2",
+        "served 2 8000",
         "finished 2",
-        "group_closed 4",
-        "pop 0",
-        "served 0 4000",
-        "finished 0",
-        "group_closed 1",
+        "group_closed 2",
+        "pop 3",
+        "served 3 2000",
+        "finished 3",
+        "group_closed 3",
+        "pop 1",
+        "served 1 4000",
+        "finished 1",
+        "group_closed 0",
     ];
     assert_eq!(*told.borrow(), expected);
 }

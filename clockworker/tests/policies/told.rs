@@ -17,6 +17,8 @@ struct Book {
     open: HashMap<GroupId, (u64, Attributes)>,
     /// Unfinished tasks that were pushed, with their groups.
     tasks: HashMap<TaskId, GroupId>,
+    /// The task that finished last, if it was without a group: its own is to be closed next.
+    alone: Option<Task>,
     /// A task that was spawned, and is to be pushed next.
     spawned: Option<Task>,
     /// How many tasks were spawned with each tag.
@@ -31,9 +33,9 @@ impl Book {
         }
     }
 
-    fn is_open(&self, group: GroupId) -> bool {
-        // Even: a task's own.
-        group.index().is_multiple_of(2) || self.open.contains_key(&group)
+    /// Whether a task may be in that group: its own, whose index is its slot, or one that is open, which has no task's slot.
+    fn may_have(&self, task: Task) -> bool {
+        (task.group.index() == task.id.slot()) != self.open.contains_key(&task.group)
     }
 }
 
@@ -49,7 +51,7 @@ impl Scheduler for Auditor {
 
     fn push(&mut self, task: Task, why: Ready) {
         let mut book = self.book.borrow_mut();
-        let (open, spawned) = (book.is_open(task.group), book.spawned.take());
+        let (open, spawned) = (book.may_have(task), book.spawned.take());
         book.check(open, || format!("{task:?} pushed into a closed group"));
         book.check(spawned.is_none_or(|spawned| spawned == task), || {
             format!("{task:?} in place of {spawned:?}")
@@ -67,9 +69,8 @@ impl Scheduler for Auditor {
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         let mut book = self.book.borrow_mut();
         let old = book.open.insert(group, (key, *attributes));
-        book.check(old.is_none() && group.index() % 2 == 1, || {
-            format!("{group:?} opened for {key} beside {old:?}")
-        });
+        let has_task = book.tasks.keys().any(|task| task.slot() == group.index());
+        book.check(old.is_none() && !has_task, || format!("{group:?} opened for {key} beside {old:?}"));
         let same_key = book.open.values().filter(|open| open.0 == key).count();
         book.check(same_key == 1, || format!("{same_key} groups of key {key}"));
     }
@@ -82,7 +83,7 @@ impl Scheduler for Auditor {
 
     fn spawned(&mut self, task: Task, attributes: &Attributes) {
         let mut book = self.book.borrow_mut();
-        let right = book.is_open(task.group) && book.spawned.is_none();
+        let right = book.may_have(task) && book.spawned.is_none();
         book.check(right, || format!("{task:?} spawned"));
         book.spawned = Some(task);
         *book.tags.entry(attributes.tag).or_default() += 1;
@@ -92,14 +93,17 @@ impl Scheduler for Auditor {
         let mut book = self.book.borrow_mut();
         let group = book.tasks.remove(&task.id);
         book.check(group == Some(task.group), || format!("{task:?} finished in {group:?}"));
+        let is_alone = task.group.index() == task.id.slot();
+        let before = std::mem::replace(&mut book.alone, is_alone.then_some(task));
+        book.check(before.is_none(), || format!("the group of {before:?} was not closed"));
     }
 
     fn group_closed(&mut self, group: GroupId) {
         let mut book = self.book.borrow_mut();
         let left = book.tasks.values().filter(|&&of| of == group).count();
-        let was_open = book.is_open(group);
-        book.open.remove(&group);
-        book.check(was_open && left == 0, || format!("{group:?} closed with {left} tasks"));
+        let alone = book.alone.take();
+        let was_open = alone.map_or(book.open.remove(&group).is_some(), |task| task.group == group);
+        book.check(was_open && left == 0, || format!("{group:?} closed with {left} tasks after {alone:?}"));
     }
 }
 
@@ -221,7 +225,7 @@ impl World {
         let mut told: Vec<_> = book.open.values().copied().collect();
         [&mut said, &mut told].into_iter().for_each(|groups| groups.sort_by_key(|group| group.0));
         assert_eq!(said, told);
-        let grouped = book.tasks.values().filter(|group| group.index() % 2 == 1).count() as u64;
+        let grouped = book.tasks.values().filter(|group| book.open.contains_key(group)).count() as u64;
         assert_eq!(stats.iter().map(|group| group.live).sum::<u64>(), grouped);
         assert_eq!(self.queue.stats().live, book.tasks.len());
         assert_balanced(&self.ex.stats());

@@ -90,9 +90,9 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// As its scheduler knows it: group ids are even for a task of its own, odd for a group, as in the executor.
+    /// As its scheduler knows it: without a group, its slot is that of its own, as in the executor.
     fn task(&self, slot: u32) -> Task {
-        Task { id: TaskId::new(slot, self.generation), group: self.group.unwrap_or(GroupId::new(2 * slot)) }
+        Task { id: TaskId::new(slot, self.generation), group: self.group.unwrap_or(GroupId::new(slot)) }
     }
 }
 
@@ -106,8 +106,7 @@ pub(super) struct Tasks {
     quantum_ns: u64,
     /// How long the polls are of jobs that have their own.
     poll_lengths: Rc<[u64]>,
-    slots: Vec<Live>,
-    free: Vec<u32>,
+    slots: Slots,
     generation: u32,
     groups: Groups,
     pub(super) ready: usize,
@@ -116,6 +115,42 @@ pub(super) struct Tasks {
     pub(super) busy_ns: u64,
     pub(super) polls: u64,
     pub(super) slices: u64,
+}
+
+/// The tasks by slot, and the slots of open groups, of which no task is in.
+#[derive(Debug, Default)]
+struct Slots {
+    taken: Vec<Option<Live>>,
+    /// Those to be taken, the next one last.
+    free: Vec<u32>,
+}
+
+impl Slots {
+    /// Takes the slot that was freed last, or a new one.
+    fn take(&mut self, live: Option<Live>) -> u32 {
+        let slot = self.free.pop().unwrap_or(self.taken.len() as u32);
+        match self.taken.get_mut(slot as usize) {
+            Some(taken) => *taken = live,
+            None => self.taken.push(live),
+        }
+        slot
+    }
+
+    fn free(&mut self, slot: u32) {
+        self.taken[slot as usize] = None;
+        self.free.push(slot);
+    }
+
+    /// The ready task of that id.
+    fn ready(&mut self, id: TaskId) -> Option<&mut Live> {
+        let live = self.taken.get_mut(id.slot())?.as_mut();
+        live.filter(|live| live.ready && live.generation == id.generation())
+    }
+
+    /// The task of that id, which was chosen.
+    fn chosen(&mut self, id: TaskId) -> &mut Live {
+        self.taken[id.slot()].as_mut().expect("it has not ended")
+    }
 }
 
 /// What a poll did.
@@ -132,8 +167,7 @@ impl Tasks {
             policy,
             quantum_ns,
             poll_lengths,
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slots::default(),
             generation: 0,
             groups: Groups::default(),
             ready: 0,
@@ -157,7 +191,7 @@ impl Tasks {
     fn add(&mut self, job: Job, left_ns: u64) {
         self.generation = self.generation.wrapping_add(1);
         let group = job.group.map(|key| {
-            let joined = self.groups.join(key);
+            let joined = self.groups.join(key, || self.slots.take(None));
             if joined.is_new {
                 self.policy.scheduler.group_opened(joined.group, key.into(), &Attributes::new());
             }
@@ -165,16 +199,7 @@ impl Tasks {
         });
         let (poll, generation) = (job.polls, self.generation);
         let live = Live { job, group, left_ns, poll, generation, ready: true };
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = live;
-                slot
-            }
-            None => {
-                self.slots.push(live);
-                self.slots.len() as u32 - 1
-            }
-        };
+        let slot = self.slots.take(Some(live));
         self.ready += 1;
         self.policy.scheduler.push(live.task(slot), Ready::Spawned);
     }
@@ -187,18 +212,14 @@ impl Tasks {
             Some(task) => scheduler.push_pop(task),
             None => scheduler.pop(),
         }?;
-        let live = self.slots.get_mut(id.slot())?;
-        if live.generation != id.generation() || !live.ready {
-            return None;
-        }
-        live.ready = false;
+        self.slots.ready(id)?.ready = false;
         self.ready -= 1;
         Some(id)
     }
 
     /// How long the next poll of a task takes, without overhead.
-    pub(super) fn poll_ns(&self, id: TaskId) -> u64 {
-        let live = &self.slots[id.slot()];
+    pub(super) fn poll_ns(&mut self, id: TaskId) -> u64 {
+        let live = self.slots.chosen(id);
         match live.poll {
             None => live.left_ns.min(self.quantum_ns),
             // (A poll of 0 ns is one of 1 ns, or else the job might not end.)
@@ -209,31 +230,37 @@ impl Tasks {
     /// Books a poll, and tells the scheduler.
     pub(super) fn settle(&mut self, id: TaskId, work_ns: u64, service_ns: u64) -> Ran {
         self.polls += 1;
-        let live = &mut self.slots[id.slot()];
+        let live = self.slots.chosen(id);
         if live.left_ns != ENDLESS {
             live.left_ns -= work_ns;
             live.poll = live.poll.map(|poll| poll + 1);
         }
-        let (live, task) = (*live, live.task(id.slot() as u32));
+        let is_over = live.left_ns == 0;
+        live.ready = !is_over;
+        let (job, task) = (live.job, live.task(id.slot() as u32));
         if self.policy.needs_service {
             self.policy.scheduler.served(task, service_ns);
         }
         if self.policy.wants_time {
             self.policy.scheduler.time_passed(service_ns);
         }
-        if live.left_ns > 0 {
+        if !is_over {
             self.ready += 1;
-            self.slots[id.slot()].ready = true;
             return Ran::Yielded(task);
         }
-        self.free.push(id.slot() as u32);
+        self.slots.free(id.slot() as u32);
         self.policy.scheduler.finished(task);
-        let closed = match live.job.group {
+        let closed = match job.group {
             Some(key) => self.groups.leave(key),
             None => Some(task.group),
         };
-        closed.into_iter().for_each(|group| self.policy.scheduler.group_closed(group));
-        Ran::Finished(live.job)
+        if let Some(group) = closed {
+            if job.group.is_some() {
+                self.slots.free(group.index() as u32);
+            }
+            self.policy.scheduler.group_closed(group);
+        }
+        Ran::Finished(job)
     }
 
     /// Puts a polled task back at the end of a slice, after the tasks that arrived meanwhile.

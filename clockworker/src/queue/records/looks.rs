@@ -19,9 +19,10 @@ pub(crate) struct TaskLook<'a> {
 }
 
 impl Records {
-    /// All records, in the order of their slots.
+    /// The records of all tasks, in the order of their slots.
     pub(crate) fn look(&self) -> impl Iterator<Item = TaskLook<'_>> {
-        self.tasks.iter().map(|(slot, record)| {
+        let tasks = self.tasks.iter().filter(|(slot, _)| !self.groups.contains(*slot as GroupIndex));
+        tasks.map(|(slot, record)| {
             let live = record.task.as_ref();
             TaskLook {
                 slot,

@@ -1,6 +1,6 @@
 //! Moves: a task's record goes from one queue to another.
 
-use clockworker_schedulers::Attributes;
+use clockworker_schedulers::{Attributes, TaskId};
 
 use super::{GroupIndex, Records, Removed};
 use crate::task::{LiveTask, RecordKey};
@@ -26,10 +26,10 @@ impl Records {
     pub(crate) fn take_out(&mut self, key: RecordKey) -> Option<TakenOut> {
         let record = self.get_mut(key.slot as usize, key.generation)?;
         let live = record.task.take_if(|live| !live.is_woken())?;
-        let (is_ready, group, task) =
-            (record.standing.is_ready(), record.standing.group(), record.as_task(key.slot));
+        let (is_ready, group, id) =
+            (record.standing.is_ready(), record.standing.group(), TaskId::new(key.slot, key.generation));
         self.groups.take_back(group);
-        let removed = if is_ready { None } else { Some(self.remove(task.id, None)) };
+        let removed = if is_ready { None } else { Some(self.remove(id, None)) };
         Some(TakenOut { live, removed })
     }
 }

@@ -18,7 +18,7 @@ impl Records {
             self.get_mut(key.slot as usize, key.generation).filter(|record| !record.standing.is_ready())?;
         let why = record.task.as_ref()?.note_wake(visited);
         record.standing.set_ready(true);
-        let task = record.as_task(key.slot);
+        let task = record.as_task(key.slot as usize);
         #[cfg(feature = "observe")]
         self.wakes.add(1);
         Some((task, why))
