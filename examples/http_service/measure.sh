@@ -2,16 +2,20 @@
 # Measures http_service under LocalSet and under Clockworker, without and with compaction, side by side. Prints one line
 # per window, then a table. Fails if a request failed.
 #
-#   examples/http_service/measure.sh [--rounds N] [--windows N] [--seconds S] [--connections N] [-- SERVER OPTIONS]
+#   examples/http_service/measure.sh [--rate N] [--rounds N] [--windows N] [--seconds S] [--connections N] [-- SERVER OPTIONS]
+#
+# The load is wrk's, a closed loop: each connection sends its next request when the last is answered. With --rate it is oha's, an
+# open loop: so many requests a second, whatever becomes of those before, and a latency counts from when its request was due.
 #
 # In each round both servers are started anew. Load goes to one of them for a window of some seconds while the other is
 # stopped (SIGSTOP), then to the other: a ratio is of two windows next to each other, so that a machine whose speed changes
 # from minute to minute favours nobody.
 #
-# Needs wrk. With two or more cores the servers have core 0 and wrk core 1: best on a machine that does nothing else.
+# Needs wrk, or with --rate oha. With two or more cores the servers have core 0 and the load core 1: best on a machine that does
+# nothing else.
 set -euo pipefail
 
-rounds=4 windows=10 seconds=1 connections=64
+rounds=4 windows=10 seconds=1 connections=64 rate=0
 
 usage() {
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
@@ -24,6 +28,7 @@ fail() {
 
 while (($#)); do
     case $1 in
+        --rate) rate=${2:?}; shift 2 ;;
         --rounds) rounds=${2:?}; shift 2 ;;
         --windows) windows=${2:?}; shift 2 ;;
         --seconds) seconds=${2:?}; shift 2 ;;
@@ -33,12 +38,17 @@ while (($#)); do
         *) fail "unknown option $1; see --help" ;;
     esac
 done
+[[ $rate =~ ^[0-9]+$ ]] || fail "not a number: $rate"
 for number in "$rounds" "$windows" "$seconds" "$connections"; do
     [[ $number =~ ^[1-9][0-9]*$ ]] || fail "not a number from 1: $number"
 done
 server_options=("$@")
 
-command -v wrk >/dev/null || fail "wrk is missing. On Debian and Ubuntu: sudo apt-get install wrk"
+if ((rate)); then
+    command -v oha >/dev/null || fail "oha is missing: cargo install oha --locked"
+else
+    command -v wrk >/dev/null || fail "wrk is missing. On Debian and Ubuntu: sudo apt-get install wrk"
+fi
 command -v cargo >/dev/null || fail "cargo is missing. See https://rustup.rs"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,9 +57,9 @@ cargo build --release --quiet -p clockworker-examples --example http_service
 target=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 program=$target/release/examples/http_service
 
-server_core=() wrk_core=()
+server_core=() load_core=()
 if command -v taskset >/dev/null && (($(nproc) >= 2)); then
-    server_core=(taskset -c 0) wrk_core=(taskset -c 1)
+    server_core=(taskset -c 0) load_core=(taskset -c 1)
 fi
 
 scratch=$(mktemp -d)
@@ -106,15 +116,26 @@ cpu_ms() {
     echo $(((${ticks% *} + ${ticks#* }) * 1000 / $(getconf CLK_TCK)))
 }
 
+# The load of one window on an address, with the numbers of the window. Gives what it found.
+load() {
+    local address=$1 number=$2
+    if ((rate)); then
+        "${load_core[@]}" oha --no-tui --output-format json -q "$rate" --latency-correction -w -c "$connections" \
+            -z "${seconds}s" --rand-regex-url "$address/key-0[0-9]{5}" | awk -f open_loop.awk
+    else
+        "${load_core[@]}" wrk -t1 -c"$connections" -d"${seconds}s" --latency -s requests.lua "$address" -- "$number" |
+            sed -n 's/^RESULT //p'
+    fi
+}
+
 # One window: load on one server while the others stand still. Gives its line.
 window() {
     local background=$1 executor=$2 number=$3 chunks_before cpu_before began took line
     kill -CONT "${server[$executor]}"
     chunks_before=$(chunks "$executor") cpu_before=$(cpu_ms "$executor") began=${EPOCHREALTIME/[.,]/}
-    line=$("${wrk_core[@]}" wrk -t1 -c"$connections" -d"${seconds}s" --latency -s requests.lua "${url[$executor]}" \
-        -- "$number" | sed -n 's/^RESULT //p')
+    line=$(load "${url[$executor]}" "$number")
     took=$((${EPOCHREALTIME/[.,]/} - began))
-    [[ -n $line ]] || fail "wrk reported nothing"
+    [[ -n $line ]] || fail "the load reported nothing"
     printf 'background=%s executor=%s window=%s %s' "$background" "$executor" "$number" "$line"
     printf ' server_cpu_percent=%s' $((($(cpu_ms "$executor") - cpu_before) * 100000 / took))
     printf ' chunks_per_s=%s\n' $((($(chunks "$executor") - chunks_before) * 1000000 / took))
@@ -122,7 +143,8 @@ window() {
 }
 
 printf '%s rounds of %s windows of %s s for each, %s connections; ' "$rounds" "$windows" "$seconds" "$connections"
-if ((${#server_core[@]})); then printf 'servers on core 0, wrk on core 1\n'; else printf 'cores shared\n'; fi
+if ((rate)); then printf '%s requests a second in an open loop; ' "$rate"; fi
+if ((${#server_core[@]})); then printf 'servers on core 0, load on core 1\n'; else printf 'cores shared\n'; fi
 for ((round = 0; round < rounds; round++)); do
     for background in off on; do
         compactors=8
@@ -143,4 +165,4 @@ for ((round = 0; round < rounds; round++)); do
     done
 done
 echo
-awk -f report.awk "$scratch/lines"
+awk -v open="$rate" -f report.awk "$scratch/lines"
