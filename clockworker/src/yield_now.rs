@@ -10,7 +10,8 @@ use crate::run::context;
 ///
 /// Its scheduler decides when the task is polled again ([`Ready::Yielded`](crate::schedulers::Ready)):
 /// [`WokenFirst`](crate::schedulers::WokenFirst), the default, polls it after all tasks that are ready now, and after those
-/// that are woken later, within a bound. Works under any executor.
+/// that are woken later, within a bound; but the first time since it was woken, only after those that were woken or spawned before it
+/// yielded. Works under any executor.
 ///
 /// # Cancel safety
 ///

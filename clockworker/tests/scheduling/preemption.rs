@@ -205,9 +205,9 @@ fn only_a_queue_that_becomes_runnable_preempts() {
     });
     sim.run(&ex, last).unwrap();
     // s1 puts the small one 200 µs ahead. l2 brings V to 200 and the small one, runnable all the time, is due first from
-    // then on, but the slice of 500 µs stands. Its own task runs when l2 has yielded behind it, and the new one goes before
-    // the one that yielded.
-    assert_eq!(trace.take(), "s1 l1 l2 own l3 l4 l5 t1 s2 s3");
+    // then on, but the slice of 500 µs stands. Its own task runs when l2 has yielded behind it, for the second time. The new one
+    // goes before the one that yields for the second time.
+    assert_eq!(trace.take(), "s1 l1 l2 own l3 l4 l5 s2 t1 s3");
     assert_eq!(ex.stats().preemptions, 0);
 }
 

@@ -20,6 +20,10 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 /// A task that yields says that others may go first. One that was woken has something to do now: a request has come, a
 /// timer has fired. So a connection does not wait for every task that computes in pieces, but for the piece under way.
 ///
+/// The first yield since a task was woken or spawned counts as a wake. hyper's connections yield so when they have answered several
+/// requests in a row: behind all that are woken, each would wait for a millisecond while others are served. A task that computes in
+/// pieces yields again, and then counts as one that yielded until it is woken.
+///
 /// A woken task never waits for one that became ready after it. So it is popped after no more pops than by
 /// [`RunnableFifo`](crate::RunnableFifo). Those that yielded before it are passed over for 31 pops at most, and for a millisecond of the
 /// others' service and one poll at most, whatever comes first: then one of them is popped. (Each pop counts as 1/31 ms, and its service
@@ -43,9 +47,11 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 /// ```
 #[derive(Clone, Default)]
 pub struct WokenFirst {
-    /// Woken and new.
+    /// Woken and new, and those that yielded once since.
     woken: Ring<Woken>,
     yielded: Ring<TaskId>,
+    /// Whether the task popped last has not yielded since it was woken or spawned.
+    may_yield: bool,
     /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
     /// one that was popped last is over: its time is not the others'.
     passed_over_ns: Option<u64>,
@@ -61,12 +67,14 @@ struct Woken {
     id: TaskId,
     /// What [`turns`](WokenFirst::turns) is once all are popped that yielded before this task was woken.
     turns_before: u32,
+    /// Whether it yielded since it was woken or spawned.
+    has_yielded: bool,
 }
 
 impl WokenFirst {
     /// Makes an empty one.
     pub const fn new() -> Self {
-        Self { woken: Ring::new(), yielded: Ring::new(), passed_over_ns: None, turns: 0 }
+        Self { woken: Ring::new(), yielded: Ring::new(), may_yield: false, passed_over_ns: None, turns: 0 }
     }
 
     /// Whether one of those that yielded has been passed over for long enough, and yielded before the first woken one was woken.
@@ -79,44 +87,50 @@ impl Scheduler for WokenFirst {
     const NEEDS_SERVICE: bool = false;
     const WANTS_TIME: bool = true;
 
-    #[inline]
+    #[inline(always)] // a call takes 20 instructions
     fn push(&mut self, task: Task, why: Ready) {
-        match why {
-            Ready::Spawned | Ready::Woken => {
-                let turns_before = self.turns.wrapping_add(self.yielded.len() as u32);
-                self.woken.push_back(Woken { id: task.id, turns_before });
+        let has_yielded = why == Ready::Yielded;
+        let counts_as_woken = match why {
+            Ready::Spawned | Ready::Woken => true,
+            Ready::Yielded => core::mem::take(&mut self.may_yield),
+            Ready::Deferred => false,
+        };
+        if counts_as_woken {
+            let turns_before = self.turns.wrapping_add(self.yielded.len() as u32);
+            self.woken.push_back(Woken { id: task.id, turns_before, has_yielded });
+        } else {
+            if self.yielded.is_empty() {
+                self.passed_over_ns = Some(0);
             }
-            Ready::Yielded | Ready::Deferred => {
-                if self.yielded.is_empty() {
-                    self.passed_over_ns = Some(0);
-                }
-                self.yielded.push_back(task.id);
-            }
+            self.yielded.push_back(task.id);
         }
     }
 
-    #[inline]
+    #[inline(always)] // as `push`
     fn pop(&mut self) -> Option<TaskId> {
         let Some(first) = self.woken.get(0) else {
             self.passed_over_ns = None;
+            self.may_yield = false;
             return self.yielded.pop_front();
         };
         if !self.yielded.is_empty() {
             if self.is_turn(first) {
                 self.turns = self.turns.wrapping_add(1);
                 self.passed_over_ns = None;
+                self.may_yield = false;
                 return self.yielded.pop_front();
             }
             self.passed_over_ns =
                 Some(self.passed_over_ns.map_or(PER_POP_NS, |ns| ns.saturating_add(PER_POP_NS)));
         }
         self.woken.pop_front();
+        self.may_yield = !first.has_yielded;
         Some(first.id)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        if !self.woken.is_empty() {
+        if self.may_yield || !self.woken.is_empty() {
             self.push(task, Ready::Yielded);
             return self.pop();
         }

@@ -33,6 +33,48 @@ fn woken_and_new_tasks_go_before_those_that_yielded() {
 }
 
 #[test]
+fn the_first_yield_since_a_wake_counts_as_a_wake() {
+    for by_push_pop in [false, true] {
+        let mut policy = WokenFirst::new();
+        let mut next = |policy: &mut WokenFirst, yielded: Option<u32>| match (yielded, by_push_pop) {
+            (Some(slot), true) => policy.push_pop(task(slot)),
+            (Some(slot), false) => {
+                policy.push(task(slot), Ready::Yielded);
+                policy.pop()
+            }
+            (None, _) => policy.pop(),
+        };
+        policy.push(task(9), Ready::Yielded);
+        policy.push(task(0), Ready::Woken);
+        assert_eq!(next(&mut policy, None), Some(task(0).id));
+        assert_eq!(next(&mut policy, Some(0)), Some(task(0).id), "before the one that yielded");
+        assert_eq!(next(&mut policy, Some(0)), Some(task(9).id), "it yields again");
+        assert_eq!(next(&mut policy, Some(9)), Some(task(0).id), "and has still yielded");
+        policy.push(task(1), Ready::Spawned);
+        policy.push(task(0), Ready::Woken); // it has waited meanwhile
+        assert_eq!(next(&mut policy, None), Some(task(1).id));
+        assert_eq!(next(&mut policy, Some(1)), Some(task(0).id));
+        assert_eq!(next(&mut policy, Some(0)), Some(task(1).id), "both are as if woken, in their order");
+        assert_eq!(drain(&mut policy), [0, 9]);
+    }
+}
+
+/// As hyper's connections in a closed loop: what answered several requests in a row yields, and then waits for the next one.
+#[test]
+fn tasks_that_yield_once_a_wake_take_turns() {
+    let mut policy = WokenFirst::new();
+    spawn(&mut policy, (0..64).map(task));
+    let mut polls = [0; 64];
+    for poll in 0..64 * 100 {
+        let slot = policy.pop().unwrap().slot();
+        policy.time_passed(25_000);
+        assert_eq!(slot, poll % 64);
+        polls[slot] += 1;
+        policy.push(task(slot as u32), if polls[slot] % 2 == 0 { Ready::Woken } else { Ready::Yielded });
+    }
+}
+
+#[test]
 fn one_pop_in_32_is_of_a_task_that_yielded() {
     assert_eq!(passed_over(0), 31);
     assert_eq!(passed_over(1_000), 31);

@@ -79,6 +79,7 @@ fn a_task_that_is_dropped_while_another_yields_may_wake_and_spawn_a_third() {
         let task = ex.spawn(async move {
             victim.abort();
             if self_wake {
+                yield_now().await; // which counts as a wake
                 yield_now().await;
             }
             own.borrow_mut().push("yielded");
