@@ -36,7 +36,7 @@ fn woken_and_new_tasks_go_before_those_that_yielded() {
 fn the_first_yield_since_a_wake_counts_as_a_wake() {
     for by_push_pop in [false, true] {
         let mut policy = WokenFirst::new();
-        let mut next = |policy: &mut WokenFirst, yielded: Option<u32>| match (yielded, by_push_pop) {
+        let next = |policy: &mut WokenFirst, yielded: Option<u32>| match (yielded, by_push_pop) {
             (Some(slot), true) => policy.push_pop(task(slot)),
             (Some(slot), false) => {
                 policy.push(task(slot), Ready::Yielded);
