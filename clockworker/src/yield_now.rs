@@ -10,8 +10,8 @@ use crate::run::context;
 ///
 /// Its scheduler decides when the task is polled again ([`Ready::Yielded`](crate::schedulers::Ready)):
 /// [`WokenFirst`](crate::schedulers::WokenFirst), the default, polls it after all tasks that are ready now, and after those
-/// that are woken later, within a bound; but the first time since it was woken, only after those that were woken or spawned before it
-/// yielded. Works under any executor.
+/// that are woken later, within a bound; but the first time since it was woken or spawned, only after those that are ready now, and of
+/// many that were woken just before after 64. Works under any executor.
 ///
 /// # Cancel safety
 ///

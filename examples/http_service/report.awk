@@ -15,7 +15,7 @@
     # rest. An open loop asks at its rate, unless it has too little of its own core.
     percent = run["server_cpu_percent"] + 0
     disturbed += percent > 0 && percent < 95 && (run["background"] == "on" || !open)
-    late += open && run["requests_per_s"] < 0.99 * open
+    late += open && run["requests_per_s"] + 0 < 0.99 * open
 }
 
 END {

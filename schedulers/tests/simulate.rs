@@ -209,7 +209,7 @@ fn a_group_closes_when_its_last_job_ends() {
         .map(|call| &**call)
         .filter(|call| call.starts_with("finished") || call.starts_with("closed"))
         .collect();
-    // Groups have odd numbers, as in the executor, and the lowest that is free. Those that come from elsewhere during a poll come
+    // Groups and tasks share their numbers, as in the executor, and have the one that was freed last. Those that come from elsewhere during a poll come
     // after what ends with it.
     let first = ["finished 1", "closed 0"];
     let second = ["finished 1", "finished 2", "closed 0"];

@@ -39,6 +39,15 @@ impl Shedder {
         self.probe = Some(Probe { id, spawned_at: now });
     }
 
+    /// The task that was foreseen under the id `foreseen` has another.
+    pub(crate) fn correct_probe(&mut self, foreseen: TaskId, id: TaskId) {
+        if let Some(probe) = &mut self.probe
+            && probe.id == foreseen
+        {
+            probe.id = id;
+        }
+    }
+
     /// Looks, at the end of a slice, whether the probe was polled in it. `ready` tasks are left.
     pub(crate) fn end_slice(&mut self, records: &Records, ready: usize, polls: u64, now: u64) {
         if let Some(Probe { id, spawned_at }) = self.probe {

@@ -274,11 +274,15 @@ impl Core {
             return;
         };
         self.make_runnable(queue);
+        let foreseen = placement.as_ref().map(|_| queue.records.borrow().next_id());
         let group = placement.as_ref().and_then(|placement| open_group(queue, placement)).unwrap_or(NO_GROUP);
         let task = queue.insert(group, |key| {
             task.assign_record(key);
             task
         });
+        if let Some(foreseen) = foreseen {
+            queue.correct_probe(foreseen, task.id);
+        }
         self.observe_spawn(queue, task);
         match placement {
             None => queue.push(task, Ready::Spawned),

@@ -310,6 +310,9 @@ impl RunQueue {
             return;
         }
         let closed = self.records.borrow_mut().release_group(index);
+        if closed.is_some() && self.live.get() == 0 {
+            self.records.borrow_mut().shrink();
+        }
         if let Some(group) = closed
             && !(unwinding && self.service.call(|policy| policy.is_busy()))
         {

@@ -3,6 +3,8 @@
 //! A queue with one is asked before every spawn (see [`room`](super::room)) and looked after at the end of each of its slices.
 //! Nothing else knows of it, so that a queue without one pays nothing.
 
+use clockworker_schedulers::TaskId;
+
 use super::Core;
 use super::queue::RunQueue;
 use crate::queue::{LoadShedding, QueueError, Shedder};
@@ -22,6 +24,13 @@ impl RunQueue {
             && let Ok(records) = self.records.try_borrow()
         {
             shedder.end_slice(&records, self.ready.get(), self.counters.polls.get(), now);
+        }
+    }
+
+    /// A task was inserted with another id than was foreseen, as its group took that: the wait of the task is still measured.
+    pub(super) fn correct_probe(&self, foreseen: TaskId, id: TaskId) {
+        if let Some(shedder) = &mut *self.shedder.borrow_mut() {
+            shedder.correct_probe(foreseen, id);
         }
     }
 

@@ -200,6 +200,29 @@ fn a_task_from_another_thread_is_refused_when_it_arrives() {
     assert!(output(remote).unwrap_err().is_shed());
 }
 
+thread_local! {
+    /// For tasks whose makers have to be `Send`.
+    static TIME: RefCell<Option<VirtualTime>> = const { RefCell::new(None) };
+}
+
+/// The group of each is opened between the question whether it is taken and its spawn.
+#[test]
+fn the_wait_of_tasks_that_open_their_groups_is_measured() {
+    let service = Service::new(usual());
+    TIME.replace(Some(service.sim.clone()));
+    let handle = service.ex.handle();
+    service.sim.run(&service.ex, async {
+        for key in 0..6_000 {
+            service.sim.sleep_until(key * SERVICE / 2).await;
+            drop(handle.spawn_in("service", key.into(), || async {
+                TIME.with_borrow(|sim| sim.as_ref().unwrap().work(SERVICE));
+            }));
+        }
+    });
+    TIME.take();
+    assert!(service.queue.stats().shed > 1_000, "{}", service.queue.stats().shed);
+}
+
 #[test]
 fn other_settings_begin_anew_and_the_same_change_nothing() {
     let service = overloaded();

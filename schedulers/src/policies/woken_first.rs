@@ -50,7 +50,7 @@ pub struct WokenFirst {
     /// Woken and new, and those that yielded once since.
     woken: Ring<Woken>,
     yielded: Ring<TaskId>,
-    /// Whether the task popped last has not yielded since it was woken or spawned.
+    /// Whether the task popped last has not yielded since it was woken or spawned. What is pushed as yielded is that task.
     may_yield: bool,
     /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
     /// one that was popped last is over: its time is not the others'.
