@@ -190,7 +190,8 @@ pub trait Scheduler {
     /// 0.7 ms for 20,000 (EPYC, 2026-11-22). A scheduler that cannot bear that promises a patience.
     ///
     /// `tasks` is an upper limit of the unfinished tasks, ready or not, that the queue had at a time so far (at most twice
-    /// their number and that of the groups that were open, or 4). The question is asked rarely, after a turn of the executor, and an answer of 0 counts as 1.
+    /// their number and that of the groups that were open, or 4). The question is asked rarely, after a turn of the executor, and
+    /// an answer of 0 counts as 1.
     fn patience(&self, tasks: usize) -> Option<u64> {
         let _ = tasks;
         None

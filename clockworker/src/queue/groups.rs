@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
+use slab::Slab;
 
 use super::GroupCounters;
 #[cfg(feature = "observe")]
@@ -21,8 +22,9 @@ pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
 #[derive(Default)]
 pub(super) struct Groups {
     by_key: HashMap<u64, GroupIndex>,
-    /// By index. None where the slot is a task's, or vacant. Boxed, as there may be few among many tasks.
-    open: Vec<Option<Box<OpenGroup>>>,
+    open: Slab<OpenGroup>,
+    /// Of each index, the place in `open`; `NOWHERE` where the slot is a task's, or vacant.
+    places: Vec<u32>,
     /// Groups from which a task went while a waiter waited for that.
     freed: Vec<GroupIndex>,
     /// Of those groups that have one.
@@ -31,6 +33,20 @@ pub(super) struct Groups {
     /// Of those groups that were observed.
     #[cfg(feature = "observe")]
     latencies: HashMap<GroupIndex, Box<GroupLatency>>,
+}
+
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
+struct OpenGroup {
+    key: u64,
+    index: GroupIndex,
+    /// [`Group`](crate::Group) handles and unfinished tasks.
+    holders: usize,
+    attributes: Attributes,
+    counters: GroupCounters,
+    /// Whether a waiter waits for a task to go.
+    is_awaited: bool,
 }
 
 /// A task as its scheduler knows it: without a group it is one of its own, under its slot.
@@ -46,31 +62,21 @@ pub(crate) fn group_of(task: Task) -> Option<GroupIndex> {
     (group != task.id.slot()).then_some(group as GroupIndex)
 }
 
-struct OpenGroup {
-    key: u64,
-    /// [`Group`](crate::Group) handles and unfinished tasks.
-    holders: usize,
-    attributes: Attributes,
-    counters: GroupCounters,
-    /// Whether a waiter waits for a task to go.
-    is_awaited: bool,
-}
-
 impl OpenGroup {
-    fn new(key: u64, attributes: Attributes) -> Self {
-        Self { key, holders: 1, attributes, counters: GroupCounters::default(), is_awaited: false }
+    fn new(key: u64, index: GroupIndex, attributes: Attributes) -> Self {
+        Self { key, index, holders: 1, attributes, counters: GroupCounters::default(), is_awaited: false }
     }
 }
 
 impl Groups {
     #[inline]
     fn get(&self, index: GroupIndex) -> Option<&OpenGroup> {
-        self.open.get(index as usize)?.as_deref()
+        self.open.get(*self.places.get(index as usize)? as usize)
     }
 
     #[inline]
     fn get_mut(&mut self, index: GroupIndex) -> Option<&mut OpenGroup> {
-        self.open.get_mut(index as usize)?.as_deref_mut()
+        self.open.get_mut(*self.places.get(index as usize)? as usize)
     }
 
     /// Whether an open group has that index.
@@ -80,16 +86,16 @@ impl Groups {
 
     /// How many groups are open.
     pub(super) fn len(&self) -> usize {
-        self.by_key.len()
+        self.open.len()
     }
 
     /// Opens a group under a key and an index that no open group has; with one holder.
     pub(super) fn open(&mut self, key: u64, index: GroupIndex, attributes: Attributes) {
         self.by_key.insert(key, index);
-        if index as usize >= self.open.len() {
-            self.open.resize_with(index as usize + 1, || None);
+        if index as usize >= self.places.len() {
+            self.places.resize(index as usize + 1, NOWHERE);
         }
-        self.open[index as usize] = Some(Box::new(OpenGroup::new(key, attributes)));
+        self.places[index as usize] = self.open.insert(OpenGroup::new(key, index, attributes)) as u32;
     }
 
     /// The group of that key, if it is open, with one more holder.
@@ -200,17 +206,16 @@ impl Groups {
         self.get(index).map_or_else(GroupCounters::default, |group| group.counters)
     }
 
-    /// The groups that are open, in the order of their indices, and their keys.
+    /// The groups that are open, in the order of their places, and their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GroupIndex, u64)> + '_ {
-        let groups = self.open.iter().enumerate();
-        groups.filter_map(|(index, group)| Some((index as GroupIndex, group.as_ref()?.key)))
+        self.open.iter().map(|(_, group)| (group.index, group.key))
     }
 
-    /// Gives the memory back behind the last open group.
+    /// Gives the memory of indices back behind that of the last open group.
     pub(super) fn shrink(&mut self) {
-        let used = self.open.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        self.open.truncate(used);
-        self.open.shrink_to_fit();
+        let used = self.places.iter().rposition(|&place| place != NOWHERE).map_or(0, |last| last + 1);
+        self.places.truncate(used);
+        self.places.shrink_to_fit();
     }
 
     /// How many unfinished tasks the group has.
@@ -238,9 +243,9 @@ impl Groups {
         if group.holders > 0 {
             return false;
         }
-        let key = group.key;
-        self.by_key.remove(&key);
-        self.open[index as usize] = None;
+        let place = std::mem::replace(&mut self.places[index as usize], NOWHERE);
+        let group = self.open.remove(place as usize);
+        self.by_key.remove(&group.key);
         #[cfg(feature = "observe")]
         self.names.remove(&index);
         #[cfg(feature = "observe")]

@@ -37,7 +37,7 @@ pub(crate) use removed::Removed;
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
 const MANY: usize = 1_024;
 
-/// Records whose memory a queue without tasks keeps: 1 MiB, and half as much for groups.
+/// Records whose memory a queue without tasks keeps: 1 MiB, and a quarter as much for groups.
 const KEPT: usize = 65_536;
 
 /// The records of a queue's tasks, by slot, and its groups.

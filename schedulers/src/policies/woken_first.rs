@@ -92,7 +92,7 @@ impl Scheduler for WokenFirst {
         let has_yielded = why == Ready::Yielded;
         let counts_as_woken = match why {
             Ready::Spawned | Ready::Woken => true,
-            Ready::Yielded => core::mem::take(&mut self.may_yield),
+            Ready::Yielded => self.may_yield,
             Ready::Deferred => false,
         };
         if counts_as_woken {

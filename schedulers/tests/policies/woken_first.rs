@@ -59,6 +59,28 @@ fn the_first_yield_since_a_wake_counts_as_a_wake() {
     }
 }
 
+/// Whose yield it is, is known from the last pop: of a task that had yielded, before which a woken one was popped that did not yield.
+#[test]
+fn a_wake_of_another_task_does_not_count_for_one_that_yields_again() {
+    let mut policy = WokenFirst::new();
+    policy.push(task(0), Ready::Yielded);
+    policy.push(task(1), Ready::Woken);
+    assert_eq!(policy.pop(), Some(task(1).id), "which waits then");
+    assert_eq!(policy.pop(), Some(task(0).id), "in its turn, as no woken one is left");
+    policy.push(task(0), Ready::Yielded);
+    policy.push(task(1), Ready::Woken);
+    assert_eq!(drain(&mut policy), [1, 0]);
+
+    (2..4).for_each(|slot| policy.push(task(slot), Ready::Yielded));
+    policy.push(task(1), Ready::Woken);
+    policy.push(task(0), Ready::Woken);
+    assert_eq!(policy.pop(), Some(task(1).id), "which waits then");
+    policy.time_passed(1_000_000);
+    assert_eq!(policy.pop(), Some(task(2).id), "as a millisecond has passed");
+    policy.push(task(2), Ready::Yielded);
+    assert_eq!(drain(&mut policy), [0, 3, 2]);
+}
+
 /// As hyper's connections in a closed loop: what answered several requests in a row yields, and then waits for the next one.
 #[test]
 fn tasks_that_yield_once_a_wake_take_turns() {

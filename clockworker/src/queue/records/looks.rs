@@ -19,10 +19,9 @@ pub(crate) struct TaskLook<'a> {
 }
 
 impl Records {
-    /// The records of all tasks, in the order of their slots.
+    /// All records, in the order of their slots. Nothing is `known` of a group.
     pub(crate) fn look(&self) -> impl Iterator<Item = TaskLook<'_>> {
-        let tasks = self.tasks.iter().filter(|(slot, _)| !self.groups.contains(*slot as GroupIndex));
-        tasks.map(|(slot, record)| {
+        self.tasks.iter().map(|(slot, record)| {
             let live = record.task.as_ref();
             TaskLook {
                 slot,

@@ -1,5 +1,8 @@
 //! [`Las`]: least attained service first.
 
+mod turn;
+mod width;
+
 use core::fmt;
 
 use crate::parts::attained::Attained;
@@ -10,22 +13,11 @@ use crate::parts::links::{END, Links};
 use crate::parts::occasions::Occasions;
 use crate::parts::remembered::Remembered;
 use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use turn::Turn;
+use width::bucket;
 
 /// log2 of the default resolution: 1,024 ns.
 const DEFAULT_RESOLUTION_BITS: u32 = 10;
-
-const _: () = assert!(bucket(u64::MAX, 0) < BUCKETS);
-
-// A bucket ends where the next begins.
-const _: () = {
-    let mut number = 0;
-    while number < bucket(u64::MAX, 0) {
-        let end = end_of(number, 0);
-        assert!(bucket(end - 1, 0) == number && bucket(end, 0) == number + 1);
-        number += 1;
-    }
-    assert!(end_of(number, 0) == u64::MAX);
-};
 
 /// The group that has received the least service goes first, also called foreground-background (FB).
 ///
@@ -142,52 +134,6 @@ impl Default for Group {
     fn default() -> Self {
         Self { head: END, tail: END }
     }
-}
-
-/// The most polls of a turn. Four times as many spare 1.5 ns a poll more; but a task that is woken waits for the turns of all others in
-/// its bucket.
-const TURN_POLLS: u32 = 16;
-
-/// The turn of a group among those of its bucket: of the one popped last in order, if it had one ready task.
-#[derive(Clone, Copy)]
-struct Turn {
-    group: u32,
-    bucket: u32,
-    /// What the group has attained when the turn ends: a resolution more, or as much as takes it out of the bucket.
-    ends_ns: u64,
-    polls_left: u32,
-    /// Whether the group waits for its next poll, at the head of its bucket.
-    waits: bool,
-}
-
-impl Turn {
-    /// No group's.
-    const NONE: Self = Self { group: END, bucket: END, ends_ns: 0, polls_left: 0, waits: false };
-
-    /// Whether `group`, which has attained so much, still has its turn.
-    #[inline]
-    fn lasts(self, group: u32, attained_ns: u64) -> bool {
-        self.group == group && attained_ns < self.ends_ns && self.polls_left > 0
-    }
-}
-
-/// The bucket of a group that has attained `ns`. Never a lower one for more.
-///
-/// Log-linear, as in an HDR histogram: by the seven leading bits of `ns` in units of the resolution, which makes one
-/// bucket for each unit below 128, and 64 for each power of two from there on.
-#[inline]
-const fn bucket(ns: u64, resolution_bits: u32) -> u32 {
-    let units = ns >> resolution_bits;
-    let dropped = (units | 64).ilog2() - 6;
-    64 * dropped + (units >> dropped) as u32
-}
-
-/// The least that takes a group out of a bucket. `u64::MAX` if nothing does.
-#[inline]
-const fn end_of(bucket: u32, resolution_bits: u32) -> u64 {
-    let dropped = (bucket / 64).saturating_sub(1);
-    let (units, shift) = ((bucket - 64 * dropped + 1) as u64, dropped + resolution_bits);
-    if units.leading_zeros() < shift { u64::MAX } else { units << shift }
 }
 
 impl Las {
@@ -333,11 +279,9 @@ impl Las {
     #[inline]
     fn take_turn(&mut self, group: u32, (bucket, attained_ns): (u32, u64)) {
         if !self.turn.lasts(group, attained_ns) {
-            let ends_ns = attained_ns.saturating_add(self.resolution_ns());
-            let ends_ns = ends_ns.min(end_of(bucket, self.resolution_bits));
-            self.turn = Turn { group, bucket, ends_ns, polls_left: TURN_POLLS, waits: false };
+            self.turn = Turn::new(group, (bucket, attained_ns), self.resolution_bits);
         }
-        self.turn.polls_left -= 1;
+        self.turn.count_poll();
     }
 
     /// Ends the turn of any group but this, which waits no more.
@@ -399,7 +343,7 @@ impl Las {
         let attained_ns = self.groups.get_mut(index).attained_ns();
         let has_turn = self.turn.lasts(index, attained_ns);
         if has_turn && lowest >= self.turn.bucket {
-            self.turn.polls_left -= 1;
+            self.turn.count_poll();
             return Some(task.id); // it goes on
         }
         let bucket = bucket(attained_ns, self.resolution_bits);
