@@ -55,20 +55,39 @@ pub struct WokenFirst {
     /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
     /// one that was popped last is over: its time is not the others'.
     passed_over_ns: Option<u64>,
-    /// Tasks that yielded and were popped while woken ones waited. It wraps around.
-    turns: u32,
+    /// Tasks that yielded and were popped while woken ones waited.
+    turns: u64,
 }
 
 /// In as much memory as [`KEPT`] of those that yielded.
 const KEPT_WOKEN: usize = KEPT / 2;
 
+/// Two words, which are stored one by one: a third field would be put together on the stack and copied, and the copy would wait for
+/// the parts.
 #[derive(Clone, Copy, Debug)]
 struct Woken {
     id: TaskId,
+    /// [`turns_before`](Woken::turns_before), and below it [`has_yielded`](Woken::has_yielded).
+    word: u64,
+}
+
+impl Woken {
+    #[inline]
+    fn new(id: TaskId, turns_before: u64, has_yielded: bool) -> Self {
+        Self { id, word: turns_before << 1 | u64::from(has_yielded) }
+    }
+
     /// What [`turns`](WokenFirst::turns) is once all are popped that yielded before this task was woken.
-    turns_before: u32,
+    #[inline]
+    fn turns_before(self) -> u64 {
+        self.word >> 1
+    }
+
     /// Whether it yielded since it was woken or spawned.
-    has_yielded: bool,
+    #[inline]
+    fn has_yielded(self) -> bool {
+        self.word & 1 == 1
+    }
 }
 
 impl WokenFirst {
@@ -79,7 +98,7 @@ impl WokenFirst {
 
     /// Whether one of those that yielded has been passed over for long enough, and yielded before the first woken one was woken.
     fn is_turn(&self, first: Woken) -> bool {
-        self.passed_over_ns >= Some(PATIENCE_NS) && first.turns_before != self.turns
+        self.passed_over_ns >= Some(PATIENCE_NS) && first.turns_before() != self.turns
     }
 }
 
@@ -96,8 +115,8 @@ impl Scheduler for WokenFirst {
             Ready::Deferred => false,
         };
         if counts_as_woken {
-            let turns_before = self.turns.wrapping_add(self.yielded.len() as u32);
-            self.woken.push_back(Woken { id: task.id, turns_before, has_yielded });
+            let turns_before = self.turns + self.yielded.len() as u64;
+            self.woken.push_back(Woken::new(task.id, turns_before, has_yielded));
         } else {
             if self.yielded.is_empty() {
                 self.passed_over_ns = Some(0);
@@ -115,7 +134,7 @@ impl Scheduler for WokenFirst {
         };
         if !self.yielded.is_empty() {
             if self.is_turn(first) {
-                self.turns = self.turns.wrapping_add(1);
+                self.turns += 1;
                 self.passed_over_ns = None;
                 self.may_yield = false;
                 return self.yielded.pop_front();
@@ -124,7 +143,7 @@ impl Scheduler for WokenFirst {
                 Some(self.passed_over_ns.map_or(PER_POP_NS, |ns| ns.saturating_add(PER_POP_NS)));
         }
         self.woken.pop_front();
-        self.may_yield = !first.has_yielded;
+        self.may_yield = !first.has_yielded();
         Some(first.id)
     }
 
