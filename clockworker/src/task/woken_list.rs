@@ -5,7 +5,6 @@
 //! once where the scheduler does not want them yet.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
 use super::header::Link;
 use super::live::{Incoming, take_off_woken_list};
@@ -13,10 +12,57 @@ use super::live::{Incoming, take_off_woken_list};
 /// See the [module docs](self). Not `Sync`, so `&WokenList` exists on the owner thread only.
 #[derive(Debug)]
 pub(crate) struct WokenList {
-    list: RefCell<VecDeque<Link>>,
+    list: RefCell<Links>,
     /// The queue of the tasks pushed since the list was empty: an index, [`SEVERAL`] or [`EMPTY`]. Read after each poll, and
     /// inside of polls, where a look into the list costs more.
     queue: Cell<u32>,
+}
+
+/// Links by coming. As a rule the list has emptied before it is pushed to again, so a `Vec` that begins anew then takes less than a
+/// ring.
+#[derive(Debug, Default)]
+struct Links {
+    links: Vec<Link>,
+    /// So many of the first ones are taken out.
+    taken: usize,
+}
+
+impl Links {
+    #[inline]
+    fn len(&self) -> usize {
+        self.links.len() - self.taken
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<Link> {
+        let first = *self.links.get(self.taken)?;
+        self.taken += 1;
+        if self.taken == self.links.len() {
+            self.links.clear();
+            self.taken = 0;
+        }
+        Some(first)
+    }
+
+    /// Makes room for one more: where the first half is taken out, or else by growing.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        if self.taken > self.links.len() / 2 {
+            self.links.drain(..self.taken);
+            self.taken = 0;
+        } else {
+            self.links.reserve(1);
+        }
+    }
+
+    /// Gives back what is more than the memory for [`KEPT`], of an empty list.
+    #[inline]
+    fn shrink(&mut self) {
+        if self.links.capacity() > KEPT {
+            self.links.shrink_to(KEPT);
+        }
+    }
 }
 
 /// The most tasks admitted between two polls: so many from the woken list, and so many from the inbox. Some 5 µs.
@@ -43,7 +89,11 @@ impl WokenList {
         if before != queue {
             self.queue.set(if before == EMPTY { queue } else { SEVERAL });
         }
-        self.list.borrow_mut().push_back(link);
+        let mut list = self.list.borrow_mut();
+        if list.links.len() == list.links.capacity() {
+            list.make_room();
+        }
+        list.links.push(link);
     }
 
     /// Whether there are more tasks than one [batch](BATCH) holds.
@@ -60,11 +110,9 @@ impl WokenList {
         }
         let mut list = self.list.borrow_mut();
         let link = list.pop_front();
-        if list.is_empty() {
+        if list.links.is_empty() {
             self.queue.set(EMPTY);
-            if list.capacity() > KEPT {
-                list.shrink_to(KEPT);
-            }
+            list.shrink();
         }
         drop(list);
         // SAFETY: the list is private, and only `push` fills it, with tasks whose phase was set to `Woken`. `WokenList` is
