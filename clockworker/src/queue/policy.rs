@@ -182,7 +182,9 @@ fn admit_woken<S: Scheduler>(
             && let Some((task, why)) = records.make_ready(key, visited)
         {
             ready.set(ready.get() + 1);
-            calls.guard(|| policy.push(task, why));
+            let call = calls.begin();
+            policy.push(task, why);
+            call.end();
         }
     }
     admitted
@@ -209,10 +211,16 @@ impl PolicyCalls {
     /// Makes one call of the scheduler. Costs nothing unless it panics.
     #[inline(always)]
     pub(crate) fn guard<T>(&self, call: impl FnOnce() -> T) -> T {
-        let unless_done = Panicked(&self.panicked);
+        let begun = self.begin();
         let answer = call();
-        std::mem::forget(unless_done);
+        begun.end();
         answer
+    }
+
+    /// Begins a call of the scheduler that is to be compiled into the caller: the compiler may make a function of a closure.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> PolicyCall<'_> {
+        PolicyCall(&self.panicked)
     }
 
     /// Whether a guarded call has panicked.
@@ -221,10 +229,19 @@ impl PolicyCalls {
     }
 }
 
-/// Sets the flag when it is dropped, which only unwinding does.
-struct Panicked<'a>(&'a Cell<bool>);
+/// A call of the scheduler under way. Sets the flag when it is dropped, which only unwinding does.
+#[must_use = "ends with `end`"]
+pub(crate) struct PolicyCall<'a>(&'a Cell<bool>);
 
-impl Drop for Panicked<'_> {
+impl PolicyCall<'_> {
+    /// Ends the call, which has returned.
+    #[inline(always)]
+    pub(crate) fn end(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for PolicyCall<'_> {
     fn drop(&mut self) {
         self.0.set(true);
     }

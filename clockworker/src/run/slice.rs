@@ -289,7 +289,10 @@ fn choose<S: Scheduler>(
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
 fn pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls) -> Option<TaskId> {
-    calls.guard(|| policy.pop())
+    let call = calls.begin();
+    let popped = policy.pop();
+    call.end();
+    popped
 }
 
 /// See [`pop`].
@@ -303,7 +306,10 @@ fn push<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) {
 #[cfg_attr(clockworker_profiling, inline(never))]
 #[cfg_attr(not(clockworker_profiling), inline(always))]
 fn push_pop<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, task: Task) -> Option<TaskId> {
-    calls.guard(|| policy.push_pop(task))
+    let call = calls.begin();
+    let popped = policy.push_pop(task);
+    call.end();
+    popped
 }
 
 /// Settles a polled task: first its record and the counters, then the scheduler. Returns the task if it is ready again, for
