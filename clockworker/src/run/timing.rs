@@ -118,16 +118,20 @@ pub(super) struct Timing<'a> {
     queue: &'a RunQueue,
     started: u64,
     last: u64,
-    /// Polls done in this slice.
-    polls: u32,
     /// Polls of the slice after which the host must run.
     cap: u32,
     /// Polls that the future given to `run_until` waits for when it is woken.
     main_waits_for: u32,
     /// Nanoseconds that it waits for at most. `u64::MAX` if it woke itself.
     main_waits_ns: u64,
-    /// Polls until the next reading; or, where the scheduler asks for service, until the poll that is timed has been done.
+    /// Polls until there is more to do than after any.
     countdown: u32,
+    /// Polls of the slice by then: `due` or `cap`, whichever comes first.
+    look_at: u32,
+    /// Polls of the slice after which the clock is read next.
+    due: u32,
+    /// Where the scheduler asks for service: polls of the slice once the one that is timed has been done.
+    timed_at: u32,
     /// Polls between readings, chosen so that they are some `SAMPLE_NS` apart; or one in so many is timed, in the mean.
     stride: u32,
     /// How many polls the timed one stands for.
@@ -166,11 +170,13 @@ impl<'a> Timing<'a> {
             queue,
             started: now,
             last: now,
-            polls: 0,
             cap,
             main_waits_for,
             main_waits_ns,
-            countdown: stride,
+            countdown: 0,
+            look_at: 0,
+            due: 0,
+            timed_at: 0,
             stride,
             stands_for: 1,
             read_at: 0,
@@ -179,6 +185,8 @@ impl<'a> Timing<'a> {
         };
         if needed {
             timing.draw();
+        } else {
+            timing.read_after(stride);
         }
         timing
     }
@@ -186,17 +194,34 @@ impl<'a> Timing<'a> {
     /// Counts a poll of the queue, and reads the clock if that is due.
     #[inline(always)] // a call would keep the whole of it in memory
     pub(super) fn after_poll(&mut self, needed: bool) -> Timed {
-        self.polls += 1;
         self.countdown -= 1;
-        // A timed poll has a reading before it, too.
-        if self.countdown > u32::from(needed) {
+        if self.countdown > 0 {
             return Timed::NOT;
         }
+        self.looking = true;
+        // Otherwise the cap is reached.
+        if self.look_at < self.due { Timed::NOT } else { self.read_in_turn(needed) }
+    }
+
+    /// Polls done in this slice.
+    #[inline]
+    fn polls(&self) -> u32 {
+        self.look_at - self.countdown
+    }
+
+    /// Reads the clock, and says when it is read next.
+    #[inline(always)] // as `after_poll`
+    fn read_in_turn(&mut self, needed: bool) -> Timed {
         let elapsed_ns = self.read();
         self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
+        if needed && self.look_at < self.timed_at {
+            // The one before the poll to be timed.
+            self.read_after(self.timed_at - self.look_at);
+            return Timed { elapsed_ns, service_ns: None, stands_for: 0, is_read: true };
+        }
         if needed {
-            let stands_for = if self.countdown > 0 { 0 } else { self.stands_for };
-            return Timed { elapsed_ns, service_ns: self.sample(elapsed_ns), stands_for, is_read: true };
+            let stands_for = self.stands_for;
+            return Timed { elapsed_ns, service_ns: Some(self.sample(elapsed_ns)), stands_for, is_read: true };
         }
         let stands_for = u32::from(self.stride == 1);
         // Long polls each have their reading as it is: no need to divide.
@@ -205,37 +230,43 @@ impl<'a> Timing<'a> {
             self.stride = stride(window_ns, self.stride, elapsed_ns).min(most_unread(self.core));
             self.queue.stride.polls.set(self.stride);
         }
-        self.countdown = self.stride;
+        self.read_after(self.stride);
         Timed { elapsed_ns, service_ns: None, stands_for, is_read: true }
+    }
+
+    /// Has the clock be read after so many polls.
+    #[inline]
+    fn read_after(&mut self, polls: u32) {
+        let done = self.polls();
+        self.due = done.saturating_add(polls);
+        self.look_at = self.due.min(self.cap).max(done + 1);
+        self.countdown = self.look_at - done;
     }
 
     /// Reads the clock; the nanoseconds since the last reading.
     #[inline]
     fn read(&mut self) -> u64 {
         self.looking = true;
-        self.read_at = self.polls;
+        self.read_at = self.polls();
         let now = self.core.meter.read();
         now - std::mem::replace(&mut self.last, now)
     }
 
-    /// What the scheduler is told of a poll after a reading: nothing, if it was the one before the poll to be timed.
+    /// What the scheduler is told of a poll that was timed.
     #[inline]
-    fn sample(&mut self, elapsed_ns: u64) -> Option<u64> {
-        if self.countdown > 0 {
-            return None;
-        }
+    fn sample(&mut self, elapsed_ns: u64) -> u64 {
         let service_ns = elapsed_ns.saturating_mul(u64::from(self.stands_for));
         // As for the stride: no need to divide.
         let window_ns = self.window_ns();
         if self.stride > 1 || elapsed_ns < window_ns {
             let (polls, since) = self.drawn_at;
-            let fit = window_ns * u64::from(self.polls - polls) / (self.last - since).max(1);
+            let fit = window_ns * u64::from(self.polls() - polls) / (self.last - since).max(1);
             let most = MOST_IN_MEAN.min(2 * self.stride).min(most_unread(self.core));
             self.stride = fit.clamp(1, u64::from(most)) as u32;
             self.queue.stride.polls.set(self.stride);
         }
         self.draw();
-        Some(service_ns)
+        service_ns
     }
 
     /// How far readings are to be apart. Nanoseconds.
@@ -250,14 +281,17 @@ impl<'a> Timing<'a> {
     #[inline]
     fn draw(&mut self) {
         let lot = self.core.pace.lots.draw(self.stride);
-        (self.countdown, self.stands_for) = (lot.poll, lot.stands_for);
-        self.drawn_at = (self.polls, self.last);
+        self.stands_for = lot.stands_for;
+        self.timed_at = self.polls().saturating_add(lot.poll);
+        self.drawn_at = (self.polls(), self.last);
+        // A timed poll has a reading before it, too: for the first, the one that there was.
+        self.read_after((lot.poll - 1).max(1));
     }
 
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     #[inline(always)] // a call would keep the timing in memory: 40 instructions an abort
     pub(super) fn after_drop(&mut self) -> u64 {
-        self.polls += 1;
+        self.look_at += 1; // and as many are left until then
         self.read()
     }
 
@@ -265,7 +299,7 @@ impl<'a> Timing<'a> {
     #[cfg(feature = "observe")]
     #[inline(always)]
     pub(super) fn times_next(&self, needed: bool) -> bool {
-        if needed { self.countdown == 1 } else { self.stride == 1 }
+        if needed { self.polls() + 1 == self.timed_at } else { self.stride == 1 }
     }
 
     /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.
@@ -283,14 +317,17 @@ impl<'a> Timing<'a> {
             return Some(SliceEnd::Preempted);
         }
         if core.main.is_woken()
-            && (self.polls >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
+            && (self.polls() >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
         {
             return Some(SliceEnd::MainWoken);
         }
-        if self.polls >= self.cap {
+        if !looking {
+            return None;
+        }
+        if self.polls() >= self.cap {
             return Some(SliceEnd::PollCap);
         }
-        if looking { core.time_is_up(self.last, self.polls) } else { None }
+        core.time_is_up(self.last, self.polls())
     }
 
     /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
@@ -302,11 +339,14 @@ impl<'a> Timing<'a> {
         }
         self.core.slice.clear_signal();
         if needed && self.core.queues.are_strict() {
-            (self.stride, self.countdown, self.stands_for) = (1, 1, 1);
+            (self.stride, self.stands_for) = (1, 1);
+            self.read_after(1);
+            self.timed_at = self.due;
         } else if !needed {
-            let spared = self.countdown.saturating_sub(most_unread(self.core));
-            self.countdown -= spared;
+            let left = self.due - self.polls();
+            let spared = left.saturating_sub(most_unread(self.core));
             self.stride -= spared;
+            self.read_after(left - spared);
         }
         false
     }
@@ -314,9 +354,10 @@ impl<'a> Timing<'a> {
 
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
-        self.core.pace.polls_left.set(self.cap.saturating_sub(self.polls));
-        self.core.polled(self.polls);
-        self.queue.stride.unread.set(self.polls - self.read_at);
-        self.core.main.waited(self.polls);
+        let polls = self.polls();
+        self.core.pace.polls_left.set(self.cap.saturating_sub(polls));
+        self.core.polled(polls);
+        self.queue.stride.unread.set(polls - self.read_at);
+        self.core.main.waited(polls);
     }
 }
