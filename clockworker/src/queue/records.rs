@@ -81,14 +81,15 @@ impl Records {
         let live = make(key);
         #[cfg(feature = "observe")]
         self.labels.insert(slot as usize, &live);
-        self.insert_task(live, generation, group);
+        self.insert_record(Some(live), generation, Standing::new(group));
         as_task(TaskId::new(slot, key.generation), group)
     }
 
-    /// Not generic, and given the parts, so that the record is written into the slab directly. Made elsewhere and copied in
-    /// as a whole, it took 3 ns more, waiting for its parts to be written.
-    fn insert_task(&mut self, task: LiveTask, generation: NonZeroU32, group: GroupIndex) {
-        self.tasks.insert(Record { task: Some(task), generation, standing: Standing::new(group) });
+    /// The only caller of `insert`, not generic, and given the parts, so that the record is written into the slab directly. Made
+    /// elsewhere and copied in as a whole, it took 3 ns more, waiting for its parts to be written.
+    #[inline(never)]
+    fn insert_record(&mut self, task: Option<LiveTask>, generation: NonZeroU32, standing: Standing) {
+        self.tasks.insert(Record { task, generation, standing });
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 
-use super::{Record, Records, Standing};
+use super::{Records, Standing};
 #[cfg(feature = "observe")]
 use crate::observe::GroupLatency;
 use crate::queue::GroupCounters;
@@ -33,7 +33,7 @@ impl Records {
         let (index, generation) = (slot as GroupIndex, self.next_generation());
         self.generation = generation.get();
         self.groups.open(key, index, attributes);
-        self.tasks.insert(Record { task: None, generation, standing: Standing::OF_GROUP });
+        self.insert_record(None, generation, Standing::OF_GROUP);
         Opened { index, is_new: true }
     }
 
