@@ -45,6 +45,9 @@ struct Entry {
 }
 
 impl Entry {
+    /// Fills a place until an entry is put there.
+    const EMPTY: Self = Self { key: 0, coming: 0, id: 0 };
+
     /// Whether it goes before `other`. Computed and not branched to, as it cannot be foreseen.
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
@@ -127,9 +130,8 @@ impl LeastFirst {
 
     fn put_in_heap(&mut self, key: u128, id: u32) {
         self.comings += 1;
-        let entry = Entry { key, coming: self.comings, id };
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1, entry);
+        self.heap.push(Entry::EMPTY);
+        self.sift_up(self.heap.len() - 1, Entry { key, coming: self.comings, id });
     }
 
     /// Takes out the least.
@@ -238,6 +240,7 @@ impl LeastFirst {
     }
 
     /// Finds the place of `entry` from the free place `place` upwards.
+    #[inline] // a call would hand the entry over in memory, and what copies it would wait for its parts
     fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
             let parent = (place - 1) / CHILDREN;
@@ -251,6 +254,7 @@ impl LeastFirst {
     }
 
     /// Finds the place of `entry` from the free place `place` downwards.
+    #[inline] // as `sift_up`
     fn sift_down(&mut self, mut place: usize, entry: Entry) {
         while let Some(least) = self.least_child(place) {
             if entry.is_before(&self.heap[least]) {
@@ -278,10 +282,12 @@ impl LeastFirst {
         (0..children.len()).reduce(before).map(|least| first + least)
     }
 
+    /// Part by part: an entry that has just been made would be put together on the stack, and its copy would wait for the parts.
     #[inline]
-    fn set(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.seats[entry.id as usize] = place as u32;
+    fn set(&mut self, place: usize, Entry { key, coming, id }: Entry) {
+        let there = &mut self.heap[place];
+        (there.key, there.coming, there.id) = (key, coming, id);
+        self.seats[id as usize] = place as u32;
     }
 }
 

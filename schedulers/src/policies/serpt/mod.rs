@@ -298,7 +298,7 @@ impl Scheduler for Serpt {
     #[inline]
     fn push(&mut self, task: Task, why: Ready) {
         let right = self.ledger.ring_of_comer(task.group);
-        self.waiting.push(&self.ranks, right, (task, why));
+        self.waiting.push(&self.ranks, right, task, why);
     }
 
     #[inline]

@@ -36,7 +36,7 @@ impl Waiting {
 
     /// Puts a task that has just become ready before all others of its rank if it goes on, else behind them.
     #[inline]
-    pub(super) fn push(&mut self, ranks: &Ranks, right: u32, (task, why): (Task, Ready)) {
+    pub(super) fn push(&mut self, ranks: &Ranks, right: u32, task: Task, why: Ready) {
         match self.goes_on(ranks, right, task.id).filter(|_| why == Ready::Yielded) {
             Some(ring) => {
                 self.rings.push_front(ring, task);
