@@ -221,7 +221,12 @@ impl<'a> Timing<'a> {
         }
         if needed {
             let stands_for = self.stands_for;
-            return Timed { elapsed_ns, service_ns: Some(self.sample(elapsed_ns)), stands_for, is_read: true };
+            return Timed {
+                elapsed_ns,
+                service_ns: Some(self.sample(elapsed_ns)),
+                stands_for,
+                is_read: true,
+            };
         }
         let stands_for = u32::from(self.stride == 1);
         // Long polls each have their reading as it is: no need to divide.

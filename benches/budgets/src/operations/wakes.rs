@@ -17,6 +17,10 @@ pub(super) const TABLE: &[Operation] = &[
         let clock = ManualClock::new();
         hop(&executor(&clock, RunnableFifo::new()), &clock, region);
     }),
+    Operation::ours("hop_by_default", "the same, WokenFirst", |region| {
+        let clock = ManualClock::new();
+        hop(&executor(&clock, WokenFirst::new()), &clock, region);
+    }),
     Operation::ours("wake", "wake, between turns", |region| {
         Waiting::rounds(|wakers, n| region.count(n, &mut || wake(wakers)));
     }),
