@@ -12,33 +12,45 @@ use super::live::{Incoming, take_off_woken_list};
 /// See the [module docs](self). Not `Sync`, so `&WokenList` exists on the owner thread only.
 #[derive(Debug)]
 pub(crate) struct WokenList {
-    list: RefCell<Links>,
+    list: RefCell<Fifo<Link>>,
     /// The queue of the tasks pushed since the list was empty: an index, [`SEVERAL`] or [`EMPTY`]. Read after each poll, and
     /// inside of polls, where a look into the list costs more.
     queue: Cell<u32>,
 }
 
-/// Links by coming. As a rule the list has emptied before it is pushed to again, so a `Vec` that begins anew then takes less than a
+/// Items by coming. As a rule the list has emptied before it is pushed to again, so a `Vec` that begins anew then takes less than a
 /// ring.
-#[derive(Debug, Default)]
-struct Links {
-    links: Vec<Link>,
+#[derive(Debug)]
+struct Fifo<T> {
+    items: Vec<T>,
     /// So many of the first ones are taken out.
     taken: usize,
 }
 
-impl Links {
-    #[inline]
-    fn len(&self) -> usize {
-        self.links.len() - self.taken
+impl<T: Copy> Fifo<T> {
+    const fn new() -> Self {
+        Self { items: Vec::new(), taken: 0 }
     }
 
     #[inline]
-    fn pop_front(&mut self) -> Option<Link> {
-        let first = *self.links.get(self.taken)?;
+    fn push_back(&mut self, item: T) {
+        if self.items.len() == self.items.capacity() {
+            self.make_room();
+        }
+        self.items.push(item);
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.items.len() - self.taken
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<T> {
+        let first = *self.items.get(self.taken)?;
         self.taken += 1;
-        if self.taken == self.links.len() {
-            self.links.clear();
+        if self.taken == self.items.len() {
+            self.items.clear();
             self.taken = 0;
         }
         Some(first)
@@ -48,19 +60,19 @@ impl Links {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
-        if self.taken > self.links.len() / 2 {
-            self.links.drain(..self.taken);
+        if self.taken > self.items.len() / 2 {
+            self.items.drain(..self.taken);
             self.taken = 0;
         } else {
-            self.links.reserve(1);
+            self.items.reserve(1);
         }
     }
 
     /// Gives back what is more than the memory for [`KEPT`], of an empty list.
     #[inline]
     fn shrink(&mut self) {
-        if self.links.capacity() > KEPT {
-            self.links.shrink_to(KEPT);
+        if self.items.capacity() > KEPT {
+            self.items.shrink_to(KEPT);
         }
     }
 }
@@ -77,7 +89,7 @@ const SEVERAL: u32 = u32::MAX - 1;
 
 impl Default for WokenList {
     fn default() -> Self {
-        Self { list: RefCell::default(), queue: Cell::new(EMPTY) }
+        Self { list: RefCell::new(Fifo::new()), queue: Cell::new(EMPTY) }
     }
 }
 
@@ -89,11 +101,7 @@ impl WokenList {
         if before != queue {
             self.queue.set(if before == EMPTY { queue } else { SEVERAL });
         }
-        let mut list = self.list.borrow_mut();
-        if list.links.len() == list.links.capacity() {
-            list.make_room();
-        }
-        list.links.push(link);
+        self.list.borrow_mut().push_back(link);
     }
 
     /// Whether there are more tasks than one [batch](BATCH) holds.
@@ -110,7 +118,7 @@ impl WokenList {
         }
         let mut list = self.list.borrow_mut();
         let link = list.pop_front();
-        if list.links.is_empty() {
+        if list.items.is_empty() {
             self.queue.set(EMPTY);
             list.shrink();
         }
@@ -142,5 +150,54 @@ impl WokenList {
     pub(crate) fn any_of_other_queue(&self, queue: u32) -> bool {
         let waiting = self.queue.get();
         waiting != EMPTY && waiting != queue
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    /// Pushes and pops in all orders of twelve, from an empty list and from a long one: as `VecDeque`.
+    #[test]
+    fn it_is_a_fifo_list() {
+        for choices in 0..1_u32 << 12 {
+            for before in [0, 5] {
+                let (mut list, mut model) = (Fifo::new(), VecDeque::new());
+                let mut items = 0..;
+                let pushes = (0..before).map(|_| true).chain((0..12).map(|step| choices >> step & 1 == 1));
+                for push in pushes {
+                    if push {
+                        let item: u32 = items.next().expect("there are enough");
+                        list.push_back(item);
+                        model.push_back(item);
+                    } else {
+                        assert_eq!(list.pop_front(), model.pop_front());
+                    }
+                    assert_eq!(list.len(), model.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_never_empties_takes_no_more_memory() {
+        let mut list = Fifo::new();
+        list.push_back(0);
+        for item in 1..10_000 {
+            list.push_back(item);
+            assert_eq!(list.pop_front(), Some(item - 1));
+        }
+        assert!(list.items.capacity() <= 8, "{}", list.items.capacity());
+    }
+
+    #[test]
+    fn what_a_burst_took_is_given_back() {
+        let mut list = Fifo::new();
+        (0..100_000).for_each(|item| list.push_back(item));
+        while list.pop_front().is_some() {}
+        list.shrink();
+        assert!(list.items.capacity() <= KEPT);
     }
 }
