@@ -296,7 +296,10 @@ impl<'a> Timing<'a> {
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     #[inline(always)] // a call would keep the timing in memory: 40 instructions an abort
     pub(super) fn after_drop(&mut self) -> u64 {
-        self.look_at += 1; // and as many are left until then
+        // As many are left as before until each of these.
+        self.look_at += 1;
+        self.due += 1;
+        self.timed_at += 1;
         self.read()
     }
 

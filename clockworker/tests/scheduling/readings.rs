@@ -168,3 +168,34 @@ fn one_poll_in_eight_is_timed_and_stands_for_them() {
     assert!((ns_told as f64 - 50.0 * polls as f64).abs() < 4.0 * deviation, "{ns_told}");
     assert!((polls / 9..=polls / 7).contains(&calls), "{calls}");
 }
+
+/// Has a queue get work when it is dropped.
+struct GivesWork(Queue);
+
+impl Drop for GivesWork {
+    fn drop(&mut self) {
+        self.0.spawn(async {});
+    }
+}
+
+/// More tasks were dropped by then than polls after which a reading was due.
+#[test]
+fn a_slice_of_drops_goes_on_when_another_queue_waits_from_one_of_them_on() {
+    let sim = VirtualTime::new();
+    let ex = sim.executor();
+    let a = ex.new_queue("a").create().unwrap();
+    let b = ex.new_queue("b").request(us(10_000)).create().unwrap();
+    let waiting = Vec::from_iter((0..20).map(|n| {
+        let (sim, gives_work) = (sim.clone(), (n == 10).then(|| GivesWork(b.clone())));
+        a.spawn(async move {
+            let _gives_work = gives_work;
+            sim.work(us(10)); // so that a reading is due after each poll
+            std::future::pending::<()>().await;
+        })
+    }));
+    sim.drain(&ex);
+    waiting.iter().for_each(|task| task.abort());
+    sim.drain(&ex);
+    assert_eq!(a.stats().live, 0);
+    assert_eq!(b.stats().completed, 1);
+}
