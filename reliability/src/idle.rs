@@ -15,9 +15,13 @@ use crate::figure::{Figure, at_most, none, told};
 /// CPU time that going to sleep and waking up once may take, in microseconds.
 const ONCE: f64 = 1_000.0;
 
+/// Waits on each host. Their least CPU time counts: an executor that is not idle shows it in each, what the machine
+/// takes beside it only in some.
+const WAITS: u32 = 5;
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// How long to wait on each host, in milliseconds.
+    /// How long to wait on each host, in milliseconds, five waits together.
     #[arg(long, value_name = "MS", default_value_t = 10_000)]
     wait: u64,
     /// Half a second on each host.
@@ -51,17 +55,23 @@ fn wait_on(host: Host, wait: Duration) -> anyhow::Result<[Figure; 3]> {
             clockworker::yield_now().await;
         }
         doze(Duration::from_millis(10)).await?;
-        let over_by = doze(wait);
-        let (cpu_before, before) = (cpu_ns(), ex.stats());
-        over_by.await?;
-        let (cpu, after) = (cpu_ns(), ex.stats());
-        // The poll that this goes on in was for the wake.
-        let host_polls = after.host_polls - before.host_polls - 1;
-        let what = format!("CPU time of the whole wait, to go to sleep and wake up included, µs, {host}");
+        let (mut least_cpu, mut host_polls, mut polls) = (u64::MAX, 0, 0);
+        for _ in 0..WAITS {
+            let over_by = doze(wait / WAITS);
+            let (cpu_before, before) = (cpu_ns(), ex.stats());
+            over_by.await?;
+            let (cpu, after) = (cpu_ns(), ex.stats());
+            least_cpu = least_cpu.min(cpu - cpu_before);
+            // The poll that this goes on in was for the wake.
+            host_polls += after.host_polls - before.host_polls - 1;
+            polls += after.polls - before.polls;
+        }
+        let what =
+            format!("CPU time of a wait, to go to sleep and wake up included, least of {WAITS}, µs, {host}");
         Ok([
             none(8, format!("host polls while idle, {host}"), host_polls),
-            none(8, format!("polls of tasks while idle, {host}"), after.polls - before.polls),
-            at_most(8, what, (cpu - cpu_before) as f64 / 1_000.0, ONCE),
+            none(8, format!("polls of tasks while idle, {host}"), polls),
+            at_most(8, what, least_cpu as f64 / 1_000.0, ONCE),
         ])
     })?
 }
