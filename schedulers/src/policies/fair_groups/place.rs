@@ -26,13 +26,32 @@ pub(super) struct Place {
 impl Place {
     pub(super) const EMPTY: Self = Self { v: 0, weight: Share::MIN, tasks: TaskList::EMPTY, is_open: false };
 
-    /// Comes to wait: at V, but not before the point where it was.
+    /// Comes to wait, and says where: at V if it owes no more than `grace_ns`, else where it was.
     #[inline]
-    pub(super) fn come(&mut self, virtual_time: u128) {
+    pub(super) fn come(&mut self, virtual_time: u128, grace_ns: u64) -> u128 {
         if !self.is_open && self.weight != Share::MIN {
-            self.reweigh(Share::MIN, virtual_time); // a group with attributes had the index before
+            self.forget_weight(virtual_time);
         }
-        self.v = self.v.max(virtual_time);
+        if self.v <= virtual_time {
+            self.v = virtual_time;
+            return virtual_time;
+        }
+        if self.owes_at_most(grace_ns, virtual_time).is_some() { virtual_time } else { self.v }
+    }
+
+    /// A group with attributes had the index before.
+    #[cold]
+    #[inline(never)]
+    fn forget_weight(&mut self, virtual_time: u128) {
+        self.reweigh(Share::MIN, virtual_time);
+    }
+
+    /// What it owes at `virtual_time`, in nanoseconds, rounded up, if that is no more than `most_ns`, which is below 2²⁴.
+    #[inline]
+    pub(super) fn owes_at_most(&self, most_ns: u64, virtual_time: u128) -> Option<u64> {
+        let ahead = u64::try_from(self.v.saturating_sub(virtual_time)).unwrap_or(u64::MAX);
+        let owed = u128::from(ahead) * u128::from(self.weight.get());
+        (owed <= u128::from(most_ns << FRACTION_BITS)).then_some((owed as u64).div_ceil(1 << FRACTION_BITS))
     }
 
     /// Counts service.

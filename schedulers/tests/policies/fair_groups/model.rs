@@ -7,7 +7,10 @@ use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, 
 
 use super::world::{End, Random, World};
 
-const QUANTUM_NS: u64 = 500;
+const QUANTUM_NS: u64 = 1_500;
+
+/// A group that becomes ready and owes less stands at V.
+const GRACE_NS: u64 = 1_024;
 
 /// Bits after the binary point of the model. Weights are powers of two, so that all quotients are exact.
 const BITS: u32 = 64;
@@ -18,6 +21,8 @@ const ITS_BITS: u32 = 40;
 #[derive(Clone, Default)]
 struct Group {
     v: u128,
+    /// Where it waits: at v, or at V.
+    stands_at: u128,
     weight: u128,
     key: Option<u64>,
     tasks: VecDeque<TaskId>,
@@ -31,6 +36,8 @@ struct Turn {
     group: u32,
     start: u128,
     received_ns: u64,
+    /// What it has received by the end.
+    limit_ns: u64,
     over: bool,
 }
 
@@ -64,11 +71,20 @@ impl Model {
         quotient
     }
 
+    /// Goes behind all that wait where it is now.
     fn come(&mut self, group: GroupId) {
         self.comings += 1;
         let (came, now) = (self.comings, self.now);
         let group = self.group(group);
         (group.came, group.v) = (came, group.v.max(now));
+        group.stands_at = group.v;
+    }
+
+    fn become_ready(&mut self, group: GroupId) {
+        self.come(group);
+        if self.owes_ns(group) < GRACE_NS {
+            self.group(group).stands_at = self.now;
+        }
     }
 
     fn set_weight(&mut self, group: GroupId, weight: u128) {
@@ -77,6 +93,7 @@ impl Model {
         let owed = self.divide(v.saturating_sub(now) * was, weight);
         let group = self.group(group);
         (group.v, group.weight) = (now + owed, weight);
+        group.stands_at = group.v;
     }
 
     fn leave_turn(&mut self, group: GroupId) {
@@ -89,15 +106,15 @@ impl Model {
         let becomes_ready = self.group(task.group).tasks.is_empty();
         self.group(task.group).tasks.push_back(task.id);
         if becomes_ready && !self.has_turn(task.group) {
-            self.come(task.group);
+            self.become_ready(task.group);
         }
     }
 
     fn pop(&mut self) -> Option<TaskId> {
-        if let Some(Turn { group, received_ns, over, .. }) = self.turn {
+        if let Some(Turn { group, received_ns, limit_ns, over, .. }) = self.turn {
             let id = GroupId::new(group);
             let has_tasks = !self.group(id).tasks.is_empty();
-            if has_tasks && !over && received_ns < QUANTUM_NS {
+            if has_tasks && !over && received_ns < limit_ns {
                 return self.group(id).tasks.pop_front();
             }
             self.turn = None;
@@ -106,9 +123,14 @@ impl Model {
             }
         }
         let ready = self.groups.iter().filter(|(_, group)| !group.tasks.is_empty());
-        let (&group, _) = ready.min_by_key(|(_, group)| (group.v, group.came))?;
-        let start = self.groups[&group].v;
-        self.turn = Some(Turn { group, start, received_ns: 0, over: false });
+        let (&group, _) = ready.min_by_key(|(_, group)| (group.stands_at, group.came))?;
+        let owes_ns = self.owes_ns(GroupId::new(group));
+        let (start, limit_ns) = if owes_ns < GRACE_NS {
+            (self.now, QUANTUM_NS - owes_ns)
+        } else {
+            (self.groups[&group].v, QUANTUM_NS)
+        };
+        self.turn = Some(Turn { group, start, received_ns: 0, limit_ns, over: false });
         self.groups.get_mut(&group)?.tasks.pop_front()
     }
 
@@ -127,7 +149,9 @@ impl Model {
         }
         let weight = self.group(task.group).weight;
         let moved = self.divide(u128::from(service_ns) << BITS, weight);
-        self.group(task.group).v += moved;
+        let group = self.group(task.group);
+        group.v += moved;
+        group.stands_at = group.v;
     }
 
     fn opened(&mut self, group: GroupId, key: u64, weight: u128) {
@@ -139,6 +163,7 @@ impl Model {
             let v = self.now + self.divide(owed, weight);
             let group = self.group(group);
             group.v = group.v.max(v);
+            group.stands_at = group.v;
         }
     }
 
@@ -257,7 +282,8 @@ fn step(world: &mut World<Both>, random: &mut Random) {
                 End::Sleeps,
                 End::Finishes,
             ]);
-            let service_ns = random.pick(&[0, 1, 40, 100, 100, 499, 500, 501, 1_000]);
+            let service_ns =
+                random.pick(&[0, 1, 40, 100, 100, 500, 1_023, 1_024, 1_025, 1_499, 1_500, 3_000]);
             world.poll(|_| (service_ns, end));
         }
     }
