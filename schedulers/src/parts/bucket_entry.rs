@@ -3,6 +3,7 @@
 use core::ops::{Deref, DerefMut};
 
 use super::attained::Attained;
+use super::task_lists::TaskList;
 
 /// Says in a list that there is no neighbour.
 pub(super) const END: u32 = u32::MAX;
@@ -14,7 +15,7 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 pub(super) const OCTAVE: u32 = 64;
 
 // An entry whose value takes 8 bytes is half a cache line, and never astride two.
-const _: () = assert!(size_of::<Entry<[u32; 2]>>() == 32 && align_of::<Entry<[u32; 2]>>() == 32);
+const _: () = assert!(size_of::<Entry<TaskList>>() == 32 && align_of::<Entry<TaskList>>() == 32);
 
 /// What is kept for an id.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ pub(crate) mod half_life;
 pub(crate) mod least_first;
 pub(crate) mod ledger;
 pub(crate) mod levels;
-pub(crate) mod links;
 pub(crate) mod occasions;
 pub(crate) mod own_or_group;
 pub(crate) mod passed_over;

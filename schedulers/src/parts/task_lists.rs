@@ -2,12 +2,15 @@
 
 use crate::TaskId;
 
-/// Says in a list that there is no next slot.
+/// Says in a list that it is empty, and in a link that there is no next slot. Slots are below 2³¹ − 1.
 const END: u32 = u32::MAX;
 
+/// Says beside the head's slot that it is the only task.
+const ALONE: u32 = 1 << 31;
+
 /// The links of any number of [`TaskList`]s, by slot. A task is in one of them at most, so eight bytes a task are enough,
-/// however many lists there are.
-#[derive(Clone, Debug)]
+/// however many lists there are. A task that is alone in its list has no link: most groups have one task.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TaskLists {
     links: Vec<Link>,
 }
@@ -15,12 +18,13 @@ pub(crate) struct TaskLists {
 /// One list. It means something together with the [`TaskLists`] that its tasks were put into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskList {
-    /// First and last slot; `END` if empty.
+    /// The first slot, with `ALONE` if there is no other; `END` if there is none.
     head: u32,
-    tail: u32,
+    /// The last slot; the generation of the only task.
+    rest: u32,
 }
 
-/// A place in a list. Only meaningful while the slot's task is in one.
+/// A place in a list of two tasks or more. Only meaningful while the slot's task is in one.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     next: u32,
@@ -28,12 +32,30 @@ struct Link {
     generation: u32,
 }
 
+impl Default for TaskList {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl TaskList {
-    pub(crate) const EMPTY: Self = Self { head: END, tail: END };
+    pub(crate) const EMPTY: Self = Self { head: END, rest: END };
+
+    /// That of one task.
+    #[inline]
+    pub(crate) fn of(task: TaskId) -> Self {
+        Self { head: task.slot() as u32 | ALONE, rest: task.generation() }
+    }
 
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.head == END
+    }
+
+    /// The only task, if it is the only one.
+    #[inline]
+    fn only(self) -> Option<TaskId> {
+        (self.head & ALONE != 0 && !self.is_empty()).then(|| TaskId::new(self.head & !ALONE, self.rest))
     }
 }
 
@@ -45,16 +67,32 @@ impl TaskLists {
     /// Puts a task, which is in no list, at the tail of `list`.
     #[inline]
     pub(crate) fn push_back(&mut self, list: &mut TaskList, task: TaskId) {
+        if list.is_empty() {
+            *list = TaskList::of(task);
+        } else {
+            self.push_behind(list, task);
+        }
+    }
+
+    fn push_behind(&mut self, list: &mut TaskList, task: TaskId) {
+        if let Some(only) = list.only() {
+            self.end_with(only);
+            let slot = only.slot() as u32;
+            *list = TaskList { head: slot, rest: slot };
+        }
+        self.end_with(task);
+        let slot = task.slot() as u32;
+        let last = core::mem::replace(&mut list.rest, slot);
+        self.links[last as usize].next = slot;
+    }
+
+    /// The task becomes the last of a list.
+    fn end_with(&mut self, task: TaskId) {
         let slot = task.slot();
         if slot >= self.links.len() {
             self.grow(slot);
         }
         self.links[slot] = Link { next: END, generation: task.generation() };
-        let last = core::mem::replace(&mut list.tail, slot as u32);
-        match self.links.get_mut(last as usize) {
-            Some(link) => link.next = slot as u32,
-            None => list.head = slot as u32,
-        }
     }
 
     #[cold]
@@ -65,24 +103,46 @@ impl TaskLists {
     /// Takes out the head of `list`.
     #[inline]
     pub(crate) fn pop_front(&mut self, list: &mut TaskList) -> Option<TaskId> {
+        match list.only() {
+            Some(only) => {
+                *list = TaskList::EMPTY;
+                Some(only)
+            }
+            None => self.pop_linked(list),
+        }
+    }
+
+    fn pop_linked(&mut self, list: &mut TaskList) -> Option<TaskId> {
         let slot = list.head;
         let link = self.links.get(slot as usize)?;
-        list.head = link.next;
-        if link.next == END {
-            list.tail = END;
+        match self.get(link.next) {
+            Some(next) if link.next == list.rest => *list = TaskList::of(next),
+            Some(_) => list.head = link.next,
+            None => *list = TaskList::EMPTY,
         }
         Some(TaskId::new(slot, link.generation))
+    }
+
+    /// The task of a slot that has a link.
+    #[inline]
+    fn get(&self, slot: u32) -> Option<TaskId> {
+        self.links.get(slot as usize).map(|link| TaskId::new(slot, link.generation))
     }
 
     /// The task `n` places behind the head of `list`. O(n).
     #[inline]
     pub(crate) fn nth(&self, list: TaskList, n: usize) -> Option<TaskId> {
-        let mut slot = list.head;
+        match list.only() {
+            Some(only) => (n == 0).then_some(only),
+            None => self.nth_linked(list.head, n),
+        }
+    }
+
+    fn nth_linked(&self, mut slot: u32, n: usize) -> Option<TaskId> {
         for _ in 0..n {
             slot = self.links.get(slot as usize)?.next;
         }
-        let link = self.links.get(slot as usize)?;
-        Some(TaskId::new(slot, link.generation))
+        self.get(slot)
     }
 
     /// Gives memory back but that of `slots` slots, where all lists are empty.
@@ -132,11 +192,15 @@ mod tests {
     #[test]
     fn give_memory_back() {
         let (mut links, mut list) = (TaskLists::new(), TaskList::EMPTY);
-        links.push_back(&mut list, TaskId::new(99_999, 3));
-        assert_eq!(links.pop_front(&mut list), Some(TaskId::new(99_999, 3)));
-        links.shrink_to(64);
-        assert!(links.capacity() < 99_999);
-        links.push_back(&mut list, TaskId::new(99_999, 4));
-        assert_eq!(links.pop_front(&mut list), Some(TaskId::new(99_999, 4)));
+        let [one, other] = [TaskId::new(99_999, 3), TaskId::new(7, 1)];
+        links.push_back(&mut list, one);
+        assert_eq!((links.pop_front(&mut list), links.capacity()), (Some(one), 0), "it was alone");
+        for _ in 0..2 {
+            links.push_back(&mut list, one);
+            links.push_back(&mut list, other);
+            assert_eq!((links.pop_front(&mut list), links.pop_front(&mut list)), (Some(one), Some(other)));
+            links.shrink_to(64);
+            assert_eq!((list.is_empty(), links.capacity()), (true, 64));
+        }
     }
 }

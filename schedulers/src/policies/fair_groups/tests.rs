@@ -46,8 +46,11 @@ fn what_a_burst_took_is_given_back() {
     let mut fair = FairGroups::new();
     let groups = 3 * KEPT as u32;
     fair.group_opened(GroupId::new(7), 7, &Attributes::new().with_weight(Share::MAX));
-    (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
-    (0..groups).for_each(|slot| assert_eq!(poll(&mut fair, slot, 10), slot));
+    // Two tasks in each, as one alone takes no memory for links.
+    (0..2 * groups).for_each(|slot| fair.push(task(slot, slot % groups), Ready::Spawned));
+    for group in 0..groups {
+        assert_eq!([poll(&mut fair, group, 10), poll(&mut fair, group, 10)], [group, groups + group]);
+    }
     assert_eq!(fair.pop(), None);
     assert!(fair.places.capacity() >= groups as usize && fair.tasks.capacity() >= groups as usize);
     fair.drained();

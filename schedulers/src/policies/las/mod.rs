@@ -9,9 +9,9 @@ use crate::parts::attained::Attained;
 use crate::parts::bitmap::Bitmap;
 use crate::parts::buckets::{BUCKETS, Buckets};
 use crate::parts::half_life::HalfLife;
-use crate::parts::links::{END, Links};
 use crate::parts::occasions::Occasions;
 use crate::parts::remembered::Remembered;
+use crate::parts::task_lists::{TaskList, TaskLists};
 use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 use turn::Turn;
 use width::bucket;
@@ -72,7 +72,7 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 ///
 /// O(1): the lowest bucket in use takes two `trailing_zeros`. (A fair turn looks the next group up in a bitmap, and reads
 /// at worst a word for each 4,096 group indices.) Nothing is hashed or allocated by polls once the tables have grown:
-/// 32 bytes for each group, 8 for each task, and at most 8 for each of 3,136 buckets (3,776 at the finest resolution).
+/// 32 bytes for each group, 8 for each task of a group that has several ready, and at most 8 for each of 3,136 buckets (3,776 at the finest resolution).
 /// The end of a half-life takes a few microseconds, whatever the number of groups: a group goes through the halvings that it missed
 /// when it is next looked at. To open or close a group with a key takes O(log n) of the groups that are remembered.
 ///
@@ -104,10 +104,9 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 /// ```
 #[derive(Clone)]
 pub struct Las {
-    /// The groups; those that have ready tasks are in the bucket of their attained service.
-    groups: Buckets<Group>,
-    /// Links between the ready tasks of each group, by slot.
-    links: Links,
+    /// The groups, each with its ready tasks; those that have some are in the bucket of their attained service.
+    groups: Buckets<TaskList>,
+    tasks: TaskLists,
     /// log2 of the resolution.
     resolution_bits: u32,
     /// The groups that have ready tasks, for finding the next by index; and `emptied`.
@@ -123,25 +122,12 @@ pub struct Las {
     ready: usize,
 }
 
-#[derive(Clone, Copy)]
-struct Group {
-    /// First and last slot of its list of ready tasks; `END` if empty.
-    head: u32,
-    tail: u32,
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Self { head: END, tail: END }
-    }
-}
-
 impl Las {
     /// Makes an empty one with a resolution of 1,024 ns, a half-life of 1 s, and 1/32 of the time for fair turns.
     pub const fn new() -> Self {
         Self {
             groups: Buckets::new(),
-            links: Links::new(),
+            tasks: TaskLists::new(),
             resolution_bits: DEFAULT_RESOLUTION_BITS,
             inside: Bitmap::new(),
             emptied: None,
@@ -198,13 +184,13 @@ impl Las {
     }
 
     /// Puts a group that has ready tasks and is in no bucket at the tail of its own.
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, index: u32, attained_ns: u64) {
         self.groups.push_back(bucket(attained_ns, self.resolution_bits), index);
     }
 
     /// Puts a group that has ready tasks and is in no bucket at the head of its own if it has its turn, else at the tail.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, index: u32, bucket: u32, has_turn: bool) {
         if has_turn {
             self.groups.push_front(bucket, index);
@@ -249,14 +235,12 @@ impl Las {
 
     /// Takes the first task off the list of a group that was taken out of its bucket: this one if that was in order. Puts the group
     /// at the tail if there are more tasks, else it has its turn.
-    #[inline]
+    #[inline(always)]
     fn take_from(&mut self, index: u32, in_order: Option<u32>) -> Option<TaskId> {
         let group = self.groups.get_mut(index);
         let attained_ns = group.attained_ns();
-        let (task, next) = self.links.get(group.head)?;
-        group.head = next;
-        if next == END {
-            group.tail = END;
+        let task = self.tasks.pop_front(group)?;
+        if group.is_empty() {
             self.emptied = Some(index);
             if let Some(bucket) = in_order {
                 self.take_turn(index, (bucket, attained_ns));
@@ -268,7 +252,7 @@ impl Las {
     }
 
     /// Takes the first group out of a bucket that is not empty, which ends the turn of any other.
-    #[inline]
+    #[inline(always)]
     fn next_in_order(&mut self, bucket: u32) -> Option<u32> {
         let index = self.groups.pop_first(bucket)?;
         self.end_turn_but_of(index);
@@ -352,10 +336,7 @@ impl Las {
             self.take_turn(index, (bucket, attained_ns));
             return Some(task.id);
         }
-        // Its link says what it said when it was popped.
-        let slot = task.id.slot() as u32;
-        let group = self.groups.get_mut(index);
-        (group.head, group.tail) = (slot, slot);
+        **self.groups.get_mut(index) = TaskList::of(task.id);
         self.put(index, bucket, has_turn);
         self.emptied = None;
         let next = self.next_in_order(lowest)?;
@@ -372,16 +353,14 @@ impl Default for Las {
 impl Scheduler for Las {
     #[inline]
     fn push(&mut self, task: Task, why: Ready) {
-        let (slot, index) = (task.id.slot() as u32, task.group.index() as u32);
+        let index = task.group.index() as u32;
         self.ready += 1;
-        self.links.end_with(task.id);
         let group = self.groups.get_mut(index);
-        let last = core::mem::replace(&mut group.tail, slot);
-        if last != END {
-            self.links.put_behind(last, slot);
+        let was_empty = group.is_empty();
+        self.tasks.push_back(group, task.id);
+        if !was_empty {
             return; // the group is in its bucket for an earlier task
         }
-        group.head = slot;
         let attained_ns = group.attained_ns();
         let bucket = bucket(attained_ns, self.resolution_bits);
         let was_popped_last = self.emptied == Some(index);
@@ -416,12 +395,8 @@ impl Scheduler for Las {
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         // The groups of the lowest bucket take turns, one task each. Right unless they have fewer tasks than that, go on, leave
         // the bucket, or a fair turn comes between.
-        let (group, rounds) = self.groups.behind_first(ahead)?;
-        let mut slot = group.head;
-        for _ in 0..rounds {
-            slot = self.links.get(slot)?.1;
-        }
-        self.links.get(slot).map(|(task, _)| task)
+        let (&tasks, rounds) = self.groups.behind_first(ahead)?;
+        self.tasks.nth(tasks, rounds)
     }
 
     /// By the bound on waiting ([Starvation](Las#starvation)). `None` without fair turns.

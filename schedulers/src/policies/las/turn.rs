@@ -1,11 +1,13 @@
 //! A group's turn among those that have attained as much.
 
 use super::width::end_of;
-use crate::parts::links::END;
 
 /// The most polls of a turn. Four times as many spare 1.5 ns a poll more; but a task that is woken waits for the turns of all others in
 /// its bucket.
 const TURN_POLLS: u32 = 16;
+
+/// Says that no group has it, and it is in no bucket.
+const NONE: u32 = u32::MAX;
 
 /// The turn of a group among those of its bucket: of the one popped last in order, if it had one ready task.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// No group's.
-    pub(super) const NONE: Self = Self { group: END, bucket: END, ends_ns: 0, polls_left: 0, waits: false };
+    pub(super) const NONE: Self = Self { group: NONE, bucket: NONE, ends_ns: 0, polls_left: 0, waits: false };
 
     /// That of a group which has attained so much, and is in `bucket`.
     #[inline]
