@@ -20,11 +20,17 @@ impl Bitmap {
     pub(crate) fn set(&mut self, index: u32) {
         let word = index as usize / 64;
         if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
-            self.summary.resize(word / 64 + 1, 0);
+            self.grow(word);
         }
         self.words[word] |= 1 << (index % 64);
         self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, word: usize) {
+        self.words.resize(word + 1, 0);
+        self.summary.resize(word / 64 + 1, 0);
     }
 
     #[inline]
