@@ -24,6 +24,9 @@ use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
 /// over, at 10 to 30 ns a poll.
 const PREFETCH_AHEAD: usize = 4;
 
+/// Slots from a task to the next in order: its group's record may lie between them.
+const NEXT: usize = 2;
+
 /// A task that the scheduler chose, taken out of its record.
 struct Chosen {
     live: LiveTask,
@@ -262,7 +265,7 @@ fn choose<S: Scheduler>(
             return if queue.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
         };
         // Before anything is taken out, so that a scheduler that panics loses nothing.
-        if id.slot().wrapping_sub(slot) > 1
+        if id.slot().wrapping_sub(slot) > NEXT
             && records.are_many()
             && let Some(soon) = calls.guard(|| policy.peek(PREFETCH_AHEAD))
         {
