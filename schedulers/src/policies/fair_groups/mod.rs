@@ -189,11 +189,12 @@ impl Scheduler for FairGroups {
     #[inline]
     fn push(&mut self, task: Task, _why: Ready) {
         let index = task.group.index() as u32;
+        let (now, grace_ns) = (self.virtual_time(), self.grace_ns());
         let place = self.places.of_mut(index);
         let was_empty = place.tasks.is_empty();
         self.tasks.push_back(&mut place.tasks, task.id);
         if was_empty && !self.turn.is_of(index) {
-            self.wait(index);
+            self.waiting.put(place.come(now, grace_ns), index);
         }
     }
 

@@ -58,6 +58,12 @@ impl Turn {
         self.spent_ns = self.spent_ns.saturating_add(service_ns);
     }
 
+    /// Has no group have it, after its end.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        self.group = NONE;
+    }
+
     /// Ends it. What it has spent, which its group is to be charged for.
     #[inline]
     pub(super) fn end(&mut self) -> u64 {
