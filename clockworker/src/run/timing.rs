@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Core;
-use super::lots::{Lots, MOST_IN_MEAN};
+use super::lots::{Lot, Lots, MOST_IN_MEAN};
 use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
 use super::queue::RunQueue;
 
@@ -46,11 +46,15 @@ pub(crate) struct Stride {
     polls: Cell<u32>,
     /// Polls since the last reading, at the end of a slice.
     unread: Cell<u32>,
+    /// Where the scheduler asks for service: the poll to be timed, counted from the next one. It stays as drawn when a slice ends:
+    /// a slice ends more often at the reading just before that poll than elsewhere, so with another draw long polls would
+    /// seldom be the ones timed.
+    lot: Cell<Lot>,
 }
 
 impl Default for Stride {
     fn default() -> Self {
-        Self { polls: Cell::new(1), unread: Cell::new(0) }
+        Self { polls: Cell::new(1), unread: Cell::new(0), lot: Cell::new(Lot::NEXT) }
     }
 }
 
@@ -184,7 +188,7 @@ impl<'a> Timing<'a> {
             looking: false,
         };
         if needed {
-            timing.draw();
+            timing.await_lot(if most_unread(core) == 1 { Lot::NEXT } else { queue.stride.lot.get() });
         } else {
             timing.read_after(stride);
         }
@@ -285,7 +289,12 @@ impl<'a> Timing<'a> {
     /// Draws which poll is timed next.
     #[inline]
     fn draw(&mut self) {
-        let lot = self.core.pace.lots.draw(self.stride);
+        self.await_lot(self.core.pace.lots.draw(self.stride));
+    }
+
+    /// Has the poll be timed that a lot says.
+    #[inline]
+    fn await_lot(&mut self, lot: Lot) {
         self.stands_for = lot.stands_for;
         self.timed_at = self.polls().saturating_add(lot.poll);
         self.drawn_at = (self.polls(), self.last);
@@ -366,6 +375,8 @@ impl Drop for Timing<'_> {
         self.core.pace.polls_left.set(self.cap.saturating_sub(polls));
         self.core.polled(polls);
         self.queue.stride.unread.set(polls - self.read_at);
+        let poll = self.timed_at.saturating_sub(polls).max(1);
+        self.queue.stride.lot.set(Lot { poll, stands_for: self.stands_for });
         self.core.main.waited(polls);
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{GroupId, Las, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairGroups, GroupId, Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{Queue, yield_now};
 
 use crate::support::{VirtualTime, us};
@@ -91,11 +91,11 @@ fn where_polls_take_two_microseconds_each_is_timed() {
     assert_eq!(most_in_a_row(Others::Begin, us(2)), 1);
 }
 
-/// Each of two groups has a task whose polls take so long, in turn. Returns the first group's part of 100 ms.
-fn part_of_the_first(lengths: [Vec<u64>; 2]) -> f64 {
+/// Each of two groups has a task whose polls take so long, in turn. Returns the first group's part of such a time.
+fn part_of_the_first<S: Scheduler + 'static>(scheduler: S, lengths: [Vec<u64>; 2], time: Duration) -> f64 {
     let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+    let ex = sim.builder().host_budget(us(200)).build().unwrap();
+    let queue = ex.new_queue("divided").scheduler(scheduler).create().unwrap();
     let served = Rc::new([const { Cell::new(0_u64) }; 2]);
     for (group, lengths) in lengths.into_iter().enumerate() {
         let (sim, served) = (sim.clone(), Rc::clone(&served));
@@ -103,7 +103,7 @@ fn part_of_the_first(lengths: [Vec<u64>; 2]) -> f64 {
             for length in lengths.into_iter().cycle() {
                 sim.work(ns(length));
                 served[group].set(served[group].get() + length);
-                if sim.now() >= us(100_000) {
+                if sim.now() >= time {
                     return;
                 }
                 yield_now().await;
@@ -121,8 +121,17 @@ fn part_of_the_first(lengths: [Vec<u64>; 2]) -> f64 {
 fn no_rhythm_of_short_polls_gains_from_what_is_not_timed() {
     for short in [0, 1, 7, 15] {
         let rhythm = [vec![100; short], vec![900]].concat();
-        let part = part_of_the_first([rhythm, vec![100]]);
+        let part = part_of_the_first(Las::new(), [rhythm, vec![100]], us(100_000));
         assert!((part - 0.5).abs() < 0.03, "{short} of 100 ns, one of 900: {part}");
+    }
+}
+
+/// A slice ends for the host where the clock is read, and polls as long as these have the host come within some of them.
+#[test]
+fn long_polls_beside_short_ones_get_no_more_than_their_part() {
+    for long in [5_000, 20_000, 100_000] {
+        let part = part_of_the_first(FairGroups::new(), [vec![long], vec![250]], us(500_000));
+        assert!((part - 0.5).abs() < 0.02, "{long} ns beside 250: {part}");
     }
 }
 
