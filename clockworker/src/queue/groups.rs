@@ -12,11 +12,11 @@ use super::GroupCounters;
 use crate::observe::GroupLatency;
 use crate::task::Finish;
 
-/// The slot of a group's record, of 29 bits; [`NO_GROUP`] for none. It is the index by which schedulers know the group.
+/// The slot of a group's record, of 28 bits; [`NO_GROUP`] for none. It is the index by which schedulers know the group.
 pub(crate) type GroupIndex = u32;
 
 /// See [`GroupIndex`].
-pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 3;
+pub(crate) const NO_GROUP: GroupIndex = GroupIndex::MAX >> 4;
 
 /// The groups of a queue, by the user's key.
 #[derive(Default)]

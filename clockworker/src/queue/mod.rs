@@ -11,6 +11,7 @@ mod groups;
 mod handover;
 mod limits;
 mod load_shedding;
+mod long_polls;
 mod policy;
 mod records;
 mod shedder;

@@ -22,6 +22,7 @@ use super::Counter;
 use super::PolicyFault;
 use super::groups::{GroupIndex, Groups, NO_GROUP, as_task};
 use super::handover::Handover;
+use super::long_polls::LongPolls;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 #[cfg(feature = "observe")]
@@ -50,6 +51,7 @@ pub(crate) struct Records {
     generation: u32,
     groups: Groups,
     attributes: TaskAttributes,
+    long_polls: LongPolls,
     #[cfg(feature = "observe")]
     labels: TaskLabels,
     /// How often tasks were woken. Shared, as it is also read while the scheduler is called.
@@ -81,8 +83,13 @@ impl Records {
         let live = make(key);
         #[cfg(feature = "observe")]
         self.labels.insert(slot as usize, &live);
-        self.insert_record(Some(live), generation, Standing::new(group));
-        as_task(TaskId::new(slot, key.generation), group)
+        let task = as_task(TaskId::new(slot, key.generation), group);
+        let mut standing = Standing::new(group);
+        if self.long_polls.contains(task.group.index() as GroupIndex) {
+            standing.set_timed(true);
+        }
+        self.insert_record(Some(live), generation, standing);
+        task
     }
 
     /// The only caller of `insert`, not generic, and given the parts, so that the record is written into the slab directly. Made
@@ -113,8 +120,9 @@ impl Records {
         match self.get_mut(id.slot(), id.generation()) {
             Some(record) if record.standing.is_ready() => {
                 record.standing.set_ready(false);
+                let (group, is_timed) = (record.standing.group(), record.standing.is_timed());
                 match record.task.take() {
-                    Some(live) => Popped::Task { live, group: record.standing.group() },
+                    Some(live) => Popped::Task { live, group, is_timed },
                     None => Popped::Aborted(self.remove_tombstone(id)),
                 }
             }
@@ -281,6 +289,7 @@ impl Records {
         if self.tasks.len() == self.groups.len() && self.tasks.capacity() > KEPT {
             self.tasks.shrink_to_fit();
             self.groups.shrink();
+            self.long_polls.clear();
             #[cfg(feature = "observe")]
             self.labels.clear();
         }
@@ -341,6 +350,8 @@ pub(crate) enum Popped {
     Task {
         live: LiveTask,
         group: GroupIndex,
+        /// Whether the poll is to be timed for itself, where the scheduler asks for service.
+        is_timed: bool,
     },
     /// The task was aborted while it was ready; its record has just been removed.
     Aborted(Removed),

@@ -2,7 +2,8 @@
 
 use super::groups::{GroupIndex, NO_GROUP};
 
-/// A task's group, whether the scheduler has the task, and the [watchdog's](super::watchdog) mark.
+/// A task's group, whether the scheduler has the task, whether its polls are [timed](super::long_polls), and the
+/// [watchdog's](super::watchdog) mark.
 ///
 /// Two bits say that it is ready, one at each end. If it were one bit, the compiler would write one byte to change it, and
 /// the read of all four that soon follows would wait until that byte is in the cache: 5 ns a wake.
@@ -14,6 +15,7 @@ impl Standing {
     const NEW: u32 = 1;
     /// Set on a ready task only, and cleared when it is given out.
     const MARKED: u32 = 1 << 30;
+    const TIMED: u32 = 1 << 29;
     const GROUP: u32 = NO_GROUP << 1;
 
     /// That of a group's record: of no task, so it is never ready, and in no group.
@@ -45,8 +47,18 @@ impl Standing {
         // Either is one instruction.
         match ready {
             true => self.0 |= Self::READY,
-            false => self.0 &= Self::GROUP,
+            false => self.0 &= Self::GROUP | Self::TIMED,
         }
+    }
+
+    /// Whether each poll of the task is timed for itself.
+    #[inline]
+    pub(super) fn is_timed(self) -> bool {
+        self.0 & Self::TIMED != 0
+    }
+
+    pub(super) fn set_timed(&mut self, timed: bool) {
+        self.0 = if timed { self.0 | Self::TIMED } else { self.0 & !Self::TIMED };
     }
 
     pub(super) fn mark(&mut self) {

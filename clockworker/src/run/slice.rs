@@ -32,6 +32,8 @@ struct Chosen {
     live: LiveTask,
     id: TaskId,
     group: GroupIndex,
+    /// Whether the poll is to be timed for itself, whichever was drawn.
+    is_timed: bool,
 }
 
 /// Why there is no next task to poll.
@@ -64,8 +66,17 @@ pub(crate) fn run<S: Scheduler>(
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;
-    while let Some(Chosen { live, id, group }) = next {
+    while let Some(Chosen { live, id, group, is_timed }) = next {
         core.enter_task(queue, group, id.slot());
+        if S::NEEDS_SERVICE && is_timed {
+            let passed_ns = timing.time_next();
+            if S::WANTS_TIME
+                && passed_ns > 0
+                && let Some(policy) = &mut *seat.borrow_mut()
+            {
+                calls.guard(|| policy.time_passed(passed_ns));
+            }
+        }
         observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
         #[cfg(feature = "stalls")]
         let shown = core.show_poll(Activity::Poll, queue, (&live, group));
@@ -186,7 +197,7 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chosen>, Halt> {
     match next {
-        Some(Chosen { live, id, group }) if live.is_aborted() => {
+        Some(Chosen { live, id, group, .. }) if live.is_aborted() => {
             queue.abort_popped(live, id, group);
             Err(Halt::Tombstones)
         }
@@ -217,7 +228,9 @@ fn drop_aborted<S: Scheduler>(
             // Only the rest of its group has use for its service.
             if group != NO_GROUP {
                 queue.records.borrow_mut().count_drop(group, service_ns);
-                calls.guard(|| served(policy, task, Some(service_ns)));
+                if S::NEEDS_SERVICE {
+                    calls.guard(|| policy.served(task, service_ns));
+                }
             }
             if let Some(removed) = removed {
                 calls.guard(|| removed.tell(policy));
@@ -273,9 +286,9 @@ fn choose<S: Scheduler>(
         }
         slot = id.slot();
         match records.take_ready(id) {
-            Popped::Task { live, group } => {
+            Popped::Task { live, group, is_timed } => {
                 queue.ready.set(queue.ready.get() - 1);
-                return Ok(Some(Chosen { live, id, group }));
+                return Ok(Some(Chosen { live, id, group, is_timed }));
             }
             Popped::Aborted(removed) => {
                 calls.guard(|| removed.tell(policy));
@@ -335,7 +348,7 @@ fn settle<S: Scheduler>(
             live.note_poll(core.turn_number(), timed.elapsed_ns);
             let task = records.put_back(id, live, false)?;
             count_in_group::<S>(records, task, timed);
-            calls.guard(|| served(policy, task, timed.service_ns));
+            calls.guard(|| served(policy, records, task, timed));
             None
         }
         Ran::Yielded(live) => {
@@ -343,7 +356,7 @@ fn settle<S: Scheduler>(
             let task = records.put_back(id, live, true)?;
             queue.ready.set(queue.ready.get() + 1);
             count_in_group::<S>(records, task, timed);
-            calls.guard(|| served(policy, task, timed.service_ns));
+            calls.guard(|| served(policy, records, task, timed));
             Some(task)
         }
         Ran::Finished(finish) => {
@@ -358,7 +371,7 @@ fn settle<S: Scheduler>(
                 core.task_panicked();
             }
             calls.guard(|| {
-                served(policy, removed.task, timed.service_ns);
+                served(policy, records, removed.task, timed);
                 removed.tell(policy);
             });
             None
@@ -375,10 +388,11 @@ fn count_in_group<S: Scheduler>(records: &mut Records, task: Task, timed: Timed)
 }
 
 #[inline(always)]
-fn served<S: Scheduler>(policy: &mut S, task: Task, service_ns: Option<u64>) {
+fn served<S: Scheduler>(policy: &mut S, records: &mut Records, task: Task, timed: Timed) {
     if S::NEEDS_SERVICE
-        && let Some(service_ns) = service_ns
+        && let Some(service_ns) = timed.service_ns
     {
+        records.charge(task, timed.stands_for, service_ns);
         policy.served(task, service_ns);
     }
 }

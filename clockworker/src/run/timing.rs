@@ -140,6 +140,8 @@ pub(super) struct Timing<'a> {
     stride: u32,
     /// How many polls the timed one stands for.
     stands_for: u32,
+    /// Whether it was drawn. Else its group has each of its polls timed, and it says nothing of the others.
+    is_drawn: bool,
     /// Polls when the clock was read last.
     read_at: u32,
     /// Polls and time when the lot was drawn.
@@ -183,6 +185,7 @@ impl<'a> Timing<'a> {
             timed_at: 0,
             stride,
             stands_for: 1,
+            is_drawn: true,
             read_at: 0,
             drawn_at: (0, now),
             looking: false,
@@ -267,7 +270,7 @@ impl<'a> Timing<'a> {
         let service_ns = elapsed_ns.saturating_mul(u64::from(self.stands_for));
         // As for the stride: no need to divide.
         let window_ns = self.window_ns();
-        if self.stride > 1 || elapsed_ns < window_ns {
+        if self.is_drawn && (self.stride > 1 || elapsed_ns < window_ns) {
             let (polls, since) = self.drawn_at;
             let fit = window_ns * u64::from(self.polls() - polls) / (self.last - since).max(1);
             let most = MOST_IN_MEAN.min(2 * self.stride).min(most_unread(self.core));
@@ -297,9 +300,25 @@ impl<'a> Timing<'a> {
     fn await_lot(&mut self, lot: Lot) {
         self.stands_for = lot.stands_for;
         self.timed_at = self.polls().saturating_add(lot.poll);
+        self.is_drawn = true;
         self.drawn_at = (self.polls(), self.last);
         // A timed poll has a reading before it, too: for the first, the one that there was.
         self.read_after((lot.poll - 1).max(1));
+    }
+
+    /// Has the next poll be timed, for itself, in place of the one that was drawn. Reads the clock unless that was done after the last poll; the
+    /// nanoseconds since the last reading, or 0.
+    ///
+    /// So long as this does not depend on which was drawn, each poll before it that was not timed had its chance.
+    #[inline(never)]
+    pub(super) fn time_next(&mut self) -> u64 {
+        if self.stands_for == 1 && self.timed_at == self.polls() + 1 {
+            return 0; // it is
+        }
+        let passed_ns = if self.read_at == self.polls() { 0 } else { self.read() };
+        (self.stands_for, self.timed_at, self.is_drawn) = (1, self.polls() + 1, false);
+        self.read_after(1);
+        passed_ns
     }
 
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.

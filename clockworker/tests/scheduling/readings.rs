@@ -1,11 +1,12 @@
 //! How often the clock is read: by how much a slice overruns when short polls turn long, and what a scheduler is told of polls
 //! that are timed by lot.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{FairGroups, GroupId, Las, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairGroups, GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Queue, yield_now};
 
 use crate::support::{VirtualTime, us};
@@ -135,47 +136,101 @@ fn long_polls_beside_short_ones_get_no_more_than_their_part() {
     }
 }
 
-/// What a scheduler is told, beside what it would be told if each poll were timed.
-struct Told(Vec<TaskId>, Rc<[Cell<u64>; 2]>);
+/// RunnableFifo that notes, by group, what it is told: nanoseconds, and how often.
+#[derive(Default)]
+struct Told {
+    fifo: RunnableFifo,
+    of: Rc<RefCell<HashMap<GroupId, (u64, u64)>>>,
+}
 
 impl Scheduler for Told {
-    fn push(&mut self, task: Task, _why: Ready) {
-        self.0.push(task.id);
+    fn push(&mut self, task: Task, why: Ready) {
+        self.fifo.push(task, why);
     }
 
     fn pop(&mut self) -> Option<TaskId> {
-        self.0.pop()
+        self.fifo.pop()
     }
 
-    fn served(&mut self, _task: Task, service_ns: u64) {
-        self.1[0].set(self.1[0].get() + service_ns);
-        self.1[1].set(self.1[1].get() + 1);
+    fn served(&mut self, task: Task, service_ns: u64) {
+        let mut of = self.of.borrow_mut();
+        let (ns, calls) = of.entry(task.group).or_default();
+        *ns += service_ns;
+        *calls += 1;
     }
+}
 
-    fn group_closed(&mut self, _group: GroupId) {}
+/// What the scheduler is told of two groups, each of a task whose polls take so long, in turn. A slice ends for the host after 10 µs, where
+/// the clock is read.
+fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
+    let sim = VirtualTime::new();
+    let ex = sim.builder().host_budget(us(10)).build().unwrap();
+    let scheduler = Told::default();
+    let told = Rc::clone(&scheduler.of);
+    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let opened = [0, 1].map(|key| queue.group(key));
+    for (group, lengths) in opened.iter().zip(groups) {
+        let sim = sim.clone();
+        group.spawn(async move {
+            for length in lengths {
+                sim.work(ns(length));
+                yield_now().await;
+            }
+        });
+    }
+    sim.drain(&ex);
+    let mut told = Vec::from_iter(told.take());
+    told.sort_by_key(|(group, _)| group.index());
+    [told[0].1, told[1].1]
 }
 
 #[test]
-fn one_poll_in_eight_is_timed_and_stands_for_them() {
+fn one_short_poll_in_eight_is_timed_and_stands_for_them() {
+    let polls = 50_000;
+    for length in [50, 250] {
+        let told = told_of([vec![length; polls], vec![length; polls]]);
+        let deviation = (polls as f64 * 28.0 / 3.0).sqrt();
+        for (ns_told, calls) in told {
+            let stands_for = ns_told as f64 / length as f64;
+            assert!((stands_for - polls as f64).abs() < 4.0 * deviation, "{stands_for} of {length} ns");
+            assert!((polls as u64 / 9..=polls as u64 / 7).contains(&calls), "{calls} of {length} ns");
+        }
+    }
+}
+
+/// One poll of 200 µs and 150 of 100 ns take 1,424 ns in the mean; with 2,000 of 100 ns it is 200 ns.
+#[test]
+fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
+    let rhythm = |short: usize| [vec![200_000], vec![100; short]].concat().repeat(10);
+    let [long, _] = told_of([rhythm(150), vec![100; 50_000]]);
+    assert_eq!(long, (10 * (200_000 + 150 * 100), 10 * 151 + 1));
+    let [short, _] = told_of([rhythm(2_000), vec![100; 50_000]]);
+    assert!(short.1 < 10 * 1_000, "{short:?}");
+}
+
+/// What has ended leaves to the next in its slot what it has earned.
+#[test]
+fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let told = Rc::new([const { Cell::new(0) }; 2]);
-    let queue = ex.new_queue("told").scheduler(Told(Vec::new(), Rc::clone(&told))).create().unwrap();
-    let polls = 100_000;
-    queue.spawn({
-        let sim = sim.clone();
-        async move {
-            for _ in 0..polls {
-                sim.work(ns(50));
-                yield_now().await;
-            }
+    let scheduler = Told::default();
+    let told = Rc::clone(&scheduler.of);
+    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let polled = sim.clone();
+    drop(queue.spawn(async move {
+        for _ in 0..100_000 {
+            polled.work(ns(100));
+            yield_now().await;
         }
-    });
-    sim.drain(&ex);
-    let [ns_told, calls] = told.each_ref().map(Cell::get);
-    let deviation = 50.0 * (polls as f64 * 28.0 / 3.0).sqrt();
-    assert!((ns_told as f64 - 50.0 * polls as f64).abs() < 4.0 * deviation, "{ns_told}");
-    assert!((polls / 9..=polls / 7).contains(&calls), "{calls}");
+    }));
+    let request = || {
+        let work = sim.clone();
+        sim.run(&ex, queue.spawn(async move { work.work(us(20)) })).unwrap();
+    };
+    (0..20).for_each(|_| request());
+    told.take();
+    (0..100).for_each(|_| request());
+    assert_eq!(told.borrow().values().max(), Some(&(100 * 20_000, 100)));
 }
 
 /// Has a queue get work when it is dropped.

@@ -33,6 +33,7 @@ impl Records {
         let (index, generation) = (slot as GroupIndex, self.next_generation());
         self.generation = generation.get();
         self.groups.open(key, index, attributes);
+        self.long_polls.open(index);
         self.insert_record(None, generation, Standing::OF_GROUP);
         Opened { index, is_new: true }
     }
@@ -147,6 +148,23 @@ impl Records {
     pub(crate) fn count_last_poll(&mut self, id: TaskId, service_ns: u64) {
         if let Some(record) = self.tasks.get(id.slot()) {
             self.groups.served(record.standing.group(), 1, service_ns);
+        }
+    }
+
+    /// A poll of a task was timed that stands for so many, and its group is charged so much.
+    #[inline]
+    pub(crate) fn charge(&mut self, task: Task, polls: u32, service_ns: u64) {
+        if self.long_polls.change(polls, service_ns) {
+            self.charge_long(task, polls, service_ns);
+        }
+    }
+
+    #[inline(never)] // short polls are to be cheap
+    fn charge_long(&mut self, task: Task, polls: u32, service_ns: u64) {
+        let is_timed = self.long_polls.charge(task.group.index() as GroupIndex, polls, service_ns);
+        // (None if it has finished.)
+        if let Some(record) = self.tasks.get_mut(task.id.slot()) {
+            record.standing.set_timed(is_timed);
         }
     }
 
