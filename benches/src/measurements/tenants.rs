@@ -3,6 +3,7 @@
 //! - `flood`: ten quiet tenants, alone and beside one that has a thousand tasks.
 //! - `arrivals`: jobs as they arrive, of 10 to 100,000 tenants.
 //! - `history` and `visitor`: tenants that always have work, of which one was alone for long, or one comes and goes.
+//! - `unlike`: tenants of short polls and of long ones.
 //! - `shares` and `cap`: queues that always have work.
 //!
 //! In a round every arm has the same work, and the next round has other work. The scenes but `arrivals` are in real time: with
@@ -16,6 +17,7 @@ pub mod options;
 mod scene;
 mod shares;
 mod turns;
+mod unlike;
 
 use std::time::Duration;
 
@@ -106,6 +108,10 @@ const BARS: &[Wanted] = &[
         .be(Bar::AtMost(1.0)),
     Wanted::new(Scene::History, "fair_groups", turns::NEWCOMER, "part of who comes")
         .be(Bar::Within(0.49, 0.51)),
+    Wanted::new(Scene::Unlike, "fair_groups", unlike::OF_LONG, "part of those of long polls")
+        .be(Bar::Within(0.49, 0.60)),
+    Wanted::new(Scene::Unlike, "fair_groups", unlike::WAIT_BY_PROMISE, "p99 of a request's wait ÷ promised")
+        .be(Bar::AtMost(1.0)),
     Wanted::new(Scene::Shares, Layout::Flat.key(), shares::SHARE_ERROR, "furthest from its share")
         .be(Bar::AtMost(0.01)),
     Wanted::new(Scene::Shares, Layout::Nested.key(), shares::SHARE_ERROR, "furthest from its share")

@@ -241,11 +241,12 @@ fn a_quick_priority_has_every_scene() {
 }
 
 /// Scenes of `tenants`, with how many cells and arms each has.
-const SCENES: [(&str, usize, usize); 6] = [
+const SCENES: [(&str, usize, usize); 7] = [
     ("flood", 1, 13),
     ("arrivals", 4, 9),
     ("history", 1, 9),
     ("visitor", 1, 9),
+    ("unlike", 1, 9),
     ("shares", 3, 2),
     ("cap", 2, 1),
 ];
@@ -274,7 +275,7 @@ fn quick_tenants_have_every_scene_under_every_policy() {
     assert_eq!(arms(&cells[0])[..2], ["local_set", "local_set_again"]);
     assert!(flooded.iter().all(|arm| samples(arm, "p99_by_alone").iter().all(|&ratio| ratio > 0.0)));
     assert!(cells[1..5].iter().all(|cell| count(cell, "greatest_ns") > 0));
-    assert_eq!(list(&report, "bars").len(), 13, "{}", report["bars"]);
+    assert_eq!(list(&report, "bars").len(), 15, "{}", report["bars"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use clockworker_terminal::table::Column;
 
 use super::flood::{self, ADDED_POLLS, ALONE, ALONE_WOKEN, BESIDE, BESIDE_WOKEN, FLOOD_CPU};
 use super::options::Scene;
-use super::{Shape, Tenants, arrivals, shares, turns};
+use super::{Shape, Tenants, arrivals, shares, turns, unlike};
 use crate::harness::{Arm, Cell, Report, again, rows};
 use crate::numbers::{NOTHING, compared, grouped};
 use crate::page::{Better, Chapter, Headline, Plot, Section, Side, Table, time_by_percentile};
@@ -31,6 +31,7 @@ pub(super) fn of(report: &Report<Tenants>) -> Chapter {
             .flat_map(flood_tables)
             .chain(arrivals_table(of(Scene::Arrivals)))
             .chain(turns_table(of(Scene::History).chain(of(Scene::Visitor)), seed))
+            .chain(unlike_table(of(Scene::Unlike), seed))
             .chain(queues_table(of(Scene::Shares).chain(of(Scene::Cap)), seed))
             .collect(),
         ..report.section("Tenants")
@@ -183,6 +184,28 @@ fn turns_table<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>, seed: u64) -> O
             ("who comes, in all (due: 0.50)", |row| estimated(row, turns::NEWCOMER)),
             ("who comes and goes ÷ due", |row| estimated(row, turns::VISITOR)),
             ("least of those that stay ÷ due", |row| estimated(row, turns::LEAST_STAYING)),
+        ],
+    )
+}
+
+fn unlike_table<'a>(cells: impl Iterator<Item = &'a Cell<Shape>>, seed: u64) -> Option<Table> {
+    let caption = format!(
+        "Tenants of polls of {} ns and of {} µs, and one with a poll of {} µs every {} ms: its wait p50 / p99 / p99.9 in µs",
+        unlike::SHORT.as_nanos(),
+        unlike::LONG.as_micros(),
+        unlike::REQUEST.as_micros(),
+        unlike::PAUSE.as_millis(),
+    );
+    table_of(
+        &caption,
+        cells,
+        seed,
+        [
+            ("tenants", |(cell, ..)| cell.title.clone()),
+            ("executor", |(_, arm, _)| arm.title.clone()),
+            ("wait", |(_, arm, _)| arm.tail(unlike::WAIT, 1e3)),
+            ("p99 × LocalSet", |(_, arm, _)| arm.compared("wait_ns.p99")),
+            ("long polls, of the work (due: 0.50)", |row| estimated(row, unlike::OF_LONG)),
         ],
     )
 }

@@ -50,6 +50,8 @@ pub enum Scene {
     History,
     /// A tenant whose task ends and comes again every few polls, beside ten that stay
     Visitor,
+    /// Tenants of short polls and of long ones, which always have work, and one with a long request now and then
+    Unlike,
     /// Queues that always have work: what each gets of its share
     Shares,
     /// A queue with a cap, alone and beside another
@@ -61,7 +63,7 @@ impl Scene {
     pub(super) fn rounds(self) -> u32 {
         match self {
             Scene::Flood => 8,
-            Scene::Visitor | Scene::Shares => 4,
+            Scene::Visitor | Scene::Unlike | Scene::Shares => 4,
             Scene::History => 3,
             Scene::Arrivals | Scene::Cap => 2,
         }

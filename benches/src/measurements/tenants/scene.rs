@@ -9,6 +9,7 @@ use super::flood::{self, Flood};
 use super::options::{Options, Scene};
 use super::shares::{self, Layout, SHARES};
 use super::turns::{self, History, Visitor};
+use super::unlike::{self, Unlike};
 use crate::harness::{Cell, Rounds, Sample, Sampling, Window, arms};
 use crate::measurements::Keyed;
 use crate::numbers::grouped;
@@ -23,6 +24,7 @@ pub(super) fn parts(scene: Scene, options: &Options) -> Vec<Sampling<Shape>> {
         Scene::Arrivals => arriving(options),
         Scene::History => vec![with_history(options)],
         Scene::Visitor => vec![visited(options)],
+        Scene::Unlike => vec![unlike(options)],
         Scene::Shares => SHARES.map(|shares| sharing(shares, options)).into(),
         Scene::Cap => [true, false].map(|is_beside| capping(is_beside, options)).into(),
     }
@@ -102,6 +104,14 @@ fn visited(options: &Options) -> Part {
     let shape = Shape::new(Scene::Visitor, 1 + turns::STAYING, window);
     of_tenants("One comes and goes".to_owned(), shape, options, window, move |arm, _| {
         arm.by_key(1 + turns::STAYING, &Visitor { window })
+    })
+}
+
+fn unlike(options: &Options) -> Part {
+    let (window, tenants) = (options.window(500), 1 + 2 * unlike::OF_A_KIND);
+    let shape = Shape::new(Scene::Unlike, tenants, window);
+    of_tenants("Short polls and long ones".to_owned(), shape, options, window, move |arm, _| {
+        arm.forewarned(tenants, &Unlike { window })
     })
 }
 
