@@ -106,7 +106,7 @@ pub trait Scheduler {
 
     /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.
     ///
-    /// Exactly that, where polls take two microseconds or more. Where they are shorter, the executor times one in up to eight, in
+    /// Exactly that, where polls take two microseconds or more. Where they are shorter, the executor times one in up to sixteen, in
     /// the mean, which it draws by lot; this is called for that one, with so many times its time, and not for the others. What a
     /// group is told to have had is then expected to be what it had, whatever its tasks do. A group whose polls took more than
     /// 1,024 ns in the mean so far has each of them timed, also among short polls of others.

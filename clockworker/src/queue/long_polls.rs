@@ -1,7 +1,7 @@
 //! [`LongPolls`]: which groups have each of their polls timed, where of short polls some are timed.
 //!
-//! A poll that is timed by lot stands for up to 15. That is little among many short ones, but where one of 200 µs comes among polls
-//! of 100 ns, its group is charged 3 ms at once or nothing at all, and waits for its next turn accordingly. So a group earns by what it is
+//! A poll that is timed by lot stands for up to 31. That is little among many short ones, but where one of 200 µs comes among polls
+//! of 100 ns, its group is charged 6 ms at once or nothing at all, and waits for its next turn accordingly. So a group earns by what it is
 //! charged: one poll timed for itself per [`EARNS_NS`]. One whose polls take that long in the mean, short ones included, has each
 //! of them timed. Two readings of the clock are added per poll, so at most 4 % of its time where a reading takes 20 ns.
 //!

@@ -161,6 +161,12 @@ fn most_unread(core: &Core) -> u32 {
     }
 }
 
+/// After how many polls one is timed at the latest, where the scheduler asks for service.
+#[inline]
+fn most_until_timed(core: &Core) -> u32 {
+    2 * MOST_IN_MEAN.min(most_unread(core)) - 1
+}
+
 impl<'a> Timing<'a> {
     /// Begins a slice of a queue whose scheduler asks for service, or not.
     pub(super) fn start(core: &'a Core, queue: &'a RunQueue, needed: bool) -> Self {
@@ -222,8 +228,7 @@ impl<'a> Timing<'a> {
         let elapsed_ns = self.read();
         self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
         if needed && self.look_at < self.timed_at {
-            // The one before the poll to be timed.
-            self.read_after(self.timed_at - self.look_at);
+            self.await_timed();
             return Timed { elapsed_ns, service_ns: None, stands_for: 0, is_read: true };
         }
         if needed {
@@ -302,8 +307,15 @@ impl<'a> Timing<'a> {
         self.timed_at = self.polls().saturating_add(lot.poll);
         self.is_drawn = true;
         self.drawn_at = (self.polls(), self.last);
-        // A timed poll has a reading before it, too: for the first, the one that there was.
-        self.read_after((lot.poll - 1).max(1));
+        self.await_timed();
+    }
+
+    /// Has the clock be read before the poll that is timed, too; before the first, it was. And sooner if that is far, as it was drawn
+    /// before others waited.
+    #[inline]
+    fn await_timed(&mut self) {
+        let before = (self.timed_at - self.polls() - 1).max(1);
+        self.read_after(before.min(most_until_timed(self.core)));
     }
 
     /// Has the next poll be timed, for itself, in place of the one that was drawn. Reads the clock unless that was done after the last poll; the
@@ -367,7 +379,6 @@ impl<'a> Timing<'a> {
     }
 
     /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
-    /// (Where polls are timed by lot it is near enough.)
     #[cold]
     fn heed_signal(&mut self, needed: bool) -> bool {
         if self.core.is_preempted() {
@@ -378,7 +389,9 @@ impl<'a> Timing<'a> {
             (self.stride, self.stands_for) = (1, 1);
             self.read_after(1);
             self.timed_at = self.due;
-        } else if !needed {
+        } else if needed {
+            self.await_timed();
+        } else {
             let left = self.due - self.polls();
             let spared = left.saturating_sub(most_unread(self.core));
             self.stride -= spared;
