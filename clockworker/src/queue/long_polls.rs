@@ -36,10 +36,11 @@ impl LongPolls {
         self.set(group, AT_FIRST);
     }
 
-    /// Whether to [`charge`](LongPolls::charge) for so many polls makes a difference.
+    /// Whether to [`charge`](LongPolls::charge) for so many polls may make a difference. For one that was timed for itself it may: another
+    /// task of its group may have used up what they had.
     #[inline]
     pub(super) fn change(&self, polls: u32, service_ns: u64) -> bool {
-        self.groups > 0 || service_ns > EARNS_NS * u64::from(polls)
+        polls == 1 || self.groups > 0 || service_ns > EARNS_NS * u64::from(polls)
     }
 
     /// A poll of the group was timed that stands for so many, and the group is charged so much. Whether its next poll is to be timed.
@@ -88,8 +89,11 @@ mod tests {
     #[test]
     fn a_poll_is_earned_per_so_much_service() {
         let mut long = LongPolls::default();
-        assert!(!long.change(1, EARNS_NS) && long.change(1, EARNS_NS + 1), "it earns what it costs, or more");
-        assert!(!long.change(8, 8 * EARNS_NS) && long.change(8, 8 * EARNS_NS + 1));
+        assert!(
+            !long.change(8, 8 * EARNS_NS) && long.change(8, 8 * EARNS_NS + 1),
+            "it earns more than it costs"
+        );
+        assert!(long.change(1, 100));
         assert!(long.charge(0, 8, 20 * EARNS_NS));
         assert_eq!(timed(&mut long, &[100; 50]), 12);
         assert!(!long.contains(0) && long.groups == 0);

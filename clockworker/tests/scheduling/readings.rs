@@ -221,6 +221,32 @@ fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
     assert!(short.1 < 10 * 1_000, "{short:?}");
 }
 
+/// Also where what its tasks have earned is used up by one of them.
+#[test]
+fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
+    let sim = VirtualTime::new();
+    let ex = sim.executor();
+    let scheduler = Told::default();
+    let told = Rc::clone(&scheduler.of);
+    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let (group, polls) = (queue.group(0), 10_000);
+    for _ in 0..3 {
+        let sim = sim.clone();
+        group.spawn(async move {
+            sim.work(us(200));
+            for _ in 0..polls {
+                yield_now().await;
+                sim.work(ns(100));
+            }
+        });
+    }
+    sim.drain(&ex);
+    let [calls] = Vec::from_iter(told.take().into_values().map(|(_, calls)| calls))[..] else {
+        panic!("one group")
+    };
+    assert!(calls < 3 * polls / 8, "{calls}");
+}
+
 /// What has ended leaves to the next in its slot what it has earned.
 #[test]
 fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
