@@ -33,7 +33,7 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         ]);
         let held = [
             ("longest turn / (budget + longest poll), no poll below 2 µs", gaps.timed),
-            ("longest turn / (budget + 31 polls), polls timed by lot", gaps.sampled),
+            ("longest turn / (budget + 15 polls), polls timed by lot", gaps.sampled),
             ("longest turn / (budget + 32 polls), scheduler needs no time", gaps.unread),
             ("polls in a turn / poll cap", gaps.polls),
         ];
@@ -55,7 +55,7 @@ pub(crate) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 const UNREAD_POLLS: u64 = 32;
 
 /// Where the scheduler asks for service.
-const SAMPLED_POLLS: u64 = 31;
+const SAMPLED_POLLS: u64 = 15;
 
 #[derive(Debug, Default)]
 struct Gaps {

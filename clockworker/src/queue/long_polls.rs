@@ -1,9 +1,9 @@
 //! [`LongPolls`]: which groups have each of their polls timed, where of short polls some are timed.
 //!
 //! A poll that is timed by lot stands for up to 31. That is little among many short ones, but where one of 200 µs comes among polls
-//! of 100 ns, its group is charged 6 ms at once or nothing at all, and waits for its next turn accordingly. So a group earns by what it is
-//! charged: one poll timed for itself per [`EARNS_NS`]. One whose polls take that long in the mean, short ones included, has each
-//! of them timed. Two readings of the clock are added per poll, so at most 4 % of its time where a reading takes 20 ns.
+//! of 100 ns, its group is charged 6 ms at once or nothing at all, and waits for its next turn accordingly. So a group earns by
+//! what it is charged: one poll timed for itself per [`EARNS_NS`]. One whose polls take that long in the mean, short ones included,
+//! has each of them timed. Two readings of the clock are added per poll, so at most 4 % of its time where a reading takes 20 ns.
 //!
 //! What a slot has earned stays when it is another task's: so tasks that have one long poll each and end are timed, too.
 
@@ -36,10 +36,10 @@ impl LongPolls {
         self.set(group, AT_FIRST);
     }
 
-    /// Whether to [`charge`](LongPolls::charge) for so many polls may make a difference. For one that was timed for itself it may: another
-    /// task of its group may have used up what they had.
+    /// Whether a [`charge`](LongPolls::charge) for so many polls may change which are timed. One for a poll that was timed for itself may:
+    /// another task of its group may have used up what they had earned.
     #[inline]
-    pub(super) fn change(&self, polls: u32, service_ns: u64) -> bool {
+    pub(super) fn may_change(&self, polls: u32, service_ns: u64) -> bool {
         polls == 1 || self.groups > 0 || service_ns > EARNS_NS * u64::from(polls)
     }
 
@@ -90,10 +90,10 @@ mod tests {
     fn a_poll_is_earned_per_so_much_service() {
         let mut long = LongPolls::default();
         assert!(
-            !long.change(8, 8 * EARNS_NS) && long.change(8, 8 * EARNS_NS + 1),
+            !long.may_change(8, 8 * EARNS_NS) && long.may_change(8, 8 * EARNS_NS + 1),
             "it earns more than it costs"
         );
-        assert!(long.change(1, 100));
+        assert!(long.may_change(1, 100));
         assert!(long.charge(0, 8, 20 * EARNS_NS));
         assert_eq!(timed(&mut long, &[100; 50]), 12);
         assert!(!long.contains(0) && long.groups == 0);

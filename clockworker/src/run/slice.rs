@@ -68,15 +68,8 @@ pub(crate) fn run<S: Scheduler>(
     let mut next = first(seat, queue, core, calls)?;
     while let Some(Chosen { live, id, group, is_timed }) = next {
         core.enter_task(queue, group, id.slot());
-        if S::NEEDS_SERVICE && is_timed {
-            let passed_ns = timing.time_next();
-            if S::WANTS_TIME
-                && passed_ns > 0
-                && let Some(policy) = &mut *seat.borrow_mut()
-            {
-                calls.guard(|| policy.time_passed(passed_ns));
-            }
-        }
+        // The scheduler is told of it after the poll: the task is in no record now, so a scheduler that panics would lose it.
+        let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
         observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
         #[cfg(feature = "stalls")]
         let shown = core.show_poll(Activity::Poll, queue, (&live, group));
@@ -95,12 +88,7 @@ pub(crate) fn run<S: Scheduler>(
             return Ok(SliceEnd::PolicyFault);
         };
         let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, timed);
-        if S::WANTS_TIME && timed.elapsed_ns > 0 {
-            calls.guard(|| policy.time_passed(timed.elapsed_ns));
-        }
-        if S::WANTS_CLOCK && timed.elapsed_ns > 0 {
-            calls.guard(|| policy.time_is(core.meter.now()));
-        }
+        tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
         if woken.any() || core.shared.inbox.has_mail() {
             let only_own = woken.only_queue() == Some(queue.key.index);
             if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
@@ -131,6 +119,17 @@ pub(crate) fn run<S: Scheduler>(
         calls.guard(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
+}
+
+/// Tells the scheduler of the time that has passed since it was told last, if the clock was read since.
+#[inline(always)]
+fn tell_time<S: Scheduler>(policy: &mut S, core: &Core, calls: &PolicyCalls, passed_ns: u64) {
+    if S::WANTS_TIME && passed_ns > 0 {
+        calls.guard(|| policy.time_passed(passed_ns));
+    }
+    if S::WANTS_CLOCK && passed_ns > 0 {
+        calls.guard(|| policy.time_is(core.meter.now()));
+    }
 }
 
 /// Ends the slice: gives the scheduler the woken tasks that were kept back, as tasks woken after the slice are of another

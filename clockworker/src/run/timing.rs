@@ -41,6 +41,9 @@ pub(crate) const MAIN_PATIENCE: u32 = 64;
 /// suddenly take long.
 const CONTENDED_STRIDE: u32 = 8;
 
+/// The most polls between two readings where they are timed by lot: as many as there may be until one is timed while others wait.
+const UNREAD_BY_LOT: u32 = 2 * CONTENDED_STRIDE - 1;
+
 /// Polls of a queue between clock readings, where none is needed after each.
 pub(crate) struct Stride {
     polls: Cell<u32>,
@@ -159,12 +162,6 @@ fn most_unread(core: &Core) -> u32 {
         () if core.queues.are_contended() => CONTENDED_STRIDE,
         () => MAX_STRIDE,
     }
-}
-
-/// After how many polls one is timed at the latest, where the scheduler asks for service.
-#[inline]
-fn most_until_timed(core: &Core) -> u32 {
-    2 * MOST_IN_MEAN.min(most_unread(core)) - 1
 }
 
 impl<'a> Timing<'a> {
@@ -310,16 +307,16 @@ impl<'a> Timing<'a> {
         self.await_timed();
     }
 
-    /// Has the clock be read before the poll that is timed, too; before the first, it was. And sooner if that is far, as it was drawn
-    /// before others waited.
+    /// Has the clock be read before the poll that is timed, too; before the first, it was. And sooner if that is far, so that the host,
+    /// and others that come, wait no longer.
     #[inline]
     fn await_timed(&mut self) {
         let before = (self.timed_at - self.polls() - 1).max(1);
-        self.read_after(before.min(most_until_timed(self.core)));
+        self.read_after(before.min(UNREAD_BY_LOT));
     }
 
-    /// Has the next poll be timed, for itself, in place of the one that was drawn. Reads the clock unless that was done after the last poll; the
-    /// nanoseconds since the last reading, or 0.
+    /// Has the next poll be timed, for itself, in place of the one that was drawn. Reads the clock unless that was done after the last
+    /// poll; the nanoseconds since the last reading, or 0.
     ///
     /// So long as this does not depend on which was drawn, each poll before it that was not timed had its chance.
     #[inline(never)]
@@ -379,6 +376,7 @@ impl<'a> Timing<'a> {
     }
 
     /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
+    /// (Where polls are timed by lot it is near enough.)
     #[cold]
     fn heed_signal(&mut self, needed: bool) -> bool {
         if self.core.is_preempted() {
@@ -389,9 +387,7 @@ impl<'a> Timing<'a> {
             (self.stride, self.stands_for) = (1, 1);
             self.read_after(1);
             self.timed_at = self.due;
-        } else if needed {
-            self.await_timed();
-        } else {
+        } else if !needed {
             let left = self.due - self.polls();
             let spared = left.saturating_sub(most_unread(self.core));
             self.stride -= spared;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::schedulers::{FairGroups, GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Queue, yield_now};
+use clockworker::{Executor, Queue, yield_now};
 
 use crate::support::{VirtualTime, us};
 
@@ -146,14 +146,33 @@ fn long_polls_beside_short_ones_get_no_more_than_their_part() {
     }
 }
 
-/// RunnableFifo that notes, by group, what it is told: nanoseconds, and how often.
+/// By group: what a scheduler is told, in nanoseconds, and how often.
+type Heard = Rc<RefCell<HashMap<GroupId, (u64, u64)>>>;
+
+/// RunnableFifo that notes what it is told.
 #[derive(Default)]
 struct Told {
     fifo: RunnableFifo,
-    of: Rc<RefCell<HashMap<GroupId, (u64, u64)>>>,
+    of: Heard,
+    /// How much time has passed.
+    passed: Rc<Cell<u64>>,
+}
+
+impl Told {
+    fn queue(ex: &Executor) -> (Queue, Heard, Rc<Cell<u64>>) {
+        let told = Told::default();
+        let (of, passed) = (Rc::clone(&told.of), Rc::clone(&told.passed));
+        (ex.new_queue("told").scheduler(told).create().unwrap(), of, passed)
+    }
 }
 
 impl Scheduler for Told {
+    const WANTS_TIME: bool = true;
+
+    fn time_passed(&mut self, service_ns: u64) {
+        self.passed.set(self.passed.get() + service_ns);
+    }
+
     fn push(&mut self, task: Task, why: Ready) {
         self.fifo.push(task, why);
     }
@@ -175,9 +194,8 @@ impl Scheduler for Told {
 fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     let sim = VirtualTime::new();
     let ex = sim.builder().host_budget(us(10)).build().unwrap();
-    let scheduler = Told::default();
-    let told = Rc::clone(&scheduler.of);
-    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let (queue, told, passed) = Told::queue(&ex);
+    let all_ns: u64 = groups.iter().flatten().sum();
     let opened = [0, 1].map(|key| queue.group(key));
     for (group, lengths) in opened.iter().zip(groups) {
         let sim = sim.clone();
@@ -189,6 +207,8 @@ fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
         });
     }
     sim.drain(&ex);
+    // But for what comes after the last reading.
+    assert!((all_ns - 10_000..=all_ns).contains(&passed.get()), "{} of {all_ns} passed", passed.get());
     let mut told = Vec::from_iter(told.take());
     told.sort_by_key(|(group, _)| group.index());
     [told[0].1, told[1].1]
@@ -226,9 +246,7 @@ fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
 fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let scheduler = Told::default();
-    let told = Rc::clone(&scheduler.of);
-    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let (queue, told, _) = Told::queue(&ex);
     let (group, polls) = (queue.group(0), 10_000);
     for _ in 0..3 {
         let sim = sim.clone();
@@ -252,9 +270,7 @@ fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
 fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
     let sim = VirtualTime::new();
     let ex = sim.executor();
-    let scheduler = Told::default();
-    let told = Rc::clone(&scheduler.of);
-    let queue = ex.new_queue("told").scheduler(scheduler).create().unwrap();
+    let (queue, told, _) = Told::queue(&ex);
     let polled = sim.clone();
     drop(queue.spawn(async move {
         for _ in 0..100_000 {

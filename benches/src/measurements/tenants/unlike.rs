@@ -1,5 +1,5 @@
-//! Tenants whose polls are unlike: five of short ones and five of long ones, which always have work, and one that has a request now and
-//! then, in one poll that is longer still.
+//! Tenants whose polls are unlike: five of short ones and five of long ones, which always have work, and one that has a request now
+//! and then, in one poll that is longer still.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,8 +29,8 @@ pub(super) const PAUSE: Duration = Duration::from_millis(4);
 pub(super) const WAIT: &str = "wait_ns";
 /// Its p99 over what `FairGroups` promises one that owes nothing: a turn of each other tenant.
 pub(super) const WAIT_BY_PROMISE: &str = "wait_by_promise";
-/// What those of long polls have of the work of those that always have some: a half is due. As what the executor does between two
-/// polls counts with them, it is a little more.
+/// What those of long polls have of the work of those that always have some: a half is due. It is a little more, as those of short
+/// polls are charged for what surrounds the work, too: this scene's own readings of the clock, and what the executor does.
 pub(super) const OF_LONG: &str = "long_of_work";
 
 pub(super) struct Unlike {
@@ -84,7 +84,7 @@ impl Done {
     }
 }
 
-/// Keeps the core busy for so long, by the clock: a reading of the thread's CPU time takes longer than a short poll. How long it was.
+/// Keeps the core busy for so long, by the clock: a reading of the thread's CPU time takes longer than a short poll. Returns how long.
 fn spin(length: Duration) -> Duration {
     let start = now();
     loop {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn requests_are_served_beside_both_kinds() {
         for arm in [Arm::LocalSet, Arm::FairGroups] {
-            let sample = arm.by_key(1 + 2 * OF_A_KIND, &Unlike { window: Duration::from_millis(30) });
+            let sample = arm.forewarned(1 + 2 * OF_A_KIND, &Unlike { window: Duration::from_millis(30) });
             let figure = |key: &str| sample.figures().find(|(name, _)| name == key).unwrap().1;
             assert!((0.0..1.0).contains(&figure(OF_LONG)) && figure("wait_ns.p99") > 0.0, "{arm:?}");
         }

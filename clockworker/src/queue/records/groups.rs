@@ -154,7 +154,7 @@ impl Records {
     /// A poll of a task was timed that stands for so many, and its group is charged so much.
     #[inline]
     pub(crate) fn charge(&mut self, task: Task, polls: u32, service_ns: u64) {
-        if self.long_polls.change(polls, service_ns) {
+        if self.long_polls.may_change(polls, service_ns) {
             self.charge_long(task, polls, service_ns);
         }
     }
