@@ -1,6 +1,7 @@
 //! Unfinished tasks in the order of their arrival, and which of them are ready.
 
 use super::bitmap::Bitmap;
+use super::by_index;
 use crate::TaskId;
 
 /// Says of a slot that its task has no place.
@@ -55,7 +56,7 @@ impl ArrivalOrder {
         let place = self.end();
         self.tasks.push(Some(task));
         if task.slot() >= self.places.len() {
-            self.places.resize(task.slot() + 1, NOWHERE);
+            by_index::grow(&mut self.places, task.slot(), || NOWHERE);
         }
         self.places[task.slot()] = place;
         self.alive += 1;

@@ -1,6 +1,7 @@
 //! A table of dense ids, each in at most one of a few thousand numbered lists, of which the lowest is found at once.
 
 use super::bucket_entry::{END, Entry, NOWHERE, OCTAVE};
+use super::by_index;
 
 /// Words of the bitmap: as many as their summary has bits.
 const WORDS: usize = 64;
@@ -47,7 +48,7 @@ impl<T> Buckets<T> {
 }
 
 impl<T: Default> Buckets<T> {
-    /// The value of `id`, if it has one yet.
+    /// The value of `id`, if it or one shortly before it was ever seen.
     #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&T> {
         self.entries.get(id as usize).map(|entry| &entry.value)
@@ -63,18 +64,13 @@ impl<T: Default> Buckets<T> {
     pub(crate) fn get_mut(&mut self, id: u32) -> &mut Entry<T> {
         let index = id as usize;
         if index >= self.entries.len() {
-            self.grow(index);
+            by_index::grow(&mut self.entries, index, Entry::default);
         }
         let entry = &mut self.entries[index];
         if entry.halvings() != self.halvings {
             entry.catch_up(self.halvings);
         }
         entry
-    }
-
-    #[cold]
-    fn grow(&mut self, index: usize) {
-        self.entries.resize_with(index + 1, Entry::default);
     }
 
     /// Puts `id` at the tail of `bucket`. No-op if it is in a bucket already, or has no value. It has been through all halvings.
@@ -335,6 +331,6 @@ mod tests {
         assert_eq!((buckets.first(), buckets.lowest(), buckets.behind_first(0)), (None, None, None));
         **buckets.get_mut(7) = 1;
         buckets.unlink(7);
-        assert_eq!((buckets.first(), buckets.get(6), buckets.get(8)), (None, Some(&0), None));
+        assert_eq!((buckets.first(), buckets.get(6), buckets.get(100)), (None, Some(&0), None));
     }
 }

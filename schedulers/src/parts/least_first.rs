@@ -1,5 +1,6 @@
 //! Dense ids by a key, in which an id can be found and moved.
 
+use super::by_index;
 use super::ring::Ring;
 
 /// So many children has a node: four entries are two cache lines, and the heap is half as high as with two.
@@ -113,16 +114,9 @@ impl LeastFirst {
     #[inline(never)]
     fn make_out(&mut self, id: u32) {
         match self.seats.get(id as usize) {
-            None => self.grow(id),
+            None => by_index::grow(&mut self.seats, id as usize, || OUT),
             Some(_) => self.remove(id),
         }
-    }
-
-    #[cold]
-    fn grow(&mut self, id: u32) {
-        self.seats.resize(id as usize + 1, OUT);
-        let room = self.seats.capacity();
-        self.seats.resize(room, OUT);
     }
 
     #[inline]
@@ -194,7 +188,7 @@ impl LeastFirst {
             return self.pop().unwrap_or(id);
         };
         if id as usize >= self.seats.len() {
-            self.grow(id);
+            by_index::grow(&mut self.seats, id as usize, || OUT);
         }
         self.comings += 1;
         self.seats[least as usize] = OUT;

@@ -6,6 +6,7 @@ pub(crate) mod bitmap;
 pub(crate) mod bucket_entry;
 pub(crate) mod buckets;
 pub(crate) mod by_deadline;
+pub(crate) mod by_index;
 pub(crate) mod by_priority;
 pub(crate) mod debts;
 pub(crate) mod elders;

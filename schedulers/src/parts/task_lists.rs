@@ -1,5 +1,6 @@
 //! First-in-first-out lists of tasks that share one table of links.
 
+use super::by_index;
 use crate::TaskId;
 
 /// Says in a list that it is empty, and in a link that there is no next slot. Slots are below 2³¹ − 1.
@@ -90,14 +91,9 @@ impl TaskLists {
     fn end_with(&mut self, task: TaskId) {
         let slot = task.slot();
         if slot >= self.links.len() {
-            self.grow(slot);
+            by_index::grow(&mut self.links, slot, || Link { next: END, generation: 0 });
         }
         self.links[slot] = Link { next: END, generation: task.generation() };
-    }
-
-    #[cold]
-    fn grow(&mut self, slot: usize) {
-        self.links.resize(slot + 1, Link { next: END, generation: 0 });
     }
 
     /// Takes out the head of `list`.

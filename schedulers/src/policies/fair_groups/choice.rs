@@ -3,6 +3,7 @@
 use super::place::Place;
 use super::turn::Turn;
 use super::{FairGroups, GRACE_NS, KEPT};
+use crate::parts::by_index;
 use crate::parts::debts::Debt;
 use crate::{GroupId, Share, TaskId};
 
@@ -135,7 +136,7 @@ impl FairGroups {
     /// Remembers under which key a group was opened.
     pub(super) fn remember_key(&mut self, group: GroupId, key: u64) {
         if group.index() >= self.keys.len() {
-            self.keys.resize(group.index() + 1, 0);
+            by_index::grow(&mut self.keys, group.index(), || 0);
         }
         self.keys[group.index()] = key;
     }

@@ -49,7 +49,10 @@ impl Place {
     /// What it owes at `virtual_time`, in nanoseconds, rounded up, if that is no more than `most_ns`, which is below 2²⁴.
     #[inline]
     pub(super) fn owes_at_most(&self, most_ns: u64, virtual_time: u128) -> Option<u64> {
-        let ahead = u64::try_from(self.v.saturating_sub(virtual_time)).unwrap_or(u64::MAX);
+        if self.v <= virtual_time {
+            return Some(0);
+        }
+        let ahead = u64::try_from(self.v - virtual_time).unwrap_or(u64::MAX);
         let owed = u128::from(ahead) * u128::from(self.weight.get());
         (owed <= u128::from(most_ns << FRACTION_BITS)).then_some((owed as u64).div_ceil(1 << FRACTION_BITS))
     }

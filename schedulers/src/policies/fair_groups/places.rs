@@ -1,6 +1,7 @@
 //! The places of all groups, by group index.
 
 use super::place::Place;
+use crate::parts::by_index;
 
 /// Places by group index, up to the highest in use.
 #[derive(Clone)]
@@ -28,17 +29,12 @@ impl Places {
     pub(super) fn of_mut(&mut self, index: u32) -> &mut Place {
         let at = index as usize;
         if at >= self.0.len() {
-            self.grow(at);
+            by_index::grow(&mut self.0, at, || Place::EMPTY);
         }
         &mut self.0[at]
     }
 
-    #[cold]
-    fn grow(&mut self, at: usize) {
-        self.0.resize(at + 1, Place::EMPTY);
-    }
-
-    /// The highest group index that has a place, and one.
+    /// How many group indices have a place: those up to the highest that had a group, and up to 64 more.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.0.len()
