@@ -33,12 +33,6 @@ pub(super) const TABLE: &[Operation] = &[
     Operation::ours("spawn_and_join_fair_groups", "spawn, poll, join, FairGroups", |region| {
         spawn_and_join(&executor(&ManualClock::new(), FairGroups::new()), region);
     }),
-    // The scheduler's tables grow meanwhile.
-    Operation::ours("first_spawn_and_join_fair_groups", "the same, the first in each slot", |region| {
-        for n in SIZES {
-            spawn_and_join_all(&executor(&ManualClock::new(), FairGroups::new()), n, region);
-        }
-    }),
     Operation::ours("spawn_remote", "spawn, other thread", |region| {
         let executor = timeless();
         let handle = executor.handle();
@@ -107,22 +101,17 @@ pub(super) const TABLE: &[Operation] = &[
     }),
 ];
 
-/// Spawns and joins tasks under one executor.
-fn spawn_and_join(executor: &Executor, region: &dyn Region) {
-    for n in SIZES {
-        spawn_and_join_all(executor, n, region);
-    }
-}
-
 /// Spawns all tasks, then joins all.
-fn spawn_and_join_all(executor: &Executor, tasks: u64, region: &dyn Region) {
-    let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(tasks as usize);
-    region.count(tasks, &mut || {
-        run_until(executor, async {
-            handles.extend((0..tasks).map(|_| executor.spawn(ready(()))));
-            for handle in handles.drain(..) {
-                handle.await.expect("the task neither panics nor is aborted");
-            }
+fn spawn_and_join(executor: &Executor, region: &dyn Region) {
+    let mut handles: Vec<JoinHandle<()>> = Vec::with_capacity(MOST as usize);
+    for n in SIZES {
+        region.count(n, &mut || {
+            run_until(executor, async {
+                handles.extend((0..n).map(|_| executor.spawn(ready(()))));
+                for handle in handles.drain(..) {
+                    handle.await.expect("the task neither panics nor is aborted");
+                }
+            });
         });
-    });
+    }
 }
