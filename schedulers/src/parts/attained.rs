@@ -1,6 +1,5 @@
 //! The service that groups have attained, of which half is forgotten with each half-life.
 
-use super::by_index;
 use crate::GroupId;
 
 /// The service that one group has attained over all its tasks, in nanoseconds, as of so many halvings.
@@ -78,9 +77,15 @@ impl AttainedByGroup {
     pub(crate) fn of_mut(&mut self, group: GroupId) -> &mut Attained {
         let index = group.index();
         if index >= self.0.len() {
-            by_index::grow(&mut self.0, index, Attained::default);
+            self.grow(index);
         }
         &mut self.0[index]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, index: usize) {
+        self.0.resize(index + 1, Attained::default());
     }
 
     /// Forgets a group that closed. What it had attained.

@@ -48,7 +48,7 @@ impl<T> Buckets<T> {
 }
 
 impl<T: Default> Buckets<T> {
-    /// The value of `id`, if it or one shortly before it was ever seen.
+    /// The value of `id`, if the table has come to it: the default one if `id` was never seen.
     #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&T> {
         self.entries.get(id as usize).map(|entry| &entry.value)
@@ -331,6 +331,6 @@ mod tests {
         assert_eq!((buckets.first(), buckets.lowest(), buckets.behind_first(0)), (None, None, None));
         **buckets.get_mut(7) = 1;
         buckets.unlink(7);
-        assert_eq!((buckets.first(), buckets.get(6), buckets.get(100)), (None, Some(&0), None));
+        assert_eq!((buckets.first(), buckets.get(6), buckets.get(8)), (None, Some(&0), None));
     }
 }

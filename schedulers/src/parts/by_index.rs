@@ -1,14 +1,14 @@
 //! Growing a table by index.
 
-/// So many entries at most come with one that is asked for: more would have pages filled that are not needed yet.
+/// So many entries at most come with one that is asked for. More would touch pages that may never be needed.
 const MORE: usize = 64;
 
-/// Makes `table` hold an entry for `index`, and up to 64 behind it for which there is room. Indices come one by one in a burst
-/// of spawns, where a call for each takes some 40 instructions.
+/// Makes `table`, which ends before `index`, hold an entry for it, and up to 64 behind it for which there is room. Indices come one
+/// by one in a burst of spawns, where a call for each takes some 40 instructions.
 #[cold]
 #[inline(never)]
 pub(crate) fn grow<T>(table: &mut Vec<T>, index: usize, entry: impl FnMut() -> T) {
-    table.reserve((index + 1).saturating_sub(table.len()));
+    table.reserve(index + 1 - table.len());
     table.resize_with(table.capacity().min(index + 1 + MORE), entry);
 }
 
