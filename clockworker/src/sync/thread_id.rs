@@ -10,13 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadId(u64);
 
+thread_local! {
+    /// The thread's number, or 0 before it is asked for. Works during thread-local teardown: it has no destructor.
+    static ID: Cell<u64> = const { Cell::new(0) };
+}
+
 impl ThreadId {
-    /// The calling thread. Works during thread-local teardown: the cell has no destructor.
+    /// The calling thread.
     #[inline]
     pub(crate) fn current() -> Self {
-        thread_local! {
-            static ID: Cell<u64> = const { Cell::new(0) };
-        }
         #[cold]
         fn assign(id: &Cell<u64>) -> u64 {
             static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -25,5 +27,12 @@ impl ThreadId {
             id.get()
         }
         ID.with(|id| ThreadId(if id.get() == 0 { assign(id) } else { id.get() }))
+    }
+
+    /// Whether it is the calling thread.
+    #[inline]
+    pub(crate) fn is_current(self) -> bool {
+        // No thread has the number 0.
+        ID.get() == self.0
     }
 }

@@ -22,7 +22,7 @@ impl<T> OwnerCell<T> {
     /// The value, if this is the owner's thread.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
-        (ThreadId::current() == self.owner).then_some(&self.value)
+        self.owner.is_current().then_some(&self.value)
     }
 }
 

@@ -28,4 +28,8 @@ impl ThreadId {
     pub(crate) fn current() -> Self {
         ThreadId(thread::current().id())
     }
+
+    pub(crate) fn is_current(self) -> bool {
+        ThreadId::current() == self
+    }
 }
