@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
 
 use super::PolicyFault;
+use super::groups::as_task;
 use super::handover::Handover;
 use super::records::{Popped, Records, Removed};
 use crate::task::{BATCH, Incoming, WokenList};
@@ -73,7 +74,10 @@ impl<S: Scheduler> Policy<S> {
         while let Some(id) = scheduler.pop() {
             match records.take_ready(id) {
                 // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
-                Popped::Task { live, .. } => kept.extend(records.put_back(id, live, true)),
+                Popped::Task { task, group, .. } => {
+                    task.put_back();
+                    kept.push(as_task(id, group));
+                }
                 Popped::Aborted(removed) => removed.tell(scheduler),
                 Popped::Fault(fault) => return Err(fault),
             }

@@ -8,7 +8,6 @@ mod moves;
 mod removed;
 mod wakes;
 
-use std::mem::forget;
 use std::num::NonZeroU32;
 use std::ops::Range;
 #[cfg(feature = "observe")]
@@ -27,7 +26,7 @@ use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
 #[cfg(feature = "observe")]
 use super::task_labels::TaskLabels;
-use crate::task::{AbortHandle, Finish, LiveTask, RecordKey};
+use crate::task::{AbortHandle, Finish, LiveTask, RecordKey, Runnable};
 
 pub(crate) use first_poll::FirstPoll;
 #[cfg(feature = "observe")]
@@ -60,10 +59,12 @@ pub(crate) struct Records {
 }
 
 struct Record {
-    /// None while the task is being polled, and once it was aborted while its scheduler had it. None of a group.
+    /// None once it was aborted while its scheduler had it. None of a group. It stays while it is being polled, when it is nobody
+    /// else's: see [`Record::at_rest`].
     task: Option<LiveTask>,
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
+    /// Ready also while the task is being polled: one that yields then needs no look at its record.
     standing: Standing,
 }
 
@@ -114,27 +115,32 @@ impl Records {
         self.tasks.get_mut(slot).filter(|record| record.generation.get() == generation)
     }
 
-    /// Takes the task that a scheduler popped out of its record, to poll it.
+    /// Takes up the task that a scheduler popped, to poll it.
     #[inline]
     pub(crate) fn take_ready(&mut self, id: TaskId) -> Popped {
-        match self.get_mut(id.slot(), id.generation()) {
-            Some(record) if record.standing.is_ready() => {
-                record.standing.set_ready(false);
-                let (group, is_timed) = (record.standing.group(), record.standing.is_timed());
-                match record.task.take() {
-                    Some(live) => Popped::Task { live, group, is_timed },
-                    None => Popped::Aborted(self.remove_tombstone(id)),
-                }
+        let Some(record) = self.get_mut(id.slot(), id.generation()) else {
+            return Popped::Fault(PolicyFault::Invented);
+        };
+        if !record.standing.is_ready_again() {
+            if !record.standing.is_ready() {
+                return Popped::Fault(PolicyFault::Repeated);
             }
-            Some(_) => Popped::Fault(PolicyFault::Repeated),
-            None => Popped::Fault(PolicyFault::Invented),
+            record.standing.give_out();
+        }
+        let (group, is_timed) = (record.standing.group(), record.standing.is_timed());
+        match &record.task {
+            Some(live) => match live.take_up() {
+                Some(task) => Popped::Task { task, group, is_timed },
+                None => Popped::Fault(PolicyFault::Repeated),
+            },
+            None => Popped::Aborted(self.remove_tombstone(id)),
         }
     }
 
     /// The task in that id's slot, unless it is being polled or aborted.
     #[cfg(feature = "observe")]
     pub(crate) fn live(&self, id: TaskId) -> Option<&LiveTask> {
-        self.tasks.get(id.slot()).and_then(|record| record.task.as_ref())
+        self.tasks.get(id.slot()).and_then(Record::at_rest)
     }
 
     /// Whether there may be too many tasks for the nearest caches. (Groups count as tasks here.)
@@ -151,19 +157,26 @@ impl Records {
         }
     }
 
-    /// Puts a polled task back into its record; returns it as its scheduler knows it. (Never `None`: nothing removes the
-    /// record of a task that is being polled.)
+    /// Notes that a task that was given out is not ready any more.
     #[inline]
-    pub(crate) fn put_back(&mut self, id: TaskId, live: LiveTask, ready: bool) -> Option<Task> {
+    pub(crate) fn set_waiting(&mut self, id: TaskId) {
+        // (Never `None`: nothing removes the record of a task that was given out.)
+        if let Some(record) = self.tasks.get_mut(id.slot()) {
+            debug_assert_eq!(
+                record.generation.get(),
+                id.generation(),
+                "the record is still that of the task"
+            );
+            record.standing.set_ready(false);
+        }
+    }
+
+    /// Takes a task out of its record that has finished in the poll under way.
+    pub(crate) fn take_finished(&mut self, id: TaskId) -> Option<LiveTask> {
         let record = self.tasks.get_mut(id.slot())?;
-        debug_assert_eq!(record.generation.get(), id.generation(), "the record is still that of the task");
-        let before = record.task.replace(live);
-        debug_assert!(before.is_none(), "it was taken out to be polled");
-        // As there is none, it is not asked whether one is to be dropped.
-        forget(before);
-        record.standing.set_ready(ready);
-        let group = record.standing.group();
-        Some(as_task(id, group))
+        // Or else it would be a tombstone, for a scheduler that takes over meanwhile.
+        record.standing.set_ready(false);
+        record.task.take()
     }
 
     /// Removes the record of a finished task. Counts its `finish` in its group, unless that was done before.
@@ -195,15 +208,22 @@ impl Records {
     }
 
     /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
-    pub(crate) fn take_aborted(&mut self, key: RecordKey) -> Option<Aborted> {
-        let record = self.get_mut(key.slot as usize, key.generation)?;
-        let live = record.task.take()?;
+    pub(crate) fn take_aborted(&mut self, id: TaskId) -> Option<Aborted> {
+        let record = self.get_mut(id.slot(), id.generation())?;
+        let live = record.take_at_rest()?;
         Some(Aborted {
             live,
-            task: record.as_task(key.slot as usize),
+            task: record.as_task(id.slot()),
             group: record.standing.group(),
             ready: record.standing.is_ready(),
         })
+    }
+
+    /// The same of a task that its scheduler has just given out: the scheduler has it no more.
+    #[cold]
+    pub(crate) fn take_popped(&mut self, id: TaskId) -> Option<Aborted> {
+        self.set_waiting(id);
+        self.take_aborted(id)
     }
 
     /// Removes the records of all tasks; returns the tasks, which still hold their groups.
@@ -215,7 +235,7 @@ impl Records {
         let (mut taken, mut left) = (Vec::new(), Vec::new());
         tasks.retain(|slot, record| {
             let group = record.standing.group();
-            match record.task.take() {
+            match record.take_at_rest() {
                 Some(live) => taken.push((live, group)),
                 None if groups.contains(slot as GroupIndex) => return true,
                 None => left.push(group),
@@ -228,7 +248,7 @@ impl Records {
 
     /// The groups of the tasks that are ready and not aborted.
     pub(crate) fn groups_of_ready(&self) -> impl Iterator<Item = GroupIndex> + '_ {
-        let is_ready = |record: &&Record| record.standing.is_ready() && record.task.is_some();
+        let is_ready = |record: &&Record| record.is_ready_to_run();
         self.tasks.iter().map(|(_, record)| record).filter(is_ready).map(|record| record.standing.group())
     }
 
@@ -236,7 +256,7 @@ impl Records {
     pub(crate) fn abort_handles(&self, of: Option<GroupIndex>) -> Vec<AbortHandle> {
         let records = self.tasks.iter().map(|(_, record)| record);
         let chosen = records.filter(|record| of.is_none_or(|group| record.standing.group() == group));
-        chosen.filter_map(|record| record.task.as_ref()).map(LiveTask::abort_handle).collect()
+        chosen.filter_map(Record::at_rest).map(LiveTask::abort_handle).collect()
     }
 
     /// Marks tasks as ready that are off the woken list, but that a scheduler was never given: it called back into the
@@ -252,10 +272,7 @@ impl Records {
 
     /// The ready tasks, in the order of their slots, for a scheduler that takes over.
     pub(crate) fn ready(&self) -> impl Iterator<Item = Task> + '_ {
-        self.tasks
-            .iter()
-            .filter(|(_, record)| record.standing.is_ready())
-            .map(|(slot, record)| record.as_task(slot))
+        self.tasks.iter().filter(|(_, record)| record.is_ready()).map(|(slot, record)| record.as_task(slot))
     }
 
     /// What a scheduler is told that takes over with these ready tasks.
@@ -273,7 +290,7 @@ impl Records {
     pub(crate) fn ready_task(&self, id: TaskId) -> Result<Task, PolicyFault> {
         let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
         match record {
-            Some(record) if record.standing.is_ready() => Ok(record.as_task(id.slot())),
+            Some(record) if record.is_ready() => Ok(record.as_task(id.slot())),
             Some(_) => Err(PolicyFault::Repeated),
             None => Err(PolicyFault::Invented),
         }
@@ -281,7 +298,7 @@ impl Records {
 
     /// How many ready tasks are not aborted.
     pub(crate) fn ready_to_run(&self) -> usize {
-        self.tasks.iter().filter(|(_, record)| record.standing.is_ready() && record.task.is_some()).count()
+        self.tasks.iter().filter(|(_, record)| record.is_ready_to_run()).count()
     }
 
     /// Gives the memory of a burst back once no task is left: what is behind the last open group.
@@ -317,7 +334,7 @@ impl Records {
     pub(crate) fn mark_ready(&mut self, slots: Range<usize>) {
         for slot in slots.start..slots.end.min(self.slots()) {
             match self.tasks.get_mut(slot) {
-                Some(record) if record.standing.is_ready() && record.task.is_some() => record.standing.mark(),
+                Some(record) if record.is_ready_to_run() => record.standing.mark(),
                 _ => {}
             }
         }
@@ -331,6 +348,26 @@ impl Records {
 }
 
 impl Record {
+    /// The task, unless it is being polled or was aborted.
+    fn at_rest(&self) -> Option<&LiveTask> {
+        self.task.as_ref().filter(|live| !live.is_running())
+    }
+
+    /// Takes the task out, unless it is being polled or was aborted.
+    fn take_at_rest(&mut self) -> Option<LiveTask> {
+        self.task.take_if(|live| !live.is_running())
+    }
+
+    /// Whether its scheduler has it, aborted or not: it is not being polled.
+    fn is_ready(&self) -> bool {
+        self.standing.is_ready() && !self.task.as_ref().is_some_and(LiveTask::is_running)
+    }
+
+    /// Whether its scheduler has it, and it is not aborted.
+    fn is_ready_to_run(&self) -> bool {
+        self.standing.is_ready() && self.at_rest().is_some()
+    }
+
     fn as_task(&self, slot: usize) -> Task {
         as_task(TaskId::new(slot as u32, self.generation.get()), self.standing.group())
     }
@@ -348,7 +385,7 @@ pub(crate) struct Aborted {
 /// What the record says of an id that a scheduler popped.
 pub(crate) enum Popped {
     Task {
-        live: LiveTask,
+        task: Runnable,
         group: GroupIndex,
         /// Whether the poll is to be timed for itself, where the scheduler asks for service.
         is_timed: bool,

@@ -41,6 +41,18 @@ impl Standing {
         self.0 & Self::READY != 0
     }
 
+    /// Whether it is ready, was given out before, and is not marked.
+    #[inline]
+    pub(super) fn is_ready_again(self) -> bool {
+        self.0 & (Self::READY | Self::MARKED) == Self::READY
+    }
+
+    /// Notes that the scheduler gave the task out. It stays ready until its poll shows that it is not.
+    #[inline]
+    pub(super) fn give_out(&mut self) {
+        self.0 = (self.0 | Self::READY) & !Self::MARKED;
+    }
+
     /// A task that becomes ready is not marked; one that is no longer ready loses its mark.
     #[inline]
     pub(super) fn set_ready(&mut self, ready: bool) {

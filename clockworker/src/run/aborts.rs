@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use clockworker_schedulers::TaskId;
 
 use super::queue::RunQueue;
-use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones, as_task};
-use crate::task::{AbortHandle, Cause, LiveTask, RecordKey};
+use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones};
+use crate::task::{AbortHandle, Cause, RecordKey};
 
 /// The aborted tasks of a queue.
 #[derive(Default)]
@@ -48,7 +48,8 @@ impl RunQueue {
     /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
     /// False if it was taken already, or has finished.
     pub(super) fn take_aborted(&self, key: RecordKey) -> bool {
-        let Some(aborted) = self.records.borrow_mut().take_aborted(key) else { return false };
+        let id = TaskId::new(key.slot, key.generation);
+        let Some(aborted) = self.records.borrow_mut().take_aborted(id) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
@@ -58,9 +59,9 @@ impl RunQueue {
 
     /// Keeps an aborted task that its scheduler has just given out, to drop its future.
     #[cold]
-    pub(super) fn abort_popped(&self, live: LiveTask, id: TaskId, group: GroupIndex) {
-        let task = as_task(id, group);
-        self.aborts.push(Aborted { live, group, task, ready: false });
+    pub(super) fn abort_popped(&self, id: TaskId) {
+        let aborted = self.records.borrow_mut().take_popped(id);
+        aborted.into_iter().for_each(|aborted| self.aborts.push(aborted));
     }
 
     /// Whether futures of aborted tasks are to be dropped.
@@ -128,7 +129,7 @@ impl RunQueue {
         tasks.len()
     }
 
-    /// Cancels every task. To be called between polls: a task that is being polled is not in its record.
+    /// Cancels every task. To be called between polls: one that is being polled is left.
     pub(super) fn cancel_all(&self, cause: Cause) {
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);

@@ -31,7 +31,7 @@ impl Core {
         if let Some(core) = self.this.upgrade() {
             let _entered = context::enter(&core);
             // Wakes who asked, which is foreign code.
-            drop(self.slice.outside_tasks(|| task.run()));
+            self.slice.outside_tasks(|| task.poll_and_drop());
             self.meter.mark_stale();
         }
     }

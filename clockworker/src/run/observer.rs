@@ -17,7 +17,7 @@ use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::observe::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes, off_cpu};
 use crate::queue::{GroupIndex, NO_GROUP, group_of};
-use crate::task::{Id, LiveTask, Ran, Ring, Stamping, UNKNOWN};
+use crate::task::{Id, LiveTask, Polling, Ran, Ring, Runnable, Stamping, UNKNOWN};
 
 /// Where polls are short one in so many is timed, in the mean.
 const SAMPLED: u64 = 256;
@@ -261,8 +261,16 @@ impl<'a> SliceObserver<'a> {
 
     /// Polls the task.
     #[inline(always)]
-    pub(super) fn run(&self, live: LiveTask, group: GroupIndex) -> Ran {
-        live.run_within(|poll| if group < self.framed_below { call_framed(poll, group) } else { poll.call() })
+    pub(super) fn run(
+        &self,
+        runnable: Runnable,
+        group: GroupIndex,
+        take_out: impl FnOnce() -> Option<LiveTask>,
+    ) -> Ran {
+        let within = |poll: Polling<'_>| {
+            if group < self.framed_below { call_framed(poll, group) } else { poll.call() }
+        };
+        runnable.run_within(within, take_out)
     }
 
     /// The task is polled next; `timing` says which polls are timed anyway.

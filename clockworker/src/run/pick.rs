@@ -23,10 +23,12 @@ pub(super) struct Slice {
     deadline: Cell<u64>,
 }
 
-/// What a slice is to look at after a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Signal {
+/// What a slice is to look at after a poll: each of these includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Signal {
     Nothing,
+    /// The clock was read, or tasks were admitted, maybe of a queue that is to be served first.
+    Time,
     /// Another queue has become runnable, and waits from now on.
     Contended,
     /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
@@ -92,9 +94,13 @@ impl Slice {
 
     /// Has the slice look, after the poll under way, at what it may do while another queue waits.
     fn contend(&self) {
-        if self.signal.get() == Signal::Nothing {
-            self.signal.set(Signal::Contended);
-        }
+        self.signal.set(self.signal.get().max(Signal::Contended));
+    }
+
+    /// Has the slice look at the time after the poll under way.
+    #[inline]
+    pub(super) fn look_at_time(&self) {
+        self.signal.set(self.signal.get().max(Signal::Time));
     }
 
     /// Whether there is anything to look at.
@@ -103,8 +109,10 @@ impl Slice {
         self.signal.get() != Signal::Nothing
     }
 
-    pub(super) fn clear_signal(&self) {
-        self.signal.set(Signal::Nothing);
+    /// Takes what is to be looked at.
+    #[inline]
+    pub(super) fn take_signal(&self) -> Signal {
+        self.signal.replace(Signal::Nothing)
     }
 
     /// When the grant ends.
@@ -127,7 +135,7 @@ impl Core {
         };
         self.end_visit();
         self.slice.running.set(Some(queue.id));
-        self.slice.clear_signal();
+        self.slice.take_signal();
         self.meter.begin(Account::Queue);
         #[cfg(feature = "observe")]
         let end = queue.run_framed_slice(self);

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, GroupId, QueueId, Ready, Scheduler, Share, Task};
+use clockworker_schedulers::{Attributes, GroupId, QueueId, Ready, Scheduler, Share, Task, TaskId};
 
 use super::Core;
 use super::aborts::Aborts;
@@ -232,6 +232,12 @@ impl RunQueue {
     /// Gives the memory of a burst back, once the queue has no tasks.
     pub(crate) fn shrink(&self) {
         self.records.borrow_mut().shrink();
+    }
+
+    /// Takes a task out of its record that has finished in the poll under way.
+    #[inline(always)]
+    pub(crate) fn take_finished(&self, id: TaskId) -> Option<LiveTask> {
+        self.records.borrow_mut().take_finished(id)
     }
 
     /// Counts a task as finished.

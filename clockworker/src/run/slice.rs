@@ -16,9 +16,9 @@ use super::timing::{SliceEnd, Timed, Timing};
 #[cfg(not(feature = "observe"))]
 use super::unobserved::SliceObserver;
 use crate::queue::{
-    GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice,
+    GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice, as_task,
 };
-use crate::task::{Cause, Finish, LiveTask, Ran, WokenList};
+use crate::task::{Cause, Finish, Ran, Runnable, Shared, WokenList};
 
 /// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
 /// over, at 10 to 30 ns a poll.
@@ -27,9 +27,9 @@ const PREFETCH_AHEAD: usize = 4;
 /// Slots from a task to the next in order: its group's record may lie between them.
 const NEXT: usize = 2;
 
-/// A task that the scheduler chose, taken out of its record.
+/// A task that the scheduler chose.
 struct Chosen {
-    live: LiveTask,
+    runnable: Runnable,
     id: TaskId,
     group: GroupIndex,
     /// Whether the poll is to be timed for itself, whichever was drawn.
@@ -56,7 +56,8 @@ pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
-    let Some(woken) = core.shared.woken_list() else { unreachable!("slices are run on the owner thread") };
+    let shared: &Shared = &core.shared;
+    let Some(woken) = shared.woken_list() else { unreachable!("slices are run on the owner thread") };
     let mut observer = SliceObserver::begin(core, queue);
     if queue.has_aborted() {
         if let Some(end) = drop_aborted(seat, (queue, core, calls)) {
@@ -66,16 +67,16 @@ pub(crate) fn run<S: Scheduler>(
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;
-    while let Some(Chosen { live, id, group, is_timed }) = next {
+    while let Some(Chosen { runnable, id, group, is_timed }) = next {
         core.enter_task(queue, group, id.slot());
-        // The scheduler is told of it after the poll: the task is in no record now, so a scheduler that panics would lose it.
+        // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
-        observer.before_poll(&live, &timing, S::NEEDS_SERVICE);
+        observer.before_poll(&runnable, &timing, S::NEEDS_SERVICE);
         #[cfg(feature = "stalls")]
-        let shown = core.show_poll(Activity::Poll, queue, (&live, group));
-        let mut ran = observer.run(live, group);
+        let shown = core.show_poll(Activity::Poll, queue, (&runnable, group));
+        let mut ran = observer.run(runnable, group, || queue.take_finished(id));
         if core.coop_budget.is_spent() {
-            ran = after_cut(ran, queue, core);
+            ran = after_cut(ran, queue, core, id);
         }
         #[cfg(feature = "stalls")]
         drop(shown);
@@ -84,14 +85,14 @@ pub(crate) fn run<S: Scheduler>(
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
-            settle_with_successor(queue, core, id, ran);
+            settle_with_successor(queue, core, (id, group), ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (queue, core, calls), id, ran, timed);
+        let yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
         tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
-        if woken.any() || core.shared.inbox.has_mail() {
-            let only_own = woken.only_queue() == Some(queue.key.index);
-            if only_own && !core.is_flooded() && !core.shared.inbox.has_mail() {
+        if woken.any() || shared.inbox.has_mail() {
+            let only_own = woken.is_only_of(queue.key.index);
+            if only_own && !core.is_flooded() && !shared.inbox.has_mail() {
                 // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
                 // woken tasks yet, several together cost less.
                 if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
@@ -100,7 +101,7 @@ pub(crate) fn run<S: Scheduler>(
             } else {
                 drop((seated, records));
                 core.admit_incoming();
-                timing.look_again();
+                core.slice.look_at_time();
                 (seated, records) = (seat.borrow_mut(), queue.records.borrow_mut());
                 policy = match seated.as_mut() {
                     Some(policy) => policy,
@@ -141,7 +142,7 @@ fn hand_back<S: Scheduler>(
     (queue, calls, woken): (&RunQueue, &PolicyCalls, &WokenList),
     yielded: Option<Task>,
 ) {
-    if woken.only_queue() == Some(queue.key.index) {
+    if woken.is_only_of(queue.key.index) {
         admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
     }
     if let Some(task) = yielded {
@@ -176,16 +177,16 @@ fn first<S: Scheduler>(
 /// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
-fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
+fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     let by_others = core.renew_coop_budget(queue);
-    let Ran::Pending(live) = ran else { return ran };
+    let Ran::Pending(runnable) = ran else { return ran };
     if !by_others {
-        return live.make_yielded();
+        return Ran::Yielded(runnable);
     }
-    match live.run() {
-        Ran::Pending(live) if core.coop_budget.is_spent() => {
+    match runnable.run(|| queue.take_finished(id)) {
+        Ran::Pending(runnable) if core.coop_budget.is_spent() => {
             core.renew_coop_budget(queue);
-            live.make_yielded()
+            Ran::Yielded(runnable)
         }
         ran => ran,
     }
@@ -196,8 +197,9 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core) -> Ran {
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chosen>, Halt> {
     match next {
-        Some(Chosen { live, id, group, .. }) if live.is_aborted() => {
-            queue.abort_popped(live, id, group);
+        Some(Chosen { runnable, id, .. }) if runnable.is_aborted() => {
+            runnable.put_back();
+            queue.abort_popped(id);
             Err(Halt::Tombstones)
         }
         next => Ok(next),
@@ -238,7 +240,7 @@ fn drop_aborted<S: Scheduler>(
         queue.sweep_tombstones();
         if core.has_incoming() {
             core.admit_incoming();
-            timing.look_again();
+            core.slice.look_at_time();
         }
         if let Some(end) = timing.end(S::NEEDS_SERVICE) {
             return Some(end);
@@ -277,17 +279,17 @@ fn choose<S: Scheduler>(
             return if queue.ready.get() == 0 { Ok(None) } else { Err(PolicyFault::Lost.into()) };
         };
         // Before anything is taken out, so that a scheduler that panics loses nothing.
-        if id.slot().wrapping_sub(slot) > NEXT
-            && records.are_many()
+        if records.are_many()
+            && id.slot().wrapping_sub(slot) > NEXT
             && let Some(soon) = calls.guard(|| policy.peek(PREFETCH_AHEAD))
         {
             records.prefetch(soon);
         }
         slot = id.slot();
         match records.take_ready(id) {
-            Popped::Task { live, group, is_timed } => {
+            Popped::Task { task: runnable, group, is_timed } => {
                 queue.ready.set(queue.ready.get() - 1);
-                return Ok(Some(Chosen { live, id, group, is_timed }));
+                return Ok(Some(Chosen { runnable, id, group, is_timed }));
             }
             Popped::Aborted(removed) => {
                 calls.guard(|| removed.tell(policy));
@@ -337,22 +339,24 @@ fn settle<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
-    id: TaskId,
+    (id, group): (TaskId, GroupIndex),
     ran: Ran,
     timed: Timed,
 ) -> Option<Task> {
     queue.counters.polls.add(1);
     match ran {
-        Ran::Pending(live) => {
-            live.note_poll(core.turn_number(), timed.elapsed_ns);
-            let task = records.put_back(id, live, false)?;
+        Ran::Pending(runnable) => {
+            runnable.park(core.turn_number(), timed.elapsed_ns);
+            records.set_waiting(id);
+            let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, records, task, timed));
             None
         }
-        Ran::Yielded(live) => {
-            core.observe_yield(&live);
-            let task = records.put_back(id, live, true)?;
+        Ran::Yielded(runnable) => {
+            core.observe_yield(&runnable);
+            runnable.put_back();
+            let task = as_task(id, group);
             queue.ready.set(queue.ready.get() + 1);
             count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, records, task, timed));
@@ -398,12 +402,12 @@ fn served<S: Scheduler>(policy: &mut S, records: &mut Records, task: Task, timed
 
 /// Settles a task during whose poll its scheduler was taken out of service, by a spawn that made it panic.
 #[cold]
-fn settle_with_successor(queue: &RunQueue, core: &Core, id: TaskId, ran: Ran) {
+fn settle_with_successor(queue: &RunQueue, core: &Core, task: (TaskId, GroupIndex), ran: Ran) {
     // FIFO ignores what was served and which tasks finished, so any other will do.
     let mut unused = RunnableFifo::new();
     let calls = PolicyCalls::default();
     let yielded =
-        settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), id, ran, Timed::NOT);
+        settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), task, ran, Timed::NOT);
     if let Some(task) = yielded {
         queue.push_again(task);
     }

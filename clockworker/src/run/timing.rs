@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::Core;
 use super::lots::{Lot, Lots, MOST_IN_MEAN};
 use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
+use super::pick::Signal;
 use super::queue::RunQueue;
 
 /// Why a slice ended.
@@ -149,8 +150,6 @@ pub(super) struct Timing<'a> {
     read_at: u32,
     /// Polls and time when the lot was drawn.
     drawn_at: (u32, u64),
-    /// Whether `end` must check more than after any poll: the clock was read, or tasks were admitted.
-    looking: bool,
 }
 
 /// How many polls of one slice may go by without a reading.
@@ -191,7 +190,6 @@ impl<'a> Timing<'a> {
             is_drawn: true,
             read_at: 0,
             drawn_at: (0, now),
-            looking: false,
         };
         if needed {
             timing.await_lot(if most_unread(core) == 1 { Lot::NEXT } else { queue.stride.lot.get() });
@@ -208,7 +206,7 @@ impl<'a> Timing<'a> {
         if self.countdown > 0 {
             return Timed::NOT;
         }
-        self.looking = true;
+        self.core.slice.look_at_time();
         // Otherwise the cap is reached.
         if self.look_at < self.due { Timed::NOT } else { self.read_in_turn(needed) }
     }
@@ -260,7 +258,7 @@ impl<'a> Timing<'a> {
     /// Reads the clock; the nanoseconds since the last reading.
     #[inline]
     fn read(&mut self) -> u64 {
-        self.looking = true;
+        self.core.slice.look_at_time();
         self.read_at = self.polls();
         let now = self.core.meter.read();
         now - std::mem::replace(&mut self.last, now)
@@ -347,42 +345,34 @@ impl<'a> Timing<'a> {
         if needed { self.polls() + 1 == self.timed_at } else { self.stride == 1 }
     }
 
-    /// Has `end` check more: tasks were admitted, maybe of a queue that is to be served first.
-    #[inline]
-    pub(super) fn look_again(&mut self) {
-        self.looking = true;
-    }
-
     /// Why the slice is over, if it is.
     #[inline(always)]
     pub(super) fn end(&mut self, needed: bool) -> Option<SliceEnd> {
-        let core = self.core;
-        let looking = std::mem::take(&mut self.looking);
-        if core.slice.is_signalled() && self.heed_signal(needed) {
-            return Some(SliceEnd::Preempted);
+        let is_signalled = self.core.slice.is_signalled();
+        if is_signalled {
+            match self.core.slice.take_signal() {
+                Signal::Preempted => return Some(SliceEnd::Preempted),
+                Signal::Contended => self.come_sooner(needed),
+                Signal::Time | Signal::Nothing => {}
+            }
         }
-        if core.main.is_woken()
+        if self.core.main.is_woken()
             && (self.polls() >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
         {
             return Some(SliceEnd::MainWoken);
         }
-        if !looking {
+        if !is_signalled {
             return None;
         }
         if self.polls() >= self.cap {
             return Some(SliceEnd::PollCap);
         }
-        core.time_is_up(self.last, self.polls())
+        self.core.time_is_up(self.last, self.polls())
     }
 
-    /// Whether the slice is to end for another queue. If not, another one waits from now on, and the next reading comes sooner.
-    /// (Where polls are timed by lot it is near enough.)
+    /// Has the next reading come sooner, as another queue waits from now on. (Where polls are timed by lot it is near enough.)
     #[cold]
-    fn heed_signal(&mut self, needed: bool) -> bool {
-        if self.core.is_preempted() {
-            return true;
-        }
-        self.core.slice.clear_signal();
+    fn come_sooner(&mut self, needed: bool) {
         if needed && self.core.queues.are_strict() {
             (self.stride, self.stands_for) = (1, 1);
             self.read_after(1);
@@ -393,7 +383,6 @@ impl<'a> Timing<'a> {
             self.stride -= spared;
             self.read_after(left - spared);
         }
-        false
     }
 }
 

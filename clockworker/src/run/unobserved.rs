@@ -6,7 +6,7 @@ use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::GroupIndex;
-use crate::task::{LiveTask, Ran};
+use crate::task::{LiveTask, Ran, Runnable};
 
 #[derive(Default)]
 pub(crate) struct Observer {}
@@ -56,8 +56,13 @@ impl SliceObserver {
     pub(super) fn before_poll(&mut self, _live: &LiveTask, _timing: &Timing<'_>, _needed: bool) {}
 
     #[inline(always)]
-    pub(super) fn run(&self, live: LiveTask, _group: GroupIndex) -> Ran {
-        live.run()
+    pub(super) fn run(
+        &self,
+        runnable: Runnable,
+        _group: GroupIndex,
+        take_out: impl FnOnce() -> Option<LiveTask>,
+    ) -> Ran {
+        runnable.run(take_out)
     }
 
     #[inline(always)]

@@ -1,11 +1,10 @@
-//! The owner thread's view of a task: poll it, cancel it, take it off the lists.
+//! The owner thread's view of a task: cancel it, complete it, take it off the lists. See [`runnable`](super::runnable) for its polls.
 
 use std::marker::PhantomData;
 use std::mem::forget;
 #[cfg(feature = "observe")]
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
-use std::task::Context;
 
 use clockworker_schedulers::Ready;
 
@@ -18,36 +17,18 @@ use super::header::{Header, Link, Phase, RecordKey, release};
 #[cfg(feature = "observe")]
 use super::hooks::{self, Moment};
 use super::state::Taken;
-use super::{AbortHandle, Cause, Id, waker};
+use super::{AbortHandle, Cause, Id};
 #[cfg(feature = "observe")]
 use super::{Label, TaskMeta};
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
-/// Dropping it cancels the task, so that every path through the executor answers the join handle.
+/// Dropping it cancels the task, so that every path through the executor answers the join handle. (Not while the task is being
+/// polled: see [`Runnable`](super::Runnable).)
 pub(crate) struct LiveTask {
     header: NonNull<Header>,
     /// Not `Send`: its methods run user code and touch the owner's fields.
     _owner_thread: PhantomData<*mut ()>,
-}
-
-/// A poll that is to be made now, of a task whose `LiveTask` stays where this was made.
-pub(crate) struct Polling<'a> {
-    header: NonNull<Header>,
-    cx: &'a mut Context<'a>,
-}
-
-impl Polling<'_> {
-    /// Polls the future. How the task ended, if it did.
-    #[inline(always)]
-    pub(crate) fn call(self) -> Option<Finish> {
-        // SAFETY: the cell is alive, as `run_within` holds the `LiveTask`. (A reference in its place would be one word more to
-        // hand over, and 2 % of a poll.)
-        let task = unsafe { self.header.as_ref() };
-        // SAFETY: this is the owner thread and the task is not complete. Nothing else can be polling it: that takes its
-        // `LiveTask`, which `run_within` holds, and this, of which it makes one.
-        unsafe { (task.vtable.poll)(self.header, self.cx) }
-    }
 }
 
 /// How a task ended.
@@ -56,15 +37,6 @@ pub(crate) enum Finish {
     Completed,
     Cancelled,
     Panicked,
-}
-
-/// What a poll made of a task.
-pub(crate) enum Ran {
-    /// It waits for a wake.
-    Pending(LiveTask),
-    /// It was woken on this thread while it ran: it is ready again.
-    Yielded(LiveTask),
-    Finished(Finish),
 }
 
 /// What a task needs that was taken off the woken list or out of the inbox.
@@ -88,9 +60,25 @@ impl LiveTask {
         Self { header, _owner_thread: PhantomData }
     }
 
-    fn header(&self) -> &Header {
+    #[inline(always)]
+    pub(super) fn header(&self) -> &Header {
         // SAFETY: this reference keeps the cell alive.
         unsafe { self.header.as_ref() }
+    }
+
+    #[inline(always)]
+    pub(super) fn pointer(&self) -> NonNull<Header> {
+        self.header
+    }
+
+    #[inline(always)]
+    pub(super) fn phase(&self) -> Phase {
+        self.header().owned.phase.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn set_phase(&self, phase: Phase) {
+        self.header().owned.phase.set(phase);
     }
 
     /// Tells the task the key of its record, and that its scheduler has it.
@@ -98,7 +86,14 @@ impl LiveTask {
         self.header().owned.record.set(key);
         #[cfg(feature = "observe")]
         self.header().stamp_spawn();
-        self.header().owned.phase.set(Phase::Ready);
+        self.make_ready();
+    }
+
+    /// Marks the task as ready, unless it is being polled.
+    pub(super) fn make_ready(&self) {
+        if !self.is_running() {
+            self.set_phase(Phase::Ready);
+        }
     }
 
     /// Begins to load the cell's first cache lines: the header and, unless it is large, the future.
@@ -111,12 +106,6 @@ impl LiveTask {
             // SAFETY: a prefetch reads nothing that the program could see, and does not fault on any address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
         }
-    }
-
-    /// Makes a task ready whose poll returned `Pending`, as if it had yielded.
-    pub(crate) fn make_yielded(self) -> Ran {
-        self.header().owned.phase.set(Phase::Ready);
-        Ran::Yielded(self)
     }
 
     /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
@@ -204,14 +193,20 @@ impl LiveTask {
         self.header().trace.open(span);
     }
 
+    /// Whether the task is being polled.
+    #[inline]
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.phase(), Phase::Running | Phase::RunningWoken)
+    }
+
     /// Whether the task is in the woken list, which knows of which queue its tasks are.
     pub(crate) fn is_woken(&self) -> bool {
-        self.header().owned.phase.get() == Phase::Woken
+        self.phase() == Phase::Woken
     }
 
     /// Whether the task was woken and taken off its list for its scheduler.
     pub(crate) fn is_ready(&self) -> bool {
-        self.header().owned.phase.get() == Phase::Ready
+        self.phase() == Phase::Ready
     }
 
     /// Makes a handle that can abort the task.
@@ -226,61 +221,24 @@ impl LiveTask {
         self.header().state.is_aborted()
     }
 
-    /// Polls the task. User code runs here; nothing unwinds out of it.
-    ///
-    /// Does not ask whether the task was aborted: an abort comes through the inbox, which was emptied after the last poll.
-    /// One that has come since is delivered after this poll.
-    #[inline(always)] // a call of its own cost 3 % of a hop
-    pub(crate) fn run(self) -> Ran {
-        self.run_within(|poll| poll.call())
-    }
-
-    /// The same, where `within` is to [call](Polling::call) the future's poll.
-    #[inline(always)]
-    pub(crate) fn run_within(self, within: impl FnOnce(Polling<'_>) -> Option<Finish>) -> Ran {
-        let header = self.header();
-        header.owned.phase.set(Phase::Running);
-        // SAFETY: this reference outlives the poll.
-        let waker = unsafe { waker::lend(self.header) };
-        let mut cx = Context::from_waker(&waker);
-        #[cfg(feature = "observe")]
-        hooks::tell(header, Moment::BeforePoll);
-        #[cfg(feature = "tracing")]
-        let entered = header.trace.enter();
-        let finish = within(Polling { header: self.header, cx: &mut cx });
-        #[cfg(feature = "tracing")]
-        header.trace.exit(entered);
-        #[cfg(feature = "observe")]
-        hooks::tell(header, Moment::AfterPoll);
-        match finish {
-            Some(finish) => {
-                self.complete(finish);
-                Ran::Finished(finish)
-            }
-            None if header.owned.phase.get() == Phase::RunningWoken => {
-                header.owned.phase.set(Phase::Ready);
-                Ran::Yielded(self)
-            }
-            None => {
-                header.owned.phase.set(Phase::Parked);
-                Ran::Pending(self)
-            }
-        }
-    }
-
     /// Drops the task's future and completes it with a cancelled error. User code runs here; nothing unwinds out of it.
     pub(crate) fn cancel(self, cause: Cause) -> Finish {
-        let header = self.header();
-        // SAFETY: this is the owner thread, or the future was never polled (`from_raw`). The task is not complete and
-        // not running: both take its `LiveTask`, which is here.
-        let finish = unsafe { (header.vtable.cancel)(self.header, cause) };
+        if self.is_running() {
+            debug_assert!(false, "{self:?} is being polled");
+            // Its `Runnable` relies on the reference.
+            forget(self);
+            return Finish::Cancelled;
+        }
+        // SAFETY: this is the owner thread, or the future was never polled (`from_raw`). The task is not complete: that takes
+        // its `LiveTask`, which is here. Nor is it running.
+        let finish = unsafe { (self.header().vtable.cancel)(self.header, cause) };
         self.complete(finish);
         finish
     }
 
     /// Completes a task whose output is stored: hands the output over, and gives up the record's reference or leaves it to
     /// the lists.
-    fn complete(self, finish: Finish) {
+    pub(super) fn complete(self, finish: Finish) {
         let pointer = self.header;
         forget(self);
         // SAFETY: the reference just forgotten is still counted.

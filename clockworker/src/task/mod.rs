@@ -5,7 +5,8 @@
 //!
 //! | Holder | Counted | May be on | What it can do |
 //! |---|---|---|---|
-//! | [`LiveTask`], in the queue's record | one reference | owner thread | poll, cancel, read scheduling fields |
+//! | [`LiveTask`], in the queue's record | one reference | owner thread | cancel, read scheduling fields |
+//! | [`Runnable`], in the queue's slice | none: the `LiveTask` is held while there is one | owner thread | poll, complete |
 //! | [`JoinHandle`] | one reference | any, if the output is `Send` | read the output, register who is told, abort |
 //! | [`AbortHandle`] | one reference | any | abort, ask whether it is finished |
 //! | [`Waker`](std::task::Waker) | one reference each | any | wake |
@@ -66,6 +67,7 @@ mod owner;
 mod request;
 #[cfg(feature = "observe")]
 mod ring;
+mod runnable;
 mod shared;
 mod shared_ref;
 mod state;
@@ -94,13 +96,14 @@ pub use hooks::{TaskEnd, TaskHooks, TaskMeta};
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
 pub(crate) use label::Label;
-#[cfg(feature = "observe")]
-pub(crate) use live::Polling;
-pub(crate) use live::{Finish, Incoming, LiveTask, Ran};
+pub(crate) use live::{Finish, Incoming, LiveTask};
 pub(crate) use owner::OwnerCell;
 pub(crate) use request::{Placement, TaskRequest};
 #[cfg(feature = "observe")]
 pub(crate) use ring::{Ring, Said};
+#[cfg(feature = "observe")]
+pub(crate) use runnable::Polling;
+pub(crate) use runnable::{Ran, Runnable};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
 #[cfg(feature = "observe")]

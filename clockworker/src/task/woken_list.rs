@@ -140,6 +140,12 @@ impl WokenList {
         Some(self.queue.get()).filter(|&queue| queue != EMPTY && queue != SEVERAL)
     }
 
+    /// Whether all the tasks that wait here are of that queue, and some do.
+    #[inline]
+    pub(crate) fn is_only_of(&self, queue: u32) -> bool {
+        self.queue.get() == queue
+    }
+
     /// Has the run loop check the list, and all that it checks after a wake, although no task was woken.
     pub(crate) fn request_look(&self) {
         self.queue.set(SEVERAL);

@@ -22,13 +22,13 @@ impl Records {
     /// All records, in the order of their slots. Nothing is `known` of a group.
     pub(crate) fn look(&self) -> impl Iterator<Item = TaskLook<'_>> {
         self.tasks.iter().map(|(slot, record)| {
-            let live = record.task.as_ref();
+            let live = record.at_rest();
             TaskLook {
                 slot,
                 known: self.labels.get(slot),
                 group: record.standing.group(),
                 is_there: live.is_some(),
-                is_ready: record.standing.is_ready() || live.is_some_and(LiveTask::is_woken),
+                is_ready: record.is_ready() || live.is_some_and(LiveTask::is_woken),
                 is_aborted: live.is_some_and(LiveTask::is_aborted),
                 ready_at: live.map(LiveTask::ready_at),
             }

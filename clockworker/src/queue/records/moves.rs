@@ -17,7 +17,7 @@ impl Records {
     /// aborted.
     pub(crate) fn place(&self, key: RecordKey) -> Option<(GroupIndex, Option<Attributes>)> {
         let record = self.tasks.get(key.slot as usize)?;
-        let is_there = record.generation.get() == key.generation && record.task.is_some();
+        let is_there = record.generation.get() == key.generation && record.at_rest().is_some();
         is_there.then(|| (record.standing.group(), self.attributes(key.slot)))
     }
 
@@ -25,7 +25,7 @@ impl Records {
     /// aborted, or is in the woken list.
     pub(crate) fn take_out(&mut self, key: RecordKey) -> Option<TakenOut> {
         let record = self.get_mut(key.slot as usize, key.generation)?;
-        let live = record.task.take_if(|live| !live.is_woken())?;
+        let live = record.task.take_if(|live| !live.is_woken() && !live.is_running())?;
         let (is_ready, group, id) =
             (record.standing.is_ready(), record.standing.group(), TaskId::new(key.slot, key.generation));
         self.groups.take_back(group);
