@@ -8,6 +8,7 @@ mod moves;
 mod removed;
 mod wakes;
 
+use std::mem::forget;
 use std::num::NonZeroU32;
 use std::ops::Range;
 #[cfg(feature = "observe")]
@@ -238,7 +239,11 @@ impl Records {
             match record.take_at_rest() {
                 Some(live) => taken.push((live, group)),
                 None if groups.contains(slot as GroupIndex) => return true,
-                None => left.push(group),
+                None => {
+                    // Its `Runnable` relies on the reference of one that is being polled.
+                    forget(record.task.take());
+                    left.push(group);
+                }
             }
             false
         });

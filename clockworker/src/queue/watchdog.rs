@@ -3,7 +3,7 @@
 //! others.
 //!
 //! It looks only after turns (`run/watching.rs`). At one look it marks the ready tasks, at the next it looks for marks.
-//! Giving a task out makes it not ready, and the same instruction clears the mark: polls and slices pay nothing for this.
+//! Giving a task out clears its mark, on a path that is taken by new and marked tasks only: other polls pay nothing for this.
 
 use std::cell::Cell;
 use std::ops::Range;

@@ -129,7 +129,7 @@ impl RunQueue {
         tasks.len()
     }
 
-    /// Cancels every task. To be called between polls: one that is being polled is left.
+    /// Cancels every task. To be called between polls: one that is being polled is left as it is, without a record.
     pub(super) fn cancel_all(&self, cause: Cause) {
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);

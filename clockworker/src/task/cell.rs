@@ -226,7 +226,7 @@ where
     unsafe fn poll(header: NonNull<Header>, cx: &mut Context<'_>) -> Option<Finish> {
         // SAFETY: the caller's reference keeps the cell alive.
         Id::make_current(Some(unsafe { header.as_ref() }.id));
-        // SAFETY: the owner thread holds the stage while the task is not complete, and `LiveTask::run` does not
+        // SAFETY: the owner thread holds the stage while the task is not complete, and `Runnable::run` does not
         // re-enter.
         let stage = unsafe { Self::stage(header) };
         let polled = catch_unwind(AssertUnwindSafe(|| match stage {

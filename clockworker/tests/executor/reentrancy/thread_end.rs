@@ -1,7 +1,9 @@
 //! Thread-locals, while their thread ends.
 
 use std::cell::{OnceCell, RefCell};
+use std::env;
 use std::future::poll_fn;
+use std::process::{Command, exit};
 use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::thread;
@@ -80,4 +82,29 @@ fn an_executor_in_a_thread_local_is_dropped_with_its_thread_in_any_order() {
         let said: Vec<_> = said.into_iter().collect();
         assert_eq!(said, ["refused"; 3], "order {order}");
     }
+}
+
+/// On glibc, `exit` destroys the thread's locals: the executor is torn down inside the poll of its task.
+#[test]
+fn a_task_may_end_the_process_while_its_executor_is_in_a_thread_local() {
+    const CHILD: &str = "CLOCKWORKER_TEST_EXITS";
+    const NAME: &str =
+        "reentrancy::thread_end::a_task_may_end_the_process_while_its_executor_is_in_a_thread_local";
+    thread_local! {
+        static KEPT: Executor = Executor::new();
+    }
+    if env::var_os(CHILD).is_some() {
+        let exits = async || {
+            if env::var_os(CHILD).is_some() {
+                exit(7)
+            }
+        };
+        KEPT.with(|ex| ex.block_on(async { ex.spawn(exits()).await.unwrap() }));
+    }
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", NAME, "--test-threads=1"])
+        .env(CHILD, "1")
+        .output();
+    let child = child.unwrap();
+    assert_eq!(child.status.code(), Some(7), "{}", String::from_utf8_lossy(&child.stderr));
 }
