@@ -74,8 +74,8 @@ impl<S: Scheduler> Policy<S> {
         while let Some(id) = scheduler.pop() {
             match records.take_ready(id) {
                 // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
-                Popped::Task { task, group, .. } => {
-                    task.put_back();
+                Popped::Task { runnable, group, .. } => {
+                    runnable.put_back();
                     kept.push(as_task(id, group));
                 }
                 Popped::Aborted(removed) => removed.tell(scheduler),

@@ -60,8 +60,8 @@ pub(crate) struct Records {
 }
 
 struct Record {
-    /// None once it was aborted while its scheduler had it. None of a group. It stays while it is being polled, when it is nobody
-    /// else's: see [`Record::at_rest`].
+    /// None once it was aborted while its scheduler had it. None of a group. While the task is polled it stays, and only the task's
+    /// [`Runnable`] may use it: see [`Record::at_rest`].
     task: Option<LiveTask>,
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
@@ -131,7 +131,7 @@ impl Records {
         let (group, is_timed) = (record.standing.group(), record.standing.is_timed());
         match &record.task {
             Some(live) => match live.take_up() {
-                Some(task) => Popped::Task { task, group, is_timed },
+                Some(runnable) => Popped::Task { runnable, group, is_timed },
                 None => Popped::Fault(PolicyFault::Repeated),
             },
             None => Popped::Aborted(self.remove_tombstone(id)),
@@ -390,7 +390,7 @@ pub(crate) struct Aborted {
 /// What the record says of an id that a scheduler popped.
 pub(crate) enum Popped {
     Task {
-        task: Runnable,
+        runnable: Runnable,
         group: GroupIndex,
         /// Whether the poll is to be timed for itself, where the scheduler asks for service.
         is_timed: bool,

@@ -287,7 +287,7 @@ fn choose<S: Scheduler>(
         }
         slot = id.slot();
         match records.take_ready(id) {
-            Popped::Task { task: runnable, group, is_timed } => {
+            Popped::Task { runnable, group, is_timed } => {
                 queue.ready.set(queue.ready.get() - 1);
                 return Ok(Some(Chosen { runnable, id, group, is_timed }));
             }

@@ -110,7 +110,7 @@ impl LiveTask {
 
     /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
     #[inline]
-    pub(crate) fn note_poll(&self, turn: u8, took_ns: u64) {
+    pub(super) fn note_poll(&self, turn: u8, took_ns: u64) {
         let deferrals = &self.header().owned.deferrals;
         deferrals.set(deferrals.get().polled(turn, took_ns));
     }

@@ -140,7 +140,7 @@ impl WokenList {
         Some(self.queue.get()).filter(|&queue| queue != EMPTY && queue != SEVERAL)
     }
 
-    /// Whether all the tasks that wait here are of that queue, and some do.
+    /// Whether tasks wait here, all of that queue. One comparison, where [`only_queue`](WokenList::only_queue) takes three.
     #[inline]
     pub(crate) fn is_only_of(&self, queue: u32) -> bool {
         self.queue.get() == queue

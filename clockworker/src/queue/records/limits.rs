@@ -75,8 +75,8 @@ fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
     let mut records = queue.records.borrow_mut();
     assert!(matches!(records.take_ready(TaskId::new(0, u32::MAX)), Popped::Fault(PolicyFault::Invented)));
     assert!(matches!(records.take_ready(TaskId::new(0, 0)), Popped::Fault(PolicyFault::Invented)));
-    let Popped::Task { task, .. } = records.take_ready(TaskId::new(0, 1)) else { panic!("no task") };
-    task.put_back();
+    let Popped::Task { runnable, .. } = records.take_ready(TaskId::new(0, 1)) else { panic!("no task") };
+    runnable.put_back();
 }
 
 /// Tasks are many, and their records are read and written twice a poll. A slab's entry is as large as an enum like this, of a
