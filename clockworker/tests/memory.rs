@@ -162,6 +162,61 @@ fn many_tasks() {
     elsewhere(move || drop(rest));
 }
 
+/// So many that most come from the executor's pool.
+fn many_tasks_wherever_they_are_freed() {
+    for when in 0..5 {
+        let ex = untimed();
+        let spawn = || (0..1_000_usize).map(|number| ex.spawn(async move { number })).collect::<Vec<_>>();
+        let mut tasks = spawn();
+        settle(&ex);
+        match when {
+            0 => elsewhere(|| drop(tasks)),
+            1 => {
+                drop(ex);
+                drop(tasks);
+            }
+            2 => {
+                drop(ex);
+                elsewhere(|| drop(tasks));
+            }
+            3 => {
+                let rest = tasks.split_off(500);
+                elsewhere(|| drop(tasks));
+                let more = spawn();
+                drop(ex);
+                elsewhere(|| drop(rest));
+                drop(more);
+            }
+            // What is left at each end keeps its block only.
+            _ => {
+                let kept: Vec<_> = tasks.into_iter().step_by(100).collect();
+                drop(ex);
+                drop(kept);
+            }
+        }
+    }
+}
+
+/// What other threads free is given back before the executor sleeps: a burst leaves no more than the one before, freed here, but
+/// for a block.
+fn a_burst_freed_elsewhere_leaves_no_more() {
+    let ex = untimed();
+    // The queue is never empty.
+    drop(ex.spawn(pending::<()>()));
+    let burst = || -> Vec<_> {
+        let tasks = (0..50_000_usize).map(|number| ex.spawn(async move { number })).collect();
+        settle(&ex);
+        tasks
+    };
+    drop(burst());
+    let before = live();
+    let tasks = burst();
+    elsewhere(|| drop(tasks));
+    tick(&ex);
+    let more = live() - before;
+    assert!(more <= 16 << 10, "{more} bytes more");
+}
+
 fn queues_and_groups() {
     let ex = untimed();
     for key in 0..10 {
@@ -223,13 +278,15 @@ fn a_burst_in_a_set_leaves_little() {
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 9] = [
+    let scenes: [(&str, fn()); 11] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
         ("tasks that end in a list", tasks_that_end_in_a_list),
         ("tasks from other threads", tasks_from_other_threads),
         ("many tasks", many_tasks),
+        ("many tasks, freed in many places", many_tasks_wherever_they_are_freed),
+        ("a burst freed elsewhere", a_burst_freed_elsewhere_leaves_no_more),
         ("queues and groups", queues_and_groups),
         ("a burst", a_burst_leaves_little),
         ("a burst in a set", a_burst_in_a_set_leaves_little),

@@ -112,6 +112,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        self.shared.close_pool();
         self.shared.close_credits();
     }
 }

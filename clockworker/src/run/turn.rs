@@ -67,6 +67,7 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
                 return Poll::Pending;
             }
             Next::Park => {
+                core.shared.collect_memory();
                 if park(core, host) {
                     if core.aside.is_used() && !core.set_alarm() {
                         core.yield_to_host(host);

@@ -1,5 +1,6 @@
 //! The typed cell: header, then the future and later its output, in one allocation.
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -11,6 +12,7 @@ use std::task::{Context, Poll};
 use super::header::{Header, Link, Phase, RecordKey, VTable};
 use super::id::EnteredId;
 use super::live::unlink;
+use super::pool::Class;
 use super::state::State;
 use super::{Cause, Finish, Id, JoinError, JoinHandle, Label, LiveTask, Placement, Refused, SharedRef};
 use crate::base::drop_quietly;
@@ -45,7 +47,8 @@ where
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
     // `Ready`: the caller hands the task to its scheduler.
-    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, label, Stage::Future(future));
+    let header =
+        Cell::allocate_here(State::spawned(), shared, Phase::Ready, key, label, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
@@ -177,14 +180,41 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    const VTABLE: &'static VTable = &VTable {
+    /// Of cells from the allocator.
+    const BOXED: &'static VTable = &VTable {
         poll: Self::poll,
         cancel: Self::cancel,
         take_output: Self::take_output,
         drop_output: Self::drop_output,
-        free: Self::free,
+        free: Self::free_boxed,
     };
 
+    /// Of cells from the executor's pool.
+    const POOLED: &'static VTable = &VTable { free: Self::free_pooled, ..*Self::BOXED };
+
+    /// The pool's class of these cells, if they may come from there.
+    const CLASS: Option<Class> = Class::of(Layout::new::<Self>());
+
+    /// Makes a cell on the owner thread.
+    fn allocate_here(
+        state: State,
+        shared: SharedRef,
+        phase: Phase,
+        key: RecordKey,
+        label: Label,
+        stage: Stage<F>,
+    ) -> NonNull<Header> {
+        let Some(memory) = Self::CLASS.and_then(|class| shared.take_memory(class)) else {
+            return Self::allocate(state, shared, phase, key, label, stage);
+        };
+        let header = Header::new(state, Self::POOLED, shared, Id::next(), label, phase, key);
+        let cell = Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) };
+        // SAFETY: the pool has just given the memory out, for a cell of this layout.
+        unsafe { memory.cast::<Self>().write(cell) };
+        memory.cast()
+    }
+
+    /// Makes a cell on any thread.
     fn allocate(
         state: State,
         shared: SharedRef,
@@ -195,7 +225,7 @@ where
     ) -> NonNull<Header> {
         // Allocates before it writes, so that a large future is not put on the stack in between.
         let uninit = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::VTABLE, shared, Id::next(), label, phase, key);
+        let header = Header::new(state, Self::BOXED, shared, Id::next(), label, phase, key);
         let cell = Box::write(uninit, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
         NonNull::from(Box::leak(cell)).cast()
     }
@@ -331,13 +361,36 @@ where
         }
     }
 
-    unsafe fn free(header: NonNull<Header>) {
-        // SAFETY: this is the last reference, so no other holder uses the stage.
-        let stage = unsafe { Self::stage(header) };
-        debug_assert!(matches!(stage, Stage::Empty), "its last holder has emptied it");
+    unsafe fn free_boxed(header: NonNull<Header>) {
+        // SAFETY: the table's contract.
+        let _shared = unsafe { Self::take_shared(header) };
         // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
         // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
         reclaim(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
+    }
+
+    unsafe fn free_pooled(header: NonNull<Header>) {
+        // SAFETY: the table's contract.
+        let shared = unsafe { Self::take_shared(header) };
+        // SAFETY: this was the last reference. The stage is empty, as in `free_boxed`.
+        unsafe { header.drop_in_place() };
+        // SAFETY: `allocate_here` took the memory from this executor's pool, and nothing is left in it.
+        unsafe { shared.give_up_with(header.cast()) };
+    }
+
+    /// Takes the cell's reference to what its executor's tasks share, to be given up when the rest is freed.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the last reference to the cell, and frees it.
+    unsafe fn take_shared(mut header: NonNull<Header>) -> SharedRef {
+        // SAFETY: no other holder uses the stage.
+        let stage = unsafe { Self::stage(header) };
+        debug_assert!(matches!(stage, Stage::Empty), "its last holder has emptied it");
+        // SAFETY: nor the header.
+        let header = unsafe { header.as_mut() };
+        // SAFETY: it is taken once, as the cell is freed once, and not used afterwards.
+        unsafe { ManuallyDrop::take(&mut header.shared) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::mem::replace;
+use std::mem::{ManuallyDrop, replace};
 #[cfg(feature = "observe")]
 use std::num::NonZeroU64;
 use std::ptr::{self, NonNull};
@@ -23,8 +23,9 @@ use crate::sync::{Cell, UnsafeCell};
 pub(crate) struct Header {
     pub(super) state: State,
     pub(super) vtable: &'static VTable,
-    /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell.
-    pub(super) shared: SharedRef,
+    /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell: it is taken
+    /// out when the cell is freed, and given up last, as the cell's memory is the executor's, too.
+    pub(super) shared: ManuallyDrop<SharedRef>,
     pub(super) id: Id,
     pub(super) label: Label,
     pub(super) owned: Owned,
@@ -138,7 +139,7 @@ impl Header {
         Self {
             state,
             vtable,
-            shared,
+            shared: ManuallyDrop::new(shared),
             id,
             label,
             owned,

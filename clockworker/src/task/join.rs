@@ -121,7 +121,7 @@ impl<T> JoinHandle<T> {
     /// Where the task's record is, if it is a task of the executor with that `shared` state and this is its owner thread.
     pub(crate) fn record_in(&self, shared: &SharedRef) -> Option<RecordKey> {
         let header = self.header();
-        let is_ours = std::ptr::eq(&raw const *header.shared, &raw const **shared);
+        let is_ours = std::ptr::eq(&raw const **header.shared, &raw const **shared);
         // The key is the owner thread's to read.
         (is_ours && shared.local().is_some()).then(|| header.owned.record.get())
     }

@@ -73,7 +73,9 @@ impl Joiner {
 
 impl Drop for Joiner {
     fn drop(&mut self) {
-        drop(replace(self, Self::NOBODY).unpack());
+        if !self.kind.is_null() {
+            drop(replace(self, Self::NOBODY).unpack());
+        }
     }
 }
 

@@ -64,6 +64,7 @@ mod joiner;
 mod label;
 mod live;
 mod owner;
+mod pool;
 mod request;
 #[cfg(feature = "observe")]
 mod ring;
@@ -98,6 +99,8 @@ pub(crate) use inbox::Batch;
 pub(crate) use label::Label;
 pub(crate) use live::{Finish, Incoming, LiveTask};
 pub(crate) use owner::OwnerCell;
+#[cfg(all(test, clockworker_loom))]
+pub(crate) use pool::{Returned, Vacant};
 pub(crate) use request::{Placement, TaskRequest};
 #[cfg(feature = "observe")]
 pub(crate) use ring::{Ring, Said};

@@ -3,6 +3,7 @@
 #[cfg(feature = "observe")]
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ptr::NonNull;
 #[cfg(feature = "observe")]
 use std::sync::Arc;
 #[cfg(feature = "observe")]
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "observe")]
 use super::hooks::{Hooks, TaskHooks};
 use super::inbox::Inbox;
+use super::pool::{Class, Pool, Returned};
 use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
 use crate::base::{Clock, Process};
 use crate::sync::{Mutex, MutexGuard};
@@ -25,6 +27,8 @@ pub(crate) struct Shared {
     local: OwnerCell<Local>,
     /// The other threads' way in.
     pub(crate) inbox: Inbox,
+    /// Cells of the [pool](Local::pool) that other threads have freed.
+    returned: Returned,
     /// The process that made it.
     pub(crate) process: Process,
     names: Mutex<Names>,
@@ -37,10 +41,11 @@ pub(crate) struct Shared {
 }
 
 /// What only the owner thread reaches.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
+    pool: Pool,
     /// What has happened, for a timeline.
     #[cfg(feature = "observe")]
     pub(crate) ring: RefCell<Option<Arc<super::Ring>>>,
@@ -84,13 +89,28 @@ pub(crate) enum Stopped {
     Forked,
 }
 
+impl Local {
+    fn new(process: Process) -> Self {
+        Self {
+            woken: WokenList::default(),
+            credits: Credits::default(),
+            pool: Pool::new(process),
+            #[cfg(feature = "observe")]
+            ring: RefCell::default(),
+            #[cfg(feature = "observe")]
+            hooks: Hooks::default(),
+        }
+    }
+}
+
 impl Shared {
     /// Makes the calling thread the owner.
     pub(crate) fn new(clock: Clock) -> Self {
         let process = Process::current();
         Self {
-            local: OwnerCell::new(Local::default()),
+            local: OwnerCell::new(Local::new(process)),
             inbox: Inbox::new(process),
+            returned: Returned::new(),
             process,
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
@@ -132,6 +152,38 @@ impl Shared {
     #[inline]
     pub(crate) fn woken_list(&self) -> Option<&WokenList> {
         self.local().map(|local| &local.woken)
+    }
+
+    /// Takes the memory of a cell from the pool. None if it is to come from the allocator, or this is not the owner thread.
+    #[inline]
+    pub(super) fn take_memory(&self, class: Class) -> Option<NonNull<u8>> {
+        self.local().and_then(|local| local.pool.take(class, &self.returned))
+    }
+
+    /// Gives the memory of a cell back to the pool. `local` is the owner thread's part, if this is the owner thread.
+    ///
+    /// # Safety
+    ///
+    /// [`take_memory`](Self::take_memory) gave it out, and nothing uses it any more.
+    #[inline]
+    pub(super) unsafe fn give_memory_back(&self, local: Option<&Local>, memory: NonNull<u8>) {
+        match local {
+            // SAFETY: the caller's promise.
+            Some(local) => unsafe { local.pool.give_back(memory) },
+            // SAFETY: as above.
+            None => unsafe { self.returned.push_memory(memory) },
+        }
+    }
+
+    /// Has the pool take back what other threads have freed.
+    #[inline]
+    pub(crate) fn collect_memory(&self) {
+        self.local().into_iter().for_each(|local| local.pool.collect(&self.returned));
+    }
+
+    /// Has the pool keep nothing in store from now on.
+    pub(crate) fn close_pool(&self) {
+        self.local().into_iter().for_each(|local| local.pool.close(&self.returned));
     }
 
     fn names(&self) -> Option<MutexGuard<'_, Names>> {

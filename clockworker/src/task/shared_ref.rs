@@ -5,11 +5,13 @@
 //! and its end are thereby two atomic read-modify-writes cheaper.
 
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::Shared;
+use super::shared::Local;
 use crate::sync::{AtomicUsize, fence, reclaim};
 
 /// References taken from the shared count at once.
@@ -63,6 +65,43 @@ impl SharedRef {
         }
     }
 
+    /// Gives the memory of a cell back to the pool, and gives up the cell's reference, which this is.
+    ///
+    /// # Safety
+    ///
+    /// [`take_memory`](Shared::take_memory) gave it out, and nothing uses it any more.
+    #[inline]
+    pub(super) unsafe fn give_up_with(self, memory: NonNull<u8>) {
+        let this = ManuallyDrop::new(self);
+        let local = this.local();
+        // SAFETY: the caller's promise.
+        unsafe { this.give_memory_back(local, memory) };
+        this.give_up(local);
+    }
+
+    /// Gives up this reference. `local` is the owner thread's part, if this is the owner thread.
+    #[inline]
+    fn give_up(&self, local: Option<&Local>) {
+        if let Some(local) = local
+            && !local.credits.closed.get()
+        {
+            let in_hand = local.credits.in_hand.get() + 1;
+            local.credits.in_hand.set(in_hand);
+            if in_hand > 2 * BLOCK {
+                local.credits.in_hand.set(in_hand - BLOCK);
+                self.give_back(BLOCK);
+            }
+            return;
+        }
+        // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after every holder's
+        // use.
+        if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: the last reference is gone, so nothing can reach the allocation, which `new` leaked from a box.
+            reclaim(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
+
     /// Gives up `n` references, not the last ones.
     fn give_back(&self, n: usize) {
         // Ordering: Relaxed, the owner's last reference is given up later, and by Release.
@@ -110,24 +149,7 @@ impl Clone for SharedRef {
 impl Drop for SharedRef {
     #[inline]
     fn drop(&mut self) {
-        if let Some(local) = self.local()
-            && !local.credits.closed.get()
-        {
-            let in_hand = local.credits.in_hand.get() + 1;
-            local.credits.in_hand.set(in_hand);
-            if in_hand > 2 * BLOCK {
-                local.credits.in_hand.set(in_hand - BLOCK);
-                self.give_back(BLOCK);
-            }
-            return;
-        }
-        // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after every holder's
-        // use.
-        if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
-            fence(Ordering::Acquire);
-            // SAFETY: the last reference is gone, so nothing can reach the allocation, which `new` leaked from a box.
-            reclaim(unsafe { Box::from_raw(self.0.as_ptr()) });
-        }
+        self.give_up(self.local());
     }
 }
 
