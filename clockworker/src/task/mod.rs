@@ -1,5 +1,5 @@
-//! The task cell: one allocation for a spawned future, everything that refers to it, and the [inbox] that brings it back from
-//! other threads. The home of the executor's `unsafe`.
+//! The task cell: a spawned future and its header in one piece of memory, everything that refers to it, and the [inbox] that brings
+//! it back from other threads. The home of the executor's `unsafe`. Where cells come from is in [pool].
 //!
 //! # Who may hold a cell
 //!

@@ -76,23 +76,26 @@ impl SharedRef {
         let local = this.local();
         // SAFETY: the caller's promise.
         unsafe { this.give_memory_back(local, memory) };
-        this.give_up(local);
+        if !this.credit(local) {
+            this.give_up();
+        }
     }
 
-    /// Gives up this reference. `local` is the owner thread's part, if this is the owner thread.
+    /// Makes this reference a credit of the owner thread's, whose part `local` is. False if this is another, or the credits are closed.
     #[inline]
-    fn give_up(&self, local: Option<&Local>) {
-        if let Some(local) = local
-            && !local.credits.closed.get()
-        {
-            let in_hand = local.credits.in_hand.get() + 1;
-            local.credits.in_hand.set(in_hand);
-            if in_hand > 2 * BLOCK {
-                local.credits.in_hand.set(in_hand - BLOCK);
-                self.give_back(BLOCK);
-            }
-            return;
+    fn credit(&self, local: Option<&Local>) -> bool {
+        let Some(local) = local.filter(|local| !local.credits.closed.get()) else { return false };
+        let in_hand = local.credits.in_hand.get() + 1;
+        local.credits.in_hand.set(in_hand);
+        if in_hand > 2 * BLOCK {
+            local.credits.in_hand.set(in_hand - BLOCK);
+            self.give_back(BLOCK);
         }
+        true
+    }
+
+    /// Gives up this reference, which is no credit. (It is given no reference to what it may free.)
+    fn give_up(&self) {
         // Ordering: Release orders this holder's use before the freeing, the fence orders the freeing after every holder's
         // use.
         if self.counted().count.fetch_sub(1, Ordering::Release) == 1 {
@@ -149,7 +152,9 @@ impl Clone for SharedRef {
 impl Drop for SharedRef {
     #[inline]
     fn drop(&mut self) {
-        self.give_up(self.local());
+        if !self.credit(self.local()) {
+            self.give_up();
+        }
     }
 }
 
