@@ -12,6 +12,9 @@ use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;
 
+/// Blocks of task cells per task at most: features make cells larger, and fewer to a block.
+const BLOCKS: f64 = 1.0 / 64.0;
+
 /// Allocations in each counted call.
 #[derive(Default)]
 struct Counts(Mutex<Vec<i64>>);
@@ -36,7 +39,10 @@ fn operations_allocate_as_often_as_their_budgets_say() {
         assert_eq!(counts.len(), SIZES.len(), "{operation:?}");
         let Some(budget) = budgets.get(operation) else { continue };
         let each = (counts[2] - counts[1]) as f64 / COUNTED_OPERATIONS as f64;
-        assert_eq!(each, budget.allocations, "{operation:?}: {counts:?}");
+        let more = each - budget.allocations;
+        // An operation that takes no block allocates exactly as often as its budget says.
+        let blocks = if budget.allocations.fract() == 0.0 { 0.0 } else { BLOCKS };
+        assert!(more.abs() <= blocks, "{operation:?}: {more} more, of {counts:?}");
 
         // The file must not be changed to say otherwise.
         let key = operation.key;
