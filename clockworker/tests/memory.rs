@@ -3,11 +3,13 @@
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 
 use std::cell::RefCell;
-use std::future::{pending, poll_fn};
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
-use clockworker::{JoinSet, yield_now};
+use clockworker::{JoinSet, spawn_local, yield_now};
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
 use support::{Probe, elsewhere, settle, tick, untimed};
@@ -275,14 +277,46 @@ fn a_burst_in_a_set_leaves_little() {
     }
 }
 
+/// Its drop wakes it, and its joiner spawns, which takes it off the woken list.
+fn tasks_woken_by_their_own_end() {
+    struct Spawns;
+
+    impl Wake for Spawns {
+        fn wake(self: Arc<Self>) {
+            drop(spawn_local(async {}));
+        }
+    }
+
+    struct WakesOnDrop(Waker);
+
+    impl Drop for WakesOnDrop {
+        fn drop(&mut self) {
+            self.0.wake_by_ref();
+        }
+    }
+
+    let ex = untimed();
+    let mut own = None;
+    let mut task = ex.spawn(poll_fn(move |cx| {
+        own.get_or_insert_with(|| WakesOnDrop(cx.waker().clone()));
+        Poll::<()>::Pending
+    }));
+    settle(&ex);
+    let waker = Waker::from(Arc::new(Spawns));
+    assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+    task.abort();
+    settle(&ex);
+}
+
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 11] = [
+    let scenes: [(&str, fn()); 12] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
         ("tasks that end in a list", tasks_that_end_in_a_list),
+        ("tasks woken by their own end", tasks_woken_by_their_own_end),
         ("tasks from other threads", tasks_from_other_threads),
         ("many tasks", many_tasks),
         ("many tasks, freed in many places", many_tasks_wherever_they_are_freed),

@@ -50,7 +50,7 @@ pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
     pub(super) record: Cell<RecordKey>,
     pub(super) deferrals: Cell<Deferrals>,
-    /// After completion: how many lists still point at the cell.
+    /// After completion: how many lists still point at the cell, and one while the completer uses it.
     pub(super) links: Cell<u8>,
     /// The join handle's, not the owner thread's: whether the handle has taken the output.
     pub(super) output_taken: Cell<bool>,

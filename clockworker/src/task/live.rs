@@ -254,6 +254,8 @@ impl LiveTask {
         if completed.released {
             return;
         }
+        // With one for this call: the user's code below may spawn, which takes tasks off the woken list.
+        header.owned.links.set(1 + u8::from(listed) + u8::from(completed.in_inbox));
         if completed.drop_output {
             // SAFETY: no join handle is left, so the stage is the completer's.
             unsafe { (header.vtable.drop_output)(pointer) };
@@ -262,11 +264,8 @@ impl LiveTask {
             // SAFETY: `COMPLETE` was set on top of `HAS_JOINER`, so the slot is the completer's.
             unsafe { header.tell_joiner() };
         }
-        match u8::from(listed) + u8::from(completed.in_inbox) {
-            // SAFETY: no list points at the cell, so the record's reference may go.
-            0 => unsafe { release(pointer) },
-            links => header.owned.links.set(links),
-        }
+        // SAFETY: one of the links is this call's.
+        unsafe { unlink(Link::new(pointer)) };
     }
 }
 
@@ -339,11 +338,11 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
     }
 }
 
-/// Counts one list less that points at a complete task. With the last one, releases the record's reference.
+/// Counts one link less to a complete task. With the last one, releases the record's reference.
 ///
 /// # Safety
 ///
-/// The task is complete, and the caller has taken it off a list that `LiveTask::complete` counted.
+/// The task is complete, and the link is one that `LiveTask::complete` counted: its own, or that of a list which has it no more.
 pub(super) unsafe fn unlink(link: Link) {
     // SAFETY: the record's reference is held until the last link is gone.
     let links = unsafe { link.header().as_ref() }.owned.links.get() - 1;

@@ -43,7 +43,7 @@
 //!
 //! The record's reference may only go when no list points at the cell. When a task completes it may still be in the woken
 //! list (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
-//! those links in `owned.links`, and taking the last of them off its list releases the reference. Once the inbox is closed, a
+//! those links in `owned.links`, with one for itself until it has told the joiner. The last of them to go releases the reference. Once the inbox is closed, a
 //! waking thread whose push is refused releases it instead.
 
 mod abort;

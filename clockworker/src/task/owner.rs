@@ -1,9 +1,10 @@
 //! Data that only the thread that owns an executor may reach.
 
+use std::fmt;
+
 use crate::sync::ThreadId;
 
 /// A value that can be shared with other threads but reached from its owner's thread only.
-#[derive(Debug)]
 pub(crate) struct OwnerCell<T> {
     owner: ThreadId,
     value: T,
@@ -26,6 +27,12 @@ impl<T> OwnerCell<T> {
     }
 }
 
+impl<T: fmt::Debug> fmt::Debug for OwnerCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerCell").field("value", &self.get()).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +51,10 @@ mod tests {
     fn only_its_owner_reaches_it() {
         let cell = OwnerCell::new(1);
         assert_eq!(cell.get(), Some(&1));
-        std::thread::scope(|scope| scope.spawn(|| assert_eq!(cell.get(), None)).join().unwrap());
+        let elsewhere = || {
+            assert_eq!(cell.get(), None);
+            assert_eq!(format!("{cell:?}"), "OwnerCell { value: None, .. }");
+        };
+        std::thread::scope(|scope| scope.spawn(elsewhere).join().unwrap());
     }
 }

@@ -51,6 +51,27 @@ fn of_a_join_handle() {
     }
 }
 
+/// The aborted task is in the woken list when its joiner is told, and what that does takes it out.
+#[test]
+fn of_a_join_handle_whose_task_is_woken_by_its_own_end() {
+    let (ex, tools, hooked) = world(Deed::Wake);
+    let probe = Probe::new();
+    let (inner, woken) = (probe.future(), Rc::clone(&probe));
+    let wakes_itself = OnDrop::new(move || woken.waker().wake());
+    let mut task = ex.spawn(async move {
+        let _wakes_itself = wakes_itself;
+        inner.await
+    });
+    settle(&ex);
+    let waker = hooked.waker();
+    assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+    task.abort();
+    settle(&ex);
+    assert!(hooked.is_done());
+    assert!(output(task).unwrap_err().is_cancelled());
+    tools.assert_after(&ex);
+}
+
 #[test]
 fn of_a_join_handle_that_is_dropped_or_awaited_by_another() {
     for replaced in [false, true] {
