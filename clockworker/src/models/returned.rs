@@ -24,6 +24,26 @@ fn collect(returned: &Returned) -> usize {
     returned.take_all().map(overwrite).count()
 }
 
+/// A cell is taken out, and is on top again, while a thread pushes another on top of it.
+#[test]
+fn a_cell_that_comes_round_again_is_collected_once() {
+    explore("returned/again", || {
+        let returned = Arc::new(Returned::new());
+        let thread = {
+            let returned = Arc::clone(&returned);
+            thread::spawn(move || free(&returned))
+        };
+        free(&returned);
+        let taken: Vec<_> = returned.take_all().collect();
+        for memory in &taken {
+            // SAFETY: it was taken out, and is not used again here.
+            unsafe { returned.push(memory.cast()) };
+        }
+        thread.join().unwrap();
+        assert_eq!(collect(&returned), 2);
+    });
+}
+
 /// Two threads push while the owner collects. Each cell comes out once, and is the owner's then.
 #[test]
 fn what_other_threads_free_is_collected_once() {

@@ -16,6 +16,9 @@ const LAYOUT: Layout = match Layout::from_size_align(SIZE, SPAN) {
     Err(_) => panic!("the span is a power of two"),
 };
 
+/// What a test that uses a freed cell reads there: memory checkers take all of a block for in use.
+const FREED: u8 = 0xdb;
+
 /// Where the first cell begins: behind the header, at a cache line.
 const FIRST: usize = 64;
 
@@ -144,6 +147,10 @@ impl Block {
     #[inline]
     pub(super) unsafe fn give_back(self, memory: NonNull<u8>) -> usize {
         let (header, free) = (self.header(), memory.cast::<Free>());
+        if cfg!(debug_assertions) {
+            // SAFETY: the memory is the block's again, and as long as its cells are.
+            unsafe { memory.write_bytes(FREED, header.size.get()) };
+        }
         // SAFETY: the memory is the block's again. It is a word long at least, and aligned so.
         unsafe { free.write(Free { next: header.free.get() }) };
         header.free.set(Some(free));
