@@ -1,58 +1,33 @@
 //! The inbox: tasks that other threads woke, aborted or spawned, and how these threads wake the executor's host.
 //!
-//! Wakes, aborts and spawns from other threads push tasks onto an intrusive stack: one compare-and-swap each, no lock, no
-//! allocation. A push is complete with its one successful swap, so the owner never waits for a pusher. The owner takes the
-//! whole stack at once and turns it round, so tasks come out in the order in which they were pushed.
+//! Wakes, aborts and spawns from other threads push tasks onto a [`TreiberStack`]: one compare-and-swap each, no lock, no
+//! allocation. The owner takes the whole stack at once and turns it round, so tasks come out in the order in which they were pushed.
 //!
-//! The same word says what the host is doing, so a pusher learns by its one swap whether it must wake the host, and the host
-//! is woken once per park. `head` is
-//!
-//! | Value | Meaning |
-//! |---|---|
-//! | `AWAKE` (0) | empty, and the host is awake or will look again |
-//! | `PARKED` | empty, and the host waits for its waker |
-//! | `CLOSED` | the executor is gone: pushes fail |
-//! | another | the address of the task pushed last, whose `next` is that of the one before |
-//!
-//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then swaps `AWAKE` for `PARKED`. A push
-//! before that makes the swap fail; a push after it sees `PARKED` and wakes. What cloning or dropping the host's waker does
+//! No wake is lost between "is it empty?" and sleeping: the host registers its waker, then marks itself as parked. A push
+//! before that makes the marking fail; a push after it sees the mark and wakes. What cloning or dropping the host's waker does
 //! comes before the executor looks for work: see [`host_waker`](super::host_waker).
-//!
-//! # Addresses, not pointers
-//!
-//! Between a pusher's load of `head` and its swap, the owner may take out and free the task on top, and another task may be
-//! made at the same address and pushed. The swap succeeds, and rightly: that address is the top of the stack. But a pointer
-//! that came from the load would be one to the freed task, and must not be followed, although it looks the same. So `head`
-//! and the links hold addresses. A pusher exposes its task (`expose_provenance`) before its swap, and only the owner makes
-//! pointers of addresses (`with_exposed_provenance_mut`), when it has taken the stack out: after the swaps of all tasks in
-//! it, so after they were exposed, and before any of them is freed.
 
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering;
 
 use super::header::Link;
 use super::live::{Incoming, take_out_of_inbox};
+use super::treiber_stack::TreiberStack;
 use super::{HostWaker, WokenList};
 use crate::base::{Process, drop_quietly, wake_quietly};
-use crate::sync::{AtomicUsize, AtomicWaker, fence};
+use crate::sync::AtomicWaker;
 
 /// See the [module docs](self).
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    head: AtomicUsize,
+    tasks: TreiberStack,
     /// The waker of the task that `run_until` runs in.
     host: AtomicWaker,
     process: Process,
 }
 
-/// No header has these addresses: headers are aligned.
-const AWAKE: usize = Link::NONE;
-const PARKED: usize = 1;
-const CLOSED: usize = 2;
-
 impl Inbox {
     pub(crate) fn new(process: Process) -> Self {
-        Self { head: AtomicUsize::new(AWAKE), host: AtomicWaker::new(), process }
+        Self { tasks: TreiberStack::new(), host: AtomicWaker::new(), process }
     }
 
     /// Pushes a task, and wakes the host if it is parked. Gives the link back if the executor is gone.
@@ -61,25 +36,9 @@ impl Inbox {
     ///
     /// The caller owns the link's `next` field (it set `NOTIFIED`), and keeps the cell alive during the call.
     pub(crate) unsafe fn push(&self, link: Link) -> Result<(), Link> {
-        let address = link.expose();
-        // Ordering: Relaxed, the value is only compared, and the swap below checks it.
-        let mut head = self.head.load(Ordering::Relaxed);
-        loop {
-            if head == CLOSED {
-                // Ordering: Acquire pairs with the Release of the closing. The caller may free the cell in the owner's
-                // stead, so all that the owner did to it must have happened before.
-                fence(Ordering::Acquire);
-                return Err(link);
-            }
-            // SAFETY: the caller's promise, until the swap succeeds.
-            unsafe { link.set_next(if head == PARKED { Link::NONE } else { head }) };
-            // Ordering: Release publishes `next`, and that the task was exposed, to the Acquire in `swap_out`.
-            match self.head.compare_exchange_weak(head, address, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => head = now,
-            }
-        }
-        if head == PARKED {
+        // SAFETY: the caller's promise, until the push has succeeded.
+        let was_parked = self.tasks.push(link.expose(), |next| unsafe { link.set_next(next) });
+        if was_parked.map_err(|_closed| link)? {
             self.wake_host();
         }
         Ok(())
@@ -88,49 +47,37 @@ impl Inbox {
     /// Whether a task waits here.
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
-        // Ordering: Relaxed, a hint; a push that is missed now is seen at the next look, or wakes the parked host.
-        self.head.load(Ordering::Relaxed) > CLOSED
+        self.tasks.has_nodes()
     }
 
     /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
     pub(crate) fn take_all(&self, _owner: &WokenList) -> Batch {
-        if self.has_mail() { self.swap_out(AWAKE) } else { Batch::default() }
+        Batch::new(Link::from_exposed(self.tasks.take_all()))
     }
 
     /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now: a thread whose push is
     /// refused relies on it. `_owner` proves that this is the owner thread.
     pub(crate) fn close(&self, _owner: &WokenList) -> Batch {
-        let left = self.swap_out(CLOSED);
+        let left = Batch::new(Link::from_exposed(self.tasks.close()));
         // Quietly: a panic would lose the links just taken out.
         drop_quietly(self.host.take());
         left
-    }
-
-    fn swap_out(&self, new: usize) -> Batch {
-        // Ordering: Acquire pairs with the Release of every push in the stack: each push is a read-modify-write, so
-        // they form one release sequence. Release pairs with the Acquire of a push that finds the inbox closed.
-        let head = self.head.swap(new, Ordering::AcqRel);
-        let head = if head == PARKED || head == CLOSED { Link::NONE } else { head };
-        Batch::new(Link::from_exposed(head))
     }
 
     /// Registers the host's waker and marks the host as parked, to be woken for whatever comes. False if a task was pushed
     /// already. The caller looks for other news afterwards, see [`wake_parked_host`](Inbox::wake_parked_host).
     pub(crate) fn park(&self, host: &HostWaker) -> bool {
         self.host.register(host);
-        // Ordering: Relaxed. The thread that takes `PARKED` away wakes this registration or a later one. For if its wake was
-        // before `register` at `host`, then `register` acquired it, and the taking away happened before there was a `PARKED`.
-        let parked = self.head.compare_exchange(AWAKE, PARKED, Ordering::Relaxed, Ordering::Relaxed);
-        parked.is_ok()
+        // The thread that takes the mark away wakes this registration or a later one. For if its wake was before `register` at `host`,
+        // then `register` acquired it, and the taking away happened before there was a mark.
+        self.tasks.park()
     }
 
     /// Marks the host as awake: pushes do not wake it any more.
     pub(crate) fn unpark(&self) {
-        // Ordering: Relaxed, nothing is published: the owner only takes its own mark back.
-        if self.head.load(Ordering::Relaxed) != PARKED {
-            return;
+        if self.tasks.is_parked() {
+            self.tasks.unpark();
         }
-        let _ = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Takes a host's waker back and drops it. The drop is foreign code; a panic in it is swallowed.
@@ -159,17 +106,15 @@ impl Inbox {
     /// call.
     #[inline]
     pub(crate) fn wake_parked_host(&self) {
-        // Ordering: Relaxed, the caller's read-modify-write orders it, see above.
-        if self.head.load(Ordering::Relaxed) == PARKED {
+        // The caller's read-modify-write orders it, see above.
+        if self.tasks.is_parked() {
             self.unpark_and_wake();
         }
     }
 
     #[cold]
     fn unpark_and_wake(&self) {
-        // Ordering: Relaxed, see `park`. Only the winner of the swap wakes.
-        let awake = self.head.compare_exchange(PARKED, AWAKE, Ordering::Relaxed, Ordering::Relaxed);
-        if awake.is_ok() {
+        if self.tasks.unpark() {
             self.wake_host();
         }
     }

@@ -76,6 +76,7 @@ mod state;
 mod ticks;
 #[cfg(feature = "tracing")]
 mod trace;
+mod treiber_stack;
 #[cfg(not(feature = "observe"))]
 mod unobserved;
 mod waker;

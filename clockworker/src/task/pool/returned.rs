@@ -1,19 +1,13 @@
 //! [`Returned`]: the cells of a pool that other threads have freed.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering;
 
-use crate::sync::{AtomicUsize, Cell};
+use crate::sync::Cell;
+use crate::task::treiber_stack::TreiberStack;
 
 /// A stack of freed cells, through the cells themselves. Any thread pushes; the pool's owner takes all at once.
-///
-/// It holds addresses and not pointers, for the reason that the [inbox](crate::task::inbox) does: between a pusher's look at
-/// `head` and its swap the cell on top may be taken out, given out again and freed again.
 #[derive(Debug)]
-pub(crate) struct Returned {
-    /// The address of the cell pushed last, or 0.
-    head: AtomicUsize,
-}
+pub(crate) struct Returned(TreiberStack);
 
 /// What a cell is in the stack.
 pub(crate) struct Vacant {
@@ -29,13 +23,12 @@ impl Vacant {
 
 impl Returned {
     pub(crate) fn new() -> Self {
-        Self { head: AtomicUsize::new(0) }
+        Self(TreiberStack::new())
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        // Ordering: Relaxed, a hint: what is missed now is seen at the next look.
-        self.head.load(Ordering::Relaxed) == 0
+        !self.0.has_nodes()
     }
 
     /// Pushes a cell's memory.
@@ -58,23 +51,14 @@ impl Returned {
     /// `vacant` is the caller's, who gives it up.
     pub(crate) unsafe fn push(&self, vacant: NonNull<Vacant>) {
         let address = vacant.as_ptr().expose_provenance();
-        // Ordering: Relaxed, the value is only compared, and the swap below checks it.
-        let mut head = self.head.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: the caller's promise, until the swap succeeds.
-            unsafe { vacant.as_ref() }.next.set(head);
-            // Ordering: Release publishes `next`, that it was exposed, and the end of all use of the cell, to `take_all`.
-            match self.head.compare_exchange_weak(head, address, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(now) => head = now,
-            }
-        }
+        // SAFETY: the caller's promise, until the push has succeeded.
+        let pushed = self.0.push(address, |next| unsafe { vacant.as_ref() }.next.set(next));
+        debug_assert_eq!(pushed, Ok(false), "it is never closed, and nobody waits for it");
     }
 
     /// Takes all out. Each may be overwritten once the iterator has given it.
     pub(crate) fn take_all(&self) -> impl Iterator<Item = NonNull<u8>> + use<> {
-        // Ordering: Acquire pairs with the Release of every push in the stack, which form one release sequence.
-        let mut head = self.head.swap(0, Ordering::Acquire);
+        let mut head = self.0.take_all();
         std::iter::from_fn(move || {
             let vacant = NonNull::new(ptr::with_exposed_provenance_mut::<Vacant>(head))?;
             // SAFETY: it was pushed and has just been taken out, so it is this call's; and it was exposed before.
