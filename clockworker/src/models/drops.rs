@@ -67,6 +67,34 @@ fn a_spawn_that_meets_the_end_is_answered() {
     });
 }
 
+/// The executor goes while another thread spawns a task, aborts it and drops its handle.
+#[test]
+fn an_abort_of_a_spawn_that_meets_the_end_frees_the_task_once() {
+    explore("drops/spawn_abort", || {
+        let ex = executor();
+        let handle = ex.handle();
+        let thread = thread::spawn(move || {
+            let yields = YieldsWhenDropped;
+            let task = handle.spawn(|| async move { drop(yields) });
+            // So that this thread comes once more after the owner has taken the task in, with one forced switch.
+            thread::yield_now();
+            task.abort();
+            drop(task);
+        });
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// Lets another thread run while its task is cancelled.
+struct YieldsWhenDropped;
+
+impl Drop for YieldsWhenDropped {
+    fn drop(&mut self) {
+        thread::yield_now();
+    }
+}
+
 /// The executor is shut down while another thread spawns, and then dropped.
 #[test]
 fn a_spawn_that_meets_a_shutdown_is_answered() {

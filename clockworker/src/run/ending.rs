@@ -149,10 +149,9 @@ impl Core {
         self.aside.throttled.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
         let Some(woken) = self.shared.woken_list() else { return };
-        let mut left = self.shared.inbox.close(woken);
-        left.turn_round(usize::MAX);
-        for arrival in left {
-            self.admit(arrival);
+        // What other threads send meanwhile is completed first.
+        while !self.shared.inbox.close(woken) {
+            self.admit_all();
         }
         #[cfg(feature = "observe")]
         self.shared.end_observing();

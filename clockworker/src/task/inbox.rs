@@ -55,13 +55,15 @@ impl Inbox {
         Batch::new(Link::from_exposed(self.tasks.take_all()))
     }
 
-    /// Refuses all pushes from now on, and takes out what is left. Every task must be complete by now: a thread whose push is
-    /// refused relies on it. `_owner` proves that this is the owner thread.
-    pub(crate) fn close(&self, _owner: &WokenList) -> Batch {
-        let left = Batch::new(Link::from_exposed(self.tasks.close()));
-        // Quietly: a panic would lose the links just taken out.
-        drop_quietly(self.host.take());
-        left
+    /// Refuses all pushes from now on. Every task must be complete by now: a thread whose push is refused relies on it. False if there
+    /// are tasks in it, which are to be taken out and completed first. `_owner` proves that this is the owner thread.
+    pub(crate) fn close(&self, _owner: &WokenList) -> bool {
+        self.unpark();
+        let is_closed = self.tasks.close();
+        if is_closed {
+            drop_quietly(self.host.take());
+        }
+        is_closed
     }
 
     /// Registers the host's waker and marks the host as parked, to be woken for whatever comes. False if a task was pushed

@@ -66,7 +66,7 @@ impl TreiberStack {
             }
             set_next(if head == PARKED { EMPTY } else { head });
             // Ordering: Release publishes `next`, that the node was exposed, and the end of the pusher's use of it, to the Acquire in
-            // `swap_out`.
+            // `take_all`.
             match self.head.compare_exchange_weak(head, address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return Ok(head == PARKED),
                 Err(now) => head = now,
@@ -92,19 +92,18 @@ impl TreiberStack {
     /// Takes out all nodes, for the owner. Returns the address of the one pushed last, or [`NONE`](Self::NONE). A mark stays.
     #[inline]
     pub(super) fn take_all(&self) -> usize {
-        if self.has_nodes() { self.swap_out(EMPTY) } else { EMPTY }
-    }
-
-    /// Refuses all pushes from now on, and takes out all nodes.
-    pub(super) fn close(&self) -> usize {
-        self.swap_out(CLOSED)
-    }
-
-    fn swap_out(&self, new: usize) -> usize {
         // Ordering: Acquire pairs with the Release of every push in the stack: each push is a read-modify-write, so
-        // they form one release sequence. Release pairs with the Acquire of a push that finds the stack closed.
-        let head = self.head.swap(new, Ordering::AcqRel);
-        if head > CLOSED { head } else { EMPTY }
+        // they form one release sequence.
+        if self.has_nodes() { self.head.swap(EMPTY, Ordering::Acquire) } else { EMPTY }
+    }
+
+    /// Refuses all pushes from now on. False if there are nodes, or a mark: they are to be taken first.
+    pub(super) fn close(&self) -> bool {
+        // Ordering: Release pairs with the Acquire of a push that finds the stack closed.
+        match self.head.compare_exchange(EMPTY, CLOSED, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(now) => now == CLOSED,
+        }
     }
 
     /// Marks the owner as parked. False if it was, or if there are nodes.
