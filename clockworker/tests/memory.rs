@@ -308,10 +308,89 @@ fn tasks_woken_by_their_own_end() {
     settle(&ex);
 }
 
+/// A set goes, here or elsewhere, or lets its members go: somebody waits for it or not, and a member is at its end or not.
+fn sets_with_members_in_every_state() {
+    for how in 0..32 {
+        let [waits, finishes, aborts, settles, detaches] = [0, 1, 2, 3, 4].map(|bit| how >> bit & 1 == 1);
+        let (ex, probe) = (untimed(), Probe::new());
+        let over = ex.spawn(async { vec![1_u8; 100] });
+        settle(&ex);
+        let mut set: JoinSet<Vec<u8>> = JoinSet::new();
+        let inner = probe.future();
+        let member = set.spawn_local_on(
+            async move {
+                inner.await;
+                vec![1_u8; 100]
+            },
+            &ex,
+        );
+        settle(&ex);
+        if waits {
+            let waker = Waker::from(Arc::new(WakesNobody));
+            assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+        }
+        if finishes {
+            probe.finish();
+        }
+        if aborts {
+            member.abort();
+        }
+        if settles {
+            settle(&ex);
+        }
+        set.insert(over);
+        if detaches {
+            set.detach_all();
+            assert!(set.try_join_next().is_none());
+        }
+        elsewhere(|| drop(set));
+    }
+}
+
+/// A set that lets finished members go keeps nothing of them.
+fn a_set_lets_many_go() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    let mut spawn = || {
+        (0..10_000).for_each(|_| drop(set.spawn_local_on(async { [0_u8; 100] }, &ex)));
+        settle(&ex);
+        set.detach_all();
+        live()
+    };
+    let before = spawn();
+    assert!(spawn() <= before, "of the second time nothing is kept");
+}
+
+struct WakesNobody;
+
+impl Wake for WakesNobody {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// More wakers of a task than its record lends, before and after its end, dropped here and elsewhere.
+fn more_wakers_than_are_lent() {
+    for (finishes, there) in [(false, 0), (false, 400), (true, 0), (true, 100), (true, 400)] {
+        let (ex, probe) = (untimed(), Probe::new());
+        let task = ex.spawn(probe.future());
+        settle(&ex);
+        let waker = probe.waker();
+        let mut wakers = vec![waker; 400];
+        let theirs = wakers.split_off(400 - there);
+        if finishes {
+            probe.finish();
+            settle(&ex);
+        }
+        elsewhere(|| drop(theirs));
+        wakers.extend(wakers.clone());
+        drop((wakers, task));
+        settle(&ex);
+    }
+}
+
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 12] = [
+    let scenes: [(&str, fn()); 15] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
@@ -321,6 +400,9 @@ fn every_byte_is_given_back() {
         ("many tasks", many_tasks),
         ("many tasks, freed in many places", many_tasks_wherever_they_are_freed),
         ("a burst freed elsewhere", a_burst_freed_elsewhere_leaves_no_more),
+        ("sets", sets_with_members_in_every_state),
+        ("a set that lets many go", a_set_lets_many_go),
+        ("more wakers than are lent", more_wakers_than_are_lent),
         ("queues and groups", queues_and_groups),
         ("a burst", a_burst_leaves_little),
         ("a burst in a set", a_burst_in_a_set_leaves_little),

@@ -1,12 +1,17 @@
 //! Join and abort handles on other threads, against completion.
 
+#![allow(unsafe_code, reason = "a waker that is lent to a poll is lent to another thread")]
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use super::wakes::{is_left, mark, mark_and_wake, waiting_task};
 use super::{executor, explore, first_polls};
-use crate::JoinSet;
-use crate::sync::{Arc, AtomicUsize, thread};
+use crate::sync::{Arc, AtomicUsize, Mutex, thread};
+use crate::{JoinHandle, JoinSet};
 
 /// A handle is awaited on another thread while the task completes: it gets the output, whole, by poll or by wake.
 #[test]
@@ -153,6 +158,127 @@ fn a_set_on_another_thread_gives_each_output_once() {
         drop(thread);
     });
 }
+
+/// A set for which nobody waits lets its tasks go on another thread while they complete, and is dropped.
+#[test]
+fn a_set_lets_its_tasks_go_while_they_complete() {
+    explore("joins/detach_set", || {
+        let ex = executor();
+        let tasks = [ex.spawn(async { Box::new(1) }), ex.spawn(async { Box::new(2) })];
+        let thread = thread::spawn(move || {
+            let mut set: JoinSet<Box<i32>> = tasks.into_iter().collect();
+            set.detach_all();
+            assert!(set.try_join_next().is_none());
+        });
+        first_polls(&ex);
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// A set is woken on another thread, waits again, and is dropped, while its tasks complete.
+#[test]
+fn a_set_waits_again_while_its_tasks_complete() {
+    explore("joins/wait_again", || {
+        let ex = executor();
+        let tasks = [ex.spawn(async {}), ex.spawn(async {})];
+        let thread = thread::spawn(move || {
+            let mut set: JoinSet<()> = tasks.into_iter().collect();
+            super::block_on(set.join_next());
+            let _ = set.poll_join_next(&mut Context::from_waker(Waker::noop()));
+        });
+        first_polls(&ex);
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// The record lends references to two handles. One is given up here and the other on another thread, while the task completes.
+#[test]
+fn what_a_record_has_lent_is_given_up_on_another_thread() {
+    explore("joins/lent", || {
+        let ex = executor();
+        let task = ex.spawn(async { Box::new(7) });
+        let (here, there) = (task.abort_handle(), task.abort_handle());
+        let thread = thread::spawn(move || {
+            let another = there.clone();
+            drop((there, task));
+            drop(another);
+        });
+        drop(here.clone());
+        first_polls(&ex);
+        drop(here);
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// A waker is cloned on another thread, the clone comes back here, and the waker is dropped there. Its last use is before the cell is
+/// freed here, though the task is held as it was when it was spawned.
+#[test]
+fn a_task_is_as_it_was_spawned_once_more() {
+    explore("joins/as_spawned", || {
+        let ex = executor();
+        let (task, waker) = waiting_task(&ex, || true);
+        let comes_back = Arc::new(Mutex::new(None::<Waker>));
+        let slot = Arc::clone(&comes_back);
+        let thread = thread::spawn(move || {
+            let clone = waker.clone();
+            *slot.lock().expect("nothing panics there") = Some(clone);
+            drop(waker);
+        });
+        let back = comes_back.lock().expect("nothing panics there").take();
+        drop((back, task));
+        drop(ex);
+        drop(thread);
+    });
+}
+
+/// A task lends its poll's waker to another thread, which clones and wakes it while the poll goes on and drops the task's own handle, or
+/// polls it.
+#[test]
+fn a_waker_lent_to_a_poll_is_used_on_another_thread_meanwhile() {
+    for polls in [false, true] {
+        explore(if polls { "joins/lent_waker_polled" } else { "joins/lent_waker" }, move || {
+            let ex = executor();
+            let own = Rc::new(RefCell::new(None::<JoinHandle<()>>));
+            let (filled, mut is_first) = (Rc::clone(&own), true);
+            let kept = Arc::new(Mutex::new(None::<Waker>));
+            let keeps = Arc::clone(&kept);
+            let task = ex.spawn(poll_fn(move |cx| {
+                if !std::mem::replace(&mut is_first, false) {
+                    return Poll::Ready(());
+                }
+                let (waker, keeps) = (Lent(std::ptr::from_ref(cx.waker())), Arc::clone(&keeps));
+                let thread = thread::spawn(move || {
+                    // SAFETY: the poll lasts until this thread is joined.
+                    let waker = unsafe { &*{ waker }.0 };
+                    waker.wake_by_ref();
+                    *keeps.lock().expect("nothing panics there") = Some(waker.clone());
+                });
+                let mut handle = filled.borrow_mut().take().expect("it was put there");
+                if polls {
+                    let _ = super::poll_once(&mut handle);
+                }
+                drop(handle);
+                thread.join().expect("it does not panic");
+                Poll::Pending
+            }));
+            *own.borrow_mut() = Some(task);
+            first_polls(&ex);
+            first_polls(&ex);
+            assert_eq!(ex.stats().live, 0, "the wake was not lost");
+            drop(ex);
+            drop(kept);
+        });
+    }
+}
+
+/// The address of a waker lent to a poll.
+struct Lent(*const Waker);
+
+// SAFETY: a waker may be used on any thread.
+unsafe impl Send for Lent {}
 
 /// A set that waits is dropped on another thread while its task completes.
 #[test]

@@ -29,7 +29,7 @@ pub struct AbortHandle {
     header: NonNull<Header>,
 }
 
-// SAFETY: an abort handle uses the cell's atomic state only, and never its stage.
+// SAFETY: an abort handle uses the cell's atomic state, on the owner thread what is that thread's, and never the stage.
 unsafe impl Send for AbortHandle {}
 // SAFETY: as above.
 unsafe impl Sync for AbortHandle {}
@@ -43,6 +43,10 @@ impl AbortHandle {
     /// The caller owns a reference to the cell and gives it up to the handle.
     pub(super) unsafe fn from_raw(header: NonNull<Header>) -> Self {
         Self { header }
+    }
+
+    pub(super) fn pointer(&self) -> NonNull<Header> {
+        self.header
     }
 
     fn header(&self) -> &Header {
@@ -81,7 +85,7 @@ impl AbortHandle {
 
 impl Clone for AbortHandle {
     fn clone(&self) -> Self {
-        self.header().state.retain();
+        self.header().retain();
         Self { header: self.header }
     }
 }

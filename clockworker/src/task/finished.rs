@@ -1,59 +1,99 @@
 //! The tasks of a set that have finished.
+//!
+//! A [`JoinSet`](crate::JoinSet) has a [`FinishedTasks`], of which each of its tasks knows the list. A task that completes pushes itself
+//! onto that list, through its cell: it gives the list a reference to the cell, and writes the link where its joiner was.
+//!
+//! A task does not count as a holder of the list. The set knows which of its tasks are still to push themselves when it is dropped: those
+//! that were complete when it dropped their join handles, and that it has not taken out. For each of them it leaves a counted reference
+//! behind before it closes the list; a push that is refused gives the reference up.
 
-use std::mem::swap;
+use std::mem::{forget, swap};
+use std::ptr::NonNull;
 use std::task::Waker;
 
+use super::header::{Header, Link};
+use super::joiner::Joiner;
+use super::treiber_stack::{Closed, TreiberStack};
+use super::{AbortHandle, JoinHandle};
 use crate::base::{Process, drop_quietly, wake_quietly};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
-/// The places of a set's tasks that have finished, in that order, and who waits for the next one. The set and each of its tasks
-/// that has not finished hold it.
-pub(crate) struct FinishedList {
+/// The tasks of a set that have finished, in that order, and who waits for the next one. The set's end of the list.
+#[derive(Debug)]
+pub(crate) struct FinishedTasks {
+    list: Arc<FinishedList>,
+    /// The address of the first task of those that were taken out of the list and turned round, or [`Link::NONE`].
+    turned: usize,
+    /// How many tasks have left the set that are in the list, or will be.
+    gone: usize,
+}
+
+/// What a set and its tasks share.
+#[derive(Debug)]
+pub(super) struct FinishedList {
     /// The process that made it.
     process: Process,
-    inner: Mutex<Inner>,
+    /// Its owner, the set, is parked while a waker is to be woken. A counted reference to the list goes with the mark, to the task that
+    /// takes it away.
+    tasks: TreiberStack,
+    waiting: Mutex<Option<Waker>>,
 }
 
-#[derive(Default)]
-struct Inner {
-    places: Vec<usize>,
-    waiting: Option<Waker>,
+/// A task that was taken out of the list: a reference to it, and its place in the set.
+#[derive(Debug)]
+pub(crate) struct FinishedTask {
+    task: AbortHandle,
+    place: usize,
 }
 
-impl FinishedList {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { process: Process::current(), inner: Mutex::new(Inner::default()) })
+impl FinishedTasks {
+    pub(crate) fn new() -> Self {
+        let list = FinishedList {
+            process: Process::current(),
+            tasks: TreiberStack::new(),
+            waiting: Mutex::new(None),
+        };
+        Self { list: Arc::new(list), turned: Link::NONE, gone: 0 }
     }
 
     /// Whether this is a child process's copy, in which tasks of the parent never finish.
     pub(crate) fn is_copy(&self) -> bool {
-        !self.process.is_current()
+        !self.list.process.is_current()
     }
 
-    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
-    fn lock(&self) -> Option<MutexGuard<'_, Inner>> {
-        // Nothing that could panic runs under this lock, and its data are whole at every step.
-        let lock = || self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.process.is_current().then(lock)
+    /// Has the list told when a task finishes, which is at that `place` in the set, instead of who was told so far. True if it has
+    /// finished: the list is not told then.
+    pub(crate) fn watch<T>(&self, task: &JoinHandle<T>, place: usize) -> bool {
+        // SAFETY: the set keeps the handle or `leave`s it, and keeps the list alive as the module docs say.
+        unsafe { task.tell(Arc::as_ptr(&self.list), place) }
     }
 
-    /// Adds the task at that place, and wakes who waits. On any thread.
-    pub(crate) fn push(&self, place: usize) {
-        let Some(mut inner) = self.lock() else { return };
-        inner.places.push(place);
-        let waiting = inner.waiting.take();
-        drop(inner);
-        if let Some(waiting) = waiting {
-            wake_quietly(waiting);
+    /// Drops the handle of a task of which the list is told, and that was not taken out of it.
+    pub(crate) fn leave<T>(&mut self, task: JoinHandle<T>) {
+        self.gone += usize::from(task.leave());
+    }
+
+    /// Counts a task that was taken out, and that has left the set.
+    pub(crate) fn forget(&mut self, task: FinishedTask) {
+        self.gone -= 1;
+        drop(task);
+    }
+
+    /// Takes in those that have finished by now, if all that were taken in before are popped. False if there are none.
+    pub(crate) fn take_in(&mut self) -> bool {
+        if self.turned == Link::NONE {
+            // SAFETY: they were taken out just now.
+            self.turned = unsafe { turn_round(self.list.tasks.take_all()) };
         }
+        self.turned != Link::NONE
     }
 
-    /// Takes the places of all tasks that have finished, and gives an empty list in exchange, whose memory is used again.
-    pub(crate) fn exchange(&self, empty: &mut Vec<usize>) {
-        debug_assert!(empty.is_empty());
-        if let Some(mut inner) = self.lock() {
-            swap(&mut inner.places, empty);
-        }
+    /// The first task of those taken in.
+    pub(crate) fn pop(&mut self) -> Option<FinishedTask> {
+        // SAFETY: it was taken out, and its next one, to which it led, takes its place.
+        let (task, next) = unsafe { take_first(self.turned) }?;
+        self.turned = next;
+        Some(task)
     }
 
     /// Has `waker` woken for the next task, in place of the waker of the last call. False if there is a task already.
@@ -62,20 +102,161 @@ impl FinishedList {
     ///
     /// If cloning the waker panics, which is foreign code. Then the last one stays.
     pub(crate) fn wait(&self, waker: &Waker) -> bool {
-        let mut waiting = Some(waker.clone());
-        let must_wait = self.lock().is_some_and(|mut inner| {
-            let must_wait = inner.places.is_empty();
-            if must_wait {
-                swap(&mut inner.waiting, &mut waiting);
-            }
-            must_wait
-        });
-        drop_quietly(waiting);
-        must_wait
+        let list = &self.list;
+        // Counted before the exchange below, whose lock is what orders it before the end of that reference.
+        let marks = Arc::clone(list);
+        drop_quietly(list.exchange_waiting(Some(waker.clone())));
+        // Who takes the mark away wakes this waker, or a later one: if it took the waker before the exchange above, then the mark was
+        // taken away before this one was there.
+        if list.tasks.park() {
+            forget(marks);
+            return true;
+        }
+        if list.tasks.has_nodes() {
+            drop_quietly(self.take_waiting());
+            return false;
+        }
+        true
     }
 
     /// Takes the waker of the last [`wait`](Self::wait), if it was not woken.
     pub(crate) fn take_waiting(&self) -> Option<Waker> {
-        self.lock()?.waiting.take()
+        self.list.exchange_waiting(None)
     }
+
+    /// Takes out all that is in the list, of which nothing is in the set any more.
+    pub(crate) fn clear(&mut self) {
+        while self.take_in() {
+            while let Some(task) = self.pop() {
+                self.forget(task);
+            }
+        }
+    }
+}
+
+/// The set has dropped its handles.
+impl Drop for FinishedTasks {
+    fn drop(&mut self) {
+        // A task that finishes at this moment, on another thread, may be the last to hold the list: it drops no foreign code.
+        drop_quietly(self.take_waiting());
+        if self.list.tasks.unpark() {
+            // SAFETY: the mark's reference, which comes with it.
+            drop(unsafe { Arc::from_raw(Arc::as_ptr(&self.list)) });
+        }
+        self.clear();
+        // As a rule none is left.
+        let late = self.gone;
+        (0..late).for_each(|_| forget(Arc::clone(&self.list)));
+        while !self.list.tasks.close() {
+            self.clear();
+        }
+        for _ in self.gone..late {
+            // SAFETY: a reference of those just left behind, whose task came before the list was closed.
+            drop(unsafe { Arc::from_raw(Arc::as_ptr(&self.list)) });
+        }
+    }
+}
+
+impl FinishedList {
+    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
+    fn lock(&self) -> Option<MutexGuard<'_, Option<Waker>>> {
+        // Nothing that could panic runs under this lock, and its data are whole at every step.
+        let lock = || self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.process.is_current().then(lock)
+    }
+
+    fn exchange_waiting(&self, mut waker: Option<Waker>) -> Option<Waker> {
+        if let Some(mut waiting) = self.lock() {
+            swap(&mut *waiting, &mut waker);
+        }
+        waker
+    }
+}
+
+impl FinishedTask {
+    /// Its place in the set, if it is still there.
+    pub(crate) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Whether it is that handle's task.
+    pub(crate) fn is_of<T>(&self, handle: &JoinHandle<T>) -> bool {
+        self.task.pointer() == handle.pointer()
+    }
+
+    /// The reference, which is the caller's to release.
+    pub(super) fn into_pointer(self) -> NonNull<Header> {
+        let pointer = self.task.pointer();
+        forget(self);
+        pointer
+    }
+}
+
+/// Pushes a complete task onto the list, and wakes who waits. True if that gave the list the caller's reference to the task.
+///
+/// # Safety
+///
+/// The list is alive, as the [module docs](self) say. The task is the set's member at that `place`, and is pushed once. The caller owns
+/// a reference to it, and its `joiner`.
+pub(super) unsafe fn push(list: *const FinishedList, task: NonNull<Header>, place: usize) -> bool {
+    // SAFETY: the caller's promise, until the push has succeeded.
+    let set_next = |next| *unsafe { joiner(task) } = Joiner::link(next, place);
+    // SAFETY: the list is alive until the push has succeeded or failed.
+    let tasks = unsafe { &(*list).tasks };
+    match tasks.push(Link::new(task).expose(), set_next) {
+        Ok(false) => true,
+        Ok(true) => {
+            // SAFETY: the mark was taken away by this push, so its reference is this call's.
+            let list = unsafe { Arc::from_raw(list) };
+            list.exchange_waiting(None).into_iter().for_each(wake_quietly);
+            true
+        }
+        Err(Closed) => {
+            // SAFETY: the set left this reference to the push.
+            drop(unsafe { Arc::from_raw(list) });
+            false
+        }
+    }
+}
+
+/// The joiner of a task, or its link.
+///
+/// # Safety
+///
+/// The cell is alive, and its `joiner` the caller's for as long as the result is used.
+unsafe fn joiner<'a>(task: NonNull<Header>) -> &'a mut Joiner {
+    // SAFETY: the caller's promise.
+    let slot = unsafe { task.as_ref() }.joiner.get();
+    // SAFETY: as above.
+    unsafe { &mut *slot }
+}
+
+/// Turns round the tasks from that address on. The address of the one pushed first.
+///
+/// # Safety
+///
+/// They were taken out of a list.
+unsafe fn turn_round(mut stack: usize) -> usize {
+    let mut turned = Link::NONE;
+    while let Some(link) = Link::from_exposed(stack) {
+        // SAFETY: the list's reference keeps the cell alive; its joiner came with it.
+        let joiner = unsafe { joiner(link.header()) };
+        (stack, turned) = (joiner.exchange_next(turned), stack);
+    }
+    turned
+}
+
+/// The task at that address, and the address of the next one. None at the end.
+///
+/// # Safety
+///
+/// It was taken out of a list, and is not used again as a part of it.
+unsafe fn take_first(address: usize) -> Option<(FinishedTask, usize)> {
+    let task = Link::from_exposed(address)?.header();
+    // SAFETY: as in `turn_round`.
+    let joiner = unsafe { joiner(task) };
+    let (place, next) = (joiner.place(), joiner.exchange_next(Link::NONE));
+    // SAFETY: the list's reference, which goes to the result.
+    let task = unsafe { AbortHandle::from_raw(task) };
+    Some((FinishedTask { task, place }, next))
 }

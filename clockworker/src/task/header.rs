@@ -13,10 +13,12 @@ use super::Trace;
 #[cfg(feature = "observe")]
 use super::UNKNOWN;
 use super::deferrals::Deferrals;
-use super::joiner::Joiner;
+use super::finished;
+use super::joiner::{Joiner, Unpacked};
 use super::shared::Local;
-use super::state::{State, Wake};
+use super::state::{LENT_MAX, State, Wake};
 use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
+use crate::base::wake_quietly;
 use crate::sync::{Cell, UnsafeCell};
 
 /// The untyped part of a cell. See [`task`](super) for who may touch which field.
@@ -50,8 +52,9 @@ pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
     pub(super) record: Cell<RecordKey>,
     pub(super) deferrals: Cell<Deferrals>,
-    /// After completion: how many lists still point at the cell, and one while the completer uses it.
-    pub(super) links: Cell<u8>,
+    /// Before completion: how many of its references the record has lent. After it: how many lists still point at the cell, and one
+    /// while the completer uses it.
+    pub(super) tally: Cell<u8>,
     /// The join handle's, not the owner thread's: whether the handle has taken the output.
     pub(super) output_taken: Cell<bool>,
 }
@@ -126,7 +129,7 @@ impl Header {
             phase: Cell::new(phase),
             record: Cell::new(key),
             deferrals: Cell::new(Deferrals::default()),
-            links: Cell::new(0),
+            tally: Cell::new(0),
             output_taken: Cell::new(false),
         };
         // One from another thread is parked until it is admitted.
@@ -192,6 +195,43 @@ impl Header {
         shown.finish()
     }
 
+    /// Counts one more holder. On the owner thread the record lends it a reference, without an atomic operation.
+    #[inline]
+    pub(super) fn retain(&self) {
+        match self.lent().filter(|lent| lent.get() < LENT_MAX) {
+            Some(lent) => lent.set(lent.get() + 1),
+            None => self.state.retain(),
+        }
+    }
+
+    /// Takes a holder's reference back into the record's, on the owner thread. False if the holder has to give it up, as any other.
+    #[inline]
+    fn take_back(&self) -> bool {
+        let Some(lent) = self.lent().filter(|lent| lent.get() > 0) else { return false };
+        lent.set(lent.get() - 1);
+        true
+    }
+
+    /// How many references the record has lent, if this is the owner thread and the task is not complete.
+    #[inline]
+    fn lent(&self) -> Option<&Cell<u8>> {
+        self.shared.local().filter(|_| self.owned.phase.get() != Phase::Done).map(|_| &self.owned.tally)
+    }
+
+    /// Makes a change in the state of a task that is [as it was spawned](State::is_as_spawned), if nobody can reach it but its record,
+    /// which is this thread's, and its join handle, which is the caller's. Not while it is polled: other threads may use the waker that
+    /// is lent to the poll. False if it did not.
+    #[inline]
+    pub(super) fn change_as_spawned(&self, change: impl FnOnce(&State)) -> bool {
+        let is_running = || matches!(self.owned.phase.get(), Phase::Running | Phase::RunningWoken);
+        let lent = self.lent().filter(|lent| self.state.is_as_spawned(lent.get()) && !is_running());
+        if let Some(lent) = lent {
+            lent.set(0);
+            change(&self.state);
+        }
+        lent.is_some()
+    }
+
     /// Takes the joiner, if there is one.
     ///
     /// # Safety
@@ -201,16 +241,38 @@ impl Header {
         // SAFETY: the caller's promise.
         replace(unsafe { &mut *self.joiner.get() }, Joiner::NOBODY)
     }
+}
 
-    /// Tells the joiner that the task has finished.
-    ///
-    /// # Safety
-    ///
-    /// As for [`take_joiner`](Self::take_joiner).
-    #[inline(never)] // or else each end of a task that nobody awaits saves registers for it
-    pub(super) unsafe fn tell_joiner(&self) {
-        // SAFETY: the caller's promise.
-        unsafe { self.take_joiner() }.tell();
+/// Tells the joiner that the task has finished. True if that gave the record's reference to a set's list.
+///
+/// # Safety
+///
+/// The task is complete, this is its owner thread, and one of its links is the caller's. `joiner` is the caller's, too.
+#[inline(never)] // or else each end of a task that nobody awaits saves registers for it
+pub(super) unsafe fn tell_joiner(header: NonNull<Header>) -> bool {
+    // SAFETY: the record's reference, which is held as long as there are links, keeps the cell alive.
+    let task = unsafe { header.as_ref() };
+    // SAFETY: the caller's promise.
+    match unsafe { task.take_joiner() }.unpack() {
+        Unpacked::Nobody => false,
+        Unpacked::Waker(waker) => {
+            wake_quietly(waker);
+            false
+        }
+        Unpacked::Set(list, place) => {
+            let is_only_link = task.owned.tally.get() == 1;
+            if !is_only_link {
+                task.state.retain();
+            }
+            // SAFETY: the set has said that the list is told, and this is the one time. The reference is the record's, which no other
+            // link needs, or the one just counted.
+            let given = unsafe { finished::push(list, header, place) };
+            if !is_only_link && !given {
+                // SAFETY: the reference counted above.
+                unsafe { release_complete(header, 1) };
+            }
+            is_only_link && given
+        }
     }
 }
 
@@ -366,10 +428,53 @@ unsafe fn submit(header: NonNull<Header>) {
 #[inline]
 pub(super) unsafe fn release(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's reference.
-    if unsafe { header.as_ref() }.state.release() {
-        // SAFETY: as above.
-        let free = unsafe { header.as_ref() }.vtable.free;
+    if unsafe { header.as_ref() }.state.are_last(1) {
+        // SAFETY: nobody else holds it.
+        unsafe { free(header) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { release_one_of_several(header) };
+    }
+}
+
+/// [`release`] of a reference that was not the last one.
+///
+/// # Safety
+///
+/// As for that.
+#[inline(never)]
+unsafe fn release_one_of_several(header: NonNull<Header>) {
+    // SAFETY: the cell is alive, by the caller's reference.
+    let task = unsafe { header.as_ref() };
+    if !task.take_back() && task.state.release(1) {
         // SAFETY: this was the last reference.
         unsafe { free(header) };
     }
+}
+
+/// Gives up references to a complete task; frees the cell if they were the last.
+///
+/// # Safety
+///
+/// As for [`release`].
+#[inline]
+pub(super) unsafe fn release_complete(header: NonNull<Header>, references: usize) {
+    // SAFETY: the cell is alive, by the caller's references.
+    if unsafe { header.as_ref() }.state.release(references) {
+        // SAFETY: these were the last references.
+        unsafe { free(header) };
+    }
+}
+
+/// Frees the cell.
+///
+/// # Safety
+///
+/// Nobody holds it any more.
+#[inline]
+unsafe fn free(header: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    let free = unsafe { header.as_ref() }.vtable.free;
+    // SAFETY: as above.
+    unsafe { free(header) };
 }

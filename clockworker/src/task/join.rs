@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::mem::replace;
+use std::mem::{ManuallyDrop, forget};
 #[cfg(feature = "observe")]
 use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -11,12 +11,12 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-use super::header::{Header, abort, release};
+use super::finished::{FinishedList, FinishedTask};
+use super::header::{Header, abort, release_complete};
 use super::joiner::Joiner;
-use super::state::LeaveJoin;
-use super::{AbortHandle, Cause, FinishedList, Id, JoinError, RecordKey, SharedRef};
+use super::state::{LeaveJoin, State};
+use super::{AbortHandle, Cause, Id, JoinError, RecordKey, SharedRef};
 use crate::base::drop_quietly;
-use crate::sync::Arc;
 
 /// Awaits the output of a spawned task.
 ///
@@ -55,7 +55,7 @@ pub struct JoinHandle<T> {
 // SAFETY: of the cell's data a handle reaches the output only, hence `T: Send`. The rest is atomic, or handed over by the
 // protocol in `task`. A handle never touches the future, which may not be `Send`.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: `&JoinHandle` gives access to atomics only.
+// SAFETY: `&JoinHandle` gives access to atomics, and on the owner thread to what is that thread's.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
 impl<T> UnwindSafe for JoinHandle<T> {}
@@ -69,6 +69,10 @@ impl<T> JoinHandle<T> {
     /// output, and gives both up to the handle.
     pub(super) unsafe fn from_raw(header: NonNull<Header>) -> Self {
         Self { header, _output: PhantomData }
+    }
+
+    pub(super) fn pointer(&self) -> NonNull<Header> {
+        self.header
     }
 
     fn header(&self) -> &Header {
@@ -90,7 +94,7 @@ impl<T> JoinHandle<T> {
 
     /// Makes a handle that can abort the task, but not await it.
     pub fn abort_handle(&self) -> AbortHandle {
-        self.header().state.retain();
+        self.header().retain();
         // SAFETY: `retain` counted the reference that goes to the new handle.
         unsafe { AbortHandle::from_raw(self.header) }
     }
@@ -148,14 +152,33 @@ impl<T> JoinHandle<T> {
         self.take()
     }
 
+    /// Takes the output of the task that was taken out of a set's list.
+    ///
+    /// # Panics
+    ///
+    /// If it is another task, or the output was taken before.
+    pub(crate) fn take_out(self, finished: FinishedTask) -> Result<T, JoinError> {
+        assert!(finished.is_of(&self), "it is another task");
+        let output = self.take();
+        let header = finished.into_pointer();
+        forget(self);
+        // SAFETY: the references of both, which are forgotten.
+        unsafe { release_complete(header, 2) };
+        output
+    }
+
     /// Has the set's list told when the task finishes, which is at that place in the set, instead of who was told so far. True
     /// if it has finished: the list is not told then.
-    pub(crate) fn tell(&self, list: &Arc<FinishedList>, place: usize) -> bool {
+    ///
+    /// # Safety
+    ///
+    /// The list is alive until it was told, or the handle gives the joiner up.
+    pub(super) unsafe fn tell(&self, list: *const FinishedList, place: usize) -> bool {
         let task = self.header();
         task.state.is_complete()
             || Self::register(task, |slot| {
-                drop_quietly(replace(slot, Joiner::NOBODY));
-                *slot = Joiner::set(Arc::clone(list), place);
+                slot.clear();
+                *slot = Joiner::set(list, place);
             })
     }
 
@@ -167,11 +190,14 @@ impl<T> JoinHandle<T> {
         // SAFETY: `HAS_JOINER` is clear, and was cleared before completion, so the slot is the handle's.
         let slot = unsafe { &mut *task.joiner.get() };
         fill(slot);
+        if task.change_as_spawned(State::set_joiner_as_spawned) {
+            return false;
+        }
         if task.state.set_joiner() {
             return false;
         }
         // The task completed first and did not see the slot, so it is still the handle's.
-        drop_quietly(replace(slot, Joiner::NOBODY));
+        slot.clear();
         true
     }
 
@@ -180,7 +206,7 @@ impl<T> JoinHandle<T> {
         Self::register(task, |slot| {
             if !slot.will_wake(waker) {
                 // Foreign code: a panic in it leaves the slot empty and the flag clear.
-                drop_quietly(replace(slot, Joiner::NOBODY));
+                slot.clear();
                 *slot = Joiner::waker(waker.clone());
             }
         })
@@ -206,6 +232,9 @@ impl<T> Future for JoinHandle<T> {
 impl<T> JoinHandle<T> {
     /// Gives up the claim to the output of a task that is not complete. False if it has completed.
     fn detach(&self) -> bool {
+        if self.header().change_as_spawned(State::leave_join_as_spawned) {
+            return true;
+        }
         loop {
             match self.header().state.leave_join() {
                 LeaveJoin::Done => return true,
@@ -219,17 +248,32 @@ impl<T> JoinHandle<T> {
     }
 }
 
-impl<T> Drop for JoinHandle<T> {
-    fn drop(&mut self) {
+impl<T> JoinHandle<T> {
+    /// Drops the handle. True if the task has finished and has told its joiner, or is about to.
+    pub(super) fn leave(self) -> bool {
+        ManuallyDrop::new(self).give_up()
+    }
+
+    /// See [`leave`](Self::leave). The handle is not used afterwards.
+    fn give_up(&mut self) -> bool {
         if !self.header().state.is_complete() && self.detach() {
-            return;
+            return false;
         }
+        // If the task finished after the joiner was taken back, it tells nobody.
+        let tells = self.header().state.has_joiner();
         if !self.header().owned.output_taken.get() {
             // SAFETY: the task is complete and this handle's claim to the output stands, so the stage is its.
             unsafe { (self.header().vtable.drop_output)(self.header) };
         }
         // SAFETY: the handle's own reference, which ends here.
-        unsafe { release(self.header) };
+        unsafe { release_complete(self.header, 1) };
+        tells
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 

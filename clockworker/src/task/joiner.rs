@@ -4,13 +4,12 @@ use std::mem::{ManuallyDrop, replace};
 use std::ptr;
 use std::task::{RawWakerVTable, Waker};
 
-use super::FinishedList;
-use crate::base::wake_quietly;
-use crate::sync::Arc;
+use super::finished::FinishedList;
+use crate::base::drop_quietly;
 
 /// Who is told when a task has finished. Takes no more memory than a waker, as each task has one.
 pub(super) struct Joiner {
-    /// A waker's data, or the list of a set, from [`Arc::into_raw`].
+    /// A waker's data, or the list of a set. Or, while the task is in that list, the address of the next one.
     data: *const (),
     /// A waker's vtable. Or, with the lowest bit set, the task's place in the set, which is no address. Or null: nobody is
     /// told.
@@ -18,12 +17,13 @@ pub(super) struct Joiner {
 }
 
 /// What a [`Joiner`] is, unpacked.
-enum Unpacked {
+pub(super) enum Unpacked {
     Nobody,
     /// Who awaits the join handle.
     Waker(Waker),
-    /// The set that has the join handle, and its place there.
-    Set(Arc<FinishedList>, usize),
+    /// The list of the set that has the join handle, and the handle's place there. The list is not counted: see
+    /// [`finished`](super::finished).
+    Set(*const FinishedList, usize),
 }
 
 impl Joiner {
@@ -35,9 +35,24 @@ impl Joiner {
         Self { data: waker.data(), kind: ptr::from_ref(waker.vtable()).cast() }
     }
 
-    /// The set that has the join handle, at that place.
-    pub(super) fn set(list: Arc<FinishedList>, place: usize) -> Self {
-        Self { data: Arc::into_raw(list).cast(), kind: ptr::without_provenance(place << 1 | 1) }
+    /// The list of the set that has the join handle, at that place.
+    pub(super) fn set(list: *const FinishedList, place: usize) -> Self {
+        Self { data: list.cast(), kind: ptr::without_provenance(place << 1 | 1) }
+    }
+
+    /// A link of that list, to the task at the address `next`.
+    pub(super) fn link(next: usize, place: usize) -> Self {
+        Self { data: ptr::without_provenance(next), kind: ptr::without_provenance(place << 1 | 1) }
+    }
+
+    /// The place of a [link](Self::link).
+    pub(super) fn place(&self) -> usize {
+        self.kind.addr() >> 1
+    }
+
+    /// Has a [link](Self::link) lead to the task at the address `next`. Returns the one to which it led.
+    pub(super) fn exchange_next(&mut self, next: usize) -> usize {
+        replace(&mut self.data, ptr::without_provenance(next)).addr()
     }
 
     /// Whether it is a waker that does the same as `waker`.
@@ -45,24 +60,21 @@ impl Joiner {
         self.data == waker.data() && self.kind == ptr::from_ref(waker.vtable()).cast()
     }
 
-    /// Tells it that the task has finished.
-    pub(super) fn tell(self) {
-        match self.unpack() {
-            Unpacked::Nobody => {}
-            Unpacked::Waker(waker) => wake_quietly(waker),
-            Unpacked::Set(list, place) => list.push(place),
+    /// Makes it nobody. Drops what it was, which may be foreign code; a panic in that is swallowed.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        if !self.kind.is_null() {
+            drop_quietly(replace(self, Self::NOBODY));
         }
     }
 
-    fn unpack(self) -> Unpacked {
+    pub(super) fn unpack(self) -> Unpacked {
         let Self { data, kind } = *ManuallyDrop::new(self);
         if kind.is_null() {
             return Unpacked::Nobody;
         }
         if kind.addr() & 1 == 1 {
-            // SAFETY: an odd `kind` is a place, so `data` is a list's, and `self`, which counted it, is forgotten.
-            let list = unsafe { Arc::from_raw(data.cast::<FinishedList>()) };
-            return Unpacked::Set(list, kind.addr() >> 1);
+            return Unpacked::Set(data.cast(), kind.addr() >> 1);
         }
         // SAFETY: it was a reference to a waker's vtable, which is static, and aligned, so its address is even.
         let vtable: &'static RawWakerVTable = unsafe { &*kind.cast() };
@@ -81,6 +93,7 @@ impl Drop for Joiner {
 
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::Wake;
 
@@ -106,22 +119,21 @@ mod tests {
         let waker = Waker::from(Arc::clone(&wakes));
         let joiner = Joiner::waker(waker.clone());
         assert!(joiner.will_wake(&waker) && !joiner.will_wake(Waker::noop()));
-        joiner.tell();
+        let Unpacked::Waker(unpacked) = joiner.unpack() else { panic!("it is a waker") };
+        unpacked.wake();
         drop(Joiner::waker(waker));
         assert_eq!((wakes.0.load(Ordering::Relaxed), Arc::strong_count(&wakes)), (1, 1));
 
-        let list = FinishedList::new();
+        let list = ptr::without_provenance(8);
         for place in [0, 1, usize::MAX >> 1] {
-            let joiner = Joiner::set(Arc::clone(&list), place);
+            let joiner = Joiner::set(list, place);
             assert!(!joiner.will_wake(Waker::noop()));
-            joiner.tell();
-            drop(Joiner::set(Arc::clone(&list), place));
+            assert!(matches!(joiner.unpack(), Unpacked::Set(of, at) if of == list && at == place));
+            let mut link = Joiner::link(16, place);
+            assert_eq!((link.exchange_next(0), link.exchange_next(24), link.place()), (16, 0, place));
         }
-        let mut places = Vec::new();
-        list.exchange(&mut places);
-        assert_eq!((places, Arc::strong_count(&list)), (vec![0, 1, usize::MAX >> 1], 1));
 
         assert!(!Joiner::NOBODY.will_wake(Waker::noop()));
-        Joiner::NOBODY.tell();
+        assert!(matches!(Joiner::NOBODY.unpack(), Unpacked::Nobody));
     }
 }

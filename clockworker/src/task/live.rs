@@ -13,7 +13,7 @@ use std::panic::Location;
 
 #[cfg(feature = "observe")]
 use super::header::note_ready;
-use super::header::{Header, Link, Phase, RecordKey, release};
+use super::header::{Header, Link, Phase, RecordKey, release_complete, tell_joiner};
 #[cfg(feature = "observe")]
 use super::hooks::{self, Moment};
 use super::state::Taken;
@@ -211,7 +211,7 @@ impl LiveTask {
 
     /// Makes a handle that can abort the task.
     pub(crate) fn abort_handle(&self) -> AbortHandle {
-        self.header().state.retain();
+        self.header().retain();
         // SAFETY: `retain` counted the reference that goes to the new handle.
         unsafe { AbortHandle::from_raw(self.header) }
     }
@@ -250,23 +250,37 @@ impl LiveTask {
         #[cfg(feature = "tracing")]
         header.trace.close();
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
-        let completed = header.state.complete(listed);
-        if completed.released {
+        if !listed && header.state.complete_unwatched(header.owned.tally.get()) {
             return;
         }
-        // With one for this call: the user's code below may spawn, which takes tasks off the woken list.
-        header.owned.links.set(1 + u8::from(listed) + u8::from(completed.in_inbox));
-        if completed.drop_output {
-            // SAFETY: no join handle is left, so the stage is the completer's.
-            unsafe { (header.vtable.drop_output)(pointer) };
-        }
-        if completed.tell_joiner {
-            // SAFETY: `COMPLETE` was set on top of `HAS_JOINER`, so the slot is the completer's.
-            unsafe { header.tell_joiner() };
-        }
-        // SAFETY: one of the links is this call's.
-        unsafe { unlink(Link::new(pointer)) };
+        // SAFETY: the record's references are this call's.
+        unsafe { complete_watched(pointer, listed) };
     }
+}
+
+/// Completes a task that has other holders than its record and a join handle that does not wait, or to which a list points. `listed`
+/// says whether the woken list does.
+///
+/// # Safety
+///
+/// This is the owner thread (or the future was never polled). The output is stored, and the caller gives up the record's references.
+#[inline(never)]
+unsafe fn complete_watched(pointer: NonNull<Header>, listed: bool) {
+    // SAFETY: the caller's promise.
+    let header = unsafe { pointer.as_ref() };
+    let completed = header.state.complete(header.owned.tally.get());
+    // With one for this call: the user's code below may spawn, which takes tasks off the woken list.
+    header.owned.tally.set(1 + u8::from(listed) + u8::from(completed.in_inbox));
+    if completed.drop_output {
+        // SAFETY: no join handle is left, so the stage is the completer's.
+        unsafe { (header.vtable.drop_output)(pointer) };
+    }
+    // SAFETY: `COMPLETE` was set on top of `HAS_JOINER`, so the slot is the completer's.
+    if completed.tell_joiner && unsafe { tell_joiner(pointer) } {
+        return;
+    }
+    // SAFETY: one of the links is this call's.
+    unsafe { unlink(Link::new(pointer)) };
 }
 
 impl Drop for LiveTask {
@@ -345,11 +359,11 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
 /// The task is complete, and the link is one that `LiveTask::complete` counted: its own, or that of a list which has it no more.
 pub(super) unsafe fn unlink(link: Link) {
     // SAFETY: the record's reference is held until the last link is gone.
-    let links = unsafe { link.header().as_ref() }.owned.links.get() - 1;
+    let links = unsafe { link.header().as_ref() }.owned.tally.get() - 1;
     // SAFETY: as above.
-    unsafe { link.header().as_ref() }.owned.links.set(links);
+    unsafe { link.header().as_ref() }.owned.tally.set(links);
     if links == 0 {
         // SAFETY: the record's reference was left to the last link.
-        unsafe { release(link.header()) };
+        unsafe { release_complete(link.header(), 1) };
     }
 }

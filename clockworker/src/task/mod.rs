@@ -5,22 +5,24 @@
 //!
 //! | Holder | Counted | May be on | What it can do |
 //! |---|---|---|---|
-//! | [`LiveTask`], in the queue's record | one reference | owner thread | cancel, read scheduling fields |
+//! | [`LiveTask`], in the queue's record | its own references: see *Lent references* | owner thread | cancel, read scheduling fields |
 //! | [`Runnable`], in the queue's slice | none: the `LiveTask` is held while there is one | owner thread | poll, complete |
 //! | [`JoinHandle`] | one reference | any, if the output is `Send` | read the output, register who is told, abort |
 //! | [`AbortHandle`] | one reference | any | abort, ask whether it is finished |
 //! | [`Waker`](std::task::Waker) | one reference each | any | wake |
-//! | the waker lent to a poll | none: the record outlives the poll | owner thread | wake, be cloned |
+//! | the waker lent to a poll | none: the record outlives the poll | any, until the poll returns | wake, be cloned |
 //! | a link in the woken list or inbox | none: see *Release* | – | – |
+//! | a link in a set's [list](FinishedTasks) of finished tasks | one reference | any | give the set its place |
 //!
 //! # The fields, and who may touch them
 //!
 //! * `state`: one atomic word of flags and the reference count; any thread. Its transitions, in `state.rs`, only decide, and
 //!   return what is to be done; the callers do it.
-//! * `owned` (phase, record, deferrals, links): plain cells, owner thread only.
+//! * `owned` (phase, record, deferrals, tally): plain cells, owner thread only.
 //! * `next`: the inbox link. It belongs to the thread that set `NOTIFIED`, until the inbox hands the task to the owner.
 //! * `joiner`: belongs to the join handle while `HAS_JOINER` is clear and the task is not complete; to the completer from the moment
-//!   `COMPLETE` is set on top of `HAS_JOINER`.
+//!   `COMPLETE` is set on top of `HAS_JOINER`. Where it is a set, the completer pushes the task onto the set's list, by a link in the
+//!   same place: then it is the list's.
 //! * the stage (future, then output): the owner thread until `COMPLETE`; afterwards the join handle while there is one,
 //!   else the completer. So a `!Send` future is polled and dropped on the owner thread only, and a `!Send` output never
 //!   leaves it, because a `JoinHandle` of a `!Send` output is itself `!Send`. Wakers and abort handles never reach the
@@ -39,12 +41,23 @@
 //! A wake *on the owner thread* does not touch `state`: it sets the plain `owned.phase`. So a yield takes no atomic
 //! read-modify-write, no lock, no allocation.
 //!
+//! # Lent references
+//!
+//! Until its task completes, a record has more references than it needs. On the owner thread it lends them to wakers and handles, and
+//! takes them back: it counts what it has lent in `owned.tally`, so neither is an atomic operation. References are all alike: one that
+//! was lent may be given up on another thread, atomically, and one that was counted there may be taken back by the record. On
+//! completion the record keeps one and gives up the others that it has not lent, in the step that sets `COMPLETE`; from then on all
+//! holders count atomically. (The idea is that of biased reference counting: J. Choi, T. Shull, J. Torrellas, PACT 2018.)
+//!
+//! While nothing has happened to a task but its spawn, its record and its join handle are on one thread, and it is not being polled, no
+//! other thread can reach `state`. Then registering a joiner, and dropping the handle, are plain stores.
+//!
 //! # Release
 //!
-//! The record's reference may only go when no list points at the cell. When a task completes it may still be in the woken
+//! The record's last reference may only go when no list points at the cell. When a task completes it may still be in the woken
 //! list (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
-//! those links in `owned.links`, with one for itself until it has told the joiner. The last of them to go releases the reference. Once the inbox is closed, a
-//! waking thread whose push is refused releases it instead.
+//! those links in `owned.tally`, with one for itself until it has told the joiner. The last of them to go releases the reference, or
+//! gives it to a set's list. Once the inbox is closed, a waking thread whose push is refused releases it instead.
 
 mod abort;
 #[cfg(feature = "stalls")]
@@ -91,7 +104,7 @@ pub use join::JoinHandle;
 pub(crate) use atomic_location::AtomicLocation;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
 pub(crate) use error::{Cause, Refused};
-pub(crate) use finished::FinishedList;
+pub(crate) use finished::FinishedTasks;
 pub(crate) use header::RecordKey;
 #[cfg(feature = "observe")]
 pub use hooks::{TaskEnd, TaskHooks, TaskMeta};

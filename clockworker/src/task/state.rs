@@ -1,8 +1,10 @@
 //! The atomic word of a task: flags and reference count. Every method is one transition: it decides, and returns what the
 //! caller has to do.
 //!
-//! Orderings: all transitions are read-modify-writes of one word, so they form one release sequence. Each method says what
-//! its ordering pairs with. Each is as weak as it may be: `clockworker-reliability orderings` shows that.
+//! Orderings: transitions are read-modify-writes of one word, so they form one release sequence. There are three stores: each comes
+//! after a load with Acquire, on the owner thread, where nobody else can reach the word, and what it knows is passed on by the owner's
+//! next read-modify-write or by the freeing. Each method says what its ordering pairs with. Each is as weak as it may be:
+//! `clockworker-reliability orderings` shows that.
 
 use std::sync::atomic::Ordering;
 
@@ -15,10 +17,15 @@ const JOIN_INTEREST: usize = 1 << 3;
 const ABORTED: usize = 1 << 4;
 const REFERENCE: usize = 1 << 5;
 
+/// The references that a record has until its task completes: one, and as many as it may have lent at a time.
+const RECORD: usize = LENT_MAX as usize + 1;
+/// The most references that a record lends at a time.
+pub(super) const LENT_MAX: u8 = u8::MAX;
+
 /// A task as it is spawned: held by its record and its join handle.
-const SPAWNED: usize = JOIN_INTEREST | (2 * REFERENCE);
+const SPAWNED: usize = JOIN_INTEREST | ((RECORD + 1) * REFERENCE);
 /// A task whose join handle was dropped at once: held by its record.
-const DETACHED: usize = REFERENCE;
+const DETACHED: usize = RECORD * REFERENCE;
 
 /// See the [module docs](self) and the table in [`task`](super).
 #[derive(Debug)]
@@ -56,8 +63,6 @@ pub(super) struct Completed {
     pub(super) tell_joiner: bool,
     /// Another thread pushed the task into the inbox, or is about to.
     pub(super) in_inbox: bool,
-    /// The record's reference was dropped in the same step; the cell may be gone.
-    pub(super) released: bool,
 }
 
 /// What a join handle has to do when it is dropped.
@@ -70,6 +75,23 @@ pub(super) enum LeaveJoin {
     Complete,
     /// `joiner` is the handle's again: drop it and try once more.
     DropJoiner,
+}
+
+/// The state less the references that the record has lent.
+#[inline]
+fn without(state: usize, lent: u8) -> usize {
+    state - usize::from(lent) * REFERENCE
+}
+
+impl Completed {
+    fn after(before: usize) -> Self {
+        debug_assert_eq!(before & COMPLETE, 0, "a task completed twice");
+        Self {
+            drop_output: before & JOIN_INTEREST == 0,
+            tell_joiner: before & HAS_JOINER != 0,
+            in_inbox: before & NOTIFIED != 0,
+        }
+    }
 }
 
 impl State {
@@ -136,31 +158,40 @@ impl State {
         self.0.load(Ordering::Acquire) & COMPLETE != 0
     }
 
-    /// Marks the task as complete, once the owner has stored the output. `listed` says that the woken list still points at
-    /// the cell, so the record's reference has to stay.
+    /// Marks the task as complete, once the owner has stored the output, and gives up the record's references but one, and but those
+    /// that are `lent`: they are other holders' from now on.
     ///
     /// Ordering: Release publishes the output to the join handle ([`is_complete`](State::is_complete)). Acquire takes
     /// over `joiner` from it ([`set_joiner`](State::set_joiner)).
-    pub(super) fn complete(&self, listed: bool) -> Completed {
-        if !listed && self.complete_unwatched() {
-            return Completed { drop_output: false, tell_joiner: false, in_inbox: false, released: true };
+    pub(super) fn complete(&self, lent: u8) -> Completed {
+        // Ordering: Acquire for the task that nobody else holds: it orders what follows after the last use by a holder that is gone.
+        let mut before = self.0.load(Ordering::Acquire);
+        if before == without(DETACHED, lent) {
+            // No other thread can reach the word. Ordering: hence Relaxed.
+            self.0.store(COMPLETE | NOTIFIED | REFERENCE, Ordering::Relaxed);
+            return Completed::after(before);
         }
-        let prev = self.0.fetch_or(COMPLETE | NOTIFIED, Ordering::AcqRel);
-        debug_assert_eq!(prev & COMPLETE, 0, "a task completed twice");
-        Completed {
-            drop_output: prev & JOIN_INTEREST == 0,
-            tell_joiner: prev & HAS_JOINER != 0,
-            in_inbox: prev & NOTIFIED != 0,
-            released: false,
+        let given_up = (RECORD - 1 - usize::from(lent)) * REFERENCE;
+        loop {
+            let after = (before | COMPLETE | NOTIFIED) - given_up;
+            match self.0.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Completed::after(before),
+                Err(now) => before = now,
+            }
         }
     }
 
-    /// The common case in one step: a join handle exists and does not wait, and there are no other holders but the record.
+    /// The common case in one step: a join handle exists and does not wait, there are no other holders but the record, and no list
+    /// points at the cell. What the record has `lent` was given up elsewhere. True if all the record's references were given up: the cell
+    /// may be gone.
     ///
     /// Ordering: Release as above. Nothing is taken over, so there is no Acquire.
-    fn complete_unwatched(&self) -> bool {
-        let done = JOIN_INTEREST | COMPLETE | NOTIFIED | REFERENCE;
-        self.0.compare_exchange(SPAWNED, done, Ordering::Release, Ordering::Relaxed).is_ok()
+    #[inline]
+    pub(super) fn complete_unwatched(&self, lent: u8) -> bool {
+        let (before, done) = (without(SPAWNED, lent), JOIN_INTEREST | COMPLETE | NOTIFIED | REFERENCE);
+        // The look saves a read-modify-write that fails. Ordering: Relaxed, the value is only compared.
+        self.0.load(Ordering::Relaxed) == before
+            && self.0.compare_exchange(before, done, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Hands the `joiner` that the join handle has written to the completer. False if the task completed first: it is
@@ -189,17 +220,40 @@ impl State {
         self.0.fetch_update(Ordering::Release, Ordering::Acquire, step).is_ok()
     }
 
+    /// Whether the task is as it was spawned: nothing is to be done about it, and its record, which has `lent` references that were given
+    /// up elsewhere, and its join handle hold it. If they are on this thread and the task is not being polled, then no other thread can
+    /// reach the word, and the two methods below do without a read-modify-write. They give the record back what it has lent.
+    ///
+    /// Ordering: Acquire orders what follows after the last use by a holder that is gone.
+    #[inline]
+    pub(super) fn is_as_spawned(&self, lent: u8) -> bool {
+        self.0.load(Ordering::Acquire) == without(SPAWNED, lent)
+    }
+
+    /// [`set_joiner`](State::set_joiner) of a task [as it was spawned](State::is_as_spawned).
+    ///
+    /// Ordering: Relaxed, as the record is on this thread: what this thread knows is passed on when it completes the task.
+    #[inline]
+    pub(super) fn set_joiner_as_spawned(&self) {
+        self.0.store(SPAWNED | HAS_JOINER, Ordering::Relaxed);
+    }
+
+    /// [`leave_join`](State::leave_join) of a task [as it was spawned](State::is_as_spawned).
+    ///
+    /// Ordering: as above.
+    #[inline]
+    pub(super) fn leave_join_as_spawned(&self) {
+        self.0.store(DETACHED, Ordering::Relaxed);
+    }
+
     /// Gives up the claim to the output and the reference of a join handle that is dropped, as far as it can.
+    ///
+    /// Ordering: Release orders the handle's use of the cell before its freeing, as in [`release`](State::release).
     pub(super) fn leave_join(&self) -> LeaveJoin {
-        // The common case in one step: dropped at once, before anything else happened.
-        // Ordering: Release orders the handle's use of the cell before its freeing, as in `release`.
-        if self.0.compare_exchange(SPAWNED, DETACHED, Ordering::Release, Ordering::Relaxed).is_ok() {
-            return LeaveJoin::Done;
-        }
         if self.has_joiner() && self.unset_joiner() {
             return LeaveJoin::DropJoiner;
         }
-        // The record keeps its own reference until the task is complete, so this is never the last one.
+        // The record keeps references until the task is complete, so this is never the last one.
         let detached = self.update_unless_complete(|state| (state & !JOIN_INTEREST) - REFERENCE);
         if detached { LeaveJoin::Done } else { LeaveJoin::Complete }
     }
@@ -215,24 +269,28 @@ impl State {
         }
     }
 
-    /// Counts one holder less. True if it was the last: the caller frees the cell.
+    /// Whether there are no more than these `references`. Their holder needs no read-modify-write then: no other is left to race with
+    /// it.
+    ///
+    /// Ordering: Acquire orders the freeing after every other holder's use.
+    #[inline]
+    pub(super) fn are_last(&self, references: usize) -> bool {
+        self.0.load(Ordering::Acquire) / REFERENCE == references
+    }
+
+    /// Gives up `references`. True if they were the last: the caller frees the cell.
     ///
     /// Ordering: Release orders this holder's use of the cell before the freeing, Acquire orders the freeing after every
     /// other holder's use.
-    pub(super) fn release(&self) -> bool {
-        // The last holder needs no read-modify-write: no other is left to race with it.
-        if has_one_holder(self.0.load(Ordering::Acquire)) {
+    #[inline]
+    pub(super) fn release(&self, references: usize) -> bool {
+        if self.are_last(references) {
             return true;
         }
-        let prev = self.0.fetch_sub(REFERENCE, Ordering::AcqRel);
-        debug_assert!(prev >= REFERENCE, "a task was released too often");
-        has_one_holder(prev)
+        let before = self.0.fetch_sub(references * REFERENCE, Ordering::AcqRel) / REFERENCE;
+        debug_assert!(before >= references, "a task was released too often");
+        before == references
     }
-}
-
-#[inline]
-fn has_one_holder(state: usize) -> bool {
-    state & !(REFERENCE - 1) == REFERENCE
 }
 
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
@@ -260,30 +318,46 @@ mod tests {
     #[test]
     fn a_complete_task_is_never_submitted() {
         let state = State::spawned();
-        assert!(state.complete(false).released);
+        assert!(state.complete_unwatched(0));
         assert_eq!(state.wake(), Wake::Nothing);
         assert_eq!(state.abort(), Wake::Nothing);
         assert_eq!(state.take(), Taken::Complete);
-        assert!(state.release(), "the join handle's reference is the last");
+        assert!(state.release(1), "the join handle's reference is the last");
     }
 
     #[test]
     fn completion_says_what_is_left_to_do() {
         let watched = State::spawned();
         assert!(watched.set_joiner());
-        let done = Completed { drop_output: false, tell_joiner: true, in_inbox: false, released: false };
-        assert_eq!(watched.complete(false), done);
+        let done = Completed { drop_output: false, tell_joiner: true, in_inbox: false };
+        assert_eq!(watched.complete(0), done);
         assert!(!watched.unset_joiner(), "the joiner is the completer's");
 
         let detached = State::spawned();
         assert_eq!(detached.leave_join(), LeaveJoin::Done);
-        let done = Completed { drop_output: true, tell_joiner: false, in_inbox: false, released: false };
-        assert_eq!(detached.complete(false), done);
-        assert!(detached.release());
+        let done = Completed { drop_output: true, tell_joiner: false, in_inbox: false };
+        assert_eq!(detached.complete(0), done);
+        assert!(detached.release(1));
 
         let notified = State::spawned();
         assert_eq!(notified.wake(), Wake::Submit);
-        assert!(notified.complete(false).in_inbox);
+        assert!(notified.complete(0).in_inbox);
+    }
+
+    /// However many were lent, and given up before or after.
+    #[test]
+    fn of_the_records_references_one_is_left_and_those_that_were_lent() {
+        for lent in [0, 1, 100, LENT_MAX] {
+            for early in [0, lent / 2, lent] {
+                let state = State::spawned();
+                (0..early).for_each(|_| assert!(!state.release(1), "the record has references"));
+                assert_eq!(state.is_as_spawned(lent), early == lent, "no other is left");
+                assert!(!state.complete(lent).in_inbox);
+                (early..lent).for_each(|_| assert!(!state.release(1)));
+                assert!(!state.release(1), "the record's");
+                assert!(state.release(1), "the join handle's");
+            }
+        }
     }
 
     #[test]
@@ -292,6 +366,6 @@ mod tests {
         assert!(state.set_joiner());
         assert_eq!(state.leave_join(), LeaveJoin::DropJoiner);
         assert_eq!(state.leave_join(), LeaveJoin::Done);
-        assert!(state.complete(false).drop_output);
+        assert!(state.complete(0).drop_output);
     }
 }

@@ -45,7 +45,7 @@ fn say(_data: *const (), _op: &'static str) {}
 unsafe fn clone(data: *const ()) -> RawWaker {
     say(data, "waker.clone");
     // SAFETY: the cell is alive, since the waker being cloned owns a reference or was lent by a poll under way.
-    unsafe { header(data).as_ref() }.state.retain();
+    unsafe { header(data).as_ref() }.retain();
     RawWaker::new(data, &VTABLE)
 }
 

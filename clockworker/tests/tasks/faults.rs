@@ -122,6 +122,28 @@ fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is
     }
 }
 
+/// It aborts two members, and tells the host of the first, while another has finished.
+#[test]
+fn a_hosts_waker_that_panics_when_a_set_is_dropped_stops_nothing() {
+    let ex = untimed();
+    let (main, other) = (Probe::new(), untimed());
+    let mut set = JoinSet::new();
+    set.spawn_local_on(async {}, &other);
+    settle(&other);
+    (0..2).for_each(|_| drop(set.spawn_local_on(pending(), &ex)));
+    let hooked = touchy(Deed::Wake);
+    let waker = hooked.waker();
+    let mut run = Box::pin(ex.run_until(main.future()));
+    assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(caught(|| drop(set)).unwrap_err(), "the waker");
+    main.finish();
+    assert!(settle_run(run.as_mut()).is_some());
+    drop(run);
+    assert_usable(&ex);
+    assert_usable(&other);
+    assert_finished(&ex.stats(), 2, 2, 0);
+}
+
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
     for done in [false, true] {

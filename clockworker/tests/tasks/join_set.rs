@@ -145,6 +145,43 @@ fn what_those_tell_that_were_let_go_is_not_taken_for_a_new_members() {
     assert_eq!(set.len(), 2);
 }
 
+/// The same, but that the new members finish before anybody looks.
+#[test]
+fn those_that_were_let_go_do_not_stand_for_members_at_their_places() {
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    (0..3).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
+    settle(&ex);
+    set.detach_all();
+    (3..6).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
+    settle(&ex);
+    let given: Vec<i32> = std::iter::from_fn(|| set.try_join_next()).map(Result::unwrap).collect();
+    assert_eq!(given, [3, 4, 5]);
+    assert!(set.is_empty());
+}
+
+/// Tasks that have finished before they come, and members that finish: neither kind waits for all of the other.
+#[test]
+fn finished_tasks_that_are_inserted_and_members_that_finish_take_turns() {
+    let ex = untimed();
+    let mut over = (0..20).map(|_| ex.spawn(ready(1))).collect::<Vec<_>>().into_iter();
+    settle(&ex);
+    let mut set = JoinSet::new();
+    let (mut given, mut members) = (Vec::new(), 0);
+    for _ in 0..10 {
+        (0..2).for_each(|_| drop(set.insert(over.next().expect("there are enough"))));
+        (0..2).for_each(|_| drop(set.spawn_local_on(ready(2), &ex)));
+        settle(&ex);
+        members += 2;
+        given.push(set.try_join_next().unwrap().unwrap());
+    }
+    assert!(given[..4].contains(&1) && given[..4].contains(&2), "{given:?}");
+    given.extend(std::iter::from_fn(|| set.try_join_next()).map(Result::unwrap));
+    assert_eq!(given.iter().filter(|&&kind| kind == 2).count(), members);
+    assert_eq!(given.len(), 2 * members);
+    assert!(set.is_empty());
+}
+
 #[test]
 fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
     let ex = untimed();

@@ -1,20 +1,20 @@
 //! From wakers, when they are cloned, woken and dropped: of whoever awaits a task, of the host, of whoever waits for the last
 //! task.
 
-use std::cell::Cell;
-use std::future::{Future, pending};
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 
-use clockworker::{Executor, ManualClock, yield_now};
+use clockworker::{Executor, JoinSet, ManualClock, yield_now};
 
 use super::tools::Tools;
 
 use crate::support::{
-    Deed, HookedWaker, OnDrop, Probe, hold, output, poll_once, settle, settle_run, untimed,
+    Deed, HookedWaker, OnDrop, Probe, assert_finished, hold, output, poll_once, settle, settle_run, untimed,
 };
 
 const DEEDS: [Deed; 3] = [Deed::Clone, Deed::Wake, Deed::Drop];
@@ -87,6 +87,42 @@ fn of_a_join_handle_that_is_dropped_or_awaited_by_another() {
         assert!(hooked.is_done());
         tools.assert_after(&ex);
     }
+}
+
+#[test]
+fn of_somebody_who_waits_for_a_set() {
+    for at in DEEDS {
+        let (ex, tools, hooked) = world(at);
+        let mut set = JoinSet::new();
+        set.spawn_local_on(async { 8 }, &*ex);
+        let waker = hooked.waker();
+        assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+        settle(&ex);
+        assert!(hooked.is_done(), "{at:?}");
+        assert_eq!(set.try_join_next().unwrap().unwrap(), 8);
+        tools.assert_after(&ex);
+    }
+}
+
+/// The set goes while its first member tells it of its end, and with it the members.
+#[test]
+fn of_somebody_who_waits_for_a_set_and_drops_it() {
+    let ex = untimed();
+    let probe = Probe::new();
+    let set = Rc::new(RefCell::new(Some(JoinSet::new())));
+    let hooked = HookedWaker::new(Deed::Wake, {
+        let set = Rc::clone(&set);
+        move || drop(set.take())
+    });
+    if let Some(set) = &mut *set.borrow_mut() {
+        set.spawn_local_on(ready(1), &ex);
+        set.spawn_local_on(probe.future(), &ex);
+        let waker = hooked.waker();
+        assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
+    }
+    settle(&ex);
+    assert!(hooked.is_done() && set.borrow().is_none());
+    assert_finished(&ex.stats(), 1, 1, 0);
 }
 
 #[test]
