@@ -20,7 +20,7 @@ use crate::harness::{Cell, Measurement, Pinning, Plan, Report, target};
 use crate::page::Chapter;
 use crate::stats::{self, Bar, Conclusion, Interval};
 
-use itself::FEW_TASKS;
+use itself::{FEW_TASKS, IN_A_SET, TASK_OF_A_SET};
 use measure::{Measure, Topic};
 use options::{Options, Section};
 
@@ -59,7 +59,7 @@ impl Measurement for Overhead {
 fn measures(section: Section, options: &Options, pinning: &Pinning) -> Vec<Measure> {
     match section {
         Section::Polls => vec![tasks::polls(options), tasks::tokio_yields(options)],
-        Section::Spawn => vec![tasks::spawns(options)],
+        Section::Spawn => vec![tasks::spawns(options), itself::sets(options)],
         Section::Wake => {
             vec![wakes::local(options), wakes::remote(options, pinning), wakes::storms(options, pinning)]
         }
@@ -88,9 +88,10 @@ const WAKE: &str = "Wake from another thread until the poll, p50, # ÷ LocalSet'
 /// A section, a quantity of its cells, the arm, what is judged, its name (`#` is the cell's title), and the most it may be.
 type Rule = (Section, &'static str, &'static str, Judged, &'static str, f64);
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     (Section::Queues, "ns_per_pick", "64", Value, "ns per pick, 64 queues, #", 30.0),
     (Section::Queues, "ns_per_pick", "1024", Value, "ns per pick, 1,024 queues, #", 100.0),
+    (Section::Spawn, TASK_OF_A_SET, IN_A_SET, Ratio, "Time per task, JoinSet ÷ join handles, #", 1.5),
     // Up to 10,000 groups.
     (Section::Groups, FEW_TASKS, "10000", Ratio, "Time per poll, #, 10,000 groups ÷ 1", 1.25),
     (Section::Memory, "allocations", WOKEN_FIRST, EveryValue, "Allocations #", 0.0),

@@ -1,16 +1,16 @@
-//! What queues and groups cost: clockworker only, beside itself with one of them.
+//! What queues, groups and sets of tasks cost: clockworker only, beside itself with one queue or group, or without a set.
 
 use std::iter;
 use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
-use clockworker::{DEFAULT_REQUEST, Executor};
+use clockworker::{DEFAULT_REQUEST, Executor, JoinHandle, JoinSet, spawn_local};
 
 use super::measure::{Measure, Quantities, ROUNDS};
 use super::options::{Options, Section};
 use super::tasks::{SpawnAndJoin, nanos_per_poll, spawn_and_join};
 use crate::arms::runner::{Hosted, Job, Runner};
-use crate::arms::{ManyGroups, ManyQueues, executor_under};
+use crate::arms::{ManyGroups, ManyQueues, OneQueue, executor_under};
 use crate::harness::Rounds;
 use crate::numbers::grouped;
 use crate::random::{Purpose, Random, Zipf};
@@ -103,6 +103,60 @@ fn run(load: Load, queues: usize, request: Duration, yields: u32) -> (f64, f64) 
     let host = Hosted::new(ManyQueues::new(queues, request));
     let time = load(&host, yields);
     (time, host.contender().turns() as f64)
+}
+
+/// The key of the bar's column: in a set.
+pub(super) const IN_A_SET: &str = "join_set";
+/// The key of the bar's table.
+pub(super) const TASK_OF_A_SET: &str = "ns_per_task_of_a_set";
+
+/// How many tasks there are at a time.
+const AT_ONCE: [usize; 3] = [100, 10_000, 100_000];
+const TASKS_OF_SETS: usize = 100_000;
+
+/// A task's beginning and end, by its handle and in a set: all are spawned, then all are awaited.
+pub(super) fn sets(options: &Options) -> Measure {
+    let quantity = &[(TASK_OF_A_SET, "A task by its handle, and in a JoinSet: ns per task")];
+    let rows = AT_ONCE.map(|tasks| format!("{} at once", grouped(tasks as u64)));
+    let columns = [("join_handle", "join handles"), (IN_A_SET, "JoinSet")]
+        .map(|(key, title)| (key.into(), title.into()));
+    let quick = options.common.quick;
+    Measure::of_itself(Section::Spawn, quantity, rows, columns.into_iter(), move |row, column| {
+        let at_once = if quick { 100 } else { AT_ONCE[row] };
+        let times = if quick { 1 } else { TASKS_OF_SETS / at_once };
+        let time = if column == 0 { by_handles(at_once, times) } else { in_a_set(at_once, times) };
+        vec![time / (at_once * times) as f64]
+    })
+}
+
+fn by_handles(tasks: usize, times: usize) -> f64 {
+    let host = Hosted::new(OneQueue::as_it_comes());
+    host.block_on(async {
+        let mut handles: Vec<JoinHandle<()>> = Vec::new();
+        let watch = Stopwatch::start();
+        for _ in 0..times {
+            handles.extend((0..tasks).map(|_| spawn_local(async {})));
+            for handle in handles.drain(..) {
+                handle.await.expect("no task fails");
+            }
+        }
+        watch.nanos()
+    })
+}
+
+fn in_a_set(tasks: usize, times: usize) -> f64 {
+    let host = Hosted::new(OneQueue::as_it_comes());
+    host.block_on(async {
+        let mut set: JoinSet<()> = JoinSet::new();
+        let watch = Stopwatch::start();
+        for _ in 0..times {
+            (0..tasks).for_each(|_| drop(set.spawn_local(async {})));
+            while let Some(joined) = set.join_next().await {
+                joined.expect("no task fails");
+            }
+        }
+        watch.nanos()
+    })
 }
 
 type Build = fn() -> Executor;

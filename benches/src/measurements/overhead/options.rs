@@ -49,7 +49,7 @@ glommio itself needs Linux, io_uring and the feature `glommio` of this package; 
 pub enum Section {
     /// Self-waking polls at 1 to 1,000,000 tasks, and tokio's own yield_now
     Polls,
-    /// Spawn and join, spawn and detach, abort
+    /// Spawn and join, spawn and detach, abort; a task in a JoinSet (clockworker only)
     Spawn,
     /// Wakes from the same thread, from another, and storms of them
     Wake,
