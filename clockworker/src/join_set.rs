@@ -6,7 +6,7 @@ use std::future::Future;
 use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use slab::Slab;
 
@@ -19,6 +19,8 @@ use crate::task_builder::TaskBuilder;
 
 /// For how many tasks a set keeps memory when it has had more.
 const KEPT: usize = 1 << 10;
+/// The most finished tasks that a poll puts in order: some 20 µs.
+const TURNED: usize = 1 << 10;
 
 /// Tasks, awaited in the order in which they finish.
 ///
@@ -27,8 +29,8 @@ const KEPT: usize = 1 << 10;
 ///
 /// **Dropping it aborts all its tasks**; [`detach_all`](JoinSet::detach_all) lets them go on.
 ///
-/// Finding the next finished task costs the same however many there are, on average: those that have finished meanwhile are put in order at
-/// once, which takes a few nanoseconds each.
+/// Finding the next finished task costs the same however many there are, on average: tasks that have finished since the last look are put in
+/// order first, which takes some 20 ns each where there are many. The methods that wait do so for a thousand in a poll.
 ///
 /// # Example
 ///
@@ -167,7 +169,7 @@ impl<T> JoinSet<T> {
         let is_over = self.finished.watch(&task, vacant.key());
         let abort = task.abort_handle();
         if is_over {
-            self.finished.take_in();
+            let _ = self.finished.take_in(TURNED);
             self.over.push_back(task);
             self.finished.take_waiting().into_iter().for_each(wake_quietly);
         } else {
@@ -244,7 +246,8 @@ impl<T> JoinSet<T> {
     ///
     /// * `Ready(Some(…))`: a task has finished.
     /// * `Ready(None)`: the set is empty.
-    /// * `Pending`: none has; `cx`'s waker will be woken when one does. Only the waker of the last call is.
+    /// * `Pending`: none has; `cx`'s waker will be woken when one does. Only the waker of the last call is. Or so many have that
+    ///   they are still to be put in order; `cx`'s waker was woken.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_next(cx).map(|next| next.map(|(_, output)| output))
     }
@@ -291,8 +294,13 @@ impl<T> JoinSet<T> {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
         self.is_awaited = false;
         loop {
-            if let Some(next) = self.try_next() {
-                return Poll::Ready(Some(next));
+            match self.next_within(TURNED) {
+                Poll::Ready(Some(next)) => return Poll::Ready(Some(next)),
+                Poll::Ready(None) => {}
+                Poll::Pending => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
             }
             if self.is_empty() {
                 return Poll::Ready(None);
@@ -308,12 +316,23 @@ impl<T> JoinSet<T> {
     }
 
     fn try_next(&mut self) -> Option<(Id, Result<T, JoinError>)> {
+        match self.next_within(usize::MAX) {
+            Poll::Ready(next) => next,
+            Poll::Pending => None,
+        }
+    }
+
+    /// The next finished task. Pending if more than `links` are to be put in order before.
+    fn next_within(&mut self, links: usize) -> Poll<Option<(Id, Result<T, JoinError>)>> {
         loop {
             let Some(finished) = self.finished.pop() else {
-                let over = self.pop_over();
-                let are_more = self.finished.take_in();
-                if over.is_some() || !are_more {
-                    return over.map(|task| (task.id(), task.take_finished()));
+                let over = if self.finished.is_turning() { None } else { self.pop_over() };
+                let taken_in = self.finished.take_in(links);
+                if let Some(task) = over {
+                    return Poll::Ready(Some((task.id(), task.take_finished())));
+                }
+                if !ready!(taken_in) {
+                    return Poll::Ready(None);
                 }
                 continue;
             };
@@ -327,7 +346,7 @@ impl<T> JoinSet<T> {
             if self.tasks.is_empty() && self.tasks.capacity() > 2 * KEPT {
                 self.tasks = Slab::with_capacity(KEPT);
             }
-            return Some((task.id(), task.take_out(finished)));
+            return Poll::Ready(Some((task.id(), task.take_out(finished))));
         }
     }
 

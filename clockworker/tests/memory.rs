@@ -308,7 +308,7 @@ fn tasks_woken_by_their_own_end() {
     settle(&ex);
 }
 
-/// A set goes, here or elsewhere, or lets its members go: somebody waits for it or not, and a member is at its end or not.
+/// A set goes, here or elsewhere, or lets its members go: a waker waits for it or not, and a member is at its end or not.
 fn sets_with_members_in_every_state() {
     for how in 0..32 {
         let [waits, finishes, aborts, settles, detaches] = [0, 1, 2, 3, 4].map(|bit| how >> bit & 1 == 1);

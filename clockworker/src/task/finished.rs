@@ -9,7 +9,7 @@
 
 use std::mem::{forget, swap};
 use std::ptr::NonNull;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
 use super::header::{Header, Link};
 use super::joiner::Joiner;
@@ -22,7 +22,9 @@ use crate::sync::{Arc, Mutex, MutexGuard};
 #[derive(Debug)]
 pub(crate) struct FinishedTasks {
     list: Arc<FinishedList>,
-    /// The address of the first task of those that were taken out of the list and turned round, or [`Link::NONE`].
+    /// The address of the last task of those that were taken out of the list and are still to be turned round, or [`Link::NONE`].
+    stack: usize,
+    /// The address of the first task of those turned round, or [`Link::NONE`].
     turned: usize,
     /// How many tasks have left the set that are in the list, or will be.
     gone: usize,
@@ -53,7 +55,7 @@ impl FinishedTasks {
             tasks: TreiberStack::new(),
             waiting: Mutex::new(None),
         };
-        Self { list: Arc::new(list), turned: Link::NONE, gone: 0 }
+        Self { list: Arc::new(list), stack: Link::NONE, turned: Link::NONE, gone: 0 }
     }
 
     /// Whether this is a child process's copy, in which tasks of the parent never finish.
@@ -79,17 +81,27 @@ impl FinishedTasks {
         drop(task);
     }
 
-    /// Takes in those that have finished by now, if all that were taken in before are popped. False if there are none.
-    pub(crate) fn take_in(&mut self) -> bool {
-        if self.turned == Link::NONE {
-            // SAFETY: they were taken out just now.
-            self.turned = unsafe { turn_round(self.list.tasks.take_all()) };
+    /// Takes in the tasks that have finished by now, if all that were taken in before are popped, and turns round at most `links`.
+    /// Pending if more are to be turned round, else whether there is a task.
+    pub(crate) fn take_in(&mut self, links: usize) -> Poll<bool> {
+        if self.stack == Link::NONE && self.turned == Link::NONE {
+            self.stack = self.list.tasks.take_all();
         }
-        self.turned != Link::NONE
+        // SAFETY: they were taken out of the list, which had their links in both.
+        (self.stack, self.turned) = unsafe { turn_round(self.stack, self.turned, links) };
+        if self.is_turning() { Poll::Pending } else { Poll::Ready(self.turned != Link::NONE) }
     }
 
-    /// The first task of those taken in.
+    /// Whether tasks were taken in that are still to be turned round.
+    pub(crate) fn is_turning(&self) -> bool {
+        self.stack != Link::NONE
+    }
+
+    /// The first task of those taken in. None while they are turned round.
     pub(crate) fn pop(&mut self) -> Option<FinishedTask> {
+        if self.is_turning() {
+            return None;
+        }
         // SAFETY: it was taken out, and its next one, to which it led, takes its place.
         let (task, next) = unsafe { take_first(self.turned) }?;
         self.turned = next;
@@ -126,7 +138,7 @@ impl FinishedTasks {
 
     /// Takes out all that is in the list, of which nothing is in the set any more.
     pub(crate) fn clear(&mut self) {
-        while self.take_in() {
+        while self.take_in(usize::MAX) == Poll::Ready(true) {
             while let Some(task) = self.pop() {
                 self.forget(task);
             }
@@ -231,19 +243,19 @@ unsafe fn joiner<'a>(task: NonNull<Header>) -> &'a mut Joiner {
     unsafe { &mut *slot }
 }
 
-/// Turns round the tasks from that address on. The address of the one pushed first.
+/// Puts at most `links` tasks from the top of `stack` before those that were `turned` round. What is left of both, by their addresses.
 ///
 /// # Safety
 ///
 /// They were taken out of a list.
-unsafe fn turn_round(mut stack: usize) -> usize {
-    let mut turned = Link::NONE;
-    while let Some(link) = Link::from_exposed(stack) {
+unsafe fn turn_round(mut stack: usize, mut turned: usize, links: usize) -> (usize, usize) {
+    for _ in 0..links {
+        let Some(link) = Link::from_exposed(stack) else { break };
         // SAFETY: the list's reference keeps the cell alive; its joiner came with it.
         let joiner = unsafe { joiner(link.header()) };
         (stack, turned) = (joiner.exchange_next(turned), stack);
     }
-    turned
+    (stack, turned)
 }
 
 /// The task at that address, and the address of the next one. None at the end.

@@ -369,6 +369,35 @@ fn a_set_of_a_hundred_thousand_is_joined_in_linear_time() {
     assert_eq!(ex.stats().polls, 2 * u64::from(TASKS));
 }
 
+/// A poll puts a thousand in order. Then it yields, and those beside it run.
+#[test]
+fn a_batch_of_a_hundred_thousand_is_put_in_order_over_many_polls() {
+    const TASKS: u32 = 100_000;
+    let ex = untimed();
+    let mut set = JoinSet::new();
+    (0..TASKS).for_each(|number| drop(set.spawn_local_on(ready(number), &ex)));
+    settle(&ex);
+    let (wakes, waker) = CountingWaker::new();
+    let mut polls = 0;
+    let first = loop {
+        polls += 1;
+        match poll_next(&mut set, &waker) {
+            Poll::Pending => assert_eq!(wakes.count(), polls, "it is to be polled again"),
+            Poll::Ready(first) => break first,
+        }
+        set.insert(ex.spawn(ready(TASKS)));
+    };
+    assert_eq!((first, polls), (Some(0), 98));
+    settle(&ex);
+    let rest: Vec<u32> = std::iter::from_fn(|| set.try_join_next()).map(Result::unwrap).collect();
+    assert!(rest[..TASKS as usize - 1].iter().copied().eq(1..TASKS));
+    assert_eq!(rest.len(), TASKS as usize - 1 + 97);
+    // One that looks without waiting gets it at once.
+    (0..TASKS).for_each(|number| drop(set.spawn_local_on(ready(number), &ex)));
+    settle(&ex);
+    assert_eq!(set.try_join_next().unwrap().unwrap(), 0);
+}
+
 #[test]
 fn a_join_given_up_at_each_poll_loses_no_output() {
     for cut in 0..12 {

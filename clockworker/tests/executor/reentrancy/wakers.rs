@@ -90,7 +90,7 @@ fn of_a_join_handle_that_is_dropped_or_awaited_by_another() {
 }
 
 #[test]
-fn of_somebody_who_waits_for_a_set() {
+fn of_a_task_that_awaits_a_set() {
     for at in DEEDS {
         let (ex, tools, hooked) = world(at);
         let mut set = JoinSet::new();
@@ -106,7 +106,7 @@ fn of_somebody_who_waits_for_a_set() {
 
 /// The set goes while its first member tells it of its end, and with it the members.
 #[test]
-fn of_somebody_who_waits_for_a_set_and_drops_it() {
+fn of_a_task_that_awaits_a_set_and_drops_it() {
     let ex = untimed();
     let probe = Probe::new();
     let set = Rc::new(RefCell::new(Some(JoinSet::new())));
