@@ -147,18 +147,29 @@ impl Core {
 
     /// Hands up to `most` tasks of the woken list to their schedulers; how many.
     fn admit_woken(&self, most: usize) -> usize {
-        let admitted = self.hand_over(most);
-        if self.turn.visited().is_some() {
-            self.visits.woke(admitted);
+        let visited = self.turn.visited();
+        if visited.is_none() {
+            return self.hand_over_others(most);
         }
+        let left_over = self.hand_over_others(most.min(self.turn.left_over()));
+        let woken = self.hand_over(most - left_over, visited);
+        self.visits.woke(woken);
+        left_over + woken
+    }
+
+    /// The same with tasks that no visit woke.
+    fn hand_over_others(&self, most: usize) -> usize {
+        let admitted = if most > 0 { self.hand_over(most, None) } else { 0 };
+        self.turn.admitted_left_over(admitted);
         admitted
     }
 
-    fn hand_over(&self, most: usize) -> usize {
+    /// The same with tasks that the host's visit before the turn `visited` woke, or, if that is `None`, anything else.
+    fn hand_over(&self, most: usize, visited: Option<u8>) -> usize {
         let Some(woken) = self.shared.woken_list() else { return 0 };
         // As a rule all are of one queue.
         if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
-            let admitted = queue.admit_woken(woken, self.turn.visited(), most);
+            let admitted = queue.admit_woken(woken, visited, most);
             self.after_policy_call(&queue);
             return admitted;
         }
@@ -167,12 +178,12 @@ impl Core {
             let Some(arrival) = woken.next() else { return admitted };
             match (arrival, &queue) {
                 (Incoming::Ready(key), Some(queue)) if queue.key.index == key.queue => {
-                    self.admit_ready(queue, key, self.turn.visited());
+                    self.admit_ready(queue, key, visited);
                 }
                 (Incoming::Ready(key), _) => {
                     queue = self.queue_at(key.queue);
                     if let Some(queue) = &queue {
-                        self.admit_ready(queue, key, self.turn.visited());
+                        self.admit_ready(queue, key, visited);
                     }
                 }
                 (arrival, _) => self.admit(arrival),

@@ -18,8 +18,10 @@ pub(super) struct TurnState {
     owes_slice: Cell<bool>,
     /// The number of the turn, modulo 256.
     number: Cell<u8>,
-    /// The same until something is polled in the turn: until then the host's visit before it woke all that was woken.
+    /// The same until something is polled in the turn: until then the host's visit before it woke all that was woken,
     visited: Cell<Option<u8>>,
+    /// except so many tasks: the first of the woken list, which were in it when the turn before ended with work left.
+    left_over: Cell<usize>,
     /// The task of another executor, inside which this executor is run.
     outer_task: Cell<Option<Id>>,
     pub(super) host_polls: Counter,
@@ -33,16 +35,28 @@ impl TurnState {
             owes_slice: Cell::new(false),
             number: Cell::new(0),
             visited: Cell::new(None),
+            left_over: Cell::new(0),
             outer_task: Cell::new(None),
             host_polls: Counter::default(),
             host_yields: Counter::default(),
         }
     }
 
-    /// The number of the turn, while all that was woken was woken by the host's visit before it.
+    /// The number of the turn, while the host's visit before it woke all that was woken, except what was [left over](Self::left_over).
     #[inline]
     pub(super) fn visited(&self) -> Option<u8> {
         self.visited.get()
+    }
+
+    /// How many tasks, the first of the woken list, were in it when the turn before ended with work left.
+    #[inline]
+    pub(super) fn left_over(&self) -> usize {
+        self.left_over.get()
+    }
+
+    /// Notes that so many of them were admitted.
+    pub(super) fn admitted_left_over(&self, tasks: usize) {
+        self.left_over.set(self.left_over.get().saturating_sub(tasks));
     }
 }
 
@@ -206,12 +220,20 @@ impl Core {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.observe_turn(now, took_ns, self.visits.are_under_way());
-        self.visits.end(took_ns, || !self.has_incoming() && !self.main.is_woken());
+        self.visits.end(took_ns, || self.has_brought_nothing());
         let budget_ns = self.visits.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
         self.turn.number.set(self.turn.number.get().wrapping_add(1));
         self.turn.visited.set(Some(self.turn.number.get()));
+    }
+
+    /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
+    /// and count as brought.
+    fn has_brought_nothing(&self) -> bool {
+        let left_over = self.turn.left_over.get();
+        let woken = self.shared.woken_list().is_some_and(|woken| woken.len() > left_over);
+        !woken && !self.has_mail() && !self.main.is_woken()
     }
 
     /// Whether the last turn ended with work left, and has woken its host.
@@ -244,6 +266,7 @@ impl Core {
     /// Notes that something is about to be polled: what is woken from now on, the host's visit did not wake.
     pub(crate) fn end_visit(&self) {
         self.turn.visited.set(None);
+        self.turn.left_over.set(0);
     }
 
     /// Ends the turn: time is the host's from now on.
@@ -271,6 +294,7 @@ impl Core {
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.turn.host_yields.add(1);
+        self.turn.left_over.set(self.shared.woken_list().map_or(0, WokenList::len));
         self.visits.begin();
         host.wake_by_ref();
     }

@@ -104,10 +104,15 @@ impl WokenList {
         self.list.borrow_mut().push_back(link);
     }
 
+    /// How many tasks wait here.
+    pub(crate) fn len(&self) -> usize {
+        self.list.borrow().len()
+    }
+
     /// Whether there are more tasks than one [batch](BATCH) holds.
     #[inline]
     pub(crate) fn are_many(&self) -> bool {
-        self.list.borrow().len() > BATCH
+        self.len() > BATCH
     }
 
     /// Takes out the first task.

@@ -169,6 +169,45 @@ fn a_wake_by_a_visit_is_no_yield_where_another_task_wakes_it_in_between() {
     assert!(reasons.len() > 15 && !reasons.contains(&Ready::Deferred), "{reasons:?}");
 }
 
+/// Many tasks that another one wakes wait for its poll, and the turn ends after it: their wakes are admitted in the next turn, but no visit
+/// woke them.
+#[test]
+fn many_tasks_that_another_one_wakes_are_woken_also_where_the_turn_ends_with_its_poll() {
+    const WAITERS: usize = 200;
+    let policy = Noting::default();
+    let seen = Rc::clone(&policy.seen);
+    // A turn is a round.
+    let builder =
+        Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(WAITERS as u32 + 1);
+    let ex = builder.build().unwrap();
+    let signals: Vec<_> = (0..=WAITERS).map(|_| Signal::new()).collect();
+    let (ringer, waiters) = signals.split_last().unwrap();
+    for (number, signal) in waiters.iter().cloned().enumerate() {
+        let ringer = ringer.clone();
+        ex.spawn(async move {
+            loop {
+                signal.wait().await;
+                if number + 1 == WAITERS {
+                    ringer.set();
+                }
+            }
+        });
+    }
+    let (ringer, waiters) = (ringer.clone(), waiters.to_vec());
+    ex.spawn(async move {
+        loop {
+            waiters.iter().for_each(Signal::set);
+            ringer.wait().await;
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    for _ in 0..40 {
+        assert!(poll_once(&mut run).is_pending());
+    }
+    let reasons: Vec<_> = seen.borrow().iter().map(|(_, why)| *why).skip(WAITERS + 1).collect();
+    assert!(reasons.len() > 30 * WAITERS && reasons.iter().all(|why| *why == Ready::Woken));
+}
+
 /// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
 #[test]
 fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
