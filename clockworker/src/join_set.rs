@@ -246,8 +246,8 @@ impl<T> JoinSet<T> {
     ///
     /// * `Ready(Some(…))`: a task has finished.
     /// * `Ready(None)`: the set is empty.
-    /// * `Pending`: none has; `cx`'s waker will be woken when one does. Only the waker of the last call is. Or so many have that
-    ///   they are still to be put in order; `cx`'s waker was woken.
+    /// * `Pending`: none has; `cx`'s waker will be woken when one does. Only the waker of the last call is. Or so many have finished
+    ///   that the set is still putting them in order; `cx`'s waker was woken, to go on.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_next(cx).map(|next| next.map(|(_, output)| output))
     }

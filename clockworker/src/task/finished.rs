@@ -87,7 +87,7 @@ impl FinishedTasks {
         if self.stack == Link::NONE && self.turned == Link::NONE {
             self.stack = self.list.tasks.take_all();
         }
-        // SAFETY: they were taken out of the list, which had their links in both.
+        // SAFETY: the tasks of both were taken out of the list.
         (self.stack, self.turned) = unsafe { turn_round(self.stack, self.turned, links) };
         if self.is_turning() { Poll::Pending } else { Poll::Ready(self.turned != Link::NONE) }
     }
