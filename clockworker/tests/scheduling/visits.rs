@@ -299,6 +299,45 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
     assert!(most.abs_diff(*HOST_BUDGETS.end()) <= us(3), "{most:?}");
 }
 
+/// A task wakes many in each of its polls, so that they wait when the turn ends: that is nothing that the visit has found.
+#[test]
+fn visits_become_rarer_also_where_each_turn_leaves_many_woken_tasks() {
+    const WAITERS: usize = 4_000;
+    let sim = VirtualTime::new();
+    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
+    let signals: Vec<_> = (0..WAITERS).map(|_| Signal::new()).collect();
+    signals.iter().for_each(|signal| drop(ex.spawn(wait_for_ever(signal.clone()))));
+    let last = Signal::new();
+    ex.spawn({
+        let (waited, last) = (signals[WAITERS - 1].clone(), last.clone());
+        async move {
+            loop {
+                waited.wait().await;
+                last.set();
+            }
+        }
+    });
+    ex.spawn({
+        let sim = sim.clone();
+        async move {
+            loop {
+                signals.iter().for_each(Signal::set);
+                sim.work(us(15));
+                last.wait().await;
+            }
+        }
+    });
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    let mut took = Duration::ZERO;
+    for _ in 0..100 {
+        let began = sim.now();
+        assert!(poll_once(&mut run).is_pending());
+        took = sim.now() - began;
+        sim.clock().advance(us(1));
+    }
+    assert_eq!(took, us(75), "the first multiple of 15 µs after 64");
+}
+
 /// Beside a queue that always has work, a queue whose task the visits of these turns wake: the polls of both in each turn.
 fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Vec<(u64, u64)> {
     let sim = VirtualTime::new();
