@@ -131,14 +131,12 @@ impl RunQueue {
 
     /// Cancels every task. To be called between polls: one that is being polled is left as it is, without a record.
     pub(super) fn cancel_all(&self, cause: Cause) {
+        // Aborted tasks first, whose errors say so. Their records go after them, and hold their groups until then.
+        while let Some(aborted) = self.next_aborted() {
+            self.cancel_aborted(aborted, Cause::Aborted);
+        }
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);
-        // Aborted tasks first, whose errors say so.
-        while let Some(aborted) = self.next_aborted() {
-            let finish = aborted.live.cancel(Cause::Aborted);
-            self.count_finished(finish);
-            self.records.borrow_mut().finish_buried(aborted.group, finish);
-        }
         for (task, group) in tasks {
             let finish = task.cancel(cause);
             self.count_finished(finish);

@@ -93,6 +93,32 @@ fn tasks_aborted_meanwhile_count_as_cancelled_and_it_is_still_drained() {
 }
 
 #[test]
+fn a_group_opened_by_an_aborted_tasks_drop_is_not_charged_for_it() {
+    // Aborted while its scheduler has it, and while it waits.
+    for is_ready in [true, false] {
+        let ex = untimed();
+        let (queue, opened) = (ex.new_queue("q").create().unwrap(), Rc::new(Cell::new(None)));
+        let guard = OnDrop::new({
+            let (queue, opened) = (queue.clone(), Rc::clone(&opened));
+            move || opened.set(Some(queue.group(2)))
+        });
+        let task = queue.group(1).spawn(async move {
+            let _guard = guard;
+            pending::<()>().await;
+        });
+        if !is_ready {
+            settle(&ex);
+        }
+        task.abort();
+        assert_eq!(numbers(ex.block_on_shutdown(ready(()))).1, 1);
+        let group = opened.take().expect("the future is dropped");
+        let stats = group.stats();
+        assert_eq!((stats.spawned, stats.cancelled, stats.live), (0, 0, 0));
+        drop(task);
+    }
+}
+
+#[test]
 fn an_abort_from_another_thread_ends_the_wait() {
     let ex = untimed();
     let task = ex.spawn(pending::<()>());
