@@ -163,10 +163,10 @@ impl<T> JoinSet<T> {
     /// set.insert(remote);
     /// assert_eq!(ex.block_on(set.join_all()), [1]);
     /// ```
-    pub fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
+    pub fn insert(&mut self, mut task: JoinHandle<T>) -> AbortHandle {
         let vacant = self.tasks.vacant_entry();
         // Before there is another holder: then it takes no atomic operation.
-        let is_over = self.finished.watch(&task, vacant.key());
+        let is_over = self.finished.watch(&mut task, vacant.key());
         let abort = task.abort_handle();
         if is_over {
             let _ = self.finished.take_in(TURNED);

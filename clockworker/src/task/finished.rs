@@ -65,7 +65,7 @@ impl FinishedTasks {
 
     /// Has the list told when a task finishes, which is at that `place` in the set, instead of who was told so far. True if it has
     /// finished: the list is not told then.
-    pub(crate) fn watch<T>(&self, task: &JoinHandle<T>, place: usize) -> bool {
+    pub(crate) fn watch<T>(&self, task: &mut JoinHandle<T>, place: usize) -> bool {
         // SAFETY: the set keeps the handle or `leave`s it, and keeps the list alive as the module docs say.
         unsafe { task.tell(Arc::as_ptr(&self.list), place) }
     }

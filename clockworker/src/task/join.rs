@@ -55,7 +55,8 @@ pub struct JoinHandle<T> {
 // SAFETY: of the cell's data a handle reaches the output only, hence `T: Send`. The rest is atomic, or handed over by the
 // protocol in `task`. A handle never touches the future, which may not be `Send`.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: `&JoinHandle` gives access to atomics, and on the owner thread to what is that thread's.
+// SAFETY: `&JoinHandle` gives access to atomics, and on the owner thread to what is that thread's. What reaches the output, the
+// joiner or `output_taken` takes `&mut JoinHandle`.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
 impl<T> UnwindSafe for JoinHandle<T> {}
@@ -131,7 +132,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// Takes the output of a complete task.
-    fn take(&self) -> Result<T, JoinError> {
+    fn take(&mut self) -> Result<T, JoinError> {
         let mut output: Option<Result<T, JoinError>> = None;
         // SAFETY: the task is complete, so the stage is this handle's. `output` is of the type that the cell stores.
         unsafe { (self.header().vtable.take_output)(self.header, (&raw mut output).cast()) };
@@ -147,7 +148,7 @@ impl<T> JoinHandle<T> {
     /// # Panics
     ///
     /// If the task has not finished, or the output was taken before.
-    pub(crate) fn take_finished(self) -> Result<T, JoinError> {
+    pub(crate) fn take_finished(mut self) -> Result<T, JoinError> {
         assert!(self.is_finished(), "the task has not finished");
         self.take()
     }
@@ -157,7 +158,7 @@ impl<T> JoinHandle<T> {
     /// # Panics
     ///
     /// If it is another task, or the output was taken before.
-    pub(crate) fn take_out(self, finished: FinishedTask) -> Result<T, JoinError> {
+    pub(crate) fn take_out(mut self, finished: FinishedTask) -> Result<T, JoinError> {
         assert!(finished.is_of(&self), "it is another task");
         let output = self.take();
         let header = finished.into_pointer();
@@ -173,7 +174,7 @@ impl<T> JoinHandle<T> {
     /// # Safety
     ///
     /// The list is alive until it was told, or the handle gives the joiner up.
-    pub(super) unsafe fn tell(&self, list: *const FinishedList, place: usize) -> bool {
+    pub(super) unsafe fn tell(&mut self, list: *const FinishedList, place: usize) -> bool {
         let task = self.header();
         task.state.is_complete()
             || Self::register(task, |slot| {
@@ -216,7 +217,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let task = self.header();
         if task.state.is_complete() || Self::register_waker(task, cx.waker()) {
             Poll::Ready(self.take())
@@ -231,7 +232,7 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> JoinHandle<T> {
     /// Gives up the claim to the output of a task that is not complete. False if it has completed.
-    fn detach(&self) -> bool {
+    fn detach(&mut self) -> bool {
         if self.header().change_as_spawned(State::leave_join_as_spawned) {
             return true;
         }
