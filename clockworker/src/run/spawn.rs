@@ -12,6 +12,9 @@ use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
 use crate::task::{JoinHandle, Label, Refused, TaskRequest, refuse, spawn_here};
 
+/// Bytes of a future above which it is boxed, as tokio does it.
+const LARGE: usize = 16 << 10;
+
 impl Core {
     /// Spawns a task on the owner thread.
     #[cfg_attr(feature = "observe", track_caller)]
@@ -43,7 +46,7 @@ impl Core {
     }
 
     /// Spawns a task, which `push` hands to its scheduler.
-    #[inline]
+    #[inline(always)] // it is given the future
     fn spawn_and<F>(
         &self,
         queue: &RunQueue,
@@ -90,8 +93,29 @@ impl Core {
     }
 
     /// Spawns a task into a queue that takes it, on the owner thread; `push` hands it to its scheduler.
+    ///
+    /// Boxes a large future first: each call below that is not inlined would copy it.
     #[inline(always)] // it is given the future
     pub(crate) fn spawn_into_room<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        label: Label,
+        future: F,
+        push: impl FnOnce(Task),
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        match size_of::<F>() > LARGE {
+            true => self.spawn_future(queue, group, label, Box::pin(future), push),
+            false => self.spawn_future(queue, group, label, future, push),
+        }
+    }
+
+    #[inline(always)] // it is given the future
+    fn spawn_future<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,
@@ -132,6 +156,7 @@ impl Core {
     /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
     /// is.
     #[cfg_attr(feature = "observe", track_caller)]
+    #[inline(always)] // it is given the future
     pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,

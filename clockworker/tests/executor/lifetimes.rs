@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
-use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, spawn_local};
+use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, spawn_local, yield_now};
 
 use crate::support::{Count, OnDrop, hold, output, poll_once, settle, untimed};
 
@@ -22,6 +22,50 @@ struct Everything {
     abort: AbortHandle,
     wakers: Rc<RefCell<Vec<Waker>>>,
     join: Rc<RefCell<Vec<JoinHandle<()>>>>,
+}
+
+/// Gives the address of what it holds, after it has checked that it stays there.
+async fn unmoved<const BYTES: usize>() -> usize {
+    let held = [0_u8; BYTES];
+    let at = std::ptr::from_ref(&held).addr();
+    for _ in 0..3 {
+        yield_now().await;
+        assert_eq!(std::ptr::from_ref(&held).addr(), at);
+    }
+    at
+}
+
+#[test]
+fn futures_of_all_sizes_stay_where_they_are_and_are_dropped_once() {
+    fn spawn<const BYTES: usize>(ex: &Executor, drops: &Count) {
+        let guarded = || {
+            let guard = drops.guard();
+            async move {
+                let _guard = guard;
+                unmoved::<BYTES>().await
+            }
+        };
+        let before = drops.get();
+        ex.block_on(async {
+            let tasks = [
+                ex.spawn(guarded()),
+                ex.default_queue().try_spawn(guarded()).expect("there is room"),
+                spawn_local(guarded()),
+            ];
+            for task in tasks {
+                assert_ne!(task.await.unwrap(), 0);
+            }
+            // Never polled.
+            ex.spawn(guarded()).abort();
+        });
+        settle(ex);
+        assert_eq!(drops.get() - before, 4);
+    }
+    let drops = Count::default();
+    spawn::<1>(&untimed(), &drops);
+    spawn::<500>(&untimed(), &drops);
+    spawn::<{ 16 << 10 }>(&untimed(), &drops);
+    spawn::<{ 64 << 10 }>(&untimed(), &drops);
 }
 
 #[test]
