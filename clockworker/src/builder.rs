@@ -83,8 +83,8 @@ impl<S: Scheduler + 'static> Builder<S> {
     ///
     /// Unless told otherwise the executor measures what going back costs when the host finds nothing to do, and runs for
     /// twenty times as long: on tokio some 10 to 30 µs. So no more than a twentieth of the thread goes to such visits, and
-    /// where polls take longer than that, I/O waits for the poll under way only. With each visit after another that finds
-    /// nothing they become rarer, down to a sixty-fourth. The budget stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so
+    /// where polls take longer than that, I/O waits for the poll under way only. While visits find nothing, they
+    /// become rarer with each, down to a sixty-fourth. The budget stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so
     /// where going back takes longer than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the
     /// mean), all tasks that a visit woke are polled before the next, for up to 200 µs: one visit for many requests costs
     /// less than one for every few. And when a queue has drained that a visit woke, while others have work left, the host is

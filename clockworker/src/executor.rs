@@ -176,6 +176,10 @@ impl Executor {
     ///
     /// It changes nothing, so it may be dropped at any time.
     ///
+    /// # Panics
+    ///
+    /// In a child process that was forked, where no task finishes.
+    ///
     /// # Example
     ///
     /// ```
@@ -208,11 +212,12 @@ impl Executor {
     ///
     /// # Cancel safety
     ///
-    /// Dropped midway, the executor goes on refusing tasks, and those it has go on in the next run or shutdown.
+    /// Dropped before its first poll, it does nothing. Dropped midway, the executor goes on refusing tasks, and those it has go on in the
+    /// next run or shutdown.
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until).
+    /// As [`run_until`](Executor::run_until). A panic of `deadline` is passed on, as if the future were dropped midway.
     ///
     /// # Example
     ///

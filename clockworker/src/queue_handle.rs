@@ -132,9 +132,10 @@ impl Queue {
 
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.
     ///
-    /// Schedulers such as [`FairGroups`](crate::schedulers::FairGroups) treat a group as one. A group is open as long as a
-    /// handle to it or a task in it. What it has had is remembered by its key, by the schedulers that heed it. Opened here it has
-    /// no attributes; if it is open already, it is as it is.
+    /// Schedulers such as [`FairGroups`](crate::schedulers::FairGroups) treat a group as one. A group is open as long as
+    /// there is a handle to it or an unfinished task in it. Schedulers that use groups remember by the key what a closed group has
+    /// had. Opened here it has no attributes; if it is open already, it is as it is. A closed queue opens groups too, but takes no
+    /// task.
     pub fn group(&self, key: u64) -> Group {
         Group::open(self.clone(), key, Attributes::new())
     }

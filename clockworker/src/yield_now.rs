@@ -10,8 +10,8 @@ use crate::run::context;
 ///
 /// Its scheduler decides when the task is polled again ([`Ready::Yielded`](crate::schedulers::Ready)):
 /// [`WokenFirst`](crate::schedulers::WokenFirst), the default, polls it after all tasks that are ready now, and after those
-/// that are woken later, within a bound; but the first time since it was woken or spawned, only after those that are ready now, and of
-/// many that were woken just before after 64. Works under any executor.
+/// that are woken later, within a bound. The first yield after a wake or a spawn counts as a wake: the task is polled after those that
+/// are ready now; of many tasks woken just before, the first 64 come before it. Works under any executor.
 ///
 /// # Cancel safety
 ///

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use clockworker::schedulers::{RunnableFifo, WokenFirst};
-use clockworker::{Executor, ManualClock};
+use clockworker::{Executor, ManualClock, Queue};
 use tokio::task::LocalSet;
 
 use super::{MOST, Operation, POLL, RunsTasks, SIZES, elsewhere, executor, run_dry, timeless};
@@ -20,6 +20,10 @@ pub(super) const TABLE: &[Operation] = &[
     Operation::ours("hop_by_default", "the same, WokenFirst", |region| {
         let clock = ManualClock::new();
         hop(&executor(&clock, WokenFirst::new()), &clock, region);
+    }),
+    Operation::ours("hop_between_queues", "the same, into another queue each time", |region| {
+        let clock = ManualClock::new();
+        hop(&InTurn::new(executor(&clock, WokenFirst::new())), &clock, region);
     }),
     Operation::ours("wake", "wake, between turns", |region| {
         Waiting::rounds(|wakers, n| region.count(n, &mut || wake(wakers)));
@@ -60,6 +64,31 @@ pub(super) const TABLE: &[Operation] = &[
         hop(&LocalSet::new(), &ManualClock::new(), region);
     }),
 ];
+
+/// An executor with two queues, to which tasks are spawned in turn.
+struct InTurn {
+    executor: Executor,
+    queues: [Queue; 2],
+    spawned: Cell<usize>,
+}
+
+impl InTurn {
+    fn new(executor: Executor) -> Self {
+        let other = executor.new_queue("other").create().expect("the defaults are valid");
+        InTurn { queues: [executor.default_queue().clone(), other], executor, spawned: Cell::new(0) }
+    }
+}
+
+impl RunsTasks for InTurn {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        let count = self.spawned.replace(self.spawned.get() + 1);
+        self.queues[count % 2].spawn(task);
+    }
+
+    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
+        self.executor.run_until(root)
+    }
+}
 
 /// Tasks in a circle, of which each wakes the next.
 #[derive(Clone)]
