@@ -59,6 +59,8 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     run.claim();
     core.refuse_tasks(Stopped::ShutDown);
     let drained = run.await;
+    // What the futures drop must not run the executor, whose tasks have no records meanwhile.
+    let _excluded = core.drivers.exclude();
     let _entered = context::enter(core);
     core.cancel_all(Cause::ShutDown);
     ShutdownReport::between(before, core.stats().finished(), drained)

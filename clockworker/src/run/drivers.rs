@@ -30,6 +30,11 @@ impl Drivers {
         self.is_driven.set(false);
     }
 
+    /// Keeps the executor from being driven as long as the guard lives. None if it is driven already.
+    pub(crate) fn exclude(&self) -> Option<Excluded<'_>> {
+        self.begin().then_some(Excluded(self))
+    }
+
     /// Wakes the host of every run, after a driver has gone, so that one of them drives on.
     pub(crate) fn wake_runs(&self) {
         #[cfg(feature = "tokio")]
@@ -37,6 +42,16 @@ impl Drivers {
             let runs: Vec<_> = self.runs.borrow().clone();
             runs.iter().for_each(|run| run.wake_host());
         }
+    }
+}
+
+/// See [`Drivers::exclude`].
+pub(crate) struct Excluded<'a>(&'a Drivers);
+
+impl Drop for Excluded<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+        self.0.wake_runs();
     }
 }
 

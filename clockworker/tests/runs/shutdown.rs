@@ -1,6 +1,6 @@
 //! Shutdown: no more tasks are taken, those there are finish or are cancelled, and the report says how many.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
@@ -116,6 +116,28 @@ fn a_group_opened_by_an_aborted_tasks_drop_is_not_charged_for_it() {
         assert_eq!((stats.spawned, stats.cancelled, stats.live), (0, 0, 0));
         drop(task);
     }
+}
+
+#[test]
+fn a_future_that_it_drops_cannot_run_the_executor() {
+    let ex = Rc::new(untimed());
+    let said = Rc::new(RefCell::new(String::new()));
+    let guard = OnDrop::new({
+        let (ex, said) = (Rc::clone(&ex), Rc::clone(&said));
+        move || _ = said.replace(complaint_of(|| ex.block_on(async {})))
+    });
+    ex.spawn(async move {
+        let _guard = guard;
+        pending::<()>().await;
+    });
+    settle(&ex);
+    let sibling = ex.spawn(async {});
+    assert_eq!(numbers(ex.block_on_shutdown(ready(()))), (0, 2, 0, false));
+    assert!(said.borrow().starts_with("this executor is being run already"), "{said:?}");
+    assert!(ex.default_queue().stats().policy_fault.is_none());
+    assert!(output(sibling).unwrap_err().is_cancelled());
+    // It may be run afterwards.
+    ex.block_on(async {});
 }
 
 #[test]
