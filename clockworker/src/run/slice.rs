@@ -173,13 +173,16 @@ fn first<S: Scheduler>(
 }
 
 /// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
-/// again if those before it had spent some of the budget, and yields if it had all of it. (Outside of tokio's schedulers it
+/// again if those before it had spent some of the budget and it was not aborted, and yields if it had all of it. (Outside of tokio's schedulers it
 /// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
 fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     let by_others = core.renew_coop_budget(queue);
     let Ran::Pending(runnable) = ran else { return ran };
+    if runnable.is_aborted() {
+        return Ran::Pending(runnable);
+    }
     if !by_others {
         return Ran::Yielded(runnable);
     }

@@ -30,7 +30,7 @@ pub struct QueueStats {
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: usize,
-    /// Calls of `Future::poll`.
+    /// Calls of `Future::poll`. One that tokio's budget cut short, and its repetition at once, count as one.
     pub polls: u64,
     /// Time its slices took: polls and drops of its tasks, and the executor's work around them.
     pub busy: Duration,
@@ -107,7 +107,7 @@ pub struct QueueStats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutorStats {
-    /// Calls of `Future::poll` on tasks.
+    /// Calls of `Future::poll` on tasks, as in [`QueueStats::polls`].
     pub polls: u64,
     /// Time billed to queues: the sum of their [`busy`](QueueStats::busy).
     pub busy: Duration,

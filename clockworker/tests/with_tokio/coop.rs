@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use clockworker::{Executor, ManualClock, yield_now};
+use clockworker::{AbortHandle, Executor, ManualClock, spawn_local, yield_now};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::LocalSet;
 
@@ -397,4 +397,38 @@ fn an_unconstrained_future_drains_a_full_channel_in_one_poll() {
         neighbour.await.unwrap();
     }));
     assert_eq!(queue.stats().polls, 1);
+}
+
+#[test]
+fn a_poll_that_the_budget_cut_short_is_repeated_but_not_of_an_aborted_task() {
+    const UNITS: usize = 100;
+    let spend = || async {
+        for _ in 0..UNITS {
+            tokio::task::consume_budget().await;
+        }
+    };
+    for aborts in [false, true] {
+        let ex = patient();
+        let (polls, own) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(None::<AbortHandle>)));
+        let joined = current_thread().block_on(ex.run_until(async {
+            // Spends most of the budget with which the next task is polled first.
+            spawn_local(spend());
+            let (polls, to_abort, mut spent) = (Rc::clone(&polls), Rc::clone(&own), Box::pin(spend()));
+            let task = spawn_local(poll_fn(move |cx| {
+                polls.set(polls.get() + 1);
+                if let Some(own) = to_abort.take() {
+                    own.abort();
+                }
+                spent.as_mut().poll(cx)
+            }));
+            if aborts {
+                own.replace(Some(task.abort_handle()));
+            }
+            task.await
+        }));
+        assert_eq!(joined.is_err_and(|error| error.is_cancelled()), aborts);
+        assert_eq!(polls.get(), if aborts { 1 } else { 2 });
+        // The poll that was cut short and its repetition are counted as one.
+        assert_eq!(ex.stats().polls, 2);
+    }
 }
