@@ -277,6 +277,27 @@ fn a_burst_in_a_set_leaves_little() {
     }
 }
 
+fn large_futures_whose_handles_are_held() {
+    let ex = untimed();
+    let future = || async {
+        let held = [0_u8; 64 << 10];
+        yield_now().await;
+        held.len()
+    };
+    let queue = ex.default_queue();
+    let empty = live();
+    let tasks = [
+        ex.spawn(future()),
+        queue.try_spawn(future()).expect("there is room"),
+        queue.group(1).spawn(future()),
+    ];
+    assert!(live() - empty > 3 * (64 << 10));
+    settle(&ex);
+    assert!(tasks.iter().all(|task| task.is_finished()));
+    let kept = live() - empty;
+    assert!(kept < 16 << 10, "{kept} bytes kept of futures that have ended");
+}
+
 /// Its drop wakes it, and its joiner spawns, which takes it off the woken list.
 fn tasks_woken_by_their_own_end() {
     struct Spawns;
@@ -390,7 +411,7 @@ fn more_wakers_than_are_lent() {
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 15] = [
+    let scenes: [(&str, fn()); 16] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
@@ -403,6 +424,7 @@ fn every_byte_is_given_back() {
         ("sets", sets_with_members_in_every_state),
         ("a set that lets many go", a_set_lets_many_go),
         ("more wakers than are lent", more_wakers_than_are_lent),
+        ("large futures", large_futures_whose_handles_are_held),
         ("queues and groups", queues_and_groups),
         ("a burst", a_burst_leaves_little),
         ("a burst in a set", a_burst_in_a_set_leaves_little),
