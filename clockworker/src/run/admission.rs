@@ -18,6 +18,9 @@ use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, Placement, RecordKey,
 /// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
 
+/// So few are turned round and admitted on the running queue's account: one more reading of the clock would cost as much.
+const FEW: usize = 8;
+
 /// What admission has taken out of the inbox and not admitted yet, and when it pauses.
 pub(super) struct Admission {
     /// The tasks taken out of the inbox.
@@ -26,6 +29,8 @@ pub(super) struct Admission {
     has_mail_left: Cell<bool>,
     /// Whether the last batch was not all there was.
     is_flooded: Cell<bool>,
+    /// Whether the running queue was charged for its polls in this batch.
+    is_charged: Cell<bool>,
     /// When admission between slices ends, to leave the rest of the turn to slices. A clock reading.
     deadline: Cell<u64>,
 }
@@ -36,6 +41,7 @@ impl Default for Admission {
             mail: Cell::default(),
             has_mail_left: Cell::new(false),
             is_flooded: Cell::new(false),
+            is_charged: Cell::new(false),
             deadline: Cell::new(u64::MAX),
         }
     }
@@ -83,9 +89,9 @@ impl Core {
     }
 
     fn admit_batch(&self) -> bool {
-        if self.admission.is_flooded.get() {
-            // The time up to now is the running queue's.
-            self.charge_up_to_now();
+        self.admission.is_charged.set(false);
+        if self.admission.is_flooded.get() || self.shared.woken_list().is_some_and(WokenList::are_many) {
+            self.charge_polls();
         }
         let woken = self.admit_woken(BATCH) < BATCH;
         let mailed = !self.has_mail() || self.admit_mail();
@@ -99,6 +105,15 @@ impl Core {
         all
     }
 
+    /// Charges the running queue for the time up to now, before admission does what takes long. The clock may not have been read since
+    /// the queue's last polls, whose time would be billed with that of the admission.
+    #[cold]
+    pub(super) fn charge_polls(&self) {
+        if !self.admission.is_charged.replace(true) {
+            self.charge_up_to_now();
+        }
+    }
+
     /// Bills the time that a large batch took to the executor itself, and has the run loop come back for the rest.
     #[cold]
     fn after_flood(&self, all: bool) {
@@ -107,10 +122,10 @@ impl Core {
             self.slice.preempt();
             self.come_again();
         }
-        // In the middle of a slice the queue has paid up to the last reading, which came after its last poll. Its grant goes
-        // on where it was.
+        // Its last polls are never the executor's: if they were not charged before the batch, it is the queue that pays for all.
+        self.charge_polls();
+        // In the middle of a slice the queue has paid up to the last reading. Its grant goes on where it was.
         let before = self.meter.now();
-        self.charge_running();
         self.meter.bill_own();
         let took = self.meter.now() - before;
         self.slice.prolong(took);
@@ -207,9 +222,9 @@ impl Core {
         if mail.is_empty() {
             mail = self.shared.inbox.take_all(woken);
         }
-        let is_turned = mail.turn_round(TURNED);
+        let are_few = mail.turn_round(FEW);
         self.put_back(mail);
-        if !is_turned {
+        if !are_few && !self.turn_many() {
             return false;
         }
         for _ in 0..BATCH {
@@ -225,6 +240,16 @@ impl Core {
             }
         }
         false
+    }
+
+    /// Turns more of the mail round. True once all is turned.
+    #[cold]
+    fn turn_many(&self) -> bool {
+        self.charge_polls();
+        let mut mail = self.admission.mail.take();
+        let is_turned = mail.turn_round(TURNED);
+        self.put_back(mail);
+        is_turned
     }
 
     fn put_back(&self, mail: Batch) {
@@ -272,6 +297,7 @@ impl Core {
         let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
         let (Some(queue), None) = (&queue, cause) else {
             // Drops the future here, as part of no task.
+            self.charge_polls();
             let finish = self.slice.outside_tasks(|| task.cancel(cause.unwrap_or(Cause::Aborted)));
             self.meter.mark_stale();
             // Counted afterwards: what the cancelling drops may close the queue.

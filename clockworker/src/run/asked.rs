@@ -29,6 +29,7 @@ impl Core {
     #[cold]
     pub(super) fn answer(&self, task: LiveTask) {
         if let Some(core) = self.this.upgrade() {
+            self.charge_polls();
             let _entered = context::enter(&core);
             // Wakes who asked, which is foreign code.
             self.slice.outside_tasks(|| task.poll_and_drop());

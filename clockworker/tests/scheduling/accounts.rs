@@ -51,6 +51,50 @@ fn each_account_has_what_is_its_own() {
     assert_eq!((ex.default_queue().stats().busy, other.stats().busy), (us(5), us(7)));
 }
 
+/// Has a queue do short polls, after each of which the clock is not read, and `send` after some of them. It pays for all its polls.
+fn pays_for_its_polls(send: impl FnOnce(&Executor) -> Box<dyn FnMut()>) {
+    let (clock, ex) = on_manual_clock();
+    let queue = ex.new_queue("sends").create().unwrap();
+    let mut send = send(&ex);
+    let task = queue.spawn(async move {
+        for poll in 1..=10_000 {
+            clock.advance(Duration::from_nanos(100));
+            if poll % 10 == 0 {
+                send();
+            }
+            yield_now().await;
+        }
+    });
+    ex.block_on(task).unwrap();
+    assert_eq!((queue.stats().busy, ex.stats().own), (us(1_000), us(0)));
+}
+
+/// Admission drops their futures.
+#[test]
+fn a_queue_pays_for_its_polls_before_tasks_that_it_sends_and_aborts() {
+    pays_for_its_polls(|ex| {
+        let handle = ex.handle();
+        Box::new(move || handle.spawn(|| async {}).abort())
+    });
+}
+
+#[test]
+fn a_queue_pays_for_its_polls_before_a_flood_of_tasks_that_it_sends() {
+    pays_for_its_polls(|ex| {
+        let handle = ex.handle();
+        Box::new(move || (0..200).for_each(|_| drop(handle.spawn(|| async {}))))
+    });
+}
+
+/// Admission answers them.
+#[test]
+fn a_queue_pays_for_its_polls_before_questions_that_it_asks() {
+    pays_for_its_polls(|ex| {
+        let handle = ex.handle();
+        Box::new(move || assert!(poll_once(&mut pin!(handle.stats())).is_pending()))
+    });
+}
+
 /// Where the future given to `run_until` is polled again and again, the clock is not read after each poll.
 #[test]
 fn all_the_polls_of_a_main_future_that_yields_are_on_its_account() {

@@ -39,6 +39,9 @@ pub(super) struct Lives {
 /// No queue gets more tasks than this.
 pub(super) const CROWD: usize = 32;
 
+/// No more queues than this are closed and have tasks left: each time one is created or closed, all of them are looked at.
+const MOST_CLOSING: usize = 128;
+
 impl Life {
     pub(super) fn remember(&self, task: AbortHandle) {
         let mut aborts = self.aborts.borrow_mut();
@@ -77,10 +80,13 @@ impl Lives {
         life
     }
 
-    /// Closes a queue. Its place is free once its last task has finished.
+    /// Closes a queue, unless [too many](MOST_CLOSING) are closing. Its place is free once its last task has finished.
     pub(super) fn close(&mut self, number: usize) {
+        self.sweep();
+        if self.closing.len() == MOST_CLOSING {
+            return;
+        }
         if let Some(life) = self.open[number].take() {
-            self.sweep();
             life.queue.close();
             self.closing.push(life);
             self.sweep();
@@ -216,5 +222,25 @@ mod tests {
         ex.block_on(task).unwrap();
         lives.close(1);
         assert_eq!([1, 1].map(|number| add(&mut lives, number)), [3, 2]);
+    }
+
+    #[test]
+    fn no_more_queues_are_closed_than_are_looked_at_soon() {
+        let ex = Executor::new();
+        let mut lives = Lives::default();
+        let mut tasks = Vec::new();
+        for name in 0..=MOST_CLOSING {
+            let life = lives.add(0, ex.new_queue(&name.to_string()).create().unwrap());
+            tasks.push(life.queue.spawn(yield_now()));
+            lives.close(0);
+        }
+        assert!(lives.open[0].is_some());
+        ex.block_on(async {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        lives.close(0);
+        assert!(lives.open[0].is_none() && lives.closing.is_empty());
     }
 }
