@@ -20,6 +20,7 @@ const MANY_NAP: Queues =
     &[(1, 100, 10), (1, 100, 50), (1, 100, 50), (1, 100, 50), (1, 100, 50), (1, 100, 50)];
 const TINY_REQUESTS: Queues = &[(1, 100, 100), (1, 1, 1_000), (1, 1, 1_000)];
 const SLOW_DROPS: Queues = &[(1, 100, 20), (1, 100, 20)];
+const SENDS_AND_ABORTS: Queues = &[(1, 100, 20), (1, 100, 1), (1, 100, 1)];
 
 pub(super) fn to_eevdf() -> Vec<Program<eevdf::Act>> {
     use eevdf::Act::{Add, Remove, Share, Sleep, Wake};
@@ -59,6 +60,9 @@ pub(super) fn to_executor() -> Vec<Program<executor::Act>> {
     let raise = [Share { queue: 1, share: 4 }, spawn(1, 1), Share { queue: 1, share: 1 }, rest(1, 1)];
     let create = Create { queue: 1, share: 1, request: 20_000, renamed: true };
     let slow = Spawn { queue: 1, polls: 100, drop: 1_000_000, how: How::Forget };
+    // A task sends another, and aborts it before it is admitted.
+    let send = Spawn { queue: 2, polls: 1, drop: 0, how: How::Send };
+    let sends = [Rest { polls: 1, of: Some(1), next: Where::Poll }, send, Abort(2)].repeat(9);
     let naps = (1..=5).map(|queue| Wake { queue, polls: 1 });
     let naps: Vec<_> = naps.chain([rest(1, 5), rest(1, 0)]).collect();
     // The main future spawns a helper, which has next to nothing to do, and awaits a worker.
@@ -74,6 +78,7 @@ pub(super) fn to_executor() -> Vec<Program<executor::Act>> {
         Program::of(TINY_REQUESTS, &[spawn(1, 1), call(2, 1)]),
         // Tasks are aborted whose drops take long.
         Program::of(SLOW_DROPS, &[slow, rest(1, 0), Abort(1), rest(1, 0)]),
+        Program::of(SENDS_AND_ABORTS, &[&[Wake { queue: 1, polls: 100 }], &sends[..]].concat()),
     ]);
     programs
 }
