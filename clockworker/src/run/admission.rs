@@ -18,7 +18,7 @@ use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, Placement, RecordKey,
 /// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
 const TURNED: usize = 128;
 
-/// So few are turned round and admitted on the running queue's account: one more reading of the clock would cost as much.
+/// The most tasks from other threads that are admitted on the running queue's account, without a reading of the clock.
 const FEW: usize = 8;
 
 /// What admission has taken out of the inbox and not admitted yet, and when it pauses.
