@@ -108,8 +108,8 @@ pub trait Scheduler {
     ///
     /// Exactly that, where polls take two microseconds or more. Where they are shorter, the executor times one in up to sixteen, in
     /// the mean, which it draws by lot; this is called for that one, with so many times its time, and not for the others. What a
-    /// group is told to have had is then expected to be what it had, whatever its tasks do. A group whose polls took more than
-    /// 1,024 ns in the mean so far has each of them timed, also among short polls of others.
+    /// group is told to have had is then expected to be what it had, whatever its tasks do. Each poll is timed where those of the queue took more
+    /// than 1,024 ns in the mean so far; and where those of its group did, also among short polls of others.
     ///
     /// Also told of a task in a group that was aborted, popped or not: dropping its future took so long.
     fn served(&mut self, task: Task, service_ns: u64) {

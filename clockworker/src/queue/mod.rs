@@ -36,6 +36,7 @@ pub(crate) use groups::group_of;
 pub(crate) use groups::{GroupIndex, NO_GROUP, as_task};
 pub(crate) use handover::Handover;
 pub(crate) use limits::{Limits, MAX_TASKS};
+pub(crate) use long_polls::EARNS_NS;
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 #[cfg(feature = "observe")]
 pub(crate) use records::TaskLook;

@@ -7,8 +7,8 @@
 //! of Horvitz and Thompson, *Journal of the American Statistical Association* 47, 1952). Of *n* polls that take *t* each, what is
 //! told has a standard deviation of *t*·√(2·*n*·(*m* − 1)/3): at *m* = 31, 3 % of a millisecond of polls of 50 ns.
 //!
-//! Of one poll it is 4.5 times its length. So a group whose polls take long in the mean has each of them timed, whichever was drawn
-//! (`queue/long_polls.rs`).
+//! Of one poll it is 4.5 times its length. So where the polls of a queue take long in the mean each is timed, and so are those of a group
+//! whose polls do, whichever was drawn (`queue/long_polls.rs`).
 
 use std::cell::Cell;
 

@@ -104,6 +104,12 @@ impl Meter {
         self.clock.now().max(self.now.get())
     }
 
+    /// The time not billed yet, up to the last reading. Nanoseconds.
+    #[inline]
+    pub(super) fn unbilled(&self) -> u64 {
+        self.now.get() - self.billed_until.get()
+    }
+
     /// Whether time passes by itself, and not only when a [`ManualClock`](crate::ManualClock) is told to advance.
     pub(super) fn runs(&self) -> bool {
         self.clock.runs()

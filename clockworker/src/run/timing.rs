@@ -7,6 +7,7 @@ use super::lots::{Lot, Lots, MOST_IN_MEAN};
 use super::meter::{MAX_STRIDE, SAMPLE_NS, stride};
 use super::pick::Signal;
 use super::queue::RunQueue;
+use crate::queue::EARNS_NS;
 
 /// Why a slice ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,9 @@ const CONTENDED_STRIDE: u32 = 8;
 /// The most polls between two readings where they are timed by lot: as many as there may be until one is timed while others wait.
 const UNREAD_BY_LOT: u32 = 2 * CONTENDED_STRIDE - 1;
 
+/// The most that a queue has earned: as much as a group.
+const MOST_EARNED_NS: i64 = EARNS_NS as i64 * u16::MAX as i64;
+
 /// Polls of a queue between clock readings, where none is needed after each.
 pub(crate) struct Stride {
     polls: Cell<u32>,
@@ -54,11 +58,19 @@ pub(crate) struct Stride {
     /// a slice ends more often at the reading just before that poll than elsewhere, so with another draw long polls would
     /// seldom be the ones timed.
     lot: Cell<Lot>,
+    /// The same: what the queue's polls took beyond [`EARNS_NS`] each, when that was least. By each `EARNS_NS` that it is more now they have
+    /// earned a poll that is timed.
+    least_beyond_ns: Cell<i64>,
 }
 
 impl Default for Stride {
     fn default() -> Self {
-        Self { polls: Cell::new(1), unread: Cell::new(0), lot: Cell::new(Lot::NEXT) }
+        Self {
+            polls: Cell::new(1),
+            unread: Cell::new(0),
+            lot: Cell::new(Lot::NEXT),
+            least_beyond_ns: Cell::new(0),
+        }
     }
 }
 
@@ -76,6 +88,15 @@ impl Stride {
         if unread > 0 && elapsed_ns > SAMPLE_NS {
             self.polls.set(stride(SAMPLE_NS, unread, elapsed_ns).min(self.polls.get()));
         }
+    }
+
+    /// Whether the next poll is timed without a lot, as the queue's polls took long in the mean: so many so far, in `busy_ns`.
+    #[inline]
+    fn times_next(&self, polls: u64, busy_ns: u64) -> bool {
+        let beyond_ns = busy_ns as i64 - (EARNS_NS * polls) as i64;
+        let least_ns = self.least_beyond_ns.get().min(beyond_ns).max(beyond_ns - MOST_EARNED_NS);
+        self.least_beyond_ns.set(least_ns);
+        beyond_ns - least_ns >= EARNS_NS as i64
     }
 }
 
@@ -292,7 +313,11 @@ impl<'a> Timing<'a> {
     /// Draws which poll is timed next.
     #[inline]
     fn draw(&mut self) {
-        self.await_lot(self.core.pace.lots.draw(self.stride));
+        // The poll under way is counted afterwards.
+        let polls = self.queue.counters.polls.get() + 1;
+        let busy_ns = self.queue.counters.busy_ns.get() + self.core.meter.unbilled();
+        let one_in = if self.queue.stride.times_next(polls, busy_ns) { 1 } else { self.stride };
+        self.await_lot(self.core.pace.lots.draw(one_in));
     }
 
     /// Has the poll be timed that a lot says.

@@ -241,6 +241,38 @@ fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
     assert!(short.1 < 10 * 1_000, "{short:?}");
 }
 
+/// The polls of 9 µs are timed each. What was drawn among the others never comes, so no window of those says that they take long.
+#[test]
+fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
+    let rhythm = [vec![100; 16], vec![1_000_000]].concat().repeat(20);
+    let long = vec![9_000; rhythm.len()];
+    let (polls, ns) = (rhythm.len() as u64, rhythm.iter().sum());
+    assert_eq!(told_of([rhythm, long]), [(ns, polls + 1), (polls * 9_000, polls + 1)]);
+}
+
+/// A task sends another and aborts it in each of its long polls: the queue is charged before admission drops that, and its slice ends.
+#[test]
+fn polls_at_whose_end_the_queue_was_charged_are_known_to_be_long() {
+    let sim = VirtualTime::new();
+    let ex = sim.executor();
+    let (queue, told, _) = Told::queue(&ex);
+    let (handle, work) = (ex.handle(), sim.clone());
+    drop(queue.group(0).spawn(async move {
+        for _ in 0..200 {
+            for _ in 0..40 {
+                work.work(ns(100));
+                yield_now().await;
+            }
+            work.work(us(1_000));
+            handle.spawn(|| async {}).abort();
+            yield_now().await;
+        }
+    }));
+    sim.drain(&ex);
+    let [(ns_told, _)] = Vec::from_iter(told.take().into_values())[..] else { panic!("one group") };
+    assert!((198..=200).contains(&(ns_told / 1_000_000)), "{ns_told} of 200 ms");
+}
+
 /// Also where what its tasks have earned is used up by one of them.
 #[test]
 fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
