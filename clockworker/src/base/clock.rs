@@ -124,17 +124,21 @@ static DELAY: AtomicU32 = AtomicU32::new(0);
 /// meanwhile, as it would beside a slow instruction.
 #[doc(hidden)]
 pub fn delay_readings(by: Duration) {
-    const TRIED: u32 = 10_000_000;
-    let start = instant();
-    black_box(chain(black_box(TRIED)));
-    let ns_per_round = start.elapsed().as_nanos() as f64 / f64::from(TRIED);
+    const ROUNDS: u32 = 500_000;
+    let tried = (0..20).map(|_| {
+        let start = instant();
+        black_box(chain(black_box(1), black_box(ROUNDS)));
+        start.elapsed().as_nanos() as f64 / f64::from(ROUNDS)
+    });
+    // The least: others may have had the processor in between.
+    let ns_per_round = tried.fold(f64::INFINITY, f64::min);
     // Ordering: Relaxed, the number is all there is.
     DELAY.store((by.as_nanos() as f64 / ns_per_round).round() as u32, Ordering::Relaxed);
 }
 
-/// So many multiplications, each of which waits for the last.
-fn chain(rounds: u32) -> u64 {
-    (0..rounds).fold(u64::from(rounds), |x, _| x.wrapping_mul(6_364_136_223_846_793_005) | 1)
+/// So many multiplications, each of which waits for the last. (The shift keeps the compiler from making one of several.)
+fn chain(from: u64, rounds: u32) -> u64 {
+    (0..rounds).fold(from, |x, _| (x ^ (x >> 29)).wrapping_mul(6_364_136_223_846_793_005))
 }
 
 impl Clock {
@@ -180,8 +184,9 @@ impl Clock {
     #[cold]
     #[inline(never)]
     fn read_delayed(&self, rounds: u32) -> u64 {
-        // What uses the reading waits for the chain.
-        self.now() + (chain(rounds) & black_box(0))
+        let now = self.now();
+        // The chain waits for the reading, and what uses the reading for the chain.
+        now + (chain(now, rounds) & black_box(0))
     }
 }
 
