@@ -313,7 +313,7 @@ impl<'a> Timing<'a> {
     /// Draws which poll is timed next.
     #[inline]
     fn draw(&mut self) {
-        // The poll under way is counted afterwards.
+        // The poll that has just ended is counted afterwards.
         let polls = self.queue.counters.polls.get() + 1;
         let busy_ns = self.queue.counters.busy_ns.get() + self.core.meter.unbilled();
         let one_in = if self.queue.stride.times_next(polls, busy_ns) { 1 } else { self.stride };
