@@ -241,7 +241,8 @@ fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
     assert!(short.1 < 10 * 1_000, "{short:?}");
 }
 
-/// The polls of 9 µs are timed each. What was drawn among the others never comes, so no window of those says that they take long.
+/// The polls of 9 µs are timed each, and after each of them a lot is drawn anew. So by lot alone one in 31 of the long polls between them would be
+/// timed.
 #[test]
 fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
     let rhythm = [vec![100; 16], vec![1_000_000]].concat().repeat(20);
