@@ -13,6 +13,7 @@
 //! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`pulse`] | a count of what work has done, for its watchdog |
+//! | [`climb`] | hill climbing, for tests that search for the worst case |
 //! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
 //!
 //! Nothing here sleeps or reads a clock. The feature `hosts` brings the hosts that need other crates.
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aborts;
+pub mod climb;
 pub mod containment;
 pub mod driving;
 pub mod host;
