@@ -95,7 +95,7 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// or the future given to `run_until` wakes itself, the clock is read at least every 32 polls, so when polls suddenly
     /// take long it may be 32 of them, once.) Zero means after every such reading.
     ///
-    /// A longer budget gives background work more of the thread, a shorter one lets I/O wait less: OVERHEAD.md has the curve.
+    /// A longer budget gives background work more of the thread, a shorter one lets I/O wait less.
     pub fn host_budget(mut self, budget: Duration) -> Self {
         self.host_budget = Some(budget);
         self

@@ -1,4 +1,12 @@
-#![doc = include_str!("README.md")]
+//! Models: small programs of two or three threads, which loom runs in all orders, with all values that the orderings allow a load
+//! to return. They run the real executor, whose [`sync`](crate::sync) is loom's here, with three checks more: a freed cell or
+//! counter is not used, all its uses happen before the free, and it is freed.
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg clockworker_loom" cargo test -p clockworker --lib --profile hardened --features tokio,stalls models
+//! ```
+//!
+//! RELIABILITY.md says what meets what in them, and what loom cannot see.
 
 #[cfg(feature = "stalls")]
 mod beacon;
