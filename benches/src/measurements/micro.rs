@@ -1,0 +1,125 @@
+//! The command `micro`: what spawns, polls, wakes, hops and memory cost, beside LocalSet.
+//!
+//! A sample is taken on a fresh executor in a fresh host. Making and dropping these is not timed. The bodies are generic over
+//! the executor, and the criterion bench `polls` runs them too.
+
+pub mod memory;
+pub mod tasks;
+pub mod threads;
+pub mod wakes;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::arms::Arm;
+use crate::harness::{
+    Comparison, Experiment, Measurement, Options, Pinning, Processes, Sample, Sampling, Table, Unit,
+};
+
+#[derive(Args, Debug)]
+pub struct Micro {
+    #[command(flatten)]
+    pub options: Options,
+
+    /// Measure these executors only, separated by commas; LocalSet is always among them [default: all]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub arms: Vec<Arm>,
+}
+
+/// The figure of what is timed: nanoseconds for each.
+const NS: &str = "ns";
+
+/// A table for each part: its title, and the figures that are columns.
+const PARTS: [(&str, &str, &[(&str, &str, Unit)]); 6] = [
+    ("spawn", "Spawn: a task's beginning and end, for each task", &[(NS, "", Unit::Nanos)]),
+    ("poll", "Poll: a task that yields, for each poll", &[(NS, "", Unit::Nanos)]),
+    ("hop", "Hop: a task wakes another and waits, with the poll", &[(NS, "", Unit::Nanos)]),
+    ("wake", "Wake: one task wakes many, for each wake with its poll", &[(NS, "", Unit::Nanos)]),
+    (
+        "thread",
+        "Wake from another thread",
+        &[
+            (threads::SENDER, ", for the waker", Unit::Nanos),
+            (threads::DELAY_P50, ", until the poll: p50", Unit::Nanos),
+            (threads::DELAY_P99, ", until the poll: p99", Unit::Nanos),
+        ],
+    ),
+    ("memory", "Memory: resident bytes for each task", &[(memory::BYTES, "", Unit::Bytes)]),
+];
+
+impl Measurement for Micro {
+    fn name(&self) -> &'static str {
+        "micro"
+    }
+
+    fn question(&self) -> &'static str {
+        "What do spawns, polls, wakes and memory cost, beside LocalSet?"
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
+        let (arms, quick) = (self.arms(), self.options.quick);
+        let experiments = tasks::experiments(&arms, quick)
+            .into_iter()
+            .chain(wakes::experiments(&arms, quick))
+            .chain(threads::experiments(&arms, quick, pinning))
+            .chain(memory::experiments(&arms, quick));
+        Ok(experiments.map(|experiment| Box::new(experiment) as _).collect())
+    }
+
+    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
+        let table = |(part, title, figures): &(&str, &str, &[(&str, &str, Unit)])| {
+            let mut table = Table::new(*title);
+            for found in found.iter().filter(|found| found.part == *part) {
+                for (figure, heading, unit) in *figures {
+                    table = table.column(format!("{}{heading}", found.title), found, figure, *unit);
+                }
+            }
+            table
+        };
+        PARTS.iter().map(table).filter(|table| !table.columns.is_empty()).collect()
+    }
+}
+
+impl Micro {
+    /// LocalSet, and those that are asked for.
+    fn arms(&self) -> Vec<Arm> {
+        let wanted = |arm: &Arm| *arm == Arm::LocalSet || self.arms.is_empty() || self.arms.contains(arm);
+        Arm::all().filter(wanted).collect()
+    }
+}
+
+/// An experiment in which an executor takes a time for so many of something.
+fn timed(
+    part: &'static str,
+    title: impl Into<String>,
+    arms: impl IntoIterator<Item = Arm>,
+    number: usize,
+    take: impl Fn(Arm) -> Duration + 'static,
+) -> Sampling {
+    sampled(part, title, arms, move |arm| {
+        Sample::default().number(NS, take(arm).as_nanos() as f64 / number as f64)
+    })
+}
+
+fn sampled(
+    part: &'static str,
+    title: impl Into<String>,
+    arms: impl IntoIterator<Item = Arm>,
+    take: impl Fn(Arm) -> Sample + 'static,
+) -> Sampling {
+    let arms: Vec<Arm> = arms.into_iter().collect();
+    let titles = arms.iter().map(|arm| arm.title().to_owned()).collect();
+    Sampling::new(part, title, titles, move |window| Ok(take(arms[window.arm])))
+        .processes(Processes::ForTwoRounds)
+}
+
+/// Those of the arms that can do what is measured.
+fn able(arms: &[Arm], can: fn(Arm) -> bool) -> impl Iterator<Item = Arm> {
+    arms.iter().copied().filter(move |&arm| can(arm))
+}
