@@ -7,9 +7,13 @@ pub fn grouped(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A ratio, to two places or, if it is small, to three.
+/// A ratio: to two places, or to three if it is small; a large one to whole numbers.
 pub fn ratio(value: f64) -> String {
-    if value < 0.1 { format!("{value:.3}") } else { format!("{value:.2}") }
+    match value {
+        small if small < 0.1 => format!("{value:.3}"),
+        large if large > 99.95 => number(value),
+        _ => format!("{value:.2}"),
+    }
 }
 
 /// Three digits that count, and all before the point.
@@ -49,7 +53,7 @@ mod tests {
     fn numbers_have_the_digits_that_count() {
         let texts = [0.0, 0.0123, 1.234, 56.78, 99.96, 12_345.6].map(number);
         assert_eq!(texts, ["0", "0.012", "1.23", "56.8", "100", "12,346"]);
-        assert_eq!([0.014, 0.449, 12.0].map(ratio), ["0.014", "0.45", "12.00"]);
+        assert_eq!([0.014, 0.449, 12.0, 5_547.9].map(ratio), ["0.014", "0.45", "12.00", "5,548"]);
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 

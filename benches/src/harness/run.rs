@@ -179,7 +179,7 @@ impl Run {
             let _ = writeln!(text, "{}\n", found.question);
             found.tables.iter().for_each(|table| text.push_str(&format!("{}\n", table.text())));
         }
-        let _ = writeln!(text, "{}\n", self.undecided().0);
+        let _ = writeln!(text, "{}\n", self.undecided());
         self.facts.lines().iter().for_each(|fact| text.push_str(&format!("{fact}\n")));
         let _ = writeln!(text, "seed {}", self.seed);
         text
@@ -197,31 +197,29 @@ impl Run {
         self.facts.lines().iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
         let _ = writeln!(text, "- seed {}\n\n{HOW_TO_READ}\n", self.seed);
         self.tables().for_each(|table| text.push_str(&format!("{}\n", table.markdown())));
-        let (summary, undecided) = self.undecided();
-        let _ = writeln!(text, "## Undecided\n\n{summary}");
-        if !undecided.is_empty() {
-            text.push('\n');
-        }
-        undecided.iter().for_each(|ratio| text.push_str(&format!("- {ratio}\n")));
+        let _ = writeln!(text, "## Undecided\n\n{}", self.undecided());
         text
     }
 
-    /// How many ratios could be 1, and which.
-    fn undecided(&self) -> (String, Vec<String>) {
-        let listed = |table: &Table| {
-            let title = table.title.clone();
-            table.undecided().into_iter().map(move |ratio| format!("{title}: {ratio}"))
-        };
-        let undecided: Vec<String> = self.tables().flat_map(listed).collect();
-        let all: usize = self.tables().map(Table::ratios).sum();
-        (format!("Of {all} ratios {} are undecided.", undecided.len()), undecided)
+    /// How many ratios are undecided, in each table and in all.
+    fn undecided(&self) -> String {
+        let counts: Vec<(usize, usize)> = self.tables().map(Table::undecided).collect();
+        let [undecided, all] =
+            [counts.iter().map(|one| one.0).sum::<usize>(), counts.iter().map(|one| one.1).sum::<usize>()];
+        let mut text = format!("Of {all} ratios {undecided} are undecided.");
+        for (table, (undecided, all)) in
+            self.tables().zip(counts).filter(|(_, (undecided, _))| *undecided > 0)
+        {
+            let _ = write!(text, "\n- {}: {undecided} of {all}", table.title);
+        }
+        text
     }
 }
 
 const HOW_TO_READ: &str = "\
-A row has a value where nothing is compared with it, else the median of its ratios to the base. Ratios are taken within a
-round. In brackets is the interval of the sign test, which contains the true median with a probability of 95 %. A ratio is
-undecided if it could be 1, by its own interval or by that of the base measured again (A/A).";
+The base has values, and the other rows have ratios to it. A ratio is the median of those within a round. In brackets is the
+interval of the sign test, which contains the true median with a probability of 95 %. A ratio is undecided if its interval
+contains 1, or overlaps that of the base measured again (A/A).";
 
 #[cfg(test)]
 mod tests {

@@ -89,10 +89,10 @@ mod tests {
 
     /// A row of Pascal's triangle.
     fn binomials(samples: usize) -> Vec<u128> {
-        let mut row = vec![1];
+        let mut row = vec![0; samples + 1];
+        row[0] = 1;
         for _ in 0..samples {
-            row.push(0);
-            for place in (1..row.len()).rev() {
+            for place in (1..=samples).rev() {
                 row[place] += row[place - 1];
             }
         }

@@ -31,23 +31,51 @@ pub struct Micro {
 /// The figure of what is timed: nanoseconds for each.
 const NS: &str = "ns";
 
-/// A table for each part: its title, and the figures that are columns.
-const PARTS: [(&str, &str, &[(&str, &str, Unit)]); 6] = [
-    ("spawn", "Spawn: a task's beginning and end, for each task", &[(NS, "", Unit::Nanos)]),
-    ("poll", "Poll: a task that yields, for each poll", &[(NS, "", Unit::Nanos)]),
-    ("hop", "Hop: a task wakes another and waits, with the poll", &[(NS, "", Unit::Nanos)]),
-    ("wake", "Wake: one task wakes many, for each wake with its poll", &[(NS, "", Unit::Nanos)]),
-    (
-        "thread",
-        "Wake from another thread",
-        &[
-            (threads::SENDER, ", for the waker", Unit::Nanos),
-            (threads::DELAY_P50, ", until the poll: p50", Unit::Nanos),
-            (threads::DELAY_P99, ", until the poll: p99", Unit::Nanos),
+/// A table of the comparisons of a part.
+struct Part {
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    /// Figures that are columns, with what follows the comparison's title.
+    figures: &'static [(&'static str, &'static str)],
+}
+
+const PARTS: [Part; 6] = [
+    timed_part("spawn", "Spawn: a task's beginning and end, for each task"),
+    timed_part("poll", "Poll: a task that yields, for each poll"),
+    timed_part("hop", "Hop: a task wakes another and waits, for each wake with its poll"),
+    timed_part("wake", "Wake: one task wakes many, for each wake with its poll"),
+    Part {
+        name: "thread",
+        title: "Wake from another thread",
+        unit: Unit::Nanos,
+        figures: &[
+            (threads::SENDER, ", for the waker"),
+            (threads::DELAY_P50, ", until the poll: p50"),
+            (threads::DELAY_P99, ", until the poll: p99"),
         ],
-    ),
-    ("memory", "Memory: resident bytes for each task", &[(memory::BYTES, "", Unit::Bytes)]),
+    },
+    Part {
+        name: "memory",
+        title: "Memory: resident bytes for each task",
+        unit: Unit::Bytes,
+        figures: &[(memory::BYTES, "")],
+    },
 ];
+
+const fn timed_part(name: &'static str, title: &'static str) -> Part {
+    Part { name, title, unit: Unit::Nanos, figures: &[(NS, "")] }
+}
+
+impl Part {
+    fn table(&self, found: &[Comparison]) -> Table {
+        let of_part = found.iter().filter(|found| found.part == self.name);
+        let columns = of_part.flat_map(|found| self.figures.iter().map(move |figure| (found, figure)));
+        columns.fold(Table::new(self.title), |table, (found, (figure, heading))| {
+            table.column(format!("{}{heading}", found.title), found, figure, self.unit)
+        })
+    }
+}
 
 impl Measurement for Micro {
     fn name(&self) -> &'static str {
@@ -73,16 +101,7 @@ impl Measurement for Micro {
     }
 
     fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        let table = |(part, title, figures): &(&str, &str, &[(&str, &str, Unit)])| {
-            let mut table = Table::new(*title);
-            for found in found.iter().filter(|found| found.part == *part) {
-                for (figure, heading, unit) in *figures {
-                    table = table.column(format!("{}{heading}", found.title), found, figure, *unit);
-                }
-            }
-            table
-        };
-        PARTS.iter().map(table).filter(|table| !table.columns.is_empty()).collect()
+        PARTS.iter().map(|part| part.table(found)).filter(|table| !table.columns.is_empty()).collect()
     }
 }
 
