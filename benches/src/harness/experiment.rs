@@ -77,8 +77,8 @@ pub struct Window {
 pub enum Processes {
     /// This one takes all.
     This,
-    /// Each two rounds have a process of their own, which takes a round before them that is not counted.
-    ForTwoRounds,
+    /// Each round has a process of its own, which takes its samples once before they count.
+    ForARound,
     /// Each sample has a process of its own.
     ForASample,
 }

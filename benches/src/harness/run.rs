@@ -135,7 +135,7 @@ fn measure(measurement: &dyn Measurement, line: &[String], pinning: &Pinning) ->
 fn compare(
     experiment: &mut dyn Experiment,
     part: usize,
-    mut source: Source<'_>,
+    source: Source<'_>,
     options: &Options,
     pinning: &Pinning,
     progress: String,

@@ -135,7 +135,7 @@ fn sampled(
     let arms: Vec<Arm> = arms.into_iter().collect();
     let titles = arms.iter().map(|arm| arm.title().to_owned()).collect();
     Sampling::new(part, title, titles, move |window| Ok(take(arms[window.arm])))
-        .processes(Processes::ForTwoRounds)
+        .processes(Processes::ForARound)
 }
 
 /// Those of the arms that can do what is measured.
