@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Ratio};
 use super::experiment::Experiment;
 use super::facts::{Facts, machine};
 use super::file::WholeFile;
@@ -201,19 +201,24 @@ impl Run {
         text
     }
 
-    /// How many ratios are undecided, in each table and in all.
+    /// How many ratios say nothing, in all and in each table.
     fn undecided(&self) -> String {
-        let counts: Vec<(usize, usize)> = self.tables().map(Table::undecided).collect();
-        let [undecided, all] =
-            [counts.iter().map(|one| one.0).sum::<usize>(), counts.iter().map(|one| one.1).sum::<usize>()];
-        let mut text = format!("Of {all} ratios {undecided} are undecided.");
-        for (table, (undecided, all)) in
-            self.tables().zip(counts).filter(|(_, (undecided, _))| *undecided > 0)
-        {
-            let _ = write!(text, "\n- {}: {undecided} of {all}", table.title);
+        let ratios = || self.tables().flat_map(Table::ratios);
+        let mut text = format!("Of {} ratios {} are undecided", ratios().count(), undecided(ratios()));
+        match ratios().filter(|ratio| ratio.interval.is_none()).count() {
+            0 => text.push('.'),
+            without => text.push_str(&format!(", and {without} have no interval.")),
+        }
+        for table in self.tables().filter(|table| undecided(table.ratios()) > 0) {
+            let (some, all) = (undecided(table.ratios()), table.ratios().count());
+            text.push_str(&format!("\n- {}: {some} of {all}", table.title));
         }
         text
     }
+}
+
+fn undecided<'a>(ratios: impl Iterator<Item = &'a Ratio>) -> usize {
+    ratios.filter(|ratio| ratio.undecided).count()
 }
 
 const HOW_TO_READ: &str = "\

@@ -80,11 +80,10 @@ impl Table {
         self
     }
 
-    /// How many ratios are undecided, and of how many. That of the base to itself is not among them.
-    pub fn undecided(&self) -> (usize, usize) {
-        let cells = || self.rows.iter().filter(|row| !row.is_again()).flat_map(|row| &row.cells);
-        let ratios = cells().filter(|cell| matches!(cell, Cell::Ratio(_))).count();
-        (cells().filter(|cell| cell.is_undecided()).count(), ratios)
+    /// All ratios, but those of the base to itself.
+    pub fn ratios(&self) -> impl Iterator<Item = &Ratio> {
+        let cells = self.rows.iter().filter(|row| !row.is_again()).flat_map(|row| &row.cells);
+        cells.filter_map(|cell| if let Cell::Ratio(ratio) = cell { Some(ratio) } else { None })
     }
 
     /// In columns, for a terminal.
@@ -243,8 +242,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undecided_is_counted_without_the_base_again() {
-        assert_eq!(table().undecided(), (1, 3));
+    fn the_base_again_is_none_of_the_ratios() {
+        let table = table();
+        assert!(table.ratios().map(|ratio| ratio.undecided).eq([false, false, true]));
     }
 
     #[test]

@@ -11,25 +11,27 @@ use std::time::Duration;
 use clockworker::JoinSet;
 use tokio::sync::oneshot;
 
-use super::{able, timed};
+use super::{NS, able, sampled, timed};
 use crate::arms::Arm;
 use crate::arms::joined::one_turn;
 use crate::arms::runner::{Job, Runner};
-use crate::harness::Sampling;
 use crate::harness::numbers::grouped;
+use crate::harness::{Sample, Sampling};
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 
 /// Tasks and their yields, for a poll's cost.
 const POLLS: [(usize, u32); 3] = [(1, 1_000_000), (1_000, 1_000), (100_000, 10)];
-const QUICK_POLLS: [(usize, u32); 3] = [(1, 1_000), (100, 10), (1_000, 5)];
+const QUICK_POLLS: [(usize, u32); 3] = [(1, 20_000), (100, 200), (200, 100)];
 
 pub(super) fn experiments(arms: &[Arm], quick: bool) -> Vec<Sampling> {
     let mut experiments = spawns(arms, quick);
     let shapes = if quick { QUICK_POLLS } else { POLLS };
     experiments.extend(shapes.map(|(tasks, yields)| {
         let title = format!("{} tasks", grouped(tasks as u64)).replace("1 tasks", "1 task");
-        timed("poll", title, arms.to_vec(), tasks * yields as usize, move |arm| polls(arm, tasks, yields))
+        sampled("poll", title, arms.to_vec(), move |arm| {
+            Sample::default().number(NS, nanos_per_poll(arm, tasks, yields))
+        })
     }));
     let (tasks, yields) = shapes[1];
     let number = tasks * yields as usize;
@@ -87,10 +89,12 @@ where
     watch.elapsed()
 }
 
-/// The time of tasks with yields less that of tasks without: spawning, joining and freeing them cost the same in both.
-fn polls(arm: Arm, tasks: usize, yields: u32) -> Duration {
+/// The time of tasks with yields less that of tasks without, for each yield: spawning, joining and freeing them cost the same
+/// in both. NaN if noise is larger than that.
+fn nanos_per_poll(arm: Arm, tasks: usize, yields: u32) -> f64 {
     let with = arm.run(&SpawnAndJoin { tasks, yields });
-    with.saturating_sub(arm.run(&SpawnAndJoin { tasks, yields: 0 }))
+    let polls = with.checked_sub(arm.run(&SpawnAndJoin { tasks, yields: 0 }));
+    polls.map_or(f64::NAN, |polls| polls.as_nanos() as f64 / (tasks as f64 * f64::from(yields)))
 }
 
 /// tokio's own `yield_now`, which keeps the waker back until tokio has looked at its drivers.
