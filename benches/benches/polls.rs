@@ -1,30 +1,38 @@
-//! Polls and spawns beside LocalSet's, for development: `cargo bench -p clockworker-benches`.
+//! Spawns, polls, wakes and hops beside LocalSet's, for development: `cargo bench -p clockworker-benches`.
 //!
-//! Criterion measures the arms one after the other, so that a drifting machine shows up as a difference
-//! between them. What is to be quoted comes from `clockworker-benches compare`.
+//! The bodies are those of the command `micro`. Criterion measures the arms one after the other, so that a drifting machine
+//! shows up as a difference between them. What is to be quoted comes from `micro`.
 
 use std::time::Duration;
 
-use clockworker_benches::measurements::compare::ARMS;
-use clockworker_benches::measurements::overhead::tasks::SpawnAndJoin;
-use clockworker_benches::workload::shape::Shape;
-use criterion::{BenchmarkId, Criterion, Throughput};
+use clockworker_benches::arms::Arm;
+use clockworker_benches::arms::runner::Job;
+use clockworker_benches::measurements::micro::tasks::SpawnAndJoin;
+use clockworker_benches::measurements::micro::wakes::{FanOut, NotifyHops};
+use criterion::{Criterion, Throughput};
+
+const ARMS: [(&str, Arm); 2] = [("localset", Arm::LocalSet), ("clockworker", Arm::Clockworker)];
+
+const SAMPLES: usize = 20;
 
 fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    measure(&mut criterion, "self-waking polls", Shape::new(1_000, 1_000));
-    measure(&mut criterion, "spawn and join", Shape::new(10_000, 0));
+    // A profiler is set here: `Criterion::default().with_profiler(..)`.
+    let mut criterion = Criterion::default().sample_size(SAMPLES).configure_from_args();
+    measure(&mut criterion, "spawn", 10_000, &SpawnAndJoin { tasks: 10_000, yields: 0 });
+    // A spawn and a join are a thousandth of each task's polls.
+    measure(&mut criterion, "poll", 1_000_000, &SpawnAndJoin { tasks: 1_000, yields: 1_000 });
+    measure(&mut criterion, "wake", 100_000, &FanOut { waiters: 1_000, rounds: 100 });
+    measure(&mut criterion, "hop", 10_000, &NotifyHops { hops: 10_000, lanes: [0, 0] });
     criterion.final_summary();
 }
 
-fn measure(criterion: &mut Criterion, name: &str, shape: Shape) {
-    let mut group = criterion.benchmark_group(name);
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(shape.polls()));
-    for (key, arm) in ARMS {
-        group.bench_function(BenchmarkId::new(key, shape), |bencher| {
-            let sample = |_| Duration::from_nanos(arm.run(&SpawnAndJoin(shape))[0] as u64);
-            bencher.iter_custom(|samples| (0..samples).map(sample).sum());
+/// Measures a job of so many of what the group is named by.
+fn measure(criterion: &mut Criterion, group: &str, number: u64, job: &impl Job<Found = Duration>) {
+    let mut group = criterion.benchmark_group(group);
+    group.throughput(Throughput::Elements(number));
+    for (name, arm) in ARMS {
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|samples| (0..samples).map(|_| arm.run(job)).sum());
         });
     }
     group.finish();

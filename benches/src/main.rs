@@ -1,15 +1,18 @@
 //! The program `clockworker-benches`; everything it does is in the library beside it.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clockworker_benches::allocations::Counting;
+use clap::Parser;
 use clockworker_benches::cli::Line;
-use clockworker_terminal::program;
-
-/// Counts for the section `memory` of `overhead`.
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
-    program::main(|line: &Line| line.command.run())
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match Line::parse().command.run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

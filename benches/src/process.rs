@@ -1,13 +1,12 @@
 //! What this process has of the machine: CPU time, memory, and files that it may open.
 
+use anyhow::{Context, Result, bail};
 #[cfg(unix)]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::failure::Failure;
-
 /// CPU time of all threads; zero where the system does not tell.
 #[cfg(unix)]
-pub(crate) fn cpu_time() -> std::time::Duration {
+pub fn cpu_time() -> std::time::Duration {
     use rustix::time::{ClockId, clock_gettime};
 
     let time = clock_gettime(ClockId::ProcessCPUTime);
@@ -15,36 +14,34 @@ pub(crate) fn cpu_time() -> std::time::Duration {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn cpu_time() -> std::time::Duration {
+pub fn cpu_time() -> std::time::Duration {
     std::time::Duration::ZERO
 }
 
 /// Resident memory in bytes; NaN where the system does not tell.
-pub(crate) fn resident_bytes() -> f64 {
-    let told = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+pub fn resident_bytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes =
-        told.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB")?.trim().parse().ok());
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB")?.trim().parse().ok());
     kibibytes.map_or(f64::NAN, |kibibytes: f64| kibibytes * 1_024.0)
 }
 
 /// Lets this process, and those it starts, have so many files open.
 #[cfg(unix)]
-pub(crate) fn allow_files(files: u64) -> Result<(), Failure> {
+pub fn allow_files(files: u64) -> Result<()> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|current| current >= files) {
         return Ok(());
     }
-    let refused =
-        |reason: String| Failure::request(format!("{files} files cannot be open at once: {reason}"));
     if let Some(most) = maximum.filter(|&most| most < files) {
-        return Err(refused(format!("the limit is {most}")));
+        bail!("{files} files cannot be open at once: the limit is {most}");
     }
-    let raised = Rlimit { current: Some(files), maximum };
-    setrlimit(Resource::Nofile, raised).map_err(|error| refused(error.to_string()))
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum })
+        .with_context(|| format!("{files} files cannot be open at once"))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn allow_files(_files: u64) -> Result<(), Failure> {
+pub fn allow_files(_files: u64) -> Result<()> {
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! What the tasks do: the same futures for every arm.
 
-pub mod arrivals;
 pub mod relay;
 pub mod self_waking;
-pub mod shape;
 pub mod spin;

@@ -115,8 +115,6 @@ mod scenes;
 /// The policies, re-exported: everything needed to choose a scheduler or write one.
 pub use clockworker_schedulers as schedulers;
 
-#[doc(hidden)]
-pub use base::delay_readings;
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use current_tag::current_tag;

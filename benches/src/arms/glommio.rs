@@ -5,14 +5,14 @@ use glommio::{LocalExecutor, LocalExecutorBuilder, Placement, Task};
 use super::runner::Runner;
 
 /// glommio's executor with little I/O memory, so that it fits under the usual limit of locked memory.
-pub(crate) struct Glommio(LocalExecutor);
+pub(super) struct Glommio(LocalExecutor);
 
 fn build() -> Result<LocalExecutor, String> {
     let builder = LocalExecutorBuilder::new(Placement::Unbound).io_memory(64 << 10);
     builder.make().map_err(|error| error.to_string())
 }
 
-pub(crate) fn is_available() -> bool {
+pub(super) fn is_available() -> bool {
     build().is_ok()
 }
 

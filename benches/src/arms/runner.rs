@@ -1,13 +1,9 @@
 //! An executor together with what it runs in.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use tokio::runtime::Runtime;
 
-use super::{Contender, host};
+use super::Contender;
+use super::tokio::host;
 
 /// An executor together with what it runs in: its host, or itself if it is a runtime or a bare loop.
 ///
@@ -22,33 +18,37 @@ pub trait Runner: 'static {
         drop(self.spawn(lane, task));
     }
 
-    /// Has a task dropped before its end. Not called on runners that cannot.
+    /// Has a task dropped before its end. Not called on runners that [cannot](super::Arm::aborts).
     fn abort(task: Self::Task) {
         drop(task);
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output;
-
-    /// How often the host has polled the executor, where there is a host that polls one.
-    fn host_polls(&self) -> Option<Arc<AtomicU64>> {
-        None
-    }
 }
 
+/// What is done once on an executor with its host.
 pub trait Job {
-    fn run<R: Runner>(&self, runner: R) -> Vec<f64>;
+    type Found;
+
+    fn run<R: Runner>(&self, runner: R) -> Self::Found;
+}
+
+/// What is done once on an executor that is a future inside tokio, in a host of its own making.
+pub trait Work {
+    type Found;
+
+    fn on<C: Contender>(&self, contender: C) -> Self::Found;
 }
 
 #[derive(Debug)]
 pub struct Hosted<C> {
     host: Runtime,
     contender: C,
-    polls: Arc<AtomicU64>,
 }
 
 impl<C> Hosted<C> {
     pub fn new(contender: C) -> Self {
-        Hosted { host: host(), contender, polls: Arc::default() }
+        Hosted { host: host(), contender }
     }
 
     pub fn contender(&self) -> &C {
@@ -72,15 +72,6 @@ impl<C: Contender> Runner for Hosted<C> {
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
-        let mut run = pin!(self.contender.run_until(root));
-        self.host.block_on(poll_fn(|cx| {
-            // One writer: a load and a store do, and cost nothing beside what a host does per poll.
-            self.polls.store(self.polls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            run.as_mut().poll(cx)
-        }))
-    }
-
-    fn host_polls(&self) -> Option<Arc<AtomicU64>> {
-        Some(self.polls.clone())
+        self.host.block_on(self.contender.run_until(root))
     }
 }

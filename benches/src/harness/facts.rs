@@ -1,19 +1,20 @@
-//! The facts of the machine and the build: what someone needs to know to compare two reports.
+//! The facts of the machine and the build: what is needed to compare two results.
 //!
 //! No path and no host name is among them.
 
+use std::fs;
 use std::process::Command;
-use std::{fmt, fs};
+use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::harness::pinning::Pinning;
-use crate::workload::spin;
+use super::pinning::Pinning;
 
-/// What was measured, on what.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Facts {
     pub date: String,
+    /// A short name of the processor.
+    pub machine: String,
     /// The processor's name for itself.
     pub cpu: String,
     pub cores: usize,
@@ -21,77 +22,90 @@ pub struct Facts {
     pub kernel: String,
     pub clock_source: String,
     pub pinning: String,
-    /// What the CPU work of the background scenario is counted in.
-    pub spin_clock: String,
-    pub host: String,
     pub rustc: String,
+    pub clockworker: String,
     pub tokio: String,
     /// `release`, or `debug`, in which nothing measured means anything.
     pub profile: String,
     /// The commit that the sources are at.
     pub revision: String,
-    /// How much the machine had to do when the run began: runnable threads, averaged over a minute.
-    pub load_before: Option<f64>,
-    /// CPU time that the hypervisor kept from this machine during the run, as a part of all its CPU time.
-    pub steal: Option<f64>,
-    #[serde(skip)]
-    ticks_before: Option<Ticks>,
+    /// Whether sources were different from those of the commit.
+    pub dirty: bool,
+    /// The hashes by which git knows the libraries' folders.
+    pub clockworker_src: String,
+    pub schedulers_src: String,
 }
 
 impl Facts {
-    /// Gathers the facts, before a run on such a host.
-    pub fn gather(pinning: &Pinning, host: &str) -> Self {
+    pub fn gather(pinning: &Pinning) -> Self {
         Facts {
-            date: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
-            cpu: cpu(),
+            date: date(),
+            machine: machine(),
+            cpu: cpuinfo("model name").unwrap_or_else(unknown),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             kernel: kernel(),
             clock_source: clock_source(),
             pinning: pinning.describe(),
-            spin_clock: spin::clock().to_owned(),
-            host: host.to_owned(),
             rustc: env!("BUILT_WITH_RUSTC").to_owned(),
+            clockworker: env!("CARGO_PKG_VERSION").to_owned(),
             tokio: env!("BUILT_WITH_TOKIO").to_owned(),
             profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-            revision: revision(),
-            load_before: load(),
-            steal: None,
-            ticks_before: Ticks::read(),
+            revision: git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(unknown),
+            dirty: git(&STATUS).is_none_or(|changes| !changes.is_empty()),
+            clockworker_src: tree("clockworker/src"),
+            schedulers_src: tree("schedulers/src"),
         }
     }
 
-    pub fn completed(mut self) -> Self {
-        self.steal =
-            self.ticks_before.zip(Ticks::read()).and_then(|(before, after)| after.steal_since(before));
-        self
+    /// One thought a line.
+    pub fn lines(&self) -> [String; 6] {
+        let changes = if self.dirty { " with local changes" } else { "" };
+        [
+            format!("{}, {} build of revision {}{changes}", self.date, self.profile, self.revision),
+            format!("clockworker/src {}, schedulers/src {}", self.clockworker_src, self.schedulers_src),
+            format!("clockworker {}, tokio {}, {}", self.clockworker, self.tokio, self.rustc),
+            format!("{}, {} cores, machine {}", self.cpu, self.cores, self.machine),
+            format!("{}, clock source {}", self.kernel, self.clock_source),
+            format!("pinning: {}", self.pinning),
+        ]
     }
 }
 
-impl fmt::Display for Facts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = |fact: Option<String>| fact.unwrap_or_else(unknown);
-        let load = known(self.load_before.map(|load| load.to_string()));
-        let steal = known(self.steal.map(|part| format!("{:.1} %", part * 100.0)));
-        writeln!(f, "{}; revision {}; {} build", self.date, self.revision, self.profile)?;
-        writeln!(
-            f,
-            "{}, {} cores; {}; clock source {}",
-            self.cpu, self.cores, self.kernel, self.clock_source
-        )?;
-        writeln!(f, "{}; tokio {}; host: {}", self.rustc, self.tokio, self.host)?;
-        writeln!(f, "pinning: {}; CPU work in {}", self.pinning, self.spin_clock)?;
-        write!(f, "load average before the run {load}; stolen by the hypervisor during it {steal}")
-    }
-}
+/// Changes of sources: documents and results change nothing that is measured.
+const STATUS: [&str; 7] =
+    ["status", "--porcelain", "--untracked-files=no", "--", ".", ":!*.md", ":!benches/results"];
 
 fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn cpu() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    model.map_or_else(unknown, |(_, name)| name.trim().to_owned())
+#[allow(clippy::disallowed_methods, reason = "a date is printed beside the results")]
+fn date() -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    // To the minute: 2026-11-28T14:31:07Z.
+    format!("{} UTC", now[..16].replace('T', " "))
+}
+
+/// A short name of the processor, for the folder of its results: maker, family and model.
+pub fn machine() -> String {
+    let parts = [cpuinfo("vendor_id").map(|vendor| maker(&vendor)), cpuinfo("cpu family"), cpuinfo("model")];
+    let known: Option<Vec<String>> = parts.into_iter().collect();
+    known.map_or_else(|| std::env::consts::ARCH.to_owned(), |parts| parts.join("-"))
+}
+
+fn maker(vendor: &str) -> String {
+    match vendor {
+        "AuthenticAMD" => "amd".to_owned(),
+        "GenuineIntel" => "intel".to_owned(),
+        other => other.to_lowercase(),
+    }
+}
+
+/// What the kernel says of the first processor.
+fn cpuinfo(wanted: &str) -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim().to_owned())
 }
 
 #[cfg(unix)]
@@ -110,52 +124,15 @@ fn clock_source() -> String {
     fs::read_to_string(file).map_or_else(|_| unknown(), |name| name.trim().to_owned())
 }
 
-fn load() -> Option<f64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+fn tree(folder: &str) -> String {
+    git(&["rev-parse", "--short=12", &format!("HEAD:{folder}")]).unwrap_or_else(unknown)
 }
 
-/// The commit of the checkout that this was built from, if that is still there and git can be run.
-fn revision() -> String {
-    let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else { return unknown() };
-    match git(&["status", "--porcelain", "--untracked-files=no"]) {
-        Some(changes) if changes.is_empty() => commit,
-        _ => format!("{commit} with local changes"),
-    }
-}
-
+/// What git says of the checkout that this was built from, if that is still there and git can be run.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output =
-        Command::new("git").arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(arguments).output().ok()?;
+    let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let output = Command::new("git").arg("-C").arg(workspace).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// The host of measurements that run executors in tokio.
-pub const TOKIO: &str = "tokio current_thread, I/O and time drivers on";
-
-/// CPU time of the whole machine since it started, in the kernel's ticks.
-#[derive(Clone, Copy, Debug)]
-struct Ticks {
-    all: u64,
-    stolen: u64,
-}
-
-impl Ticks {
-    fn read() -> Option<Self> {
-        Ticks::parse(fs::read_to_string("/proc/stat").ok()?.lines().next()?)
-    }
-
-    /// Reads `cpu  user nice system idle iowait irq softirq steal ..`; what follows is contained in user and
-    /// nice.
-    fn parse(line: &str) -> Option<Self> {
-        let numbers = line.strip_prefix("cpu ")?.split_whitespace().take(8);
-        let ticks: Vec<u64> = numbers.map(|number| number.parse().ok()).collect::<Option<_>>()?;
-        Some(Ticks { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
-    }
-
-    fn steal_since(self, before: Self) -> Option<f64> {
-        let all = self.all.checked_sub(before.all).filter(|&all| all > 0)?;
-        Some(self.stolen.checked_sub(before.stolen)? as f64 / all as f64)
-    }
 }
 
 #[cfg(test)]
@@ -163,18 +140,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steal_is_a_part_of_all_cpu_time() {
-        let before = Ticks::parse("cpu  100 0 50 800 0 0 0 50 7 0").unwrap();
-        let after = Ticks::parse("cpu  150 0 50 840 0 0 0 60 9 0").unwrap();
-        assert_eq!(after.steal_since(before), Some(0.1));
-        assert_eq!(before.steal_since(after), None);
-        assert_eq!(before.steal_since(before), None);
+    fn a_machine_is_a_name_for_a_folder() {
+        let machine = machine();
+        assert!(
+            !machine.is_empty() && machine.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'),
+            "{machine}"
+        );
     }
 
     #[test]
-    fn a_kernel_that_says_it_differently_is_no_reason_to_stop() {
-        for line in ["cpu0 1 2 3", "cpu  1 2 3", "cpu  1 2 x 4 5 6 7 8"] {
-            assert!(Ticks::parse(line).is_none());
-        }
+    fn a_date_is_to_the_minute() {
+        let date = date();
+        assert!(date.len() == "2026-11-28 14:31 UTC".len() && date.ends_with(" UTC"), "{date}");
     }
 }

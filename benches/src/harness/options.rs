@@ -1,91 +1,66 @@
-//! What every measurement can be asked for.
+//! What every command can be asked for.
 
-use std::ops::Deref;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, value_parser};
-use serde::{Deserialize, Serialize};
+use clap::{Args, value_parser};
 
-/// The options of every measurement, for the command line and for the file of results.
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Common {
-    /// A run of seconds through the same code: shows that everything works, measures nothing
+/// The options of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Options {
+    /// Run for a moment: shows that everything works, and measures nothing
     #[arg(long)]
     pub quick: bool,
 
-    /// Rounds, in each of which every arm is measured, however long they take
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..=100_000))]
+    /// Rounds, in each of which every arm is measured once [default: as each part needs]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
     pub rounds: Option<u32>,
 
-    /// Processes that take the rounds in turn, as a program is laid out differently in each [default: 4 for `compare`, else 1]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=64))]
-    pub processes: Option<u32>,
-
-    /// Be one of these processes
-    #[arg(long, hide = true)]
-    #[serde(skip)]
-    pub is_worker: bool,
-
-    /// Exit with status 1 if a bar is missed
-    #[arg(long, conflicts_with = "quick")]
-    #[serde(skip)]
-    pub enforce: bool,
-
-    /// Where every random choice starts: the order of the arms, arrivals, work, resampling
+    /// Where random choices start: the order of the arms, arrivals, sizes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Write the results by round and the facts of the machine to FILE as JSON
+    /// Run these parts only, separated by commas [default: all]
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Write what was found, by round, and the facts of the machine
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     pub json: Option<PathBuf>,
+
+    /// Write the tables and the facts of the machine; in a folder, to <machine>/<command>.md
+    #[arg(long, value_name = "FILE|DIR")]
+    pub markdown: Option<PathBuf>,
+
+    /// Take samples for the process that started this one
+    #[arg(long, hide = true)]
+    pub worker: bool,
 }
 
-/// What one measurement is asked for: what every one can be, and its own options, which it has by their names.
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
-pub struct Asked<O: Args> {
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub common: Common,
+/// Options that take a value and say where results are written, and not what is measured.
+const FILES: [&str; 2] = ["--json", "--markdown"];
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub own: O,
-}
-
-impl<O: Args> AsRef<Common> for Asked<O> {
-    fn as_ref(&self) -> &Common {
-        &self.common
+/// A command line without its files of results.
+pub fn without_files(line: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut line = line.iter();
+    while let Some(argument) = line.next() {
+        let (name, value) = argument.split_once('=').map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
+        if !FILES.contains(&name) {
+            kept.push(argument.clone());
+        } else if value.is_none() {
+            line.next();
+        }
     }
+    kept
 }
 
-impl<O: Args> Deref for Asked<O> {
-    type Target = O;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn deref(&self) -> &O {
-        &self.own
+    #[test]
+    fn files_are_no_part_of_what_is_measured() {
+        let line = ["micro", "--json", "a.json", "--only", "poll", "--markdown=b.md"].map(str::to_owned);
+        assert_eq!(without_files(&line), ["micro", "--only", "poll"]);
     }
-}
-
-/// The options that a line of arguments gives.
-pub fn options_of<O: Args>(line: &str) -> Result<O, clap::Error> {
-    let command = O::augment_args(clap::Command::new("measurement").no_binary_name(true));
-    O::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
-}
-
-/// What is given, or what is usual.
-pub fn or_default<T: Clone>(given: &[T], usual: &[T]) -> Vec<T> {
-    if given.is_empty() { usual.to_vec() } else { given.to_vec() }
-}
-
-/// What is given, or what is usual, in the order of its kind.
-pub fn chosen<T: ValueEnum + PartialEq + 'static>(given: &[T], usual: &[T]) -> impl Iterator<Item = T> {
-    let wanted = or_default(given, usual);
-    T::value_variants().iter().filter(move |value| wanted.contains(value)).cloned()
-}
-
-/// The base twice (A/A), and then what else is chosen.
-pub fn base_and_chosen<T: ValueEnum + PartialEq + 'static>(base: T, given: &[T], usual: &[T]) -> Vec<T> {
-    let others = chosen(given, usual).filter(|value| *value != base);
-    [base.clone(), base.clone()].into_iter().chain(others).collect()
 }

@@ -18,7 +18,7 @@ struct Cores {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Measured,
-    /// The load generator, the progress bar and whatever else is not being measured.
+    /// What drives it.
     Load,
 }
 
@@ -120,7 +120,10 @@ mod tests {
     #[test]
     fn a_pinned_thread_is_allowed_on_its_core_only_until_it_is_released() {
         let pinning = Pinning::detect();
-        let Ok(cores) = &pinning.cores else { return };
+        let Ok(cores) = &pinning.cores else {
+            assert!(pinning.describe().starts_with("none: "), "{}", pinning.describe());
+            return;
+        };
         for (side, core) in [(Side::Measured, cores.measured), (Side::Load, cores.load)] {
             let (released, everywhere) = (pinning.clone(), pinning.allowed.clone());
             let allowed = pinning.thread(side, move || {

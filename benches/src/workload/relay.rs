@@ -87,7 +87,7 @@ impl Future for Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arms::ManyQueues;
+    use crate::arms::clockworker::ManyQueues;
     use crate::arms::runner::{Hosted, Runner as _};
 
     #[test]

@@ -39,11 +39,6 @@ pub fn burn_until(end: Duration) -> Duration {
     }
 }
 
-/// The clock that [`burn`] goes by, for the facts beside the tables.
-pub fn clock() -> &'static str {
-    if cfg!(unix) { "thread CPU time" } else { "wall time (this system has no thread CPU clock)" }
-}
-
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};

@@ -1,10 +1,5 @@
-//! The program from outside, a module for each command, or what all of them have.
+//! The program from outside: runs it, and looks at what it says and writes.
 
+mod micro;
+mod run;
 mod support;
-
-mod actions;
-mod cli;
-mod docs;
-mod report;
-mod servers;
-mod workloads;

@@ -4,8 +4,7 @@
 //! went backwards, so no clock can make service negative.
 
 use std::fmt;
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -107,51 +106,11 @@ pub(crate) enum Clock {
         start: Instant,
     },
     Manual(ManualClock),
-    /// See [`delay_readings`].
-    Delayed {
-        clock: Box<Clock>,
-        rounds: u32,
-    },
-}
-
-/// By how many rounds of [`Clock::read_delayed`] each reading of the clocks made from now on is delayed.
-static DELAY: AtomicU32 = AtomicU32::new(0);
-
-/// Makes each reading of a clock dearer by some `by`, for all executors that this process makes from now on, so that a machine
-/// whose clock is cheap can show what a dear one costs. For benchmarks only.
-///
-/// The delay is a chain of multiplications. Where the processor has other work that does not depend on the reading it does that
-/// meanwhile, as it would beside a slow instruction.
-#[doc(hidden)]
-pub fn delay_readings(by: Duration) {
-    const ROUNDS: u32 = 500_000;
-    let tried = (0..20).map(|_| {
-        let start = instant();
-        black_box(chain(black_box(1), black_box(ROUNDS)));
-        start.elapsed().as_nanos() as f64 / f64::from(ROUNDS)
-    });
-    // The least: others may have had the processor in between.
-    let ns_per_round = tried.fold(f64::INFINITY, f64::min);
-    // Ordering: Relaxed, the number is all there is.
-    DELAY.store((by.as_nanos() as f64 / ns_per_round).round() as u32, Ordering::Relaxed);
-}
-
-/// So many multiplications, each of which waits for the last. (The shift keeps the compiler from making one of several.)
-fn chain(from: u64, rounds: u32) -> u64 {
-    (0..rounds).fold(from, |x, _| (x ^ (x >> 29)).wrapping_mul(6_364_136_223_846_793_005))
 }
 
 impl Clock {
     /// The cheapest clock that can be trusted here.
     pub(crate) fn system() -> Self {
-        // Ordering: Relaxed, as in `delay_readings`.
-        match DELAY.load(Ordering::Relaxed) {
-            0 => Clock::undelayed(),
-            rounds => Clock::Delayed { clock: Box::new(Clock::undelayed()), rounds },
-        }
-    }
-
-    fn undelayed() -> Self {
         // Made once in a process. To make one takes 30 µs where a host answers CPUID for a virtual processor, and the first half a
         // millisecond more, to find out how fast the counter is.
         static COUNTER: OnceLock<Option<quanta::Clock>> = OnceLock::new();
@@ -177,16 +136,7 @@ impl Clock {
             Clock::Tsc { clock, start } => clock.delta_as_nanos(*start, clock.raw()),
             Clock::Os { start } => u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
             Clock::Manual(clock) => clock.0.passed.load(Ordering::Relaxed),
-            Clock::Delayed { clock, rounds } => clock.read_delayed(*rounds),
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn read_delayed(&self, rounds: u32) -> u64 {
-        let now = self.now();
-        // The chain waits for the reading, and what uses the reading for the chain.
-        now + (chain(now, rounds) & black_box(0))
     }
 }
 

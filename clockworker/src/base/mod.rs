@@ -9,7 +9,7 @@ mod panics;
 mod per_process;
 mod unhandled_panic;
 
-pub use clock::{ManualClock, delay_readings};
+pub use clock::ManualClock;
 pub use unhandled_panic::UnhandledPanic;
 
 pub(crate) use alarm::Alarm;
