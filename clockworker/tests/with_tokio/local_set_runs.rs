@@ -12,7 +12,7 @@ use std::thread;
 use clockworker::compat::{LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{CountingWaker, Deed, HookedWaker, complaint_of, panic_as_meant, poll_once, yields};
+use crate::support::{CountingWaker, WakerCall, HookedWaker, complaint_of, panic_as_meant, poll_once, yields};
 
 fn untimed() -> LocalSet {
     LocalSet::from(crate::support::untimed())
@@ -332,7 +332,7 @@ fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
         });
         let gate = Gate::default();
         let mut run = Host::of(local.run_until(gate.wait()));
-        let hooked = HookedWaker::new(Deed::Clone, || panic_as_meant("the waker"));
+        let hooked = HookedWaker::new(WakerCall::Clone, || panic_as_meant("the waker"));
         let waker = hooked.waker();
         complaint_of(|| run.run.as_mut().poll(&mut Context::from_waker(&waker)));
         assert!(hooked.is_done());

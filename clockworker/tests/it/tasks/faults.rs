@@ -14,7 +14,7 @@ use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, JoinSet, spawn_local, yield_now};
 
 use crate::support::{
-    CountingWaker, Deed, HookedWaker, MEANT, OnDrop, Probe, assert_balanced, assert_finished, caught, hold,
+    CountingWaker, WakerCall, HookedWaker, MEANT, OnDrop, Probe, assert_balanced, assert_finished, caught, hold,
     in_child, output, panic_as_meant, panic_of, poll_once, settle, settle_run, untimed,
 };
 
@@ -27,7 +27,7 @@ fn assert_usable(ex: &Executor) {
     assert_balanced(&ex.stats());
 }
 
-fn touchy(at: Deed) -> HookedWaker {
+fn touchy(at: WakerCall) -> HookedWaker {
     HookedWaker::new(at, || panic_as_meant("the waker"))
 }
 
@@ -38,7 +38,7 @@ fn bomb() -> OnDrop<impl FnOnce() + Send + 'static> {
 
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_task_is_lost() {
-    for at in [Deed::Clone, Deed::Drop] {
+    for at in [WakerCall::Clone, WakerCall::Drop] {
         let ex = untimed();
         let probe = Probe::new();
         let task = ex.spawn(probe.future());
@@ -69,7 +69,7 @@ fn a_hosts_waker_that_panics_when_it_is_registered_panics_in_the_host_and_no_tas
 fn a_hosts_waker_that_panics_when_cloned_does_not_keep_a_later_one_from_being_woken() {
     for same_run in [true, false] {
         let ex = untimed();
-        let hooked = touchy(Deed::Clone);
+        let hooked = touchy(WakerCall::Clone);
         let waker = hooked.waker();
         let mut run = Box::pin(ex.run_until(pending::<()>()));
         let polled = caught(|| run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -97,7 +97,7 @@ fn a_hosts_waker_that_panics_when_woken_panics_in_whoever_woke_it_and_no_task_is
         let (probe, main) = (Probe::new(), Probe::new());
         let task = ex.spawn(probe.future());
         let aborted = ex.spawn(pending::<()>());
-        let hooked = touchy(Deed::Wake);
+        let hooked = touchy(WakerCall::Wake);
         let waker = hooked.waker();
         let mut run = Box::pin(ex.run_until(main.future()));
         assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -131,7 +131,7 @@ fn a_hosts_waker_that_panics_when_a_set_is_dropped_stops_nothing() {
     set.spawn_local_on(async {}, &other);
     settle(&other);
     (0..2).for_each(|_| drop(set.spawn_local_on(pending(), &ex)));
-    let hooked = touchy(Deed::Wake);
+    let hooked = touchy(WakerCall::Wake);
     let waker = hooked.waker();
     let mut run = Box::pin(ex.run_until(main.future()));
     assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -150,7 +150,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
         let ex = untimed();
         let (probe, main) = (Probe::new(), Probe::new());
         let task = ex.spawn(probe.future());
-        let hooked = touchy(Deed::Drop);
+        let hooked = touchy(WakerCall::Drop);
         let waker = hooked.waker();
         let mut run = Box::pin(ex.run_until(main.future()));
         assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -169,7 +169,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_stops_nothing() {
 #[test]
 fn a_hosts_waker_that_panics_when_it_is_dropped_with_its_run_in_a_panic_does_not_abort_the_process() {
     let ex = untimed();
-    let hooked = touchy(Deed::Drop);
+    let hooked = touchy(WakerCall::Drop);
     let waker = hooked.waker();
     let result = caught(|| {
         let mut run = Box::pin(ex.run_until(pending::<()>()));
@@ -186,7 +186,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing
     let ex = untimed();
     let probe = Probe::new();
     let task = ex.spawn(probe.future());
-    let hooked = touchy(Deed::Drop);
+    let hooked = touchy(WakerCall::Drop);
     let waker = hooked.waker();
     let mut run = Box::pin(ex.run_until(pending::<()>()));
     assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -200,7 +200,7 @@ fn a_hosts_waker_that_panics_when_it_is_dropped_after_the_executor_stops_nothing
 
 #[test]
 fn who_waits_for_the_last_task_with_a_waker_that_panics_when_cloned_or_dropped_waits_in_vain_alone() {
-    for at in [Deed::Clone, Deed::Drop] {
+    for at in [WakerCall::Clone, WakerCall::Drop] {
         let ex = untimed();
         let probe = Probe::new();
         drop(ex.spawn(probe.future()));
@@ -333,7 +333,7 @@ fn a_deadline_that_panics_ends_the_shutdown_and_the_next_one_finishes_it() {
 
 #[test]
 fn a_set_whose_waker_panics_gives_every_output() {
-    for at in [Deed::Clone, Deed::Wake, Deed::Drop] {
+    for at in [WakerCall::Clone, WakerCall::Wake, WakerCall::Drop] {
         let ex = untimed();
         let mut set: JoinSet<u32> = JoinSet::new();
         for i in 0..3 {
@@ -375,7 +375,7 @@ fn a_set_whose_waker_panics_when_cloned_wakes_a_later_one() {
         if !is_new {
             assert!(set.poll_join_next(&mut Context::from_waker(Waker::noop())).is_pending());
         }
-        let hooked = touchy(Deed::Clone);
+        let hooked = touchy(WakerCall::Clone);
         let waker = hooked.waker();
         assert!(caught(|| set.poll_join_next(&mut Context::from_waker(&waker)).is_pending()).is_err());
         let (wakes, waker) = CountingWaker::new();
@@ -396,7 +396,7 @@ fn who_waits_for_a_set_is_told_when_anothers_waker_panics() {
     settle(&ex);
     let (wakes, waker) = CountingWaker::new();
     assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
-    let hooked = touchy(Deed::Clone);
+    let hooked = touchy(WakerCall::Clone);
     let bad = hooked.waker();
     assert!(caught(|| set.poll_join_next(&mut Context::from_waker(&bad)).is_pending()).is_err());
     assert_eq!(wakes.count(), 0);

@@ -14,13 +14,13 @@ use clockworker::{Executor, JoinSet, ManualClock, yield_now};
 use super::tools::Tools;
 
 use crate::support::{
-    Deed, HookedWaker, OnDrop, Probe, assert_finished, hold, output, poll_once, settle, settle_run, untimed,
+    WakerCall, HookedWaker, OnDrop, Probe, assert_finished, hold, output, poll_once, settle, settle_run, untimed,
 };
 
-const DEEDS: [Deed; 3] = [Deed::Clone, Deed::Wake, Deed::Drop];
+const DEEDS: [WakerCall; 3] = [WakerCall::Clone, WakerCall::Wake, WakerCall::Drop];
 
 /// A waker that uses everything, once, and the executor and tools that it uses.
-fn world(at: Deed) -> (Rc<Executor>, Rc<Tools>, HookedWaker) {
+fn world(at: WakerCall) -> (Rc<Executor>, Rc<Tools>, HookedWaker) {
     let ex = Rc::new(untimed());
     let tools = Tools::new(&ex);
     let hooked = HookedWaker::new(at, {
@@ -54,7 +54,7 @@ fn of_a_join_handle() {
 /// The aborted task is in the woken list when its joiner is told, and what that does takes it out.
 #[test]
 fn of_a_join_handle_whose_task_is_woken_by_its_own_end() {
-    let (ex, tools, hooked) = world(Deed::Wake);
+    let (ex, tools, hooked) = world(WakerCall::Wake);
     let probe = Probe::new();
     let (inner, woken) = (probe.future(), Rc::clone(&probe));
     let wakes_itself = OnDrop::new(move || woken.waker().wake());
@@ -75,7 +75,7 @@ fn of_a_join_handle_whose_task_is_woken_by_its_own_end() {
 #[test]
 fn of_a_join_handle_that_is_dropped_or_awaited_by_another() {
     for replaced in [false, true] {
-        let (ex, tools, hooked) = world(Deed::Drop);
+        let (ex, tools, hooked) = world(WakerCall::Drop);
         let mut task = ex.spawn(pending::<()>());
         let waker = hooked.waker();
         assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
@@ -110,7 +110,7 @@ fn of_a_task_that_awaits_a_set_and_drops_it() {
     let ex = untimed();
     let probe = Probe::new();
     let set = Rc::new(RefCell::new(Some(JoinSet::new())));
-    let hooked = HookedWaker::new(Deed::Wake, {
+    let hooked = HookedWaker::new(WakerCall::Wake, {
         let set = Rc::clone(&set);
         move || drop(set.take())
     });
@@ -135,7 +135,7 @@ fn of_a_host_that_sleeps() {
         for _ in 0..3 {
             assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         }
-        if at != Deed::Drop {
+        if at != WakerCall::Drop {
             // Wakes it, outside of a poll.
             drop(ex.spawn(async {}));
         }
@@ -151,7 +151,7 @@ fn of_a_host_that_sleeps() {
 /// is done: the executor does not sleep on it.
 #[test]
 fn of_a_host_that_is_about_to_sleep() {
-    for (at, deed) in [Deed::Clone, Deed::Drop].into_iter().flat_map(|at| (0..5).map(move |deed| (at, deed)))
+    for (at, deed) in [WakerCall::Clone, WakerCall::Drop].into_iter().flat_map(|at| (0..5).map(move |deed| (at, deed)))
     {
         let ex = Rc::new(untimed());
         let (probe, main) = (Probe::new(), Probe::new());
@@ -178,7 +178,7 @@ fn of_a_host_that_is_about_to_sleep() {
         let mut cx = [Context::from_waker(&waker), Context::from_waker(Waker::noop())].into_iter();
         // The second host takes the first one's place, whose waker is dropped.
         assert!(run.as_mut().poll(&mut cx.next().unwrap()).is_pending());
-        if at == Deed::Drop {
+        if at == WakerCall::Drop {
             assert!(run.as_mut().poll(&mut cx.next().unwrap()).is_pending());
         }
         assert!(hooked.is_done(), "{at:?}");
@@ -191,11 +191,11 @@ fn of_a_host_that_is_about_to_sleep() {
 #[test]
 fn of_a_host_whose_run_is_over() {
     for done in [false, true] {
-        let (ex, tools, hooked) = world(Deed::Drop);
+        let (ex, tools, hooked) = world(WakerCall::Drop);
         let runs = Rc::new(Cell::new(false));
         let again = {
             let (ex, runs) = (Rc::clone(&ex), Rc::clone(&runs));
-            HookedWaker::new(Deed::Drop, move || {
+            HookedWaker::new(WakerCall::Drop, move || {
                 ex.block_on(async {});
                 runs.set(true);
             })
@@ -222,7 +222,7 @@ fn of_a_host_whose_run_is_over() {
 fn of_a_host_that_is_woken_for_leftover_work() {
     let ex = Rc::new(Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap());
     let tools = Tools::new(&ex);
-    let hooked = HookedWaker::new(Deed::Wake, {
+    let hooked = HookedWaker::new(WakerCall::Wake, {
         let tools = Rc::clone(&tools);
         move || tools.use_all(true)
     });
@@ -243,7 +243,7 @@ fn of_somebody_who_waits_for_the_last_task() {
         {
             let mut drained = pin!(ex.drained());
             assert!(drained.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-            if at == Deed::Wake {
+            if at == WakerCall::Wake {
                 // All tasks end.
                 drop(tools.joined.take());
                 tools.probe.finish();
@@ -260,7 +260,7 @@ fn of_somebody_who_waits_for_the_last_task() {
 /// While its waker is registered, so that nobody would wake it afterwards.
 #[test]
 fn of_somebody_who_waits_for_the_last_task_and_ends_it() {
-    for at in [Deed::Clone, Deed::Drop] {
+    for at in [WakerCall::Clone, WakerCall::Drop] {
         let ex = Rc::new(untimed());
         let probe = Probe::new();
         drop(ex.spawn(probe.future()));
@@ -275,7 +275,7 @@ fn of_somebody_who_waits_for_the_last_task_and_ends_it() {
         let waker = hooked.waker();
         let mut drained = pin!(ex.drained());
         let mut polled = drained.as_mut().poll(&mut Context::from_waker(&waker));
-        if at == Deed::Drop {
+        if at == WakerCall::Drop {
             // Another waker takes the place of the first.
             assert!(polled.is_pending());
             polled = poll_once(&mut drained);

@@ -89,7 +89,7 @@ fn an_executor_in_a_thread_local_is_dropped_with_its_thread_in_any_order() {
 fn a_task_may_end_the_process_while_its_executor_is_in_a_thread_local() {
     const CHILD: &str = "CLOCKWORKER_TEST_EXITS";
     const NAME: &str =
-        "reentrancy::thread_end::a_task_may_end_the_process_while_its_executor_is_in_a_thread_local";
+        "executor::reentrancy::thread_end::a_task_may_end_the_process_while_its_executor_is_in_a_thread_local";
     thread_local! {
         static KEPT: Executor = Executor::new();
     }

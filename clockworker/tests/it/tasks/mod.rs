@@ -1,0 +1,15 @@
+//! Tasks: polls, wakes, aborts, panics, and what their handles say of the end.
+
+mod abort;
+mod abort_delay;
+mod containment;
+mod faults;
+mod join_set;
+mod join_set_waits;
+mod matrix;
+mod old_wakers;
+mod panic_locations;
+mod panics;
+mod unhandled_panic;
+mod waker_panics;
+mod wakers;
