@@ -17,9 +17,11 @@ pub(crate) enum WakerCall {
 
 pub(crate) type Deed = WakerCall;
 
+type Hook = (WakerCall, Box<dyn FnOnce()>);
+
 #[derive(Default)]
 struct Hooks {
-    due: RefCell<Vec<(WakerCall, Box<dyn FnOnce()>)>>,
+    due: RefCell<Vec<Hook>>,
     calls: [Cell<u32>; 3],
 }
 

@@ -15,6 +15,7 @@ mod hooked_waker;
 mod micros;
 mod never_rests;
 mod on_drop;
+mod orders;
 mod outputs;
 mod panic_place;
 mod panics;
@@ -32,8 +33,8 @@ mod yields;
 
 pub(crate) use self::{
     bomb::*, books::*, caught::*, child::*, compute::*, count::*, drop_log::*, elsewhere::*, fluid::*,
-    hooked_waker::*, micros::*, never_rests::*, on_drop::*, outputs::*, panic_place::*, panics::*, polls::*,
-    probe::*, probed::*, runtimes::*, signal::*, slot::*, spans::*, task_panics::*, trace::*, usable::*,
-    yields::*,
+    hooked_waker::*, micros::*, never_rests::*, on_drop::*, orders::*, outputs::*, panic_place::*, panics::*,
+    polls::*, probe::*, probed::*, runtimes::*, signal::*, slot::*, spans::*, task_panics::*, trace::*,
+    usable::*, yields::*,
 };
 pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};

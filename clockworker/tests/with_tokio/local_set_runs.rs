@@ -12,7 +12,9 @@ use std::thread;
 use clockworker::compat::{LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{CountingWaker, WakerCall, HookedWaker, complaint_of, panic_as_meant, poll_once, yields};
+use crate::support::{
+    CountingWaker, HookedWaker, WakerCall, complaint_of, panic_as_meant, poll_once, yields,
+};
 
 fn untimed() -> LocalSet {
     LocalSet::from(crate::support::untimed())

@@ -1,6 +1,7 @@
-//! What is not `Send` is dropped on the owner's thread, on every path: the future, its captures, and the output.
+//! What is not `Send` is dropped on the owner's thread, on every path: the future, its captures, and the output. (That a
+//! future is, however its task ends, is in `tasks::matrix` as well.)
 
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -10,51 +11,11 @@ use std::thread;
 use clockworker::{AbortHandle, JoinHandle};
 
 use crate::support::{
-    DropLog, LoggedDrop, OnDrop, Probe, Random, hold, output, panic_as_meant, settle, tick, untimed,
+    Count, DropLog, LoggedDrop, Probe, Random, elsewhere, hold, output, settle, tick, untimed,
 };
 
 /// Something whose drop is logged and which is not `Send`.
 type Local = (LoggedDrop, Rc<()>);
-
-/// Takes something to another thread and lets it go there.
-fn drop_elsewhere<T: Send + 'static>(thing: T) {
-    thread::spawn(move || drop(thing)).join().unwrap();
-}
-
-#[test]
-fn when_it_completes() {
-    let (future, out) = (DropLog::new(), DropLog::new());
-    let ex = untimed();
-    let (captured, result) = (future.local(), out.local());
-    let task = ex.spawn(async move {
-        let _captured = captured;
-        result
-    });
-    settle(&ex);
-    future.assert_here(1);
-    assert_eq!(out.count(), 0);
-    drop(output(task).unwrap());
-    out.assert_here(1);
-}
-
-#[test]
-fn when_nobody_reads_the_output() {
-    for finished in [false, true] {
-        let log = DropLog::new();
-        let ex = untimed();
-        let (captured, output) = (log.local(), log.local());
-        let task: JoinHandle<Local> = ex.spawn(async move {
-            let _captured = captured;
-            output
-        });
-        if finished {
-            settle(&ex);
-        }
-        drop(task);
-        settle(&ex);
-        log.assert_here(2);
-    }
-}
 
 #[test]
 fn when_the_abort_and_the_last_handle_are_elsewhere() {
@@ -65,31 +26,14 @@ fn when_the_abort_and_the_last_handle_are_elsewhere() {
         if polled {
             settle(&ex);
         }
-        thread::spawn(move || {
+        elsewhere(move || {
             task.abort();
             drop(task);
-        })
-        .join()
-        .unwrap();
+        });
         assert_eq!(log.count(), 0, "only the owner's thread may");
         tick(&ex);
         log.assert_here(1);
     }
-}
-
-#[test]
-fn when_it_panics() {
-    let log = DropLog::new();
-    let ex = untimed();
-    let captured = log.local();
-    let task = ex.spawn(async move {
-        let _captured = captured;
-        panic_as_meant("with a value");
-    });
-    settle(&ex);
-    log.assert_here(1);
-    drop_elsewhere::<JoinHandle<()>>(task);
-    log.assert_here(1);
 }
 
 #[test]
@@ -111,20 +55,18 @@ fn when_the_executor_is_dropped_and_handles_and_wakers_are_elsewhere() {
         drop(ex);
         log.assert_here(1);
         let wakers = std::mem::take(&mut *wakers.lock().unwrap());
-        thread::spawn(move || {
+        elsewhere(move || {
             abort.abort();
             wakers.into_iter().for_each(Waker::wake);
             assert!(output(task).unwrap_err().is_cancelled());
             drop(abort);
-        })
-        .join()
-        .unwrap();
+        });
         log.assert_here(1);
     }
 }
 
 #[test]
-fn when_the_executor_is_dropped_with_an_output_unread_it_is_the_handles_thread() {
+fn when_the_executor_is_dropped_before_an_unread_output() {
     // Not `Send`, so the handle is on the owner's thread as well.
     let log = DropLog::new();
     let ex = untimed();
@@ -164,80 +106,27 @@ fn when_a_wake_from_elsewhere_races_with_completion() {
 }
 
 #[test]
-fn when_it_was_spawned_elsewhere() {
-    let ex = untimed();
-    let log = DropLog::new();
-    let (handle, own) = (ex.handle(), log.clone());
-    let tasks = thread::spawn(move || {
-        let spawn = |end: u8| {
-            let own = own.clone();
-            handle.spawn(move || {
-                let captured = own.local();
-                async move {
-                    let _captured = captured;
-                    if end == 1 {
-                        pending::<()>().await;
-                    }
-                    if end == 2 {
-                        panic_as_meant("remote");
-                    }
-                }
-            })
-        };
-        [spawn(0), spawn(1), spawn(2), spawn(1)]
-    })
-    .join()
-    .unwrap();
-    settle(&ex);
-    log.assert_here(2);
-    tasks[1].abort();
-    tick(&ex);
-    log.assert_here(3);
-    drop(ex);
-    log.assert_here(4);
-    drop_elsewhere(tasks);
-    log.assert_here(4);
-}
-
-#[test]
 fn when_its_closure_was_never_called() {
     let ex = untimed();
     let log = DropLog::new();
     let (handle, aborted, left) = (ex.handle(), log.item(), log.item());
-    let tasks = thread::spawn(move || {
-        let first = handle.spawn(move || hold(aborted));
-        first.abort();
-        (first, handle)
-    })
-    .join()
-    .unwrap();
+    let first = elsewhere(|| {
+        let task = handle.spawn(move || hold(aborted));
+        task.abort();
+        task
+    });
+    assert!(!first.is_finished());
     tick(&ex);
     log.assert_here(1);
-    let (first, handle) = tasks;
-    let second = thread::spawn(move || handle.spawn(move || hold(left))).join().unwrap();
+    let second = elsewhere(|| handle.spawn(move || hold(left)));
     drop(ex);
     log.assert_here(2);
-    drop_elsewhere((first, second));
-    log.assert_here(2);
-}
-
-#[test]
-fn when_send_outputs_are_read_elsewhere_the_future_is_still_the_owners() {
-    let ex = untimed();
-    let (future, out) = (DropLog::new(), DropLog::new());
-    let (captured, result) = (future.local(), out.item());
-    let task = ex.spawn(async move {
-        let _captured = captured;
-        result
+    elsewhere(|| {
+        let error = output(first).unwrap_err();
+        assert!(error.is_cancelled() && !error.is_refused());
+        drop(second);
     });
-    settle(&ex);
-    future.assert_here(1);
-    thread::spawn(move || {
-        drop(output(task).unwrap());
-        out.assert_here(1);
-    })
-    .join()
-    .unwrap();
+    log.assert_here(2);
 }
 
 #[test]
@@ -298,16 +187,16 @@ fn in_any_random_scenario() {
                 2 => tick(&ex),
                 3 => {
                     let taken: Vec<_> = wakers.lock().unwrap().drain(..).collect();
-                    thread::spawn(move || taken.into_iter().for_each(Waker::wake)).join().unwrap();
+                    elsewhere(move || taken.into_iter().for_each(Waker::wake));
                 }
                 4 => {
                     let taken: Vec<_> = wakers.lock().unwrap().drain(..).collect();
                     taken.iter().for_each(Waker::wake_by_ref);
-                    drop_elsewhere(taken);
+                    elsewhere(move || drop(taken));
                 }
                 5 if !aborts.is_empty() => {
                     let abort = aborts.swap_remove(random.below(aborts.len()));
-                    thread::spawn(move || abort.abort()).join().unwrap();
+                    elsewhere(move || abort.abort());
                 }
                 6 if !handles.is_empty() => {
                     drop(handles.swap_remove(random.below(handles.len())));
@@ -323,7 +212,8 @@ fn in_any_random_scenario() {
         }
         drop(ex);
         drop(handles);
-        drop_elsewhere((aborts, std::mem::take(&mut *wakers.lock().unwrap())));
+        let wakers = std::mem::take(&mut *wakers.lock().unwrap());
+        elsewhere(move || drop((aborts, wakers)));
         let completed = log.count() - spawned;
         assert!(outputs <= completed, "each output is dropped beside its future");
         log.assert_here(log.count());
@@ -331,14 +221,13 @@ fn in_any_random_scenario() {
     }
 }
 
+/// The waker keeps the cell, not what the future held.
 #[test]
-fn a_drop_guard_in_a_waker_slot_goes_with_the_waker_and_not_with_the_task() {
-    // The waker keeps the cell, not what the future held.
-    let dropped = Rc::new(std::cell::Cell::new(false));
+fn what_a_future_holds_goes_with_the_task_and_not_with_its_waker() {
+    let drops = Count::default();
     let ex = untimed();
     let probe = Probe::new();
-    let flag = Rc::clone(&dropped);
-    let (inner, guard) = (probe.future(), OnDrop::new(move || flag.set(true)));
+    let (inner, guard) = (probe.future(), drops.guard());
     let task = ex.spawn(async move {
         let _guard = guard;
         inner.await
@@ -347,7 +236,7 @@ fn a_drop_guard_in_a_waker_slot_goes_with_the_waker_and_not_with_the_task() {
     let waker = probe.waker();
     task.abort();
     tick(&ex);
-    assert!(dropped.get());
+    assert_eq!(drops.get(), 1);
     drop((task, ex));
-    drop_elsewhere(waker);
+    elsewhere(move || drop(waker));
 }

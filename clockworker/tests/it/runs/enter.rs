@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use clockworker::{EnterGuard, Executor, spawn_local};
 
-use crate::support::{Random, caught, complaint_of, poll_once, settle_run, untimed};
+use crate::support::{Random, caught, complaint_of, orders, poll_once, settle_run, untimed};
 
 /// Which of the executors a task is spawned on, if there is one current.
 #[track_caller]
@@ -28,21 +28,6 @@ fn current(executors: &[Executor]) -> Option<usize> {
 
 fn executors() -> [Executor; 3] {
     std::array::from_fn(|_| untimed())
-}
-
-/// All orders of the numbers below `n`.
-fn orders(n: usize) -> Vec<Vec<usize>> {
-    if n == 0 {
-        return vec![Vec::new()];
-    }
-    let insert = |order: Vec<usize>| {
-        (0..n).map(move |at| {
-            let mut order = order.clone();
-            order.insert(at, n - 1);
-            order
-        })
-    };
-    orders(n - 1).into_iter().flat_map(insert).collect()
 }
 
 #[test]

@@ -1,96 +1,57 @@
-//! Abort: the future is dropped within one tick, on the owner thread, whatever state its task is in.
+//! Abort: the future is dropped within one tick, on the owner thread, whatever state its task is in. (What its handle gives
+//! then is in `matrix`.)
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::thread;
 
 use clockworker::{AbortHandle, Executor, ManualClock};
+use futures::executor::block_on;
 
 use crate::support::{
-    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, never_rests, output, settle, settle_run,
-    tick, untimed,
+    CountingWaker, DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, never_rests, on_thread,
+    output, parked, poll_with, probed, settle, settle_run, tick, untimed,
 };
 
-/// Aborts here or on another thread.
-fn abort(task: &AbortHandle, remote: bool) {
-    if remote {
-        thread::scope(|scope| scope.spawn(|| task.abort()).join().unwrap());
-    } else {
-        task.abort();
-    }
+/// A wake of the task, by whether it is another thread's and comes after the abort.
+type Wake = (bool, bool);
+
+/// Aborts a task that is new, or waits and is perhaps woken.
+fn check_dropped_in_the_next_tick(is_new: bool, wake: Option<Wake>, remote: bool) {
+    let ex = untimed();
+    let (probe, task) = if is_new { probed(&ex) } else { parked(&ex) };
+    let polls = probe.polls.get();
+    let wakes = |after: bool| {
+        if let Some((remote, _)) = wake.filter(|&(_, wakes_after)| wakes_after == after) {
+            let waker = probe.waker();
+            on_thread(remote, || waker.wake());
+        }
+    };
+    wakes(false);
+    on_thread(remote, || task.abort_handle().abort());
+    wakes(true);
+    assert_eq!(probe.drops.get(), 0, "not on the caller's stack");
+    assert!(!task.is_finished());
+    tick(&ex);
+    assert!(task.is_finished());
+    assert_eq!((probe.polls.get(), probe.drops.get()), (polls, 1));
+    assert!(output(task).unwrap_err().is_cancelled());
+    settle(&ex);
+    assert_finished(&ex.stats(), 0, 1, 0);
+    assert_eq!(ex.stats().ready, 0);
 }
 
 #[test]
-fn a_task_aborted_before_its_first_poll_is_never_polled() {
+fn a_task_is_dropped_in_the_next_tick_and_not_polled() {
     for remote in [false, true] {
-        let ex = untimed();
-        let probe = Probe::new();
-        let task = ex.spawn(probe.future());
-        abort(&task.abort_handle(), remote);
-        assert_eq!(probe.drops.get(), 0, "not on the caller's stack");
-        assert!(!task.is_finished());
-        tick(&ex);
-        assert!(task.is_finished());
-        assert_eq!((probe.polls.get(), probe.drops.get()), (0, 1));
-        assert!(output(task).unwrap_err().is_cancelled());
-        settle(&ex);
-        assert_finished(&ex.stats(), 0, 1, 0);
-        assert_eq!(ex.stats().ready, 0);
-    }
-}
-
-#[test]
-fn a_parked_task_is_dropped_in_the_next_tick() {
-    for remote in [false, true] {
-        let ex = untimed();
-        let probe = Probe::new();
-        let task = ex.spawn(probe.future());
-        settle(&ex);
-        abort(&task.abort_handle(), remote);
-        assert_eq!(probe.drops.get(), 0);
-        tick(&ex);
-        assert_eq!((probe.polls.get(), probe.drops.get()), (1, 1));
-        assert!(output(task).unwrap_err().is_cancelled());
-        assert_finished(&ex.stats(), 0, 1, 0);
-    }
-}
-
-#[test]
-fn a_woken_task_is_not_polled_but_dropped() {
-    for remote in [false, true] {
-        for remote_wake in [false, true] {
-            for abort_first in [false, true] {
-                let ex = untimed();
-                let probe = Probe::new();
-                let task = ex.spawn(probe.future());
-                settle(&ex);
-                let waker = probe.waker();
-                let wake = || {
-                    if remote_wake {
-                        thread::scope(|scope| scope.spawn(|| waker.wake_by_ref()).join().unwrap());
-                    } else {
-                        waker.wake_by_ref();
-                    }
-                };
-                if !abort_first {
-                    wake();
-                }
-                abort(&task.abort_handle(), remote);
-                if abort_first {
-                    wake();
-                }
-                tick(&ex);
-                assert_eq!((probe.polls.get(), probe.drops.get()), (1, 1));
-                assert!(output(task).unwrap_err().is_cancelled());
-                settle(&ex);
-                assert_finished(&ex.stats(), 0, 1, 0);
-            }
+        check_dropped_in_the_next_tick(true, None, remote);
+        check_dropped_in_the_next_tick(false, None, remote);
+        for wake in [(false, false), (false, true), (true, false), (true, true)] {
+            check_dropped_in_the_next_tick(false, Some(wake), remote);
         }
     }
 }
@@ -114,25 +75,20 @@ fn a_task_that_aborts_itself_and_is_pending_is_dropped_after_that_poll() {
         for self_wake in [false, true] {
             // To the host the poll takes no time, so that the drop comes in the same turn.
             let ex = untimed();
-            let probe = Probe::new();
-            let own: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
-            let (slot, seen) = (Rc::clone(&own), Rc::clone(&probe));
-            let mut inner = probe.future();
+            let (probe, own) = (Probe::new(), Slot::<AbortHandle>::new());
+            let (abort, seen, mut inner) = (own.clone(), Rc::clone(&probe), probe.future());
             let task = ex.spawn(poll_fn(move |cx| {
-                abort(slot.borrow().as_ref().unwrap(), remote);
+                let abort = abort.take();
+                on_thread(remote, || abort.abort());
                 assert_eq!(seen.drops.get(), 0, "not inside its own poll");
                 if self_wake {
                     cx.waker().wake_by_ref();
                 }
                 Pin::new(&mut inner).poll(cx)
             }));
-            own.replace(Some(task.abort_handle()));
+            own.put(task.abort_handle());
             tick(&ex);
-            assert_eq!(
-                (probe.polls.get(), probe.drops.get()),
-                (1, 1),
-                "remote: {remote}, woken: {self_wake}"
-            );
+            assert_eq!((probe.polls.get(), probe.drops.get()), (1, 1), "woken: {self_wake}");
             assert!(output(task).unwrap_err().is_cancelled());
             settle(&ex);
             assert_finished(&ex.stats(), 0, 1, 0);
@@ -144,51 +100,20 @@ fn a_task_that_aborts_itself_and_is_pending_is_dropped_after_that_poll() {
 #[test]
 fn a_task_that_aborts_itself_in_its_last_poll_completes() {
     let ex = untimed();
-    let own: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
-    let slot = Rc::clone(&own);
-    let task = ex.spawn(async move { slot.borrow().as_ref().unwrap().abort() });
-    own.replace(Some(task.abort_handle()));
+    let own = Slot::<AbortHandle>::new();
+    let abort = own.clone();
+    let task = ex.spawn(async move { abort.take().abort() });
+    own.put(task.abort_handle());
     settle(&ex);
     output(task).unwrap();
     assert_finished(&ex.stats(), 1, 0, 0);
 }
 
 #[test]
-fn a_task_aborted_by_another_thread_in_the_middle_of_its_poll_is_dropped_after_it() {
-    let ex = untimed();
-    let log = DropLog::new();
-    let guard = log.local();
-    let (polled, in_poll) = mpsc::channel::<()>();
-    let (aborted, is_aborted) = mpsc::channel::<()>();
-    let counted = log.clone();
-    let task = ex.spawn(poll_fn(move |_| {
-        let _guard = &guard;
-        polled.send(()).unwrap();
-        is_aborted.recv().unwrap();
-        assert_eq!(counted.count(), 0);
-        Poll::<()>::Pending
-    }));
-    let abort = task.abort_handle();
-    let other = thread::spawn(move || {
-        in_poll.recv().unwrap();
-        abort.abort();
-        aborted.send(()).unwrap();
-    });
-    tick(&ex);
-    other.join().unwrap();
-    log.assert_here(1);
-    assert!(output(task).unwrap_err().is_cancelled());
-    assert_finished(&ex.stats(), 0, 1, 0);
-}
-
-#[test]
 fn a_task_that_another_task_aborts_is_dropped_before_the_third_is_polled() {
     let ex = untimed();
-    let victim = Probe::new();
-    let parked = ex.spawn(victim.future());
-    settle(&ex);
-    let abort = parked.abort_handle();
-    ex.spawn(async move { abort.abort() });
+    let (victim, task) = parked(&ex);
+    ex.spawn(async move { task.abort() });
     let seen = Rc::clone(&victim);
     let third = ex.spawn(async move { seen.drops.get() });
     settle(&ex);
@@ -196,34 +121,16 @@ fn a_task_that_another_task_aborts_is_dropped_before_the_third_is_polled() {
 }
 
 #[test]
-fn aborting_a_finished_task_keeps_its_output() {
-    for remote in [false, true] {
-        let ex = untimed();
-        let task = ex.spawn(async { 7 });
-        settle(&ex);
-        abort(&task.abort_handle(), remote);
-        settle(&ex);
-        assert_eq!(output(task).unwrap(), 7);
-        assert_finished(&ex.stats(), 1, 0, 0);
-    }
-}
-
-#[test]
 fn aborting_twice_or_by_several_handles_cancels_once() {
     let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, task) = parked(&ex);
     let handle = task.abort_handle();
-    let clone = handle.clone();
-    task.abort();
-    task.abort();
-    handle.abort();
-    thread::spawn(move || clone.abort()).join().unwrap();
-    tick(&ex);
-    handle.abort();
-    task.abort();
-    settle(&ex);
+    for _ in 0..2 {
+        task.abort();
+        handle.abort();
+        elsewhere(|| handle.clone().abort());
+        tick(&ex);
+    }
     assert_eq!(probe.drops.get(), 1);
     assert!(output(task).unwrap_err().is_cancelled());
     assert_finished(&ex.stats(), 0, 1, 0);
@@ -238,43 +145,23 @@ fn an_abort_handle_may_outlive_the_task_the_join_handle_and_the_executor() {
     settle(&ex);
     assert!(!handle.is_finished());
     drop(ex);
-    assert!(handle.is_finished());
-    assert_eq!(handle.id(), id);
-    handle.abort();
-    thread::spawn(move || {
-        handle.clone().abort();
-        handle.abort();
-        assert!(handle.is_finished());
-    })
-    .join()
-    .unwrap();
-}
-
-#[test]
-fn a_detached_task_can_still_be_aborted() {
-    let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    let handle = task.abort_handle();
-    drop(task);
-    settle(&ex);
-    handle.abort();
-    tick(&ex);
-    assert!(handle.is_finished());
-    assert_eq!(probe.drops.get(), 1);
-    assert_finished(&ex.stats(), 0, 1, 0);
+    for remote in [false, true] {
+        let handle = handle.clone();
+        on_thread(remote, move || {
+            handle.abort();
+            assert!(handle.is_finished());
+            assert_eq!(handle.id(), id);
+        });
+    }
 }
 
 #[test]
 fn is_finished_turns_true_when_the_future_has_been_dropped_and_not_before() {
     let ex = untimed();
-    let during = Rc::new(Cell::new(None));
-    let handle: Rc<RefCell<Option<AbortHandle>>> = Rc::default();
-    let (seen, own) = (Rc::clone(&during), Rc::clone(&handle));
-    let task = ex.spawn(hold(OnDrop::new(move || {
-        seen.set(Some(own.borrow().as_ref().unwrap().is_finished()));
-    })));
-    handle.replace(Some(task.abort_handle()));
+    let (during, handle) = (Rc::new(Cell::new(None)), Slot::<AbortHandle>::new());
+    let (seen, own) = (Rc::clone(&during), handle.clone());
+    let task = ex.spawn(hold(OnDrop::new(move || seen.set(Some(own.take().is_finished())))));
+    handle.put(task.abort_handle());
     assert!(!task.is_finished());
     settle(&ex);
     assert!(!task.is_finished());
@@ -283,7 +170,6 @@ fn is_finished_turns_true_when_the_future_has_been_dropped_and_not_before() {
     tick(&ex);
     assert_eq!(during.get(), Some(false));
     assert!(task.is_finished() && task.abort_handle().is_finished());
-    handle.take();
 }
 
 #[test]
@@ -294,41 +180,17 @@ fn an_abort_wakes_a_sleeping_host_once() {
         let mut run = pin!(ex.run_until(pending::<()>()));
         assert!(settle_run(run.as_mut()).is_none());
         let (wakes, waker) = CountingWaker::new();
-        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll_with(&mut run, &waker).is_pending());
         assert_eq!(wakes.count(), 0);
-        abort(&task.abort_handle(), remote);
-        abort(&task.abort_handle(), remote);
-        assert_eq!(wakes.count(), 1);
-        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let abort = task.abort_handle();
+        for _ in 0..2 {
+            on_thread(remote, || abort.abort());
+            assert_eq!(wakes.count(), 1);
+        }
+        assert!(poll_with(&mut run, &waker).is_pending());
         assert!(task.is_finished());
         assert_eq!(wakes.count(), 1);
     }
-}
-
-#[test]
-fn a_task_from_another_thread_aborted_before_admission_is_dropped_on_the_owner_thread() {
-    let ex = untimed();
-    let log = DropLog::new();
-    let (handle, item) = (ex.handle(), log.item());
-    let made = Arc::new(AtomicBool::new(false));
-    let was_made = Arc::clone(&made);
-    let task = thread::spawn(move || {
-        let task = handle.spawn(move || {
-            was_made.store(true, Ordering::SeqCst);
-            hold(item)
-        });
-        task.abort();
-        task
-    })
-    .join()
-    .unwrap();
-    assert!(!task.is_finished());
-    tick(&ex);
-    assert!(!made.load(Ordering::SeqCst));
-    log.assert_here(1);
-    let error = output(task).unwrap_err();
-    assert!(error.is_cancelled() && !error.is_refused());
-    assert_finished(&ex.stats(), 0, 1, 0);
 }
 
 #[test]
@@ -358,15 +220,15 @@ fn aborts_from_eight_threads_during_a_run_cancel_each_task_once() {
 }
 
 #[test]
-fn a_joiner_on_another_thread_is_told_of_an_abort() {
+fn a_joiner_on_another_thread_hears_of_an_abort() {
     let ex = untimed();
     let task = ex.spawn(pending::<()>());
     let abort = task.abort_handle();
     let (joining, joined) = mpsc::channel::<()>();
     let other = thread::spawn(move || {
         let mut task = pin!(task);
-        futures::executor::block_on(poll_fn(|cx| {
-            let polled = task.as_mut().poll(cx);
+        block_on(poll_fn(|cx| {
+            let polled: Poll<_> = task.as_mut().poll(cx);
             let _ = joining.send(());
             polled
         }))
@@ -375,19 +237,4 @@ fn a_joiner_on_another_thread_is_told_of_an_abort() {
     abort.abort();
     tick(&ex);
     assert!(other.join().unwrap().unwrap_err().is_cancelled());
-}
-
-#[test]
-fn an_aborted_task_can_be_awaited_later_or_never() {
-    let ex = untimed();
-    let (awaited, never) = (ex.spawn(pending::<()>()), ex.spawn(pending::<()>()));
-    let detached = ex.spawn(pending::<()>());
-    awaited.abort();
-    never.abort();
-    detached.abort();
-    drop(detached);
-    settle(&ex);
-    drop(never);
-    assert!(ex.block_on(awaited).unwrap_err().is_cancelled());
-    assert_finished(&ex.stats(), 0, 3, 0);
 }

@@ -1,19 +1,19 @@
 //! `JoinSet` natively: across queues, groups, executors and threads. (What it has in common with tokio's is in
 //! `drop_in/join_set.rs`.)
 
-use std::cell::RefCell;
-use std::future::{Future, pending, ready};
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, poll_fn, ready};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::time::Duration;
 
 use clockworker::schedulers::Las;
 use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
 
 use crate::support::{
-    Count, CountingWaker, Probe, assert_finished, hold, output, panic_as_meant, poll_once, settle, tick,
-    untimed, yields,
+    Count, CountingWaker, Probe, assert_finished, assert_usable, complaint_of, elsewhere, output,
+    panic_as_meant, poll_once, settle, tick, untimed, yields,
 };
 
 /// Polls for the next output with that waker.
@@ -56,9 +56,8 @@ fn spawned_inside_a_task_they_are_beside_it() {
 fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
     let ex = untimed();
     let handle = ex.handle();
-    let remote =
-        thread::spawn(move || Vec::from_iter((0..5).map(|i| handle.spawn(move || async move { i }))));
-    let mut set: JoinSet<i32> = remote.join().unwrap().into_iter().collect();
+    let spawn = || Vec::from_iter((0..5).map(|i| handle.spawn(move || async move { i })));
+    let mut set: JoinSet<i32> = elsewhere(spawn).into_iter().collect();
     set.extend((5..9).map(|i| ex.spawn(async move { i })));
     let abort = set.insert(ex.spawn(async { 9 }));
     assert_eq!((set.len(), abort.is_finished()), (10, false));
@@ -71,98 +70,73 @@ fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
 #[test]
 fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
     let ex = untimed();
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    let said = complaint_of(|| {
         let mut set = JoinSet::new();
         set.extend(
             (0..50).map(|i| if i == 25 { panic_as_meant("midway") } else { ex.spawn(async move { i }) }),
         );
-    }));
-    assert!(caught.is_err());
-    // The set went with the panic, and took its tasks along; the executor works.
+    });
+    assert_eq!(said, "midway");
+    // The set went with the panic, and took its tasks along.
     settle(&ex);
     assert_finished(&ex.stats(), 0, 25, 0);
-    assert_eq!(ex.block_on(ex.spawn(async { 1 })).unwrap(), 1);
+    assert_usable(&ex);
 }
 
 #[test]
-fn dropped_it_aborts_within_a_tick_and_detached_it_does_not() {
-    for detach in [false, true] {
-        let ex = untimed();
-        let drops = Count::default();
-        let mut set = JoinSet::new();
-        for _ in 0..10 {
-            set.spawn_local_on(hold(drops.guard()), &ex);
-        }
-        settle(&ex);
-        if detach {
-            set.detach_all();
-            assert!(set.is_empty());
-        }
-        drop(set);
-        assert_eq!(drops.get(), 0, "not on this stack");
-        tick(&ex);
-        assert_eq!((drops.get(), ex.stats().live), if detach { (0, 10) } else { (10, 0) });
-    }
-}
-
-#[test]
-fn unread_outputs_are_dropped_with_it_once() {
+fn members_and_outputs_go_with_it_or_are_let_go() {
     for how in ["dropped", "detached", "shut down"] {
-        let ex = untimed();
-        let drops = Count::default();
-        let mut set = JoinSet::new();
-        for _ in 0..10 {
-            let guard = drops.guard();
-            set.spawn_local_on(async move { guard }, &ex);
+        for finished in [false, true] {
+            let ex = untimed();
+            let drops = Count::default();
+            let mut set = JoinSet::new();
+            for _ in 0..10 {
+                let guard = drops.guard();
+                set.spawn_local_on(async move { if finished { guard } else { pending().await } }, &ex);
+            }
+            settle(&ex);
+            assert_eq!(drops.get(), 0);
+            match how {
+                "dropped" => drop(set),
+                "detached" => set.detach_all(),
+                _ => ex.block_on(set.shutdown()),
+            }
+            if !finished && how != "shut down" {
+                assert_eq!(drops.get(), 0, "not on this stack");
+                tick(&ex);
+            }
+            let stays = !finished && how == "detached";
+            assert_eq!((drops.get(), ex.stats().live), if stays { (0, 10) } else { (10, 0) }, "{how}");
+            assert_eq!(ex.stats().completed, if finished { 10 } else { 0 });
         }
-        settle(&ex);
-        assert_eq!(drops.get(), 0);
-        match how {
-            "dropped" => drop(set),
-            "detached" => set.detach_all(),
-            _ => ex.block_on(set.shutdown()),
-        }
-        assert_eq!(drops.get(), 10, "{how}");
-        assert_finished(&ex.stats(), 10, 0, 0);
     }
 }
 
-/// Members finish and are let go before anybody looks; others, unfinished and finished, take their places in the set.
-#[test]
-fn what_those_tell_that_were_let_go_is_not_taken_for_a_new_members() {
-    let ex = untimed();
-    let mut set = JoinSet::new();
-    (0..3).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
-    settle(&ex);
-    set.detach_all();
-    set.spawn_local_on(pending(), &ex);
-    set.spawn_local_on(ready(4), &ex);
-    set.spawn_local_on(pending(), &ex);
-    assert!(set.try_join_next().is_none());
-    settle(&ex);
-    assert_eq!(set.try_join_next().map(Result::unwrap), Some(4));
-    assert!(set.try_join_next().is_none());
-    assert_eq!(set.len(), 2);
-}
-
-/// The same, but that the new members finish before anybody looks.
+/// Members finish and are let go before anybody looks; others take their places in the set, and finish or not before it is
+/// looked at.
 #[test]
 fn those_that_were_let_go_do_not_stand_for_members_at_their_places() {
-    let ex = untimed();
-    let mut set = JoinSet::new();
-    (0..3).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
-    settle(&ex);
-    set.detach_all();
-    (3..6).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
-    settle(&ex);
-    let given: Vec<i32> = std::iter::from_fn(|| set.try_join_next()).map(Result::unwrap).collect();
-    assert_eq!(given, [3, 4, 5]);
-    assert!(set.is_empty());
+    for looks in [false, true] {
+        let ex = untimed();
+        let mut set = JoinSet::new();
+        (0..3).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
+        settle(&ex);
+        set.detach_all();
+        set.spawn_local_on(pending(), &ex);
+        (3..6).for_each(|n| drop(set.spawn_local_on(ready(n), &ex)));
+        set.spawn_local_on(pending(), &ex);
+        if looks {
+            assert!(set.try_join_next().is_none());
+        }
+        settle(&ex);
+        let given: Vec<i32> = std::iter::from_fn(|| set.try_join_next()).map(Result::unwrap).collect();
+        assert_eq!((given, set.len()), (vec![3, 4, 5], 2));
+    }
 }
 
 /// Tasks that have finished before they come, and members that finish: neither kind waits for all of the other.
 #[test]
-fn finished_tasks_that_are_inserted_and_members_that_finish_take_turns() {
+fn finished_tasks_inserted_and_members_that_finish_take_turns() {
     let ex = untimed();
     let mut over = (0..20).map(|_| ex.spawn(ready(1))).collect::<Vec<_>>().into_iter();
     settle(&ex);
@@ -216,39 +190,6 @@ fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
 }
 
 #[test]
-fn looking_without_waiting_does_not_take_the_waiters_place() {
-    let ex = untimed();
-    let mut set = JoinSet::new();
-    let probe = Probe::new();
-    set.spawn_local_on(probe.future(), &ex);
-    settle(&ex);
-    let (wakes, waker) = CountingWaker::new();
-    assert!(poll_next(&mut set, &waker).is_pending());
-    let before = wakes.count();
-    assert!(set.try_join_next().is_none() && set.try_join_next_with_id().is_none());
-    probe.finish();
-    settle(&ex);
-    assert_eq!(wakes.count() - before, 1);
-}
-
-#[test]
-fn a_member_that_comes_while_somebody_waits_is_waited_for() {
-    let ex = untimed();
-    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
-    let first = Probe::new();
-    set.borrow_mut().spawn_local_on(first.future(), &ex);
-    let waits = Rc::clone(&set);
-    let waiter = ex.spawn(async move {
-        std::future::poll_fn(|cx| waits.borrow_mut().poll_join_next(cx)).await.unwrap().unwrap()
-    });
-    settle(&ex);
-    assert!(!waiter.is_finished());
-    set.borrow_mut().spawn_local_on(async { 77 }, &ex);
-    settle(&ex);
-    assert_eq!(output(waiter).unwrap(), 77);
-}
-
-#[test]
 fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
     let ex = untimed();
     let mut set = JoinSet::new();
@@ -294,7 +235,7 @@ fn whoever_waits_is_woken_when_a_new_member_is_over_and_not_before() {
         // Who looks without waiting does not take the waiter's place.
         set.spawn_local_on(pending(), &ex);
         set.spawn_local_on(probe.future(), &ex);
-        assert!(set.try_join_next().is_none());
+        assert!(set.try_join_next().is_none() && set.try_join_next_with_id().is_none());
         set.spawn_local_on(pending(), &ex);
         settle(&ex);
         assert_eq!(wakes.count(), before);
@@ -328,7 +269,7 @@ fn a_task_that_waits_and_inserts_afterwards_sees_the_new_member() {
     let spawned = Rc::new(untimed());
     let on = Rc::clone(&spawned);
     let mut late = false;
-    let waiter = ex.spawn(std::future::poll_fn(move |cx| {
+    let waiter = ex.spawn(poll_fn(move |cx| {
         let polled = set.poll_join_next(cx);
         if !std::mem::replace(&mut late, true) {
             assert!(polled.is_pending());
@@ -471,4 +412,98 @@ fn members_refused_by_an_executor_that_is_gone_are_cancelled() {
     let refused: Vec<bool> =
         std::iter::from_fn(|| set.try_join_next()).map(|result| result.unwrap_err().is_refused()).collect();
     assert_eq!((refused.iter().filter(|&&refused| refused).count(), refused.len()), (1, 2));
+}
+
+/// One task awaits, another inserts, each member is awaited in turn: nothing is lost and nobody polled for nothing.
+#[test]
+fn two_tasks_share_a_set() {
+    const MEMBERS: u32 = 100;
+    let ex = untimed();
+    let set: Rc<RefCell<JoinSet<u32>>> = Rc::default();
+    let sum = Rc::new(Cell::new(0));
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = ex.spawn({
+        let (set, sum) = (Rc::clone(&set), Rc::clone(&sum));
+        poll_fn(move |cx| {
+            while let Poll::Ready(Some(output)) = set.borrow_mut().poll_join_next(cx) {
+                sum.set(sum.get() + output.unwrap());
+            }
+            if sum.get() == MEMBERS { Poll::Ready(()) } else { Poll::Pending }
+        })
+    });
+    ex.spawn({
+        let set = Rc::clone(&set);
+        async move {
+            for i in 0..MEMBERS {
+                // Some end at once, some later.
+                set.borrow_mut().spawn_local(async move {
+                    yields(i % 3).await;
+                    1
+                });
+                if i % 5 == 0 {
+                    yield_now().await;
+                }
+            }
+        }
+    });
+    settle(&ex);
+    assert!(waits.is_finished(), "it stopped at {}", sum.get());
+}
+
+#[test]
+fn whoever_waits_for_a_set_is_told_when_it_is_detached() {
+    let ex = untimed();
+    let set: Rc<RefCell<JoinSet<()>>> = Rc::default();
+    set.borrow_mut().spawn_local_on(pending(), &ex);
+    let waits = Rc::clone(&set);
+    let waiter = ex.spawn(poll_fn(move |cx| waits.borrow_mut().poll_join_next(cx)));
+    settle(&ex);
+    assert!(!waiter.is_finished());
+    set.borrow_mut().detach_all();
+    settle(&ex);
+    assert!(output(waiter).unwrap().is_none());
+    assert_eq!(ex.stats().live, 1);
+}
+
+/// The future given to `run_until` waits for 64 polls where it wakes itself. Here nothing makes it: it is polled when the task
+/// that it awaits is over.
+#[test]
+fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield() {
+    const ROUNDS: u32 = 10;
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).build().unwrap();
+    let polls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&polls);
+    // All polls are so long that whoever is woken does not wait for another.
+    let works = move || clock.advance(Duration::from_micros(10));
+    ex.spawn({
+        let works = works.clone();
+        async move {
+            loop {
+                counted.set(counted.get() + 1);
+                works();
+                yield_now().await;
+            }
+        }
+    });
+    ex.block_on(async {
+        let mut set = JoinSet::new();
+        let mut other = JoinSet::new();
+        other.spawn_local(pending::<()>());
+        for i in 0..ROUNDS {
+            let [works, works_too] = [works.clone(), works.clone()];
+            set.spawn_local(async move {
+                works();
+                i
+            });
+            // Beside something else, and given up.
+            assert!(futures::poll!(pin!(other.join_next())).is_pending());
+            other.spawn_local(async move {
+                works_too();
+                pending().await
+            });
+            assert_eq!(set.join_next().await.unwrap().unwrap(), i);
+        }
+    });
+    assert!(polls.get() < 64, "{} polls beside {ROUNDS} rounds", polls.get());
 }

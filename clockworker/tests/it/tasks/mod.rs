@@ -5,7 +5,6 @@ mod abort_delay;
 mod containment;
 mod faults;
 mod join_set;
-mod join_set_waits;
 mod matrix;
 mod old_wakers;
 mod panic_locations;

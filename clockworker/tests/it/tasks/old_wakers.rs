@@ -2,7 +2,7 @@
 
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -12,15 +12,14 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use crate::support::{
-    DropLog, LoggedDrop, OnDrop, Probe, Random, elsewhere, output, poll_once, settle, tick, untimed,
+    DropLog, LoggedDrop, OnDrop, Probe, Random, Slot, elsewhere, output, parked, poll_once, settle, tick,
+    untimed,
 };
 
 #[test]
 fn wakers_of_finished_tasks_do_nothing() {
     let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, task) = parked(&ex);
     let waker = probe.waker();
     probe.finish();
     settle(&ex);
@@ -35,19 +34,16 @@ fn wakers_of_finished_tasks_do_nothing() {
 }
 
 #[test]
-fn an_old_waker_neither_polls_nor_charges_the_task_that_has_its_slot_now() {
+fn an_old_waker_neither_polls_nor_charges_the_new_task_of_its_slot() {
     let ex = untimed();
     let other = ex.new_queue("other").create().unwrap();
-    let old = Probe::new();
-    let first = ex.spawn(old.future());
-    settle(&ex);
+    let (old, first) = parked(&ex);
     let waker = old.waker();
     old.finish();
     settle(&ex);
     output(first).unwrap();
 
-    let new = Probe::new();
-    ex.spawn(new.future());
+    let (new, _) = parked(&ex);
     let elsewhere_new = Probe::new();
     other.spawn(elsewhere_new.future());
     settle(&ex);
@@ -66,9 +62,7 @@ fn an_old_waker_neither_polls_nor_charges_the_task_that_has_its_slot_now() {
 #[test]
 fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
     let ex = untimed();
-    let old = Probe::new();
-    ex.spawn(old.future());
-    settle(&ex);
+    let (old, _) = parked(&ex);
     let waker = old.waker();
     old.finish();
     settle(&ex);
@@ -87,11 +81,7 @@ fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
 #[test]
 fn wakers_may_outlive_the_executor_and_do_nothing() {
     let ex = untimed();
-    let probes: Vec<Rc<Probe>> = (0..100).map(|_| Probe::new()).collect();
-    for probe in &probes {
-        ex.spawn(probe.future());
-    }
-    settle(&ex);
+    let probes: Vec<Rc<Probe>> = (0..100).map(|_| parked(&ex).0).collect();
     let wakers: Vec<Waker> = probes.iter().map(|probe| probe.waker()).collect();
     drop(ex);
     for probe in &probes {
@@ -100,15 +90,13 @@ fn wakers_may_outlive_the_executor_and_do_nothing() {
         probe.waker.take();
     }
     // The last of each goes on another thread.
-    thread::spawn(move || {
+    elsewhere(|| {
         for waker in wakers {
             waker.wake_by_ref();
             waker.clone().wake();
             drop(waker);
         }
-    })
-    .join()
-    .unwrap();
+    });
     assert!(probes.iter().all(|probe| (probe.polls.get(), probe.drops.get()) == (1, 1)));
 }
 
@@ -160,18 +148,18 @@ fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
 fn dropping_the_last_waker_runs_no_user_code_either() {
     let ex = untimed();
     let dropped = Arc::new(AtomicBool::new(false));
-    let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
-    let (slot, flag) = (Rc::clone(&kept), Arc::clone(&dropped));
+    let (kept, flag) = (Slot::new(), Arc::clone(&dropped));
+    let slot = kept.clone();
     let mut task = ex.spawn(poll_fn(move |cx| {
-        slot.replace(Some(cx.waker().clone()));
+        slot.put(cx.waker().clone());
         let flag = Arc::clone(&flag);
         Poll::Ready(OnDrop::new(move || flag.store(true, Ordering::SeqCst)))
     }));
     settle(&ex);
     let Poll::Ready(Ok(read)) = poll_once(&mut task) else { panic!("the task finished") };
     drop((task, ex));
-    let waker = kept.take().expect("it was polled");
-    thread::spawn(move || drop(waker)).join().unwrap();
+    let waker: Waker = kept.take();
+    elsewhere(move || drop(waker));
     assert!(!dropped.load(Ordering::SeqCst));
     drop(read);
     assert!(dropped.load(Ordering::SeqCst));

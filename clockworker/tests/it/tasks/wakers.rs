@@ -14,15 +14,14 @@ use std::thread;
 use clockworker::yield_now;
 
 use crate::support::{
-    OnDrop, Probe, assert_finished, elsewhere, hold, output, settle, settle_run, tick, untimed,
+    OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, output, parked, settle, settle_run,
+    tick, untimed,
 };
 
 #[test]
-fn a_new_task_is_polled_once_and_then_only_when_woken() {
+fn a_task_is_polled_once_and_then_only_when_woken() {
     let ex = untimed();
-    let probe = Probe::new();
-    ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, _) = parked(&ex);
     settle(&ex);
     assert_eq!(probe.polls.get(), 1);
     probe.waker().wake();
@@ -32,56 +31,22 @@ fn a_new_task_is_polled_once_and_then_only_when_woken() {
 }
 
 #[test]
-fn wakes_on_the_owner_thread_before_a_poll_are_one_poll() {
-    let ex = untimed();
-    let probe = Probe::new();
-    ex.spawn(probe.future());
-    settle(&ex);
-    let waker = probe.waker();
-    waker.wake_by_ref();
-    waker.wake_by_ref();
-    waker.clone().wake();
-    waker.wake();
-    settle(&ex);
-    assert_eq!(probe.polls.get(), 2);
-}
-
-#[test]
-fn wakes_from_other_threads_before_a_poll_are_one_poll() {
-    let ex = untimed();
-    let probe = Probe::new();
-    ex.spawn(probe.future());
-    settle(&ex);
-    let waker = probe.waker();
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                waker.wake_by_ref();
-                waker.clone().wake();
-            });
-        }
-    });
-    settle(&ex);
-    assert_eq!(probe.polls.get(), 2);
-}
-
-#[test]
-fn wakes_from_both_sides_before_a_poll_are_one_poll() {
-    for local_first in [true, false] {
+fn wakes_before_a_poll_are_one_poll_wherever_they_come_from() {
+    fn twice(waker: &Waker) {
+        waker.wake_by_ref();
+        waker.clone().wake();
+    }
+    fn on_four_threads(waker: &Waker) {
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| twice(waker)))));
+    }
+    let orders: [&[fn(&Waker)]; 4] =
+        [&[twice], &[on_four_threads], &[twice, on_four_threads], &[on_four_threads, twice]];
+    for (number, wakes) in orders.into_iter().enumerate() {
         let ex = untimed();
-        let probe = Probe::new();
-        ex.spawn(probe.future());
+        let (probe, _) = parked(&ex);
+        wakes.iter().for_each(|wake| wake(&probe.waker()));
         settle(&ex);
-        let waker = probe.waker();
-        if local_first {
-            waker.wake_by_ref();
-        }
-        elsewhere(|| waker.wake_by_ref());
-        if !local_first {
-            waker.wake_by_ref();
-        }
-        settle(&ex);
-        assert_eq!(probe.polls.get(), 2, "local first: {local_first}");
+        assert_eq!(probe.polls.get(), 2, "order {number}");
         assert!(ex.stats().queues[0].policy_fault.is_none());
     }
 }
@@ -90,53 +55,35 @@ fn wakes_from_both_sides_before_a_poll_are_one_poll() {
 fn a_wake_of_a_task_that_was_never_polled_adds_no_poll() {
     let ex = untimed();
     let probe = Probe::new();
-    let early: Rc<RefCell<Option<Waker>>> = Rc::default();
-    let slot = Rc::clone(&early);
+    let early = Slot::new();
+    let slot = early.clone();
     let first = ex.spawn(poll_fn(move |cx| {
-        slot.replace(Some(cx.waker().clone()));
+        slot.put(cx.waker().clone());
         Poll::Ready(())
     }));
     // Ready before the first task's waker is used: only its own spawn counts.
     ex.spawn(probe.future());
     settle(&ex);
     output(first).unwrap();
-    early.take().expect("it was polled").wake();
+    early.take().wake();
     settle(&ex);
     assert_eq!(probe.polls.get(), 1);
 }
 
 #[test]
 fn a_wake_during_the_own_poll_is_exactly_one_more_poll() {
-    for wakes in [1, 2, 100] {
-        let ex = untimed();
-        let polls = Rc::new(Cell::new(0));
-        let counted = Rc::clone(&polls);
-        ex.spawn(poll_fn(move |cx| {
-            counted.set(counted.get() + 1);
-            if counted.get() == 1 {
-                for _ in 0..wakes {
-                    cx.waker().wake_by_ref();
-                    cx.waker().clone().wake();
-                }
-            }
-            Poll::<()>::Pending
-        }));
-        settle(&ex);
-        assert_eq!(polls.get(), 2, "{wakes} wakes");
-    }
-}
-
-#[test]
-fn a_wake_from_another_thread_during_the_own_poll_is_exactly_one_more_poll() {
-    for (local, remote) in [(0, 1), (0, 2), (1, 1), (1, 100)] {
+    for (local, remote) in [(1, 0), (2, 0), (100, 0), (0, 1), (0, 2), (1, 1), (1, 100)] {
         let ex = untimed();
         let polls = Rc::new(Cell::new(0));
         let counted = Rc::clone(&polls);
         let task = ex.spawn(poll_fn(move |cx| {
             counted.set(counted.get() + 1);
             if counted.get() == 1 {
-                (0..local).for_each(|_| cx.waker().wake_by_ref());
                 let waker = cx.waker();
+                for _ in 0..local {
+                    waker.wake_by_ref();
+                    waker.clone().wake();
+                }
                 elsewhere(|| (0..remote).for_each(|_| waker.wake_by_ref()));
             }
             Poll::<()>::Pending
@@ -155,59 +102,37 @@ fn a_wake_from_another_thread_during_the_own_poll_is_exactly_one_more_poll() {
 #[test]
 fn a_wake_from_another_thread_during_the_own_last_poll_is_ignored() {
     let ex = untimed();
-    let kept: Arc<Mutex<Option<Waker>>> = Arc::default();
-    let slot = Arc::clone(&kept);
+    let kept = Slot::new();
+    let slot = kept.clone();
     let task = ex.spawn(poll_fn(move |cx| {
         let waker = cx.waker();
         elsewhere(|| waker.wake_by_ref());
-        *slot.lock().unwrap() = Some(waker.clone());
+        slot.put(waker.clone());
         Poll::Ready(7)
     }));
     settle(&ex);
     assert_eq!(output(task).unwrap(), 7);
-    kept.lock().unwrap().take().expect("it was polled").wake();
+    kept.take().wake();
     settle(&ex);
     assert_eq!(ex.stats().polls, 1);
 }
 
+/// The abort arrives while the executor is idle: whom it wakes must not wait for the next host poll.
 #[test]
-fn a_task_that_a_dropped_future_wakes_is_polled_although_nothing_else_is_ready() {
-    // The abort arrives while the executor is idle: what it wakes must not wait for the next host poll.
+fn whom_an_abort_wakes_is_polled_although_nothing_else_is_ready() {
     for remote in [false, true] {
         let ex = untimed();
-        let woken = Probe::new();
-        ex.spawn(woken.future());
-        let woken_again = Rc::clone(&woken);
-        let victim = ex.spawn(hold(OnDrop::new(move || woken_again.waker().wake())));
-        settle(&ex);
-        assert_eq!(woken.polls.get(), 1);
-        if remote {
-            let abort = victim.abort_handle();
-            elsewhere(|| abort.abort());
-        } else {
-            victim.abort();
-        }
-        settle(&ex);
-        assert!(victim.is_finished());
-        assert_eq!(woken.polls.get(), 2, "remote: {remote}");
-    }
-}
-
-#[test]
-fn a_task_that_awaits_an_aborted_one_is_polled_although_nothing_else_is_ready() {
-    for remote in [false, true] {
-        let ex = untimed();
-        let victim = ex.spawn(pending::<()>());
+        let (woken, _) = parked(&ex);
+        let wakes = Rc::clone(&woken);
+        let victim = ex.spawn(hold(OnDrop::new(move || wakes.waker().wake())));
         let abort = victim.abort_handle();
         let joiner = ex.spawn(async move { victim.await.unwrap_err().is_cancelled() });
         settle(&ex);
-        if remote {
-            elsewhere(|| abort.abort());
-        } else {
-            abort.abort();
-        }
+        assert_eq!(woken.polls.get(), 1);
+        on_thread(remote, || abort.abort());
         settle(&ex);
-        assert!(output(joiner).unwrap(), "remote: {remote}");
+        assert!(abort.is_finished() && output(joiner).unwrap(), "remote: {remote}");
+        assert_eq!(woken.polls.get(), 2, "remote: {remote}");
     }
 }
 
@@ -314,12 +239,9 @@ fn what_was_written_before_a_coalesced_wake_is_seen_by_the_poll() {
 }
 
 #[test]
-fn wakers_of_one_task_wake_the_same_and_those_of_two_do_not() {
+fn wakers_of_one_task_will_wake_the_same_and_those_of_two_do_not() {
     let ex = untimed();
-    let (a, b) = (Probe::new(), Probe::new());
-    ex.spawn(a.future());
-    ex.spawn(b.future());
-    settle(&ex);
+    let ((a, _), (b, _)) = (parked(&ex), parked(&ex));
     let first = a.waker();
     first.wake_by_ref();
     settle(&ex);
@@ -327,25 +249,21 @@ fn wakers_of_one_task_wake_the_same_and_those_of_two_do_not() {
     assert!(first.will_wake(&first.clone()));
     assert!(!first.will_wake(&b.waker()));
     assert!(!first.will_wake(Waker::noop()));
-}
-
-#[test]
-fn the_waker_lent_to_a_poll_will_wake_its_clones() {
-    let ex = untimed();
-    let task = ex.spawn(poll_fn(|cx| {
+    // Also the one that is lent to a poll.
+    let lent = ex.spawn(poll_fn(|cx| {
         let clone = cx.waker().clone();
         Poll::Ready(cx.waker().will_wake(&clone) && clone.will_wake(cx.waker()))
     }));
     settle(&ex);
-    assert!(output(task).unwrap());
+    assert!(output(lent).unwrap());
 }
 
 #[test]
-fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
+fn waking_runs_no_user_code_so_locks_may_be_held() {
     let ex = untimed();
     let cell = Rc::new(RefCell::new(0));
     let mutex = Arc::new(Mutex::new(0));
-    let kept: Rc<RefCell<Option<Waker>>> = Rc::default();
+    let probe = Probe::new();
     let guard = OnDrop::new({
         let (cell, mutex) = (Rc::clone(&cell), Arc::clone(&mutex));
         move || {
@@ -353,14 +271,13 @@ fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
             *mutex.lock().unwrap() += 1;
         }
     });
-    let slot = Rc::clone(&kept);
-    let task = ex.spawn(poll_fn(move |cx| {
-        let _guard = &guard;
-        slot.borrow_mut().get_or_insert_with(|| cx.waker().clone());
-        Poll::<()>::Pending
-    }));
+    let future = probe.future();
+    let task = ex.spawn(async move {
+        let _guard = guard;
+        future.await
+    });
     settle(&ex);
-    let waker = kept.take().expect("it was polled");
+    let waker = probe.waker();
     {
         let held = cell.borrow_mut();
         let locked = mutex.lock().unwrap();
@@ -380,16 +297,12 @@ fn waking_runs_no_user_code_so_locks_that_the_tasks_drop_needs_may_be_held() {
 #[test]
 fn tasks_of_two_executors_on_one_thread_wake_each_other() {
     let (left, right) = (untimed(), untimed());
-    let (ping, pong) = (Probe::new(), Probe::new());
-    left.spawn(ping.future());
-    settle(&left);
-    let waker = ping.waker();
-    right.spawn(async move { waker.wake() });
-    right.spawn(pong.future());
+    let ((ping, _), (pong, _)) = (parked(&left), parked(&right));
+    let (wakes_ping, wakes_pong) = (ping.waker(), pong.waker());
+    right.spawn(async move { wakes_ping.wake() });
     settle(&right);
     assert_eq!(ping.polls.get(), 1, "it is not its executor that ran");
-    let waker = pong.waker();
-    left.spawn(async move { waker.wake() });
+    left.spawn(async move { wakes_pong.wake() });
     settle(&left);
     settle(&right);
     assert_eq!((ping.polls.get(), pong.polls.get()), (2, 2));
@@ -400,9 +313,7 @@ fn a_task_polled_inside_another_task_of_another_executor_is_woken_there() {
     let outer = untimed();
     let task = outer.spawn(async {
         let inner = untimed();
-        let probe = Probe::new();
-        let inside = inner.spawn(probe.future());
-        settle(&inner);
+        let (probe, inside) = parked(&inner);
         yield_now().await;
         probe.finish();
         settle(&inner);
@@ -415,9 +326,7 @@ fn a_task_polled_inside_another_task_of_another_executor_is_woken_there() {
 #[test]
 fn a_wake_between_two_runs_is_seen_by_the_second() {
     let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, task) = parked(&ex);
     probe.finish.set(true);
     let waker = probe.waker();
     elsewhere(|| waker.wake());

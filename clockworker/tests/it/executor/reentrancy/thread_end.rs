@@ -8,79 +8,101 @@ use std::sync::mpsc;
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::{AbortHandle, Executor, JoinHandle, should_yield, spawn_local};
+use clockworker::{AbortHandle, Executor, Group, Handle, JoinHandle, Queue, should_yield, spawn_local};
 
-use crate::support::{OnDrop, poll_once, settle};
+use crate::support::{OnDrop, orders, poll_once, settle};
 
 thread_local! {
     static EXECUTOR: OnceCell<Executor> = const { OnceCell::new() };
+    static QUEUE: OnceCell<(Queue, Group)> = const { OnceCell::new() };
+    static HANDLE: OnceCell<Handle> = const { OnceCell::new() };
     static WAKERS: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
-    static HANDLES: RefCell<Vec<JoinHandle<()>>> = const { RefCell::new(Vec::new()) };
-    static ABORTS: RefCell<Vec<AbortHandle>> = const { RefCell::new(Vec::new()) };
-    static LATE: LateUse = const { LateUse };
+    static TASKS: RefCell<Vec<(JoinHandle<()>, AbortHandle)>> = const { RefCell::new(Vec::new()) };
+    static LATE: OnceCell<LateUse> = const { OnceCell::new() };
 }
 
-/// Uses what is left in thread-locals when the thread ends.
-struct LateUse;
+/// Uses what is left in thread-locals when the thread ends, and says that it could.
+struct LateUse(mpsc::Sender<&'static str>);
 
 impl Drop for LateUse {
     fn drop(&mut self) {
-        let _ = WAKERS.try_with(|wakers| wakers.take().iter().for_each(Waker::wake_by_ref));
-        let _ = ABORTS.try_with(|aborts| aborts.take().iter().for_each(AbortHandle::abort));
-        let _ = EXECUTOR.try_with(|ex| ex.get().map(|ex| ex.spawn(async {})));
+        use_all();
+        let _ = self.0.send("late");
     }
 }
 
-/// A task that, while its thread ends, spawns, wakes and aborts, and says how it went.
+/// Uses each of the thread's things that is still there. Spawns are taken or refused.
+fn use_all() {
+    let _ = QUEUE.try_with(|queue| {
+        if let Some((queue, group)) = queue.get() {
+            let _ = poll_once(&mut queue.spawn(async {}));
+            let _ = poll_once(&mut group.clone().spawn(async {}));
+            let _ = queue.stats();
+        }
+    });
+    let _ = HANDLE.try_with(|handle| {
+        if let Some(handle) = handle.get() {
+            let _ = poll_once(&mut handle.spawn(|| async {}));
+            let _ = handle.is_stopped();
+        }
+    });
+    let _ = WAKERS.try_with(|wakers| wakers.borrow().iter().for_each(Waker::wake_by_ref));
+    let _ = TASKS.try_with(|tasks| tasks.borrow().iter().for_each(|(_, abort)| abort.abort()));
+    let _ = EXECUTOR.try_with(|ex| ex.get().map(|ex| drop(ex.spawn(async {}))));
+    let _ = should_yield();
+}
+
+/// A task that, while its thread ends, uses all there is and spawns, and says how it went.
 async fn last_words(say: mpsc::Sender<&'static str>) {
     let guard = OnDrop::new(move || {
-        let _ = WAKERS.try_with(|wakers| wakers.borrow().iter().for_each(Waker::wake_by_ref));
-        let _ = should_yield();
+        use_all();
         let mut task = spawn_local(async {});
         let refused = matches!(poll_once(&mut task), Poll::Ready(Err(error)) if error.is_refused());
         let _ = say.send(if refused { "refused" } else { "spawned" });
     });
     poll_fn(|cx| {
-        WAKERS.with(|wakers| wakers.borrow_mut().push(cx.waker().clone()));
+        WAKERS.with_borrow_mut(|wakers| wakers.push(cx.waker().clone()));
         Poll::<()>::Pending
     })
     .await;
     drop(guard);
 }
 
+/// Thread-locals are destroyed in an order that depends on the order of their first use.
 #[test]
-fn an_executor_in_a_thread_local_is_dropped_with_its_thread_in_any_order() {
-    // Thread-locals are destroyed in an order that depends on the order of their first use.
-    for order in 0..24 {
+fn what_is_in_thread_locals_is_dropped_with_its_thread_in_any_order() {
+    const TOUCH: [fn(); 6] = [
+        || EXECUTOR.with(|ex| drop(ex.get_or_init(Executor::new).stats())),
+        || QUEUE.with(|_| {}),
+        || HANDLE.with(|_| {}),
+        || WAKERS.with(|_| {}),
+        || TASKS.with(|_| {}),
+        || LATE.with(|_| {}),
+    ];
+    for order in orders(TOUCH.len()) {
         let (say, said) = mpsc::channel();
-        thread::spawn(move || {
-            let touch: [fn(); 4] = [
-                || EXECUTOR.with(|ex| drop(ex.get_or_init(Executor::new).stats())),
-                || WAKERS.with(|wakers| wakers.borrow_mut().clear()),
-                || HANDLES.with(|handles| handles.borrow_mut().clear()),
-                || {
-                    ABORTS.with(|aborts| aborts.borrow_mut().clear());
-                    LATE.with(|_| {});
-                },
-            ];
-            let mut left: Vec<usize> = (0..4).collect();
-            for radix in [(order / 6) % 4, (order / 2) % 3, order % 2, 0] {
-                touch[left.remove(radix)]();
-            }
+        let first_uses = order.clone();
+        let thread = thread::spawn(move || {
+            first_uses.into_iter().for_each(|at| TOUCH[at]());
+            LATE.with(|late| drop(late.set(LateUse(say.clone()))));
             EXECUTOR.with(|ex| {
                 let ex = ex.get().expect("made above");
-                for _ in 0..3 {
-                    let task = ex.spawn(last_words(say.clone()));
-                    ABORTS.with(|aborts| aborts.borrow_mut().push(task.abort_handle()));
-                    HANDLES.with(|handles| handles.borrow_mut().push(task));
+                let queue = ex.new_queue("q").create().unwrap();
+                let group = queue.group(1);
+                for _ in 0..2 {
+                    let task = group.spawn(last_words(say.clone()));
+                    let abort = task.abort_handle();
+                    TASKS.with_borrow_mut(|tasks| tasks.push((task, abort)));
                 }
                 settle(ex);
+                QUEUE.with(|slot| drop(slot.set((queue, group))));
+                HANDLE.with(|slot| drop(slot.set(ex.handle())));
             });
-        })
-        .join()
-        .expect("nothing panics while the thread ends");
-        let said: Vec<_> = said.into_iter().collect();
-        assert_eq!(said, ["refused"; 3], "order {order}");
+        });
+        thread.join().expect("nothing panics while the thread ends");
+        let mut said: Vec<_> = said.into_iter().collect();
+        said.sort_unstable();
+        assert_eq!(said, ["late", "refused", "refused"], "order {order:?}");
     }
 }
 
@@ -88,23 +110,14 @@ fn an_executor_in_a_thread_local_is_dropped_with_its_thread_in_any_order() {
 #[test]
 fn a_task_may_end_the_process_while_its_executor_is_in_a_thread_local() {
     const CHILD: &str = "CLOCKWORKER_TEST_EXITS";
-    const NAME: &str =
-        "executor::reentrancy::thread_end::a_task_may_end_the_process_while_its_executor_is_in_a_thread_local";
+    const NAME: &str = "a_task_may_end_the_process_while_its_executor_is_in_a_thread_local";
     thread_local! {
         static KEPT: Executor = Executor::new();
     }
     if env::var_os(CHILD).is_some() {
-        let exits = async || {
-            if env::var_os(CHILD).is_some() {
-                exit(7)
-            }
-        };
-        KEPT.with(|ex| ex.block_on(async { ex.spawn(exits()).await.unwrap() }));
+        KEPT.with(|ex| ex.block_on(async { ex.spawn(async { exit(7) }).await.unwrap() }));
     }
-    let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", NAME, "--test-threads=1"])
-        .env(CHILD, "1")
-        .output();
-    let child = child.unwrap();
+    let mut child = Command::new(env::current_exe().unwrap());
+    let child = child.args([NAME, "--test-threads=1"]).env(CHILD, "1").output().unwrap();
     assert_eq!(child.status.code(), Some(7), "{}", String::from_utf8_lossy(&child.stderr));
 }

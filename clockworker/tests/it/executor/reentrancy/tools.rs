@@ -1,45 +1,77 @@
 //! What user code can get hold of, and a use of all of it.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::future::pending;
-use std::pin::pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::Poll;
 
 use clockworker::schedulers::{Las, Qlas};
-use clockworker::{AbortHandle, Executor, Group, JoinHandle, Queue, should_yield, spawn_local, yield_now};
+use clockworker::{
+    AbortHandle, Executor, Group, Handle, JoinHandle, Queue, should_yield, spawn_local, yield_now,
+};
 
-use crate::support::{OnDrop, Probe, assert_balanced, output, poll_once, settle};
+use crate::support::{
+    HookedWaker, OnDrop, Probe, WakerCall, assert_balanced, output, poll_once, probed, settle,
+};
 
-/// What a destructor can get hold of.
-pub(crate) struct Tools {
-    pub(crate) queue: Queue,
-    pub(crate) probe: Rc<Probe>,
-    pub(crate) victim: AbortHandle,
-    pub(crate) victim_drops: Rc<Probe>,
-    pub(crate) joined: RefCell<Option<JoinHandle<u32>>>,
-    pub(crate) detached: RefCell<Option<JoinHandle<()>>>,
+/// An executor, and what a destructor can get hold of.
+pub(super) struct Tools {
+    executor: Weak<Executor>,
+    pub(super) queue: Queue,
+    pub(super) probe: Rc<Probe>,
+    pub(super) victim: AbortHandle,
+    pub(super) victim_drops: Rc<Probe>,
+    pub(super) joined: RefCell<Option<JoinHandle<u32>>>,
+    pub(super) detached: RefCell<Option<JoinHandle<()>>>,
     finished: RefCell<Option<JoinHandle<i32>>>,
     last_group: RefCell<Option<Group>>,
     doomed: Queue,
-    handle: clockworker::Handle,
-    executor: OnceCell<std::rc::Weak<Executor>>,
+    handle: Handle,
     /// What it spawned.
     spawned: RefCell<Vec<JoinHandle<i32>>>,
-    pub(crate) uses: Cell<u32>,
+    pub(super) uses: Cell<u32>,
+    /// The executor takes no more tasks.
+    refuses: Cell<bool>,
+}
+
+thread_local! {
+    /// For closures that are `Send`.
+    static TOOLS: RefCell<Option<Rc<Tools>>> = const { RefCell::new(None) };
+}
+
+/// Uses everything there is.
+pub(super) fn use_all() {
+    TOOLS.with_borrow(Clone::clone).expect("they are set").use_all();
+}
+
+/// Uses everything there is when it is dropped.
+pub(super) fn uses_all_on_drop() -> OnDrop<impl FnOnce() + Send + 'static> {
+    OnDrop::new(use_all)
+}
+
+/// Uses everything there is at a call of its waker.
+pub(super) fn uses_all_at(ex: &Rc<Executor>, at: WakerCall) -> HookedWaker {
+    let ex = Rc::downgrade(ex);
+    HookedWaker::new(at, move || {
+        let ex = ex.upgrade().expect("it is not dropped before");
+        let _entered = ex.enter();
+        use_all();
+    })
 }
 
 impl Tools {
-    pub(crate) fn new(ex: &Rc<Executor>) -> Rc<Self> {
+    /// Those that are used from now on.
+    pub(super) fn new(ex: &Rc<Executor>) -> Rc<Self> {
         let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
         let doomed = ex.new_queue("doomed").scheduler(Qlas::new()).create().unwrap();
-        let (probe, victim_drops) = (Probe::new(), Probe::new());
-        let joined = ex.spawn(probe.future());
+        let (probe, joined) = probed(ex);
+        let victim_drops = Probe::new();
         let victim = queue.spawn(victim_drops.future()).abort_handle();
         let detached = queue.spawn(pending());
         let finished = ex.spawn(async { 11 });
         settle(ex);
-        let tools = Self {
+        let tools = Rc::new(Self {
+            executor: Rc::downgrade(ex),
             last_group: RefCell::new(Some(queue.group(5))),
             queue,
             probe,
@@ -50,17 +82,22 @@ impl Tools {
             finished: RefCell::new(Some(finished)),
             doomed,
             handle: ex.handle(),
-            executor: OnceCell::new(),
             spawned: RefCell::default(),
-            uses: Cell::new(0),
-        };
-        tools.executor.set(Rc::downgrade(ex)).unwrap();
-        Rc::new(tools)
+            uses: Cell::default(),
+            refuses: Cell::default(),
+        });
+        TOOLS.set(Some(Rc::clone(&tools)));
+        tools
     }
 
-    /// Uses everything there is. `alive` says that the executor takes tasks.
-    pub(crate) fn use_all(&self, alive: bool) {
+    /// When they are used, the executor takes no more tasks.
+    pub(super) fn expect_refusals(&self) {
+        self.refuses.set(true);
+    }
+
+    fn use_all(&self) {
         self.uses.set(self.uses.get() + 1);
+        let refuses = self.refuses.get();
         let mut spawned = self.spawned.borrow_mut();
         spawned.push(spawn_local(async { 1 }));
         spawned.push(self.queue.spawn(async {
@@ -70,14 +107,10 @@ impl Tools {
         spawned.push(self.queue.group(9).spawn(async { 3 }));
         spawned.push(self.handle.spawn(|| async { 4 }));
         spawned.push(self.handle.spawn_on("las", || async { 5 }));
-        if !alive {
-            // Those on other threads' way may be told later.
-            assert!(
-                spawned
-                    .iter_mut()
-                    .all(|task| matches!(poll_once(task), Poll::Ready(Err(e)) if e.is_refused()))
-            );
-            spawned.clear();
+        if refuses {
+            for mut task in spawned.drain(..) {
+                assert!(matches!(poll_once(&mut task), Poll::Ready(Err(error)) if error.is_refused()));
+            }
         }
         self.probe.waker().wake();
         self.victim.abort();
@@ -85,7 +118,7 @@ impl Tools {
         if let Some(mut handle) = self.joined.take() {
             match poll_once(&mut handle) {
                 Poll::Pending => drop(self.joined.replace(Some(handle))),
-                Poll::Ready(result) => assert!(!alive && result.unwrap_err().is_cancelled()),
+                Poll::Ready(result) => assert!(refuses && result.unwrap_err().is_cancelled()),
             }
         }
         if let Some(handle) = self.finished.take() {
@@ -93,25 +126,24 @@ impl Tools {
         }
         drop(self.detached.take());
         drop(self.last_group.take());
-        let created = self.executor.get().and_then(std::rc::Weak::upgrade).map(|ex| {
+        let created = self.executor.upgrade().map(|ex| {
             let _ = ex.stats();
             ex.new_queue("created").scheduler(Las::new()).create().map(|queue| queue.close())
         });
-        assert!(alive || !matches!(created, Some(Ok(()))));
+        assert!(!refuses || !matches!(created, Some(Ok(()))));
         self.doomed.close();
         let _ = self.queue.set_share(7);
         let _ = self.queue.stats();
         let _ = format!("{:?} {:?} {:?}", self.queue, self.handle, self.joined);
         let _ = should_yield();
-        let mut yielding = pin!(yield_now());
-        let _ = poll_once(&mut yielding);
+        let _ = poll_once(&mut yield_now());
         assert_eq!(self.victim_drops.drops.get(), drops, "no other future is dropped on this stack");
     }
 
-    /// Everything it did came to its end.
-    pub(crate) fn assert_after(&self, ex: &Executor) {
-        assert_eq!(self.uses.get(), 1);
+    /// They were used once, and everything that was done came to its end.
+    pub(super) fn assert_after(&self, ex: &Executor) {
         settle(ex);
+        assert_eq!(self.uses.get(), 1);
         assert_eq!(self.victim_drops.drops.get(), 1);
         assert_eq!(self.probe.polls.get(), 2);
         let outputs: Vec<i32> = self.spawned.take().into_iter().map(|task| output(task).unwrap()).collect();
@@ -121,9 +153,4 @@ impl Tools {
         assert!(stats.queues.iter().all(|queue| queue.policy_fault.is_none() && queue.name != "doomed"));
         assert_eq!(stats.ready, 0);
     }
-}
-
-pub(crate) fn on_drop(tools: &Rc<Tools>, alive: bool) -> OnDrop<impl FnOnce() + 'static> {
-    let tools = Rc::clone(tools);
-    OnDrop::new(move || tools.use_all(alive))
 }
