@@ -23,6 +23,7 @@ mod polls;
 mod probe;
 mod probed;
 mod runtimes;
+mod serve;
 mod signal;
 mod slot;
 mod spans;
@@ -34,7 +35,7 @@ mod yields;
 pub(crate) use self::{
     bomb::*, books::*, caught::*, child::*, compute::*, count::*, drop_log::*, elsewhere::*, fluid::*,
     hooked_waker::*, micros::*, never_rests::*, on_drop::*, orders::*, outputs::*, panic_place::*, panics::*,
-    polls::*, probe::*, probed::*, runtimes::*, signal::*, slot::*, spans::*, task_panics::*, trace::*,
-    usable::*, yields::*,
+    polls::*, probe::*, probed::*, runtimes::*, serve::*, signal::*, slot::*, spans::*, task_panics::*,
+    trace::*, usable::*, yields::*,
 };
 pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};

@@ -2,23 +2,18 @@
 
 use std::future::{Future, pending};
 use std::pin::pin;
-use std::task::{Context, Poll};
 use std::thread;
 
 use clockworker::{Executor, ExecutorStats, GoneError, Handle};
 use futures::FutureExt;
 use futures::executor::block_on;
 
-use crate::support::{CountingWaker, untimed};
+use crate::support::{CountingWaker, poll_with, serve, untimed};
 
 /// Asks from another thread, while the executor runs until it has answered.
 fn ask(ex: &Executor) -> ExecutorStats {
     let handle = ex.handle();
-    let (tell, told) = futures::channel::oneshot::channel();
-    let asking = thread::spawn(move || tell.send(block_on(handle.stats())).is_ok());
-    let stats = ex.block_on(told).unwrap().unwrap();
-    assert!(asking.join().unwrap());
-    stats
+    serve(ex, move || block_on(handle.stats()).unwrap())
 }
 
 /// The counts that a question could change.
@@ -54,13 +49,12 @@ fn a_question_wakes_a_sleeping_host_and_the_next_turn_answers_it() {
     let ex = untimed();
     let (woken, host) = CountingWaker::new();
     let mut run = pin!(ex.run_until(pending::<()>()));
-    let mut cx = Context::from_waker(&host);
-    assert_eq!(run.as_mut().poll(&mut cx), Poll::Pending);
+    assert!(poll_with(&mut run, &host).is_pending());
     let handle = ex.handle();
     let mut asked = pin!(handle.stats());
     assert!(asked.as_mut().now_or_never().is_none());
     assert_eq!(woken.count(), 1);
-    assert_eq!(run.as_mut().poll(&mut cx), Poll::Pending);
+    assert!(poll_with(&mut run, &host).is_pending());
     assert_eq!(woken.count(), 1);
     assert_eq!(asked.as_mut().now_or_never().unwrap().unwrap().host_polls, 2);
 }
@@ -111,23 +105,13 @@ fn a_guard_of_another_executor_does_not_mislead_it() {
 #[test]
 fn many_threads_may_ask_at_once() {
     let ex = Executor::new();
-    let (tell, mut told) = futures::channel::mpsc::unbounded();
-    for _ in 0..8 {
-        let (handle, tell) = (ex.handle(), tell.clone());
-        thread::spawn(move || {
-            for _ in 0..100 {
-                tell.unbounded_send(block_on(handle.stats()).is_ok()).unwrap();
-            }
-        });
-    }
-    drop(tell);
-    let answers = ex.block_on(async {
-        let mut answers = 0;
-        while let Some(is_answered) = futures::StreamExt::next(&mut told).await {
-            assert!(is_answered);
-            answers += 1;
-        }
-        answers
+    let handle = ex.handle();
+    let answers = serve(&ex, move || {
+        let ask = || (0..100).filter(|_| block_on(handle.stats()).is_ok()).count();
+        thread::scope(|scope| {
+            let asking = [(); 8].map(|()| scope.spawn(ask));
+            asking.map(|thread| thread.join().unwrap()).iter().sum::<usize>()
+        })
     });
     assert_eq!((answers, ex.stats().spawned), (800, 0));
 }

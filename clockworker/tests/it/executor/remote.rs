@@ -6,25 +6,16 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::thread;
 
-use clockworker::{Handle, JoinError, JoinHandle, yield_now};
+use clockworker::{Handle, JoinError, yield_now};
 use futures::executor::block_on;
 
 use crate::support::{
-    CountingWaker, DropLog, OnDrop, Probe, assert_finished, hold, output, poll_once, settle, settle_run,
-    tick, untimed,
+    CountingWaker, DropLog, OnDrop, Slot, assert_finished, elsewhere, hold, output, parked, poll_once,
+    poll_with, serve, settle, settle_run, tick, untimed,
 };
-
-/// Spawns on another thread, which ends before this returns.
-fn from_thread<T: Send + 'static>(
-    handle: &Handle,
-    spawn: impl FnOnce(Handle) -> JoinHandle<T> + Send + 'static,
-) -> JoinHandle<T> {
-    let handle = handle.clone();
-    thread::spawn(move || spawn(handle)).join().unwrap()
-}
 
 #[track_caller]
 fn assert_refused(error: &JoinError, text: &str) {
@@ -35,7 +26,8 @@ fn assert_refused(error: &JoinError, text: &str) {
 #[test]
 fn a_task_spawned_while_nobody_runs_the_executor_waits_for_the_next_run() {
     let ex = untimed();
-    let task = from_thread(&ex.handle(), |handle| handle.spawn(|| async { 1 }));
+    let handle = ex.handle();
+    let task = elsewhere(|| handle.spawn(|| async { 1 }));
     assert!(!task.is_finished());
     assert_eq!(ex.block_on(task).unwrap(), 1);
     assert_finished(&ex.stats(), 1, 0, 0);
@@ -48,8 +40,8 @@ fn a_task_spawned_while_the_executor_sleeps_wakes_it() {
     let mut run = pin!(ex.run_until(pending::<()>()));
     assert!(settle_run(run.as_mut()).is_none());
     let (wakes, waker) = CountingWaker::new();
-    assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    let task = from_thread(&handle, |handle| handle.spawn(|| async { 1 }));
+    assert!(poll_with(&mut run, &waker).is_pending());
+    let task = elsewhere(|| handle.spawn(|| async { 1 }));
     assert_eq!(wakes.count(), 1);
     assert!(settle_run(run.as_mut()).is_none());
     assert_eq!(output(task).unwrap(), 1);
@@ -59,20 +51,18 @@ fn a_task_spawned_while_the_executor_sleeps_wakes_it() {
 fn a_task_spawned_in_the_middle_of_a_poll_runs_in_the_same_tick() {
     // On a clock that stands still, for the host is not due then.
     let ex = untimed();
-    let handle = ex.handle();
-    let (give, take) = mpsc::channel();
-    ex.spawn(async move {
-        give.send(from_thread(&handle, |handle| handle.spawn(|| async { 1 }))).unwrap();
-    });
+    let (handle, spawned) = (ex.handle(), Slot::new());
+    let slot = spawned.clone();
+    ex.spawn(async move { slot.put(elsewhere(|| handle.spawn(|| async { 1 }))) });
     tick(&ex);
-    assert_eq!(output(take.recv().unwrap()).unwrap(), 1);
+    assert_eq!(output(spawned.take()).unwrap(), 1);
 }
 
 #[test]
 fn the_closure_and_its_future_run_on_the_executors_thread() {
     let ex = untimed();
-    let here = thread::current().id();
-    let task = from_thread(&ex.handle(), move |handle| {
+    let (here, handle) = (thread::current().id(), ex.handle());
+    let task = elsewhere(|| {
         handle.spawn(move || {
             let made = thread::current().id();
             let not_send = Rc::new(Cell::new(0));
@@ -93,7 +83,7 @@ fn a_task_goes_to_the_queue_of_that_name() {
     let queue = ex.new_queue("named").create().unwrap();
     let handle = ex.handle();
     assert!(handle.has_queue("named") && handle.has_queue("default") && !handle.has_queue("other"));
-    let task = from_thread(&handle, |handle| {
+    let task = elsewhere(|| {
         handle.spawn_on("named", || async { clockworker::spawn_local(async { 2 }).await.unwrap() })
     });
     settle(&ex);
@@ -125,10 +115,10 @@ fn a_closed_queue_is_an_unknown_one_and_its_name_may_be_given_again() {
     first.close();
     let handle = ex.handle();
     assert!(!handle.has_queue("q"));
-    let task = from_thread(&handle, |handle| handle.spawn_on("q", || async {}));
+    let task = elsewhere(|| handle.spawn_on("q", || async {}));
     assert_refused(&output(task).unwrap_err(), "was refused: there is no queue of that name");
     let second = ex.new_queue("q").create().unwrap();
-    let task = from_thread(&handle, |handle| handle.spawn_on("q", || async { 2 }));
+    let task = elsewhere(|| handle.spawn_on("q", || async { 2 }));
     settle(&ex);
     assert_eq!(output(task).unwrap(), 2);
     assert_eq!((first.stats().spawned, second.stats().spawned), (1, 1));
@@ -144,8 +134,8 @@ fn a_queue_closed_between_spawn_and_admission_refuses() {
             if occupied {
                 queue.spawn(pending::<()>());
             }
-            let item = log.item();
-            let task = from_thread(&ex.handle(), |handle| handle.spawn_on("q", move || hold(item)));
+            let (item, handle) = (log.item(), ex.handle());
+            let task = elsewhere(|| handle.spawn_on("q", move || hold(item)));
             queue.close();
             let new = again.then(|| ex.new_queue("q").create().unwrap());
             settle(&ex);
@@ -158,42 +148,24 @@ fn a_queue_closed_between_spawn_and_admission_refuses() {
 }
 
 /// Nobody would take the closure: it goes where it came from.
-#[track_caller]
-fn assert_refuses_on_the_callers_thread(handle: Handle, why: &str) {
-    let task = thread::spawn(move || {
-        let log = DropLog::new();
-        let item = log.item();
-        assert!(handle.is_stopped());
-        let task = handle.spawn(move || hold(item));
-        log.assert_here(1);
-        task
-    });
-    assert_refused(&output(task.join().unwrap()).unwrap_err(), why);
-}
-
 #[test]
-fn a_stopped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread() {
-    let ex = untimed();
-    ex.block_on_shutdown(async {});
-    assert_refuses_on_the_callers_thread(ex.handle(), "was refused: its executor was shut down");
-}
-
-#[test]
-fn a_dropped_executor_refuses_and_the_closure_is_dropped_on_the_callers_thread() {
-    let handle = untimed().handle();
-    assert_refuses_on_the_callers_thread(handle, "was refused: its executor was dropped");
-}
-
-#[test]
-fn a_task_that_was_not_admitted_is_dropped_with_the_executor() {
-    let ex = untimed();
-    let log = DropLog::new();
-    let item = log.item();
-    let task = from_thread(&ex.handle(), |handle| handle.spawn(move || hold(item)));
-    drop(ex);
-    log.assert_here(1);
-    let error = output(task).unwrap_err();
-    assert!(error.is_cancelled());
+fn one_that_is_stopped_or_dropped_refuses_on_the_callers_thread() {
+    let stopped = untimed();
+    stopped.block_on_shutdown(async {});
+    for (handle, why) in [
+        (stopped.handle(), "was refused: its executor was shut down"),
+        (untimed().handle(), "was refused: its executor was dropped"),
+    ] {
+        let task = elsewhere(|| {
+            let log = DropLog::new();
+            let item = log.item();
+            assert!(handle.is_stopped());
+            let task = handle.spawn(move || hold(item));
+            log.assert_here(1);
+            task
+        });
+        assert_refused(&output(task).unwrap_err(), why);
+    }
 }
 
 #[test]
@@ -208,60 +180,28 @@ fn a_handle_spawns_on_the_owner_thread_too() {
 fn a_join_handle_is_awaited_on_another_thread() {
     let ex = untimed();
     let handle = ex.handle();
-    let joiner = thread::spawn(move || {
+    let outputs = serve(&ex, move || {
         let task = handle.spawn(|| async {
             yield_now().await;
             String::from("done")
         });
-        let output = block_on(task).unwrap();
-        (output, block_on(handle.spawn(|| async { 2 })).unwrap())
+        (block_on(task).unwrap(), block_on(handle.spawn(|| async { 2 })).unwrap())
     });
-    // Serves until the other thread has what it wanted.
-    let (tell, told) = futures::channel::oneshot::channel();
-    let waiter = thread::spawn(move || {
-        let result = joiner.join().unwrap();
-        tell.send(()).unwrap();
-        result
-    });
-    ex.block_on(async { told.await.unwrap() });
-    assert_eq!(waiter.join().unwrap(), (String::from("done"), 2));
+    assert_eq!(outputs, (String::from("done"), 2));
     assert_finished(&ex.stats(), 2, 0, 0);
 }
 
 #[test]
-fn a_local_tasks_handle_is_awaited_on_another_thread_and_by_several_wakers_in_turn() {
+fn a_local_tasks_handle_wakes_the_waker_that_asked_last_on_whatever_thread() {
     let ex = untimed();
-    let probe = Probe::new();
-    let mut task = ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, mut task) = parked(&ex);
     let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
-    assert!(pin!(&mut task).poll(&mut Context::from_waker(&one)).is_pending());
-    let (mut task, two) = thread::spawn(move || {
-        assert!(pin!(&mut task).poll(&mut Context::from_waker(&two)).is_pending());
-        (task, two)
-    })
-    .join()
-    .unwrap();
-    drop(two);
+    assert!(poll_with(&mut task, &one).is_pending());
+    // Asked again with the same waker, it still wakes it.
+    elsewhere(|| (0..3).for_each(|_| assert!(poll_with(&mut task, &two).is_pending())));
     probe.finish();
     settle(&ex);
-    assert_eq!((first.count(), second.count()), (0, 1), "the last that asked is the one that is woken");
-    assert!(matches!(poll_once(&mut task), Poll::Ready(Ok(2))));
-}
-
-#[test]
-fn a_handle_asked_again_with_the_same_waker_still_wakes_it() {
-    let ex = untimed();
-    let probe = Probe::new();
-    let mut task = ex.spawn(probe.future());
-    settle(&ex);
-    let (wakes, waker) = CountingWaker::new();
-    for _ in 0..3 {
-        assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
-    }
-    probe.finish();
-    settle(&ex);
-    assert_eq!(wakes.count(), 1);
+    assert_eq!((first.count(), second.count()), (0, 1));
     assert!(matches!(poll_once(&mut task), Poll::Ready(Ok(2))));
 }
 
@@ -273,7 +213,7 @@ fn handles_polled_by_another_thread_while_tasks_complete_all_resolve() {
     let handle = ex.handle();
     let outputs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&outputs);
-    let joiner = thread::spawn(move || {
+    serve(&ex, move || {
         for i in 0..TASKS {
             let drops = Arc::clone(&counted);
             let mut task = handle.spawn(move || async move {
@@ -304,13 +244,6 @@ fn handles_polled_by_another_thread_while_tasks_complete_all_resolve() {
             }
         }
     });
-    let (tell, told) = futures::channel::oneshot::channel();
-    let waiter = thread::spawn(move || {
-        joiner.join().unwrap();
-        tell.send(()).unwrap();
-    });
-    ex.block_on(async { told.await.unwrap() });
-    waiter.join().unwrap();
     settle(&ex);
     assert_eq!(outputs.load(Ordering::SeqCst), TASKS, "each output was dropped once, or there was none");
     let stats = ex.stats();
@@ -427,20 +360,27 @@ fn a_handle_is_for_every_thread() {
 }
 
 #[test]
-fn a_waker_registered_before_executor_drop_is_told() {
-    let ex = untimed();
-    let task = from_thread(&ex.handle(), |handle| handle.spawn(pending::<()>));
-    settle(&ex);
-    let (registered, is_registered) = mpsc::channel();
-    let joiner = thread::spawn(move || {
-        let mut task = pin!(task);
-        block_on(poll_fn(|cx| {
-            let polled = task.as_mut().poll(cx);
-            let _ = registered.send(());
-            polled
-        }))
-    });
-    is_registered.recv().unwrap();
-    drop(ex);
-    assert!(joiner.join().unwrap().unwrap_err().is_cancelled());
+fn a_joiner_on_another_thread_hears_of_an_abort_and_of_the_executors_drop() {
+    for aborted in [false, true] {
+        let ex = untimed();
+        let task = ex.spawn(pending::<()>());
+        let abort = task.abort_handle();
+        let (registered, is_registered) = mpsc::channel();
+        let joiner = thread::spawn(move || {
+            let mut task = pin!(task);
+            block_on(poll_fn(|cx| {
+                let polled = task.as_mut().poll(cx);
+                let _ = registered.send(());
+                polled
+            }))
+        });
+        is_registered.recv().unwrap();
+        if aborted {
+            abort.abort();
+            tick(&ex);
+        } else {
+            drop(ex);
+        }
+        assert!(joiner.join().unwrap().unwrap_err().is_cancelled());
+    }
 }

@@ -2,12 +2,14 @@
 
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
-use std::task::Context;
 use std::thread;
 
 use clockworker::{Executor, ManualClock, yield_now};
 
-use crate::support::{CountingWaker, Probe, assert_finished, settle, settle_run, untimed};
+use crate::support::{
+    CountingWaker, Probe, assert_finished, elsewhere, on_thread, poll_with, probed, settle, settle_run,
+    untimed,
+};
 
 #[test]
 fn five_hundred_ready_tasks_finish_on_a_host_that_polls_only_when_woken() {
@@ -26,13 +28,12 @@ fn five_hundred_ready_tasks_finish_on_a_host_that_polls_only_when_woken() {
 #[test]
 fn an_idle_executor_never_wakes_its_host() {
     let ex = untimed();
-    let parked: Vec<_> = (0..10).map(|_| Probe::new()).collect();
-    parked.iter().for_each(|probe| drop(ex.spawn(probe.future())));
+    let parked: Vec<_> = (0..10).map(|_| probed(&ex).0).collect();
     let mut run = pin!(ex.run_until(pending::<()>()));
     assert!(settle_run(run.as_mut()).is_none());
     let (wakes, waker) = CountingWaker::new();
     for _ in 0..100 {
-        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll_with(&mut run, &waker).is_pending());
     }
     assert_eq!(wakes.count(), 0);
     assert!(parked.iter().all(|probe| probe.polls.get() == 1));
@@ -44,7 +45,7 @@ fn wakes_for(ex: &Executor, mut run: Pin<&mut impl Future>, mut something: impl 
     assert!(settle_run(run.as_mut()).is_none());
     for _ in 0..3 {
         let (wakes, waker) = CountingWaker::new();
-        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll_with(&mut run, &waker).is_pending());
         let polls = ex.stats().polls;
         something();
         assert_eq!(ex.stats().polls, polls, "nothing is polled on the caller's stack");
@@ -66,9 +67,7 @@ fn a_spawn_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
 #[test]
 fn a_wake_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
     let ex = untimed();
-    let (a, b) = (Probe::new(), Probe::new());
-    ex.spawn(a.future());
-    ex.spawn(b.future());
+    let ((a, _), (b, _)) = (probed(&ex), probed(&ex));
     let mut run = pin!(ex.run_until(pending::<()>()));
     let counts = wakes_for(&ex, run.as_mut(), || {
         a.waker().wake();
@@ -80,11 +79,9 @@ fn a_wake_on_the_owner_thread_wakes_a_sleeping_host_exactly_once() {
 }
 
 #[test]
-fn wakes_and_spawns_from_other_threads_wake_a_sleeping_host_exactly_once_per_park() {
+fn what_other_threads_do_wakes_a_sleeping_host_once_per_park() {
     let ex = untimed();
-    let (a, b) = (Probe::new(), Probe::new());
-    ex.spawn(a.future());
-    ex.spawn(b.future());
+    let ((a, _), (b, _)) = (probed(&ex), probed(&ex));
     let handle = ex.handle();
     let mut run = pin!(ex.run_until(pending::<()>()));
     let counts = wakes_for(&ex, run.as_mut(), || {
@@ -113,17 +110,7 @@ fn a_wake_of_the_future_being_run_wakes_a_sleeping_host_exactly_once() {
         let mut run = pin!(ex.run_until(probe.future()));
         let counts = wakes_for(&ex, run.as_mut(), || {
             let waker = probe.waker();
-            if remote {
-                thread::scope(|scope| {
-                    scope.spawn(|| {
-                        waker.wake_by_ref();
-                        waker.wake_by_ref();
-                    });
-                });
-            } else {
-                waker.wake_by_ref();
-                waker.wake_by_ref();
-            }
+            on_thread(remote, || (0..2).for_each(|_| waker.wake_by_ref()));
         });
         assert_eq!(counts, [1, 1, 1], "remote: {remote}");
         assert_eq!(probe.polls.get(), 4);
@@ -133,13 +120,12 @@ fn a_wake_of_the_future_being_run_wakes_a_sleeping_host_exactly_once() {
 #[test]
 fn the_host_that_polled_last_is_the_one_that_is_woken() {
     let ex = untimed();
-    let probe = Probe::new();
-    ex.spawn(probe.future());
+    let (probe, _) = probed(&ex);
     let mut run = pin!(ex.run_until(pending::<()>()));
     assert!(settle_run(run.as_mut()).is_none());
     let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
-    assert!(run.as_mut().poll(&mut Context::from_waker(&one)).is_pending());
-    assert!(run.as_mut().poll(&mut Context::from_waker(&two)).is_pending());
+    assert!(poll_with(&mut run, &one).is_pending());
+    assert!(poll_with(&mut run, &two).is_pending());
     probe.waker().wake();
     assert_eq!((first.count(), second.count()), (0, 1));
 }
@@ -147,18 +133,17 @@ fn the_host_that_polled_last_is_the_one_that_is_woken() {
 #[test]
 fn nobody_is_woken_for_an_executor_that_nobody_runs() {
     let ex = untimed();
-    let probe = Probe::new();
-    ex.spawn(probe.future());
+    let (probe, _) = probed(&ex);
     let (wakes, waker) = CountingWaker::new();
     {
         let mut run = pin!(ex.run_until(pending::<()>()));
         assert!(settle_run(run.as_mut()).is_none());
-        assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll_with(&mut run, &waker).is_pending());
     }
     probe.waker().wake();
     ex.spawn(async {});
     let handle = ex.handle();
-    thread::spawn(move || drop(handle.spawn(|| async {}))).join().unwrap();
+    elsewhere(|| drop(handle.spawn(|| async {})));
     assert_eq!(wakes.count(), 0);
     settle(&ex);
     assert_eq!((probe.polls.get(), ex.stats().completed), (2, 2));

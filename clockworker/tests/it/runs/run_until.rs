@@ -14,7 +14,7 @@ use clockworker::{Executor, ManualClock, spawn_local, yield_now};
 
 use crate::support::{
     Count, CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant,
-    panic_of, poll_once, settle, settle_run, untimed,
+    panic_of, poll_once, probed, settle, settle_run, untimed,
 };
 
 const DRIVEN: &str = "this executor is being run already";
@@ -77,10 +77,9 @@ fn a_run_dropped_at_any_poll_loses_no_task_and_polls_none_twice() {
     for k in 0..=host_polls {
         let work = Work::new();
         {
-            let (_, waker) = CountingWaker::new();
             let mut run = Box::pin(work.ex.run_until(pending::<()>()));
             for _ in 0..k {
-                assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+                assert!(poll_once(&mut run).is_pending());
             }
         }
         settle(&work.ex);
@@ -113,28 +112,21 @@ fn a_run_that_ends_leaves_unfinished_tasks_to_the_next() {
 }
 
 #[test]
-fn dropping_a_run_drops_its_future_and_gives_the_executor_free() {
+fn a_run_that_is_dropped_or_never_polled_gives_the_executor_free() {
     let ex = untimed();
     let dropped = Count::default();
+    let idle = ex.run_until(hold(dropped.guard()));
+    assert_eq!(ex.block_on(async { 1 }), 1);
+    drop(idle);
     let mut run = Box::pin(ex.run_until(hold(dropped.guard())));
     assert!(poll_once(&mut run).is_pending());
     drop(run);
-    assert_eq!(dropped.get(), 1);
-    assert_eq!(ex.block_on(async { 1 }), 1);
-}
-
-#[test]
-fn a_run_that_was_never_polled_is_in_nobodys_way() {
-    let ex = untimed();
-    let idle = ex.run_until(async { 1 });
+    assert_eq!(dropped.get(), 2);
     assert_eq!(ex.block_on(async { 2 }), 2);
-    assert_eq!(ex.block_on(async { 3 }), 3);
-    drop(idle);
-    assert_eq!(ex.block_on(async { 4 }), 4);
 }
 
 #[test]
-fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
+fn running_it_inside_its_own_task_is_a_clear_error() {
     let ex = Rc::new(untimed());
     let bystander = ex.spawn(async {
         yield_now().await;
@@ -167,7 +159,7 @@ fn running_the_executor_inside_its_own_task_is_a_clear_error_and_it_goes_on() {
 }
 
 #[test]
-fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes_on() {
+fn running_it_inside_the_future_being_run_is_a_clear_error() {
     let ex = untimed();
     let text = complaint_of(|| ex.block_on(async { ex.block_on(async {}) }));
     assert!(text.starts_with(DRIVEN), "{text}");
@@ -180,7 +172,7 @@ fn running_the_executor_inside_the_future_being_run_is_a_clear_error_and_it_goes
 }
 
 #[test]
-fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
+fn running_it_inside_a_dropped_future_is_an_error_too() {
     let ex = Rc::new(untimed());
     let inner = Rc::downgrade(&ex);
     let task = ex.spawn(hold(OnDrop::new(move || {
@@ -196,8 +188,7 @@ fn running_the_executor_inside_a_dropped_future_is_an_error_too() {
 #[test]
 fn a_second_driver_is_a_clear_error_and_the_first_goes_on() {
     let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
+    let (probe, task) = probed(&ex);
     let mut first = Box::pin(ex.run_until(task));
     assert!(settle_run(first.as_mut()).is_none());
     let mut second = Box::pin(ex.run_until(async { 1 }));
@@ -238,8 +229,7 @@ fn another_executor_is_awaited_inside_a_task() {
     let outer = untimed();
     let inner = Rc::new(untimed());
     let driven = Rc::clone(&inner);
-    let probe = Probe::new();
-    let inside = inner.spawn(probe.future());
+    let (probe, inside) = probed(&inner);
     let task = outer.spawn(async move { driven.run_until(inside).await.unwrap() });
     settle(&outer);
     assert_eq!(probe.polls.get(), 1);
@@ -274,7 +264,7 @@ fn the_future_being_run_is_polled_when_woken_and_only_then() {
 }
 
 #[test]
-fn a_future_being_run_that_wakes_itself_is_polled_again_and_tasks_go_on_beside_it() {
+fn a_future_being_run_that_wakes_itself_lets_tasks_go_on_beside_it() {
     let ex = untimed();
     let polled = Rc::new(Cell::new(0));
     let counted = Rc::clone(&polled);
@@ -298,7 +288,7 @@ fn a_future_being_run_that_wakes_itself_is_polled_again_and_tasks_go_on_beside_i
 }
 
 #[test]
-fn a_future_being_run_that_yields_waits_for_a_task_that_an_abort_has_woken() {
+fn a_future_being_run_that_yields_waits_for_whom_an_abort_has_woken() {
     let ex = untimed();
     let stays = ex.spawn(pending::<()>());
     let abort = stays.abort_handle();
@@ -318,19 +308,15 @@ fn tasks_spawned_before_between_and_during_runs_all_run() {
         async move { done.borrow_mut().push(name) }
     };
     ex.spawn(note("before"));
-    let during = note("during");
-    let nested = note("nested");
-    ex.block_on(async {
-        let outer = spawn_local(async move {
-            let inner = spawn_local(nested);
-            during.await;
-            inner.await.unwrap();
-        });
-        outer.await.unwrap();
-    });
+    let (during, nested) = (note("during"), note("nested"));
+    let outer = async {
+        let inner = spawn_local(nested);
+        during.await;
+        inner.await.unwrap();
+    };
+    ex.block_on(async { spawn_local(outer).await.unwrap() });
     ex.spawn(note("between"));
     ex.block_on(async { yield_now().await });
-    settle(&ex);
     assert_eq!(*done.borrow(), ["before", "during", "nested", "between"]);
 }
 
@@ -377,51 +363,4 @@ fn a_run_that_is_over_keeps_nothing_of_its_host() {
         assert_eq!(Arc::strong_count(&wakes), before, "{how}");
         settle(&ex);
     }
-}
-
-#[test]
-fn a_run_moves_between_hosts_on_one_thread() {
-    let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    let mut run = Box::pin(ex.run_until(task));
-    assert!(settle_run(run.as_mut()).is_none());
-    futures::executor::block_on(async {
-        assert!(futures::poll!(run.as_mut()).is_pending());
-    });
-    probe.finish();
-    assert_eq!(settle_run(run.as_mut()).expect("done").unwrap(), 2);
-}
-
-#[test]
-fn block_on_sleeps_until_another_thread_wakes_it() {
-    let ex = untimed();
-    let (send, receive) = futures::channel::oneshot::channel();
-    let (ready, is_ready) = std::sync::mpsc::channel::<()>();
-    let other = thread::spawn(move || {
-        is_ready.recv().unwrap();
-        send.send(9).unwrap();
-    });
-    let answer = ex.block_on(async {
-        let task = spawn_local(receive);
-        yield_now().await;
-        ready.send(()).unwrap();
-        task.await.unwrap().unwrap()
-    });
-    other.join().unwrap();
-    assert_eq!(answer, 9);
-}
-
-#[test]
-fn a_run_whose_future_panicked_can_be_dropped_and_another_run_goes_on() {
-    let ex = untimed();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    let mut run = Box::pin(ex.run_until(async { panic_as_meant("main") }));
-    let said = complaint_of(|| settle_run(run.as_mut()).map(|(): ()| ()));
-    assert_eq!(said, "main");
-    drop(run);
-    settle(&ex);
-    probe.finish();
-    assert_eq!(ex.block_on(task).unwrap(), 2);
 }

@@ -5,12 +5,9 @@ use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::mpsc;
-use std::task::Poll;
 use std::thread;
 
 use clockworker::{AbortHandle, Executor, ManualClock};
-use futures::executor::block_on;
 
 use crate::support::{
     CountingWaker, DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, never_rests, on_thread,
@@ -217,24 +214,4 @@ fn aborts_from_eight_threads_during_a_run_cancel_each_task_once() {
     });
     log.assert_here(TASKS);
     assert_finished(&ex.stats(), 0, TASKS as u64, 0);
-}
-
-#[test]
-fn a_joiner_on_another_thread_hears_of_an_abort() {
-    let ex = untimed();
-    let task = ex.spawn(pending::<()>());
-    let abort = task.abort_handle();
-    let (joining, joined) = mpsc::channel::<()>();
-    let other = thread::spawn(move || {
-        let mut task = pin!(task);
-        block_on(poll_fn(|cx| {
-            let polled: Poll<_> = task.as_mut().poll(cx);
-            let _ = joining.send(());
-            polled
-        }))
-    });
-    joined.recv().unwrap();
-    abort.abort();
-    tick(&ex);
-    assert!(other.join().unwrap().unwrap_err().is_cancelled());
 }

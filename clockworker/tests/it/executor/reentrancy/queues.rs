@@ -5,25 +5,22 @@ use std::collections::VecDeque;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
-use std::thread;
 
 use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
-use clockworker::{JoinHandle, Queue, spawn_local, yield_now};
+use clockworker::{Queue, spawn_local, yield_now};
 
-use crate::support::{OnDrop, assert_finished, hold, output, settle, untimed};
+use crate::support::{OnDrop, Slot, assert_finished, elsewhere, hold, output, settle, untimed};
 
 #[test]
-fn a_task_spawned_by_the_drop_of_an_aborted_future_is_in_that_futures_queue_and_group() {
+fn a_task_spawned_by_the_drop_of_a_future_is_in_its_queue() {
     let ex = untimed();
     let own = ex.new_queue("own").create().unwrap();
     let other = ex.new_queue("other").create().unwrap();
     for from_task in [false, true] {
         let before = own.stats().spawned;
-        let child: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
-        let slot = Rc::clone(&child);
-        let task = own.spawn(hold(OnDrop::new(move || {
-            slot.replace(Some(spawn_local(async {})));
-        })));
+        let child = Slot::new();
+        let slot = child.clone();
+        let task = own.spawn(hold(OnDrop::new(move || slot.put(spawn_local(async {})))));
         settle(&ex);
         if from_task {
             let abort = task.abort_handle();
@@ -35,7 +32,7 @@ fn a_task_spawned_by_the_drop_of_an_aborted_future_is_in_that_futures_queue_and_
             task.abort();
         }
         settle(&ex);
-        output(child.take().expect("it was spawned")).unwrap();
+        output(child.take()).unwrap();
         assert_eq!(own.stats().spawned - before, 2, "from a task: {from_task}");
     }
 }
@@ -65,8 +62,7 @@ fn a_group_lives_on_in_what_its_last_tasks_drop_spawns() {
         let ex = untimed();
         let queue = ex.new_queue("q").scheduler(Groups(VecDeque::new(), Rc::clone(&heard))).create().unwrap();
         let group = queue.group(5);
-        let guard = OnDrop::new(|| drop(spawn_local(async {})));
-        let mut guard = Some(guard);
+        let mut guard = Some(OnDrop::new(|| drop(spawn_local(async {}))));
         let task = group.spawn(poll_fn(move |_| {
             let _captured = &mut guard;
             if aborted { Poll::Pending } else { Poll::Ready(()) }
@@ -120,25 +116,16 @@ fn a_queue_closed_by_a_drop_while_everything_is_cancelled_is_gone_for_good() {
 }
 
 #[test]
-fn a_queue_closed_by_the_drop_of_a_task_aborted_before_admission_keeps_the_books_straight() {
+fn a_queue_closed_by_a_task_aborted_before_admission_is_gone() {
     thread_local! {
         static QUEUE: RefCell<Option<Queue>> = const { RefCell::new(None) };
     }
     let ex = untimed();
     QUEUE.set(Some(ex.new_queue("closing").create().unwrap()));
     let handle = ex.handle();
-    let task = thread::spawn(move || {
-        let closes = OnDrop::new(|| {
-            if let Some(queue) = QUEUE.take() {
-                queue.close();
-            }
-        });
-        let task = handle.spawn_on("closing", move || hold(closes));
-        task.abort();
-        task
-    })
-    .join()
-    .unwrap();
+    let closes = OnDrop::new(|| QUEUE.take().iter().for_each(Queue::close));
+    let task = elsewhere(|| handle.spawn_on("closing", move || hold(closes)));
+    task.abort();
     settle(&ex);
     assert!(output(task).unwrap_err().is_cancelled());
     assert_eq!(ex.stats().queues.len(), 1);
