@@ -4,6 +4,7 @@
 
 mod bomb;
 mod books;
+mod case;
 mod caught;
 mod child;
 mod compute;
@@ -33,9 +34,9 @@ mod usable;
 mod yields;
 
 pub(crate) use self::{
-    bomb::*, books::*, caught::*, child::*, compute::*, count::*, drop_log::*, elsewhere::*, fluid::*,
-    hooked_waker::*, micros::*, never_rests::*, on_drop::*, orders::*, outputs::*, panic_place::*, panics::*,
-    polls::*, probe::*, probed::*, runtimes::*, serve::*, signal::*, slot::*, spans::*, task_panics::*,
-    trace::*, usable::*, yields::*,
+    bomb::*, books::*, case::*, caught::*, child::*, compute::*, count::*, drop_log::*, elsewhere::*,
+    fluid::*, hooked_waker::*, micros::*, never_rests::*, on_drop::*, orders::*, outputs::*, panic_place::*,
+    panics::*, polls::*, probe::*, probed::*, runtimes::*, serve::*, signal::*, slot::*, spans::*,
+    task_panics::*, trace::*, usable::*, yields::*,
 };
 pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};

@@ -1,7 +1,7 @@
 //! Task ids: in the task, in its destructors, and outside.
 
 use std::cell::Cell;
-use std::future::{Future, pending};
+use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -153,15 +153,5 @@ fn tasks_inside_tasks_have_their_own_and_the_outer_is_found_again() {
             assert_eq!(id(), outer);
         });
         task.await.unwrap();
-    });
-}
-
-#[test]
-fn an_error_has_the_id_of_its_task() {
-    run(async {
-        let task = spawn_local(pending::<()>());
-        let known = task.id();
-        task.abort();
-        assert_eq!(task.await.unwrap_err().id(), known);
     });
 }

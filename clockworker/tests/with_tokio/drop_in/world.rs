@@ -1,10 +1,9 @@
 //! Tasks of a `LocalSet` and the world: timers, sockets, threads, the runtime's own tasks.
 
 use std::cell::Cell;
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time;
 
 use super::task::{LocalSet, spawn_local, yield_now};
-use crate::support::{OnDrop, complaint_of, current_thread, multi_thread, said};
+use crate::support::{OnDrop, complaint_of, current_thread, hold, multi_thread, never_rests, said};
 
 const MOMENT: Duration = Duration::from_millis(2);
 
@@ -118,11 +117,8 @@ fn a_connection_is_accepted_although_tasks_never_rest() {
     let rt = current_thread();
     let local = LocalSet::new();
     for _ in 0..100 {
-        // Not tokio's `yield_now`, which waits for the driver by itself.
-        local.spawn_local(poll_fn(|cx| {
-            cx.waker().wake_by_ref();
-            Poll::<()>::Pending
-        }));
+        // Not by tokio's `yield_now`, which waits for the driver by itself.
+        local.spawn_local(never_rests());
     }
     local.block_on(&rt, async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -304,10 +300,7 @@ fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic() {
     let rt = current_thread();
     let local = LocalSet::new();
     // In a task, in a task's drop, and in what is run.
-    let waits = local.spawn_local(async {
-        let _guard = OnDrop::new(|| tokio::task::block_in_place(|| {}));
-        pending::<()>().await;
-    });
+    let waits = local.spawn_local(hold(OnDrop::new(|| tokio::task::block_in_place(|| {}))));
     local.block_on(&rt, async {
         let task = spawn_local(async { tokio::task::block_in_place(|| {}) });
         assert_eq!(said(task.await.unwrap_err().into_panic()), SAYS);

@@ -1,7 +1,7 @@
 //! Each place where an executor that lives calls user code: that code may use everything there is.
 
 use std::future::{pending, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::panic::panic_any;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -11,7 +11,8 @@ use clockworker::{Executor, JoinSet, ManualClock, QueueError, spawn_local, yield
 
 use super::tools::{Tools, use_all, uses_all_at, uses_all_on_drop};
 use crate::support::{
-    OnDrop, Probe, WakerCall, hold, output, poll_once, poll_with, quietly, settle, settle_run, tick, untimed,
+    OnDrop, Probe, WakerCall, case, hold, output, poll_once, poll_with, quietly, settle, settle_run, tick,
+    untimed,
 };
 
 /// Has the executor call [`use_all`] at a place, once.
@@ -23,13 +24,12 @@ fn visit_all(places: &[(&str, Visit)]) {
 }
 
 fn visit_one(place: &str, visit: impl Fn(&Rc<Executor>, &Tools)) {
-    let visited = catch_unwind(AssertUnwindSafe(|| {
+    case(place, || {
         let ex = Rc::new(untimed());
         let tools = Tools::new(&ex);
         visit(&ex, &tools);
         tools.assert_after(&ex);
-    }));
-    assert!(visited.is_ok(), "{place}: failed");
+    });
 }
 
 #[test]
