@@ -8,9 +8,9 @@ use std::time::Duration;
 use clockworker::{Cap, Executor, yield_now};
 use futures::channel::oneshot;
 
-use crate::io::Io;
+use crate::host::{Io, Timers, hosts, small_turns};
 
-pub(crate) async fn spawn_and_join(ex: Rc<Executor>) {
+async fn spawns_and_joins(ex: Rc<Executor>, _: Io) {
     let queue = ex.new_queue("joined").create().unwrap();
     let tasks: Vec<_> = (0..100)
         .map(|i| {
@@ -60,7 +60,7 @@ impl Answerer {
     }
 }
 
-pub(crate) async fn wakes_from_other_threads(ex: Rc<Executor>) {
+async fn is_woken_by_other_threads(ex: Rc<Executor>, _: Io) {
     // A task is woken by another thread, a thousand times.
     let answerer = Answerer::new();
     let task = ex.spawn(async move {
@@ -102,7 +102,7 @@ pub(crate) async fn wakes_from_other_threads(ex: Rc<Executor>) {
 
 /// While everybody waits for another thread, the executor is not polled: per answer it takes one host poll, for the wake,
 /// and for a run_until future that was woken as well, or a wake that came between two looks, one more.
-pub(crate) async fn idle_does_not_spin(ex: Rc<Executor>) {
+async fn idles(ex: Rc<Executor>, _: Io) {
     let answerer = Answerer::new();
     answerer.ask().await.unwrap();
     let before = ex.stats();
@@ -117,11 +117,11 @@ pub(crate) async fn idle_does_not_spin(ex: Rc<Executor>) {
 }
 
 /// The same with a timer, which is far longer than a spinning executor needs for a thousand polls.
-pub(crate) async fn idle_does_not_spin_beside_a_timer<I: Io>(ex: Rc<Executor>) {
+async fn idles_beside_a_timer(ex: Rc<Executor>, io: Io) {
     let waiting = ex.spawn(std::future::pending::<()>());
-    I::sleep(Duration::from_millis(1)).await;
+    (io.sleep)(Duration::from_millis(1)).await;
     let before = ex.stats();
-    I::sleep(Duration::from_millis(50)).await;
+    (io.sleep)(Duration::from_millis(50)).await;
     let after = ex.stats();
     let host_polls = after.host_polls - before.host_polls;
     assert!(host_polls <= 4, "{host_polls} host polls for one timer");
@@ -131,7 +131,7 @@ pub(crate) async fn idle_does_not_spin_beside_a_timer<I: Io>(ex: Rc<Executor>) {
 }
 
 /// A queue that has used up its cap is all there is to do. The host sleeps until the queue goes on.
-pub(crate) async fn a_throttled_queue_wakes_the_host(ex: Rc<Executor>) {
+async fn is_throttled(ex: Rc<Executor>, _: Io) {
     let ms = Duration::from_millis;
     let queue = ex.new_queue("capped").cap(Cap::new(ms(1), ms(4)).unwrap()).create().unwrap();
     let own = queue.clone();
@@ -150,7 +150,7 @@ pub(crate) async fn a_throttled_queue_wakes_the_host(ex: Rc<Executor>) {
 }
 
 /// More tasks are ready than one turn of the executor polls, and nothing else wakes the host.
-pub(crate) async fn leftover_work_wakes_the_host(ex: Rc<Executor>) {
+async fn leaves_work_over(ex: Rc<Executor>, _: Io) {
     let tasks: Vec<_> = (0..500)
         .map(|_| {
             ex.spawn(async {
@@ -167,4 +167,34 @@ pub(crate) async fn leftover_work_wakes_the_host(ex: Rc<Executor>) {
     assert_eq!(stats.polls, 2_000);
     assert!(stats.polls <= 16 * stats.host_polls, "{} host polls", stats.host_polls);
     assert!(stats.host_yields > 0, "nobody else has woken the host");
+}
+
+#[test]
+fn spawn_and_join() {
+    hosts(Timers::Idle).for_each(|host| host.play(Executor::new(), spawns_and_joins));
+}
+
+#[test]
+fn wakes_from_other_threads() {
+    hosts(Timers::Idle).for_each(|host| host.play(Executor::new(), is_woken_by_other_threads));
+}
+
+#[test]
+fn idle_does_not_spin() {
+    hosts(Timers::Idle).for_each(|host| host.play(Executor::new(), idles));
+}
+
+#[test]
+fn idle_does_not_spin_beside_a_timer() {
+    hosts(Timers::Idle).for_each(|host| host.play(Executor::new(), idles_beside_a_timer));
+}
+
+#[test]
+fn a_throttled_queue_wakes_the_host() {
+    hosts(Timers::Idle).for_each(|host| host.play(Executor::new(), is_throttled));
+}
+
+#[test]
+fn leftover_work_wakes_the_host() {
+    hosts(Timers::Idle).for_each(|host| host.play(small_turns(), leaves_work_over));
 }
