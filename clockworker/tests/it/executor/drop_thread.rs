@@ -1,21 +1,12 @@
 //! What is not `Send` is dropped on the owner's thread, on every path: the future, its captures, and the output. (That a
 //! future is, however its task ends, is in `tasks::matrix` as well.)
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::rc::Rc;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::{AbortHandle, JoinHandle};
-
-use crate::support::{
-    Count, DropLog, LoggedDrop, Probe, Random, elsewhere, hold, output, settle, tick, untimed,
-};
-
-/// Something whose drop is logged and which is not `Send`.
-type Local = (LoggedDrop, Rc<()>);
+use crate::support::{Count, DropLog, Probe, elsewhere, hold, output, settle, tick, untimed};
 
 #[test]
 fn when_the_abort_and_the_last_handle_are_elsewhere() {
@@ -140,85 +131,6 @@ fn when_a_shutdown_cancels_it() {
     ex.block_on_shutdown(async {});
     other.join().unwrap();
     log.assert_here(1);
-}
-
-/// Polled to the end on one thread, by wakes from many.
-struct Steps {
-    left: u32,
-    wakers: Arc<Mutex<Vec<Waker>>>,
-    _local: Local,
-}
-
-impl Future for Steps {
-    type Output = Local;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Local> {
-        if self.left == 0 {
-            let output = self._local.0.0.local();
-            return Poll::Ready(output);
-        }
-        self.left -= 1;
-        self.wakers.lock().unwrap().push(cx.waker().clone());
-        Poll::Pending
-    }
-}
-
-#[test]
-fn in_any_random_scenario() {
-    for seed in 0..300 {
-        let mut random = Random::new(seed);
-        let log = DropLog::new();
-        let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
-        let ex = untimed();
-        let mut handles: Vec<JoinHandle<Local>> = Vec::new();
-        let mut aborts: Vec<AbortHandle> = Vec::new();
-        let mut outputs = 0;
-        let mut spawned = 0;
-        for _ in 0..60 {
-            match random.below(8) {
-                0 | 1 => {
-                    spawned += 1;
-                    let left = random.below(4) as u32;
-                    let steps = Steps { left, wakers: Arc::clone(&wakers), _local: log.local() };
-                    let task = ex.spawn(steps);
-                    aborts.push(task.abort_handle());
-                    handles.push(task);
-                }
-                2 => tick(&ex),
-                3 => {
-                    let taken: Vec<_> = wakers.lock().unwrap().drain(..).collect();
-                    elsewhere(move || taken.into_iter().for_each(Waker::wake));
-                }
-                4 => {
-                    let taken: Vec<_> = wakers.lock().unwrap().drain(..).collect();
-                    taken.iter().for_each(Waker::wake_by_ref);
-                    elsewhere(move || drop(taken));
-                }
-                5 if !aborts.is_empty() => {
-                    let abort = aborts.swap_remove(random.below(aborts.len()));
-                    elsewhere(move || abort.abort());
-                }
-                6 if !handles.is_empty() => {
-                    drop(handles.swap_remove(random.below(handles.len())));
-                }
-                7 if !handles.is_empty() => {
-                    let at = random.below(handles.len());
-                    if handles[at].is_finished() && output(handles.swap_remove(at)).is_ok() {
-                        outputs += 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        drop(ex);
-        drop(handles);
-        let wakers = std::mem::take(&mut *wakers.lock().unwrap());
-        elsewhere(move || drop((aborts, wakers)));
-        let completed = log.count() - spawned;
-        assert!(outputs <= completed, "each output is dropped beside its future");
-        log.assert_here(log.count());
-        assert!(log.count() >= spawned && log.count() <= 2 * spawned, "seed {seed}");
-    }
 }
 
 /// The waker keeps the cell, not what the future held.

@@ -1,10 +1,10 @@
 //! Finding queues and groups: by name, by key, and those of the calling task.
 
-use std::cell::RefCell;
 use std::future::pending;
-use std::rc::Rc;
 
 use clockworker::{Executor, Group, Queue, spawn_local, yield_now};
+
+use crate::support::{OnDrop, Slot, hold};
 
 fn names(ex: &Executor) -> Vec<String> {
     ex.queues().iter().map(|queue| queue.name()).collect()
@@ -100,23 +100,14 @@ fn inside_another_executor_it_is_the_inner_ones() {
 
 #[test]
 fn a_future_that_is_dropped_knows_them_too() {
-    struct Looks(Rc<RefCell<Vec<Place>>>);
-    impl Drop for Looks {
-        fn drop(&mut self) {
-            self.0.borrow_mut().push(current());
-        }
-    }
     let ex = Executor::new();
-    let seen = Rc::default();
-    let looks = Looks(Rc::clone(&seen));
-    let task = ex.default_queue().group(4).spawn(async move {
-        let _looks = looks;
-        pending::<()>().await;
-    });
+    let seen = Slot::new();
+    let looks = seen.clone();
+    let task = ex.default_queue().group(4).spawn(hold(OnDrop::new(move || looks.put(current()))));
     ex.block_on(yield_now());
     task.abort();
     ex.block_on(task).unwrap_err();
-    assert_eq!(*seen.borrow(), [(Some("default".to_owned()), Some(4))]);
+    assert_eq!(seen.take(), (Some("default".to_owned()), Some(4)));
 }
 
 /// A builder holds its group, also when the task that began it has ended.

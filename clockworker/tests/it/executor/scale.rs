@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
-use clockworker::{Executor, JoinHandle, yield_now};
+use clockworker::{Executor, JoinHandle};
 
 use crate::support::{Count, OnDrop, assert_finished, hold, output, parked, poll_once, settle, untimed};
 
@@ -204,29 +204,6 @@ fn a_million_wakes_while_the_executor_sleeps_are_one_poll() {
     });
     settle(&ex);
     assert_eq!(probe.polls.get(), 2);
-}
-
-#[test]
-fn slots_and_cells_are_reused_over_a_million_short_lives() {
-    let ex = untimed();
-    for round in 0..1_000 {
-        let tasks: Vec<_> = (0..1_000)
-            .map(|i| {
-                ex.spawn(async move {
-                    if i % 3 == 0 {
-                        yield_now().await;
-                    }
-                })
-            })
-            .collect();
-        if round % 2 == 0 {
-            tasks.iter().step_by(5).for_each(JoinHandle::abort);
-        }
-        drop(tasks);
-        settle(&ex);
-        assert_eq!(ex.stats().live, 0);
-    }
-    assert_eq!(ex.stats().spawned, MILLION);
 }
 
 #[test]

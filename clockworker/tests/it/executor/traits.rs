@@ -17,6 +17,8 @@ use clockworker::{
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
+use crate::support::OnDrop;
+
 // A join handle goes where its output may go.
 assert_impl_all!(JoinHandle<u32>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Debug);
 assert_impl_all!(JoinHandle<Cell<u32>>: Send, Sync);
@@ -124,16 +126,9 @@ fn an_id_shows_its_number() {
 
 #[test]
 fn a_task_is_current_again_after_it_dropped_what_another_left() {
-    /// Says whose drop it is in.
-    struct Says(mpsc::Sender<Option<Id>>);
-    impl Drop for Says {
-        fn drop(&mut self) {
-            self.0.send(Id::current()).unwrap();
-        }
-    }
     let ex = Executor::new();
     let (said, heard) = mpsc::channel();
-    let left = ex.spawn(async { Says(said) });
+    let left = ex.spawn(async { OnDrop::new(move || said.send(Id::current()).unwrap()) });
     let other = left.id();
     let task = ex.spawn(async {
         yield_now().await;

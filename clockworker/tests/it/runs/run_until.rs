@@ -13,8 +13,8 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, ManualClock, spawn_local, yield_now};
 
 use crate::support::{
-    Count, CountingWaker, OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant,
-    panic_of, poll_once, probed, settle, settle_run, untimed,
+    Count, CountingWaker, OnDrop, Probe, assert_finished, assert_usable, complaint_of, hold, output,
+    panic_as_meant, panic_of, poll_once, probed, settle, settle_run, untimed,
 };
 
 const DRIVEN: &str = "this executor is being run already";
@@ -132,35 +132,27 @@ fn running_it_inside_its_own_task_is_a_clear_error() {
         yield_now().await;
         5
     });
-    let nested = |how: &'static str| {
+    for how in ["block_on", "run_until", "shutdown"] {
         let inner = Rc::clone(&ex);
-        ex.spawn(async move {
+        let task = ex.spawn(async move {
             match how {
                 "block_on" => inner.block_on(async {}),
                 "run_until" => inner.run_until(async {}).await,
                 _ => drop(inner.shutdown(async {}).await),
             }
-        })
-    };
-    for how in ["block_on", "run_until"] {
-        let task = nested(how);
+        });
         settle(&ex);
         let text = panic_of(output(task));
         assert!(text.starts_with(DRIVEN) && text.contains("await a `JoinHandle` instead"), "{how}: {text}");
+        assert!(!ex.handle().is_stopped(), "a shutdown that is refused shuts nothing down");
+        assert_usable(&ex);
     }
     assert_eq!(output(bystander).unwrap(), 5);
-    assert_eq!(ex.block_on(async { spawn_local(async { 6 }).await.unwrap() }), 6);
-    // A shutdown too; and as it did not happen, the executor takes tasks as before.
-    let task = nested("shutdown");
-    settle(&ex);
-    assert!(panic_of(output(task)).starts_with(DRIVEN));
-    assert!(!ex.handle().is_stopped(), "the shutdown was refused, so nothing was shut down");
-    assert_eq!(ex.block_on(async { spawn_local(async { 7 }).await.unwrap() }), 7);
 }
 
 #[test]
-fn running_it_inside_the_future_being_run_is_a_clear_error() {
-    let ex = untimed();
+fn running_it_inside_the_future_being_run_or_a_drop_is_a_clear_error() {
+    let ex = Rc::new(untimed());
     let text = complaint_of(|| ex.block_on(async { ex.block_on(async {}) }));
     assert!(text.starts_with(DRIVEN), "{text}");
     // Caught inside, it goes on at once.
@@ -169,20 +161,14 @@ fn running_it_inside_the_future_being_run_is_a_clear_error() {
         spawn_local(async { 8 }).await.unwrap()
     });
     assert_eq!(answer, 8);
-}
-
-#[test]
-fn running_it_inside_a_dropped_future_is_an_error_too() {
-    let ex = Rc::new(untimed());
     let inner = Rc::downgrade(&ex);
-    let task = ex.spawn(hold(OnDrop::new(move || {
-        inner.upgrade().expect("it is running").block_on(async {});
-    })));
+    let runs = OnDrop::new(move || inner.upgrade().expect("it is running").block_on(async {}));
+    let task = ex.spawn(hold(runs));
     settle(&ex);
     task.abort();
     settle(&ex);
     assert!(panic_of(output(task)).starts_with(DRIVEN));
-    assert_eq!(ex.block_on(async { 1 }), 1);
+    assert_usable(&ex);
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::future::{pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::thread;
 
 use clockworker::{Executor, ManualClock, ShutdownReport, spawn_local, yield_now};
 
@@ -278,26 +277,4 @@ fn the_report_reads_as_a_sentence() {
     assert_eq!(report.to_string(), "deadline passed: 1 tasks completed, 1 cancelled, 0 panicked");
     let report = untimed().block_on_shutdown(pending::<()>());
     assert_eq!(report.to_string(), "drained: 0 tasks completed, 0 cancelled, 0 panicked");
-}
-
-#[test]
-fn threads_that_spawn_all_the_while_are_all_answered() {
-    const THREADS: usize = 4;
-    const SPAWNS: usize = 500;
-    let ex = untimed();
-    let handle = ex.handle();
-    let barrier = std::sync::Barrier::new(THREADS + 1);
-    let results = thread::scope(|scope| {
-        let spawn_all = || {
-            barrier.wait();
-            (0..SPAWNS).map(|i| handle.spawn(move || async move { i })).collect::<Vec<_>>()
-        };
-        let spawners = [(); THREADS].map(|()| scope.spawn(spawn_all));
-        barrier.wait();
-        assert!(ex.block_on_shutdown(pending::<()>()).drained);
-        drop(ex);
-        spawners.map(|spawner| spawner.join().unwrap()).into_iter().flatten().map(output).collect::<Vec<_>>()
-    });
-    assert_eq!(results.len(), THREADS * SPAWNS);
-    assert!(results.into_iter().all(|result| result.is_ok() || result.unwrap_err().is_cancelled()));
 }

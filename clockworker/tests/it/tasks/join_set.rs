@@ -13,7 +13,7 @@ use clockworker::{Executor, JoinSet, ManualClock, Queue, yield_now};
 
 use crate::support::{
     Count, CountingWaker, Probe, assert_finished, assert_usable, complaint_of, elsewhere, output,
-    panic_as_meant, poll_once, settle, tick, untimed, yields,
+    panic_as_meant, parked, poll_once, settle, tick, untimed, yields,
 };
 
 /// Polls for the next output with that waker.
@@ -157,14 +157,11 @@ fn finished_tasks_inserted_and_members_that_finish_take_turns() {
 }
 
 #[test]
-fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
+fn a_waiter_is_woken_once_per_batch_and_for_nothing_else() {
     let ex = untimed();
     let mut set = JoinSet::new();
-    let probes: Vec<Rc<Probe>> = (0..4).map(|_| Probe::new()).collect();
-    for probe in &probes {
-        set.spawn_local_on(probe.future(), &ex);
-    }
-    settle(&ex);
+    let (probes, tasks): (Vec<_>, Vec<_>) = (0..4).map(|_| parked(&ex)).unzip();
+    set.extend(tasks);
     let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
     assert!(poll_next(&mut set, &one).is_pending());
     assert!(poll_next(&mut set, &one).is_pending());
@@ -190,18 +187,17 @@ fn whoever_waits_is_woken_once_per_batch_and_for_nothing_else() {
 }
 
 #[test]
-fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
+fn who_does_not_wait_is_not_woken_for_a_new_member() {
     let ex = untimed();
     let mut set = JoinSet::new();
     let (wakes, waker) = CountingWaker::new();
     let probe = Probe::new();
     // It was never awaited; it had an output to give; it was empty; and who awaited it gave up.
-    set.spawn_local_on(ready(1), &ex);
-    settle(&ex);
-    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(1)));
-    set.spawn_local_on(ready(2), &ex);
-    settle(&ex);
-    assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(2)));
+    for number in [1, 2] {
+        set.spawn_local_on(ready(number), &ex);
+        settle(&ex);
+        assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(number)));
+    }
     assert_eq!(poll_next(&mut set, &waker), Poll::Ready(None));
     set.spawn_local_on(probe.future(), &ex);
     settle(&ex);
@@ -223,7 +219,7 @@ fn whoever_is_not_waiting_is_not_woken_for_a_new_member() {
 }
 
 #[test]
-fn whoever_waits_is_woken_when_a_new_member_is_over_and_not_before() {
+fn a_waiter_is_woken_when_a_new_member_is_over_and_not_before() {
     let ex = untimed();
     let mut set = JoinSet::new();
     let (wakes, waker) = CountingWaker::new();
@@ -451,7 +447,7 @@ fn two_tasks_share_a_set() {
 }
 
 #[test]
-fn whoever_waits_for_a_set_is_told_when_it_is_detached() {
+fn a_waiter_is_woken_when_the_set_is_detached() {
     let ex = untimed();
     let set: Rc<RefCell<JoinSet<()>>> = Rc::default();
     set.borrow_mut().spawn_local_on(pending(), &ex);

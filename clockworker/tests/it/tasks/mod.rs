@@ -2,7 +2,6 @@
 
 mod abort;
 mod abort_delay;
-mod containment;
 mod faults;
 mod join_set;
 mod matrix;

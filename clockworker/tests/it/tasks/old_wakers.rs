@@ -11,10 +11,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use crate::support::{
-    DropLog, LoggedDrop, OnDrop, Probe, Random, Slot, elsewhere, output, parked, poll_once, settle, tick,
-    untimed,
-};
+use crate::support::{DropLog, LoggedDrop, Probe, Random, elsewhere, output, parked, settle, tick, untimed};
 
 #[test]
 fn wakers_of_finished_tasks_do_nothing() {
@@ -79,28 +76,6 @@ fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
 }
 
 #[test]
-fn wakers_may_outlive_the_executor_and_do_nothing() {
-    let ex = untimed();
-    let probes: Vec<Rc<Probe>> = (0..100).map(|_| parked(&ex).0).collect();
-    let wakers: Vec<Waker> = probes.iter().map(|probe| probe.waker()).collect();
-    drop(ex);
-    for probe in &probes {
-        assert_eq!(probe.drops.get(), 1);
-        probe.waker().wake();
-        probe.waker.take();
-    }
-    // The last of each goes on another thread.
-    elsewhere(|| {
-        for waker in wakers {
-            waker.wake_by_ref();
-            waker.clone().wake();
-            drop(waker);
-        }
-    });
-    assert!(probes.iter().all(|probe| (probe.polls.get(), probe.drops.get()) == (1, 1)));
-}
-
-#[test]
 fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
     const THREADS: usize = 8;
     const TASKS: usize = 64;
@@ -142,27 +117,6 @@ fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
         drop(wakers);
         log.assert_here(TASKS);
     }
-}
-
-#[test]
-fn dropping_the_last_waker_runs_no_user_code_either() {
-    let ex = untimed();
-    let dropped = Arc::new(AtomicBool::new(false));
-    let (kept, flag) = (Slot::new(), Arc::clone(&dropped));
-    let slot = kept.clone();
-    let mut task = ex.spawn(poll_fn(move |cx| {
-        slot.put(cx.waker().clone());
-        let flag = Arc::clone(&flag);
-        Poll::Ready(OnDrop::new(move || flag.store(true, Ordering::SeqCst)))
-    }));
-    settle(&ex);
-    let Poll::Ready(Ok(read)) = poll_once(&mut task) else { panic!("the task finished") };
-    drop((task, ex));
-    let waker: Waker = kept.take();
-    elsewhere(move || drop(waker));
-    assert!(!dropped.load(Ordering::SeqCst));
-    drop(read);
-    assert!(dropped.load(Ordering::SeqCst));
 }
 
 /// A future that is pending until told, and gives its waker away at each poll.

@@ -2,16 +2,14 @@
 
 use std::cell::Cell;
 use std::future::pending;
-use std::pin::pin;
 use std::rc::Rc;
-use std::thread;
 
 use clockworker::schedulers::Qlas;
 use clockworker::{Executor, JoinHandle, ManualClock, UnhandledPanic, spawn_local, yield_now};
 
 use crate::support::{
-    OnDrop, Probe, assert_finished, complaint_of, hold, output, panic_as_meant, panic_of, poll_once, quietly,
-    settle, untimed,
+    Count, OnDrop, Probe, assert_finished, complaint_of, elsewhere, hold, output, panic_as_meant, panic_of,
+    parked, poll_once, quietly, settle, untimed,
 };
 
 const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
@@ -66,7 +64,7 @@ fn afterwards_it_takes_no_tasks_and_every_run_says_so() {
     assert!(handle.is_stopped());
     assert!(output(ex.spawn(async {})).unwrap_err().is_refused());
     assert!(output(queue.spawn(async {})).unwrap_err().is_refused());
-    let remote = thread::spawn(move || handle.spawn(|| async {})).join().unwrap();
+    let remote = elsewhere(|| handle.spawn(|| async {}));
     assert!(output(remote).unwrap_err().is_refused());
     assert!(ex.new_queue("new").create().unwrap_err().is_stopped());
     for _ in 0..2 {
@@ -76,26 +74,25 @@ fn afterwards_it_takes_no_tasks_and_every_run_says_so() {
 
 #[test]
 fn it_counts_in_every_queue_and_wherever_the_task_came_from() {
-    for which in 0..4 {
+    for whence in ["a queue", "a group", "another thread", "a task"] {
         let ex = strict();
         let queue = ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap();
         let boom = || async { panic_as_meant("somewhere") };
-        let task: JoinHandle<()> = match which {
-            0 => queue.spawn(boom()),
-            1 => queue.group(1).spawn(boom()),
-            2 => {
+        let task: JoinHandle<()> = match whence {
+            "a queue" => queue.spawn(boom()),
+            "a group" => queue.group(1).spawn(boom()),
+            "another thread" => {
                 let handle = ex.handle();
-                thread::spawn(move || handle.spawn_on("qlas", boom)).join().unwrap()
+                elsewhere(|| handle.spawn_on("qlas", boom))
             }
             _ => {
-                // In a later poll, and by a child.
+                // Spawned by a child in a later poll. Its handle is awaited by one that is cancelled.
                 let parent = queue.spawn(async move {
                     yield_now().await;
-                    drop(spawn_local(boom()));
-                    pending().await
+                    spawn_local(boom()).await.unwrap()
                 });
                 assert_eq!(complaint_of(|| ex.block_on(pending::<()>())), FAILED);
-                assert!(output(parent).map(|(): ()| ()).unwrap_err().is_cancelled());
+                assert!(output(parent).unwrap_err().is_cancelled());
                 continue;
             }
         };
@@ -116,9 +113,7 @@ fn an_abort_is_no_panic() {
 #[test]
 fn a_panic_of_the_future_being_run_is_its_own() {
     let ex = strict();
-    let probe = Probe::new();
-    let task = ex.spawn(probe.future());
-    settle(&ex);
+    let (probe, task) = parked(&ex);
     assert_eq!(complaint_of(|| ex.block_on(async { panic_as_meant("main") })), "main");
     probe.finish();
     assert_eq!(ex.block_on(task).unwrap(), 2);
@@ -145,12 +140,12 @@ fn futures_dropped_by_the_failure_may_spawn_and_are_refused() {
 fn the_run_that_failed_may_be_dropped_and_so_may_the_executor() {
     let ex = strict();
     drop::<JoinHandle<()>>(ex.spawn(async { panic_as_meant("in a run") }));
-    {
-        let mut run = pin!(ex.run_until(hold(OnDrop::new(|| {}))));
-        let said = complaint_of(|| assert!(poll_once(&mut run).is_pending()));
-        assert_eq!(said, FAILED);
-    }
+    let drops = Count::default();
+    let mut run = Box::pin(ex.run_until(hold(drops.guard())));
+    assert_eq!(complaint_of(|| poll_once(&mut run)), FAILED);
+    drop(run);
     drop(ex);
+    assert_eq!(drops.get(), 1);
 }
 
 #[test]

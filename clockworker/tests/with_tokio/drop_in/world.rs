@@ -71,48 +71,6 @@ fn a_timer_fires_although_tasks_never_rest() {
 }
 
 #[test]
-fn a_server_and_its_clients_talk_over_tcp() {
-    for rt in [current_thread(), multi_thread()] {
-        LocalSet::new().block_on(&rt, async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let served = Rc::new(Cell::new(0));
-            let counted = Rc::clone(&served);
-            let server = spawn_local(async move {
-                loop {
-                    let (mut stream, _) = listener.accept().await.unwrap();
-                    let counted = Rc::clone(&counted);
-                    spawn_local(async move {
-                        let mut request = [0; 5];
-                        stream.read_exact(&mut request).await.unwrap();
-                        request.reverse();
-                        stream.write_all(&request).await.unwrap();
-                        counted.set(counted.get() + 1);
-                    });
-                }
-            });
-            let clients: Vec<_> = (0..10)
-                .map(|_| {
-                    spawn_local(async move {
-                        let mut stream = TcpStream::connect(address).await.unwrap();
-                        stream.write_all(b"hello").await.unwrap();
-                        let mut answer = Vec::new();
-                        stream.read_to_end(&mut answer).await.unwrap();
-                        assert_eq!(answer, b"olleh");
-                    })
-                })
-                .collect();
-            for client in clients {
-                client.await.unwrap();
-            }
-            assert_eq!(served.get(), 10);
-            server.abort();
-            assert!(server.await.unwrap_err().is_cancelled());
-        });
-    }
-}
-
-#[test]
 fn a_connection_is_accepted_although_tasks_never_rest() {
     let rt = current_thread();
     let local = LocalSet::new();
