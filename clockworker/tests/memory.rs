@@ -1,4 +1,4 @@
-//! Every byte is given back: whoever holds what of a task, and in whichever order they let go.
+//! Every byte is given back, in whichever order the holders of a task let go.
 
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 

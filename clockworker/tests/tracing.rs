@@ -184,7 +184,7 @@ fn wakers_are_told_until_the_task_is_over() {
     assert_eq!(log, ["open default", "enter", "event waker.clone", "event waker.wake", "exit", "close"]);
 }
 
-/// Panics whenever it is told something.
+/// Panics at each call.
 struct Panics;
 
 impl<S: Subscriber> Layer<S> for Panics {

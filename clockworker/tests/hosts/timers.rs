@@ -1,4 +1,4 @@
-//! How late a timer may be, told without a wall clock.
+//! How late a timer may be, without a wall clock.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -57,7 +57,7 @@ async fn compute(
     }
 }
 
-/// How late a timer may be, told without a wall clock.
+/// How late a timer may be, without a wall clock.
 ///
 /// A task computes, in one poll, until the timer's deadline is past by the host's own clock. From then on the timer is due,
 /// and the executor has not been back to its host since. So the host fires it when this turn is over: not later, and

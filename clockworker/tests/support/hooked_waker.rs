@@ -15,8 +15,6 @@ pub(crate) enum WakerCall {
     Drop,
 }
 
-pub(crate) type Deed = WakerCall;
-
 type Hook = (WakerCall, Box<dyn FnOnce()>);
 
 #[derive(Default)]
@@ -53,7 +51,6 @@ impl HookedWaker {
     }
 
     /// How often it was called.
-    #[allow(dead_code, reason = "not every program asks")]
     pub(crate) fn calls(&self, of: WakerCall) -> u32 {
         self.0.calls[of as usize].get()
     }

@@ -6,7 +6,7 @@ use std::pin::pin;
 
 use clockworker::compat::{JoinSet, LocalSet, UnhandledPanic, spawn_local, yield_now};
 use clockworker::schedulers::Qlas;
-use clockworker::{Executor, Id, current_tag};
+use clockworker::{Executor, Id};
 
 use crate::support::{
     Count, CountingWaker, OnDrop, Probe, Slot, WakerCall, bad_waker, caught, complaint_of, current_thread,
@@ -201,23 +201,4 @@ fn a_host_that_panics_when_woken_keeps_no_other_from_driving_on() {
     assert_eq!(wakes.count() - before, 1);
     drop((rides, goes_on));
     assert_eq!(local.block_on(&current_thread(), async { spawn_local(async { 1 }).await.unwrap() }), 1);
-}
-
-#[test]
-fn a_tag_is_inherited_by_all_that_a_task_spawns() {
-    let rt = current_thread();
-    let local = LocalSet::new();
-    let queue = local.executor().default_queue().clone();
-    let tags = local.block_on(&rt, async {
-        let tagged = queue.new_task().tag(7).spawn(async {
-            let mut set = JoinSet::new();
-            set.spawn_local(async { current_tag() });
-            let child = spawn_local(async { spawn_local(async { current_tag() }).await.unwrap() });
-            (child.await.unwrap(), set.join_next().await.unwrap().unwrap())
-        });
-        (tagged.await.unwrap(), spawn_local(async { current_tag() }).await.unwrap())
-    });
-    assert_eq!(tags, ((Some(7), Some(7)), None));
-    let of_set = local.spawn_local(async { current_tag() });
-    assert_eq!(local.block_on(&rt, of_set).unwrap(), None);
 }

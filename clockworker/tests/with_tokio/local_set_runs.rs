@@ -130,7 +130,7 @@ fn a_run_goes_on_when_the_one_that_drove_is_kept_but_not_polled() {
     assert!(run.poll().is_ready() || run.settle().is_ready());
 }
 
-/// Wakes that come while nobody is polled reach whoever drove last, and once.
+/// Wakes that come while nobody is polled reach the host that drove last, and once.
 #[test]
 fn an_idle_set_wakes_one_host_once() {
     let local = untimed();
@@ -241,7 +241,7 @@ fn a_set_awaited_is_ready_when_it_is_empty_and_keeps_nothing_of_its_host() {
 
 /// The host of a run that drives registers its waker twice, that of one that rides once.
 #[test]
-fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
+fn a_host_whose_waker_panics_when_cloned_is_woken_by_a_better_one() {
     for rides in [false, true] {
         let local = untimed();
         let native = rides.then(|| {
@@ -333,7 +333,7 @@ fn runs_dropped_at_every_poll_lose_no_task() {
     }
 }
 
-/// A thread answers questions of two runs, thousands of times: none of the wakes may be lost, whoever drives.
+/// A thread answers questions of two runs, thousands of times: none of the wakes may be lost, whichever drives.
 #[test]
 fn wakes_from_another_thread_reach_each_of_two_runs() {
     const ROUNDS: usize = 2_000;

@@ -51,7 +51,7 @@ fn queues(ex: &Executor) -> Vec<Queue> {
 }
 
 #[test]
-fn tasks_that_wake_one_another_by_being_dropped_are_dropped_and_not_polled() {
+fn tasks_that_wake_one_another_by_being_dropped_are_not_polled() {
     for length in [1, 2, 3, 100] {
         for reversed in [false, true] {
             for queues_in_use in [1, 5] {
@@ -83,7 +83,7 @@ fn tasks_wake_one_another_while_a_panic_drops_the_executor() {
 }
 
 #[test]
-fn a_lock_that_a_task_takes_in_its_drop_may_be_wanted_by_the_next_one_woken() {
+fn a_lock_taken_in_a_drop_may_be_wanted_by_the_task_it_wakes() {
     // If anything were dropped, polled or woken inside the other's drop with the lock held, this would hang or panic.
     let ex = untimed();
     let (lock, cell) = (Arc::new(Mutex::new(0)), Rc::new(RefCell::new(0)));
@@ -109,7 +109,7 @@ fn a_lock_that_a_task_takes_in_its_drop_may_be_wanted_by_the_next_one_woken() {
 
 /// As good as forgotten: a task of its own holds the only reference.
 #[test]
-fn an_executor_that_is_never_dropped_keeps_everything_and_its_handles_wait() {
+fn an_executor_that_is_never_dropped_keeps_everything() {
     let slot: Rc<RefCell<Option<Rc<Executor>>>> = Rc::default();
     let (drops, kept) = (Count::default(), Probe::new());
     let ex = Rc::new(untimed());

@@ -43,7 +43,7 @@ fn an_open_queue_is_found_by_its_name() {
 }
 
 #[test]
-fn none_is_found_after_a_shutdown_and_handles_find_none_of_an_executor_that_is_gone() {
+fn none_is_found_after_a_shutdown_or_of_an_executor_that_is_gone() {
     let ex = Executor::new();
     let handle = ex.handle();
     ex.block_on_shutdown(async {});

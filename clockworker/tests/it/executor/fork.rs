@@ -410,7 +410,7 @@ fn a_task_that_forks_ends_the_childs_copy_of_the_run() {
 }
 
 #[test]
-fn a_task_that_forks_while_executors_are_entered_ends_the_childs_copy_of_the_run_too() {
+fn a_task_that_forks_while_executors_are_entered_ends_the_childs_run() {
     in_child(|| {
         for (before, inside) in [(true, false), (false, true), (true, true)] {
             let (ex, entered) = (untimed(), Rc::new(untimed()));

@@ -7,22 +7,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
-use clockworker::{
-    AbortHandle, Executor, Group, Handle, JoinError, JoinHandle, Queue, spawn_local, yield_now,
-};
+use clockworker::{Executor, JoinError, JoinHandle, Queue, spawn_local, yield_now};
 
-use crate::support::{Count, Slot, hold, orders, output, parked, settle, untimed};
-
-/// Everything that can be had of an executor, but the executor.
-#[allow(dead_code, reason = "to be held")]
-struct Everything {
-    queue: Queue,
-    group: Group,
-    handle: Handle,
-    abort: AbortHandle,
-    wakers: Rc<RefCell<Vec<Waker>>>,
-    join: Rc<RefCell<Vec<JoinHandle<()>>>>,
-}
+use crate::support::{Count, Probe, Slot, hold, orders, output, parked, settle, untimed};
 
 /// Gives the address of what it holds, after it has checked that it stays there.
 async fn unmoved<const BYTES: usize>() -> usize {
@@ -74,30 +61,22 @@ fn a_task_that_holds_all_there_is_goes_with_the_executor() {
     let ex = untimed();
     let queue = ex.new_queue("q").scheduler(Las::new()).create().unwrap();
     let wakers: Rc<RefCell<Vec<Waker>>> = Rc::default();
-    let join: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
+    let joins: Rc<RefCell<Vec<JoinHandle<()>>>> = Rc::default();
     for _ in 0..2 {
-        let slot: Rc<RefCell<Option<Everything>>> = Rc::default();
-        let (inside, guard) = (Rc::clone(&slot), drops.guard());
+        // All but the executor itself.
+        let all = Slot::new();
+        let (own, wakers, guard) = (all.clone(), Rc::clone(&wakers), drops.guard());
         let task = queue.group(1).spawn(poll_fn(move |cx| {
-            let _guard = &guard;
-            if let Some(all) = &*inside.borrow() {
-                all.wakers.borrow_mut().push(cx.waker().clone());
-            }
+            let _held = (&guard, &own);
+            wakers.borrow_mut().push(cx.waker().clone());
             Poll::<()>::Pending
         }));
-        slot.replace(Some(Everything {
-            queue: queue.clone(),
-            group: queue.group(1),
-            handle: ex.handle(),
-            abort: task.abort_handle(),
-            wakers: Rc::clone(&wakers),
-            join: Rc::clone(&join),
-        }));
-        join.borrow_mut().push(task);
+        all.put((queue.clone(), queue.group(1), ex.handle(), task.abort_handle(), Rc::clone(&joins)));
+        joins.borrow_mut().push(task);
     }
     settle(&ex);
-    let watch = (Rc::downgrade(&wakers), Rc::downgrade(&join));
-    drop((wakers, join, queue));
+    let watch = (Rc::downgrade(&wakers), Rc::downgrade(&joins));
+    drop((wakers, joins, queue));
     assert_eq!((drops.get(), watch.0.strong_count(), watch.1.strong_count()), (0, 2, 2));
     drop(ex);
     assert_eq!((drops.get(), watch.0.strong_count(), watch.1.strong_count()), (2, 0, 0));
@@ -108,40 +87,33 @@ fn two_tasks_that_hold_each_others_wakers_are_freed_when_they_end() {
     for aborted in [false, true] {
         let drops = Count::default();
         let ex = untimed();
-        let slots: [Rc<RefCell<Vec<Waker>>>; 2] = Default::default();
-        let tasks: Vec<JoinHandle<()>> = (0..2)
-            .map(|i| {
-                let (own, other) = (Rc::clone(&slots[i]), Rc::clone(&slots[1 - i]));
-                let (guard, mut polls) = (drops.guard(), 0);
-                ex.spawn(poll_fn(move |cx| {
-                    let _held = (&guard, &own);
-                    other.borrow_mut().push(cx.waker().clone());
-                    polls += 1;
-                    if polls < 3 || aborted { Poll::Pending } else { Poll::Ready(()) }
-                }))
+        // Each has the waker of its task.
+        let probes = [Probe::new(), Probe::new()];
+        let tasks = [0, 1].map(|i| {
+            let (inner, held) = (probes[i].future(), (Rc::clone(&probes[1 - i]), drops.guard()));
+            ex.spawn(async move {
+                let _held = held;
+                inner.await
             })
-            .collect();
+        });
         settle(&ex);
-        for _ in 0..2 {
-            let wakers: Vec<Waker> = slots.iter().flat_map(|slot| slot.borrow().clone()).collect();
-            wakers.into_iter().for_each(Waker::wake);
-            settle(&ex);
-        }
         if aborted {
             tasks.iter().for_each(JoinHandle::abort);
-            settle(&ex);
+        } else {
+            probes.iter().for_each(|probe| probe.finish());
         }
-        assert_eq!((drops.get(), ex.stats().live), (2, 0), "the futures went, whoever holds the cells");
+        settle(&ex);
+        assert_eq!((drops.get(), ex.stats().live), (2, 0), "the futures went, although the cells are held");
         drop(tasks);
-        let watch = slots.each_ref().map(Rc::downgrade);
-        drop(slots);
-        assert!(watch.iter().all(|slot| slot.strong_count() == 0));
+        let watch = probes.each_ref().map(Rc::downgrade);
+        drop(probes);
+        assert!(watch.iter().all(|probe| probe.strong_count() == 0));
     }
 }
 
 /// Each of some tasks awaits the next, and the last the first. One may await itself.
 #[test]
-fn tasks_that_await_one_another_go_with_the_executor_or_when_one_is_aborted() {
+fn tasks_that_await_one_another_go_with_the_executor_or_by_an_abort() {
     for length in [1, 2, 3] {
         for aborted in [false, true] {
             let drops = Count::default();
@@ -161,7 +133,7 @@ fn tasks_that_await_one_another_go_with_the_executor_or_when_one_is_aborted() {
             settle(&ex);
             assert_eq!((drops.get(), ex.stats().live), (0, length));
             if aborted {
-                // The one that awaits it is told, and ends.
+                // The one that awaits it is woken, and ends.
                 abort.abort();
                 settle(&ex);
                 assert_eq!((ex.stats().live, ex.stats().completed), (0, length as u64 - 1));

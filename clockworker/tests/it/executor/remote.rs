@@ -193,7 +193,7 @@ fn a_join_handle_is_awaited_on_another_thread() {
 }
 
 #[test]
-fn a_local_tasks_handle_wakes_the_waker_that_asked_last_on_whatever_thread() {
+fn a_join_handle_wakes_the_waker_that_asked_last_on_any_thread() {
     let ex = untimed();
     let (probe, mut task) = parked(&ex);
     let ((first, one), (second, two)) = (CountingWaker::new(), CountingWaker::new());
@@ -259,24 +259,20 @@ fn spawns_of_eight_threads_all_run_once() {
     let other = ex.new_queue("other").create().unwrap();
     let ran = Arc::new(AtomicUsize::new(0));
     let (handle, start) = (ex.handle(), Barrier::new(THREADS));
-    thread::scope(|scope| {
-        let spawners: Vec<_> = (0..THREADS)
-            .map(|side| {
-                let (handle, ran, start) = (handle.clone(), &ran, &start);
-                scope.spawn(move || {
-                    start.wait();
-                    let name = if side % 2 == 0 { "default" } else { "other" };
-                    let spawn = |i| {
-                        let ran = Arc::clone(ran);
-                        handle.spawn_on(name, move || async move {
-                            ran.fetch_add(1, Ordering::SeqCst);
-                            i
-                        })
-                    };
-                    (0..SPAWNS).map(spawn).collect::<Vec<_>>()
-                })
+    let spawn_all = &|name: &str| {
+        start.wait();
+        let spawn = |i| {
+            let ran = Arc::clone(&ran);
+            handle.spawn_on(name, move || async move {
+                ran.fetch_add(1, Ordering::SeqCst);
+                i
             })
-            .collect();
+        };
+        (0..SPAWNS).map(spawn).collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let names = [["default", "other"]; THREADS / 2].concat();
+        let spawners: Vec<_> = names.into_iter().map(|name| scope.spawn(move || spawn_all(name))).collect();
         for spawner in spawners {
             let tasks = spawner.join().unwrap();
             ex.block_on(async {

@@ -135,7 +135,7 @@ fn a_task_that_waits_for_it_in_the_same_executor_waits_for_itself() {
 /// What other threads have spawned and nobody has admitted, as nobody runs the executor: how it ends, and how many tasks are
 /// counted then.
 #[test]
-fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has() {
+fn where_nobody_runs_the_executor_it_sleeps_until_it_is_run() {
     for (how, finished) in
         [("runs", (1, 0)), ("is refused", (0, 1)), ("is aborted", (0, 1)), ("goes with the executor", (0, 1))]
     {
@@ -169,7 +169,7 @@ fn where_nobody_runs_the_executor_it_sleeps_until_somebody_has() {
 }
 
 #[test]
-fn a_task_from_another_thread_that_is_refused_does_not_keep_it_from_ending() {
+fn a_remote_task_that_is_refused_does_not_keep_it_from_ending() {
     let ex = untimed();
     let queue = ex.new_queue("other").create().unwrap();
     let handle = ex.handle();

@@ -14,7 +14,9 @@ use std::thread;
 use clockworker::{JoinHandle, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{Probe, assert_finished, never_rests, output, settle, settle_run, tick, untimed};
+use crate::support::{
+    Probe, assert_finished, counts_polls, never_rests, output, settle, settle_run, tick, untimed,
+};
 
 #[test]
 fn the_future_being_run_may_borrow_from_its_caller() {
@@ -94,13 +96,7 @@ fn a_task_that_is_ready_is_done_before_others_are_polled_a_second_time() {
     let ex = untimed();
     let polls = Rc::new(Cell::new(0));
     for _ in 0..3 {
-        let polls = Rc::clone(&polls);
-        drop(ex.spawn(async move {
-            loop {
-                polls.set(polls.get() + 1);
-                yield_now().await;
-            }
-        }));
+        drop(ex.spawn(counts_polls(Rc::clone(&polls))));
     }
     let last = ex.spawn(async move { polls.get() });
     assert_eq!(ex.block_on(last).unwrap(), 3);

@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use clockworker::{EnterGuard, Executor, spawn_local};
 
-use crate::support::{Random, caught, complaint_of, orders, poll_once, settle_run, untimed};
+use crate::support::{caught, complaint_of, orders, poll_once, settle_run, untimed};
 
 /// Which of the executors a task is spawned on, if there is one current.
 #[track_caller]
@@ -44,23 +44,6 @@ fn guards_are_dropped_in_any_order() {
             let latest = held.iter().rposition(Option::is_some).map(|at| ENTERED[at]);
             assert_eq!(current(&executors), latest, "{order:?}, after {dropped}");
         }
-    }
-}
-
-#[test]
-fn guards_come_and_go_at_random() {
-    let executors = executors();
-    let mut random = Random::new(15);
-    let mut held: Vec<(usize, EnterGuard)> = Vec::new();
-    for _ in 0..2_000 {
-        if held.is_empty() || random.below(2) == 0 {
-            let entered = random.below(executors.len());
-            held.push((entered, executors[entered].enter()));
-        } else {
-            let at = random.below(held.len());
-            drop(held.remove(at));
-        }
-        assert_eq!(current(&executors), held.last().map(|&(entered, _)| entered));
     }
 }
 

@@ -13,102 +13,77 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, ManualClock, spawn_local, yield_now};
 
 use crate::support::{
-    Count, CountingWaker, OnDrop, Probe, assert_finished, assert_usable, complaint_of, hold, output,
-    panic_as_meant, panic_of, poll_once, probed, settle, settle_run, untimed,
+    Count, CountingWaker, OnDrop, Probe, assert_finished, assert_usable, complaint_of, counts_polls, hold,
+    on_thread, output, panic_as_meant, panic_of, poll_once, probed, settle, settle_run, untimed, yields,
 };
 
 const DRIVEN: &str = "this executor is being run already";
 
-/// A workload of several queues whose result and poll counts are known.
-struct Work {
-    ex: Executor,
-    polls: Vec<Rc<Cell<u32>>>,
-    log: Rc<RefCell<Vec<usize>>>,
+const TASKS: u32 = 9;
+
+/// An executor that does one poll per turn, and tasks of one to nine polls in several queues.
+fn busy() -> Executor {
+    let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
+    let las = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
+    let third = ex.new_queue("third").share(5).create().unwrap();
+    let queues = [ex.default_queue(), &las, &third];
+    (0..TASKS).for_each(|i| drop(queues[i as usize % 3].spawn(yields(i))));
+    ex
 }
 
-impl Work {
-    const TASKS: usize = 9;
-
-    fn new() -> Self {
-        let ex = Executor::builder().poll_cap(1).clock(ManualClock::new()).build().unwrap();
-        let las = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
-        let third = ex.new_queue("third").share(5).create().unwrap();
-        let polls: Vec<Rc<Cell<u32>>> = (0..Self::TASKS).map(|_| Rc::default()).collect();
-        let log = Rc::new(RefCell::new(Vec::new()));
-        for i in 0..Self::TASKS {
-            let (polls, log) = (Rc::clone(&polls[i]), Rc::clone(&log));
-            let mut left = i;
-            let future = poll_fn(move |cx| {
-                polls.set(polls.get() + 1);
-                if left == 0 {
-                    log.borrow_mut().push(i);
-                    return Poll::Ready(());
-                }
-                left -= 1;
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            });
-            let queue = [ex.default_queue(), &las, &third][i % 3];
-            drop(queue.spawn(future));
-        }
-        Self { ex, polls, log }
-    }
-
-    #[track_caller]
-    fn assert_done(&self, case: &str) {
-        let mut log = self.log.borrow().clone();
-        log.sort_unstable();
-        assert_eq!(log, Vec::from_iter(0..Self::TASKS), "{case}");
-        for (i, polls) in self.polls.iter().enumerate() {
-            assert_eq!(polls.get(), i as u32 + 1, "{case}: task {i}");
-        }
-        assert_finished(&self.ex.stats(), Self::TASKS as u64, 0, 0);
-    }
+/// Each task has ended, with no more polls than it needs.
+#[track_caller]
+fn assert_done(ex: &Executor) {
+    assert_finished(&ex.stats(), u64::from(TASKS), 0, 0);
+    assert_eq!(ex.stats().polls, (1..=u64::from(TASKS)).sum());
 }
 
 #[test]
 fn a_run_dropped_at_any_poll_loses_no_task_and_polls_none_twice() {
     // How many host polls the whole takes; then one case for each of them.
-    let whole = Work::new();
-    settle(&whole.ex);
-    whole.assert_done("not dropped");
-    let host_polls = whole.ex.stats().host_polls;
+    let whole = busy();
+    settle(&whole);
+    assert_done(&whole);
+    let host_polls = whole.stats().host_polls;
     assert!(host_polls > 40, "each poll of a task takes a host poll here");
-    for k in 0..=host_polls {
-        let work = Work::new();
-        {
-            let mut run = Box::pin(work.ex.run_until(pending::<()>()));
-            for _ in 0..k {
-                assert!(poll_once(&mut run).is_pending());
-            }
+    for polls in 0..=host_polls {
+        let ex = busy();
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
+        for _ in 0..polls {
+            assert!(poll_once(&mut run).is_pending());
         }
-        settle(&work.ex);
-        work.assert_done(&format!("dropped after {k} polls"));
+        drop(run);
+        settle(&ex);
+        assert_done(&ex);
     }
 }
 
 #[test]
 fn a_run_dropped_after_each_poll_loses_no_task_and_polls_none_twice() {
-    let work = Work::new();
+    let ex = busy();
     for _ in 0..1_000 {
-        let mut run = Box::pin(work.ex.run_until(pending::<()>()));
+        let mut run = Box::pin(ex.run_until(pending::<()>()));
         let _ = poll_once(&mut run);
     }
-    work.assert_done("dropped after each");
+    assert_done(&ex);
 }
 
 #[test]
 fn a_run_that_ends_leaves_unfinished_tasks_to_the_next() {
-    let ex = untimed();
-    let probe = Probe::new();
-    let mut task = None;
-    ex.block_on(async { task = Some(spawn_local(probe.future())) });
-    let task = task.unwrap();
-    let polls = probe.polls.get();
-    ex.block_on(async { yield_now().await });
-    assert!(!task.is_finished() && probe.polls.get() == polls.max(1));
-    probe.finish();
-    assert_eq!(ex.block_on(task).unwrap(), 2);
+    for remote in [false, true] {
+        let ex = untimed();
+        let probe = Probe::new();
+        let mut task = None;
+        ex.block_on(async { task = Some(spawn_local(probe.future())) });
+        let task = task.unwrap();
+        let polls = probe.polls.get();
+        ex.block_on(async { yield_now().await });
+        assert!(!task.is_finished() && probe.polls.get() == polls.max(1));
+        probe.finish.set(true);
+        let waker = probe.waker();
+        on_thread(remote, || waker.wake());
+        assert_eq!(ex.block_on(task).unwrap(), 2);
+    }
 }
 
 #[test]
@@ -253,13 +228,7 @@ fn the_future_being_run_is_polled_when_woken_and_only_then() {
 fn a_future_being_run_that_wakes_itself_lets_tasks_go_on_beside_it() {
     let ex = untimed();
     let polled = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&polled);
-    ex.spawn(async move {
-        loop {
-            counted.set(counted.get() + 1);
-            yield_now().await;
-        }
-    });
+    ex.spawn(counts_polls(Rc::clone(&polled)));
     let mut left = 100;
     let mut run = pin!(ex.run_until(poll_fn(|cx| {
         left -= 1;

@@ -68,7 +68,7 @@ fn handles_from_elsewhere_are_inserted_collected_and_extended_by() {
 }
 
 #[test]
-fn an_iterator_that_panics_midway_leaves_what_it_had_spawned_to_the_executor() {
+fn an_iterator_that_panics_midway_leaves_its_tasks_to_the_executor() {
     let ex = untimed();
     let said = complaint_of(|| {
         let mut set = JoinSet::new();
@@ -209,7 +209,7 @@ fn who_does_not_wait_is_not_woken_for_a_new_member() {
     assert_eq!(wakes.count(), 0);
     settle(&ex);
     assert_eq!(poll_next(&mut set, &waker), Poll::Ready(Some(3)));
-    // None of it takes the wake for a member that is over while somebody waits.
+    // None of it takes the wake for a member that is over while there is a waiter.
     assert!(poll_next(&mut set, &waker).is_pending());
     let before = wakes.count();
     probe.finish();
@@ -470,7 +470,7 @@ fn a_main_future_that_spawns_into_a_set_and_awaits_it_does_not_yield() {
     let ex = Executor::builder().clock(clock.clone()).host_budget(Duration::MAX).build().unwrap();
     let polls = Rc::new(Cell::new(0));
     let counted = Rc::clone(&polls);
-    // All polls are so long that whoever is woken does not wait for another.
+    // All polls are so long that a woken task does not wait for another.
     let works = move || clock.advance(Duration::from_micros(10));
     ex.spawn({
         let works = works.clone();

@@ -5,8 +5,6 @@ mod abort_delay;
 mod faults;
 mod join_set;
 mod matrix;
-mod old_wakers;
-mod panic_locations;
 mod panics;
 mod unhandled_panic;
 mod waker_panics;

@@ -1,18 +1,20 @@
-//! Panics of tasks and of the future being run: contained, given to whoever asks, and counted; everybody else goes on.
-//! (Where a task may panic, and what its handle says then, is in `matrix`.)
+//! Panics of tasks and of the future being run: contained, given to their join handles, and counted; all others go on.
+//! (Where a task may panic, and what its handle says then, is in `matrix`.) One that is the caller's fault names the
+//! caller's line.
 
+use clockworker::{Executor, JoinError, JoinHandle, spawn_local, yield_now};
 use std::cell::Cell;
 use std::error::Error;
-use std::future::{pending, poll_fn};
+use std::future::{pending, poll_fn, ready};
 use std::io;
-use std::panic::{panic_any, resume_unwind};
+use std::panic::{self, panic_any, resume_unwind};
 use std::task::Poll;
 
-use clockworker::{JoinError, JoinHandle, yield_now};
+use clockworker::{Executor, JoinError, JoinHandle, spawn_local, yield_now};
 
 use crate::support::{
     OnDrop, assert_finished, assert_usable, bomb, complaint_of, hold, hush, on_thread, output,
-    panic_as_meant, panic_of, parked, poll_once, said, settle, settle_run, untimed, yields,
+    panic_as_meant, panic_of, parked, place_of_panic, poll_once, said, settle, settle_run, untimed, yields,
 };
 
 #[test]
@@ -215,4 +217,50 @@ fn a_join_error_becomes_an_io_error_that_keeps_it() {
     assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::Other, text));
     let inner = error.into_inner().unwrap().downcast::<JoinError>().unwrap();
     assert_eq!(said(inner.into_panic()), "inside");
+}
+
+/// Holds a panic of `then` to a line of this file.
+#[track_caller]
+fn assert_line<T>(expected: u32, then: impl FnOnce() -> T) {
+    assert_eq!(place_of_panic(then), (file!().to_owned(), expected));
+}
+
+#[test]
+fn spawn_local_outside_an_executor() {
+    let here = line!() + 1;
+    assert_line(here, || spawn_local(async {}));
+    // An executor that there is, and that nobody runs, does not help.
+    let _ex = Executor::new();
+    let here = line!() + 1;
+    assert_line(here, || spawn_local(async {}));
+}
+
+#[test]
+fn the_payload_of_a_task_that_did_not_panic() {
+    let ex = Executor::new();
+    let task = ex.spawn(pending::<()>());
+    task.abort();
+    let error = ex.block_on(task).unwrap_err();
+    let here = line!() + 1;
+    assert_line(here, || error.into_panic());
+}
+
+#[test]
+fn a_tasks_own_panic() {
+    let ex = Executor::new();
+    let mut here = 0;
+    let found = place_of_panic(|| {
+        here = line!() + 1;
+        let task = ex.spawn(async { panic!("here") });
+        panic::resume_unwind(ex.block_on(task).map(|(): ()| ()).unwrap_err().into_panic());
+    });
+    assert_eq!(found, (file!().to_owned(), here));
+}
+
+#[test]
+fn a_handle_that_is_polled_after_its_output_says_so() {
+    let ex = Executor::new();
+    let mut task = ex.spawn(ready(1));
+    assert!(matches!(ex.block_on(&mut task), Ok(1)));
+    assert_eq!(complaint_of(|| poll_once(&mut task)), "`JoinHandle` polled after completion");
 }

@@ -1,4 +1,4 @@
-//! What a task's panic does to the executor: nothing, or it ends everything, and whoever runs it hears of it.
+//! What a task's panic does to the executor: nothing, or it ends everything, and each run panics.
 
 use std::cell::Cell;
 use std::future::pending;

@@ -1,5 +1,5 @@
-//! Wakers that panic: of whoever awaits a task, a set or the last task, and of hosts. Whoever called the executor just then
-//! has the panic; the executor goes on, and nobody else misses a wake.
+//! Wakers that panic: of join handles, sets, waiters for the last task, and hosts. The panic goes to the caller or is
+//! swallowed; the executor goes on, and no other waiter misses a wake.
 
 use std::cell::Cell;
 use std::future::pending;

@@ -1,21 +1,19 @@
-//! Wakers: each wake is followed by a poll, duplicates by one, and those of finished tasks by none.
+//! Wakers: each wake is followed by a poll, duplicates by one, and those of finished tasks by none. They may outlive a poll,
+//! a task and an executor.
 
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 
 use std::cell::{Cell, RefCell};
-use std::future::{pending, poll_fn};
-use std::pin::pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::yield_now;
-
 use crate::support::{
-    OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, output, parked, settle, settle_run,
-    tick, untimed,
+    DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, orders, output, parked,
+    settle, tick, untimed,
 };
 
 #[test]
@@ -134,23 +132,6 @@ fn whom_an_abort_wakes_is_polled_although_nothing_else_is_ready() {
         assert!(abort.is_finished() && output(joiner).unwrap(), "remote: {remote}");
         assert_eq!(woken.polls.get(), 2, "remote: {remote}");
     }
-}
-
-#[test]
-fn a_chain_of_tasks_awaiting_one_another_ends_when_the_first_is_aborted() {
-    let ex = untimed();
-    let first = ex.spawn(pending::<()>());
-    let abort = first.abort_handle();
-    let mut last = ex.spawn(async move { first.await.is_err() });
-    for _ in 0..100 {
-        let before = last;
-        last = ex.spawn(async move { before.await.unwrap() });
-    }
-    settle(&ex);
-    abort.abort();
-    settle(&ex);
-    assert!(output(last).unwrap());
-    assert_eq!(ex.stats().live, 0);
 }
 
 #[test]
@@ -309,27 +290,107 @@ fn tasks_of_two_executors_on_one_thread_wake_each_other() {
 }
 
 #[test]
-fn a_task_polled_inside_another_task_of_another_executor_is_woken_there() {
-    let outer = untimed();
-    let task = outer.spawn(async {
-        let inner = untimed();
-        let (probe, inside) = parked(&inner);
-        yield_now().await;
-        probe.finish();
-        settle(&inner);
-        output(inside).unwrap()
-    });
-    settle(&outer);
+fn wakers_of_finished_tasks_do_nothing() {
+    let ex = untimed();
+    let (probe, task) = parked(&ex);
+    let waker = probe.waker();
+    probe.finish();
+    settle(&ex);
     assert_eq!(output(task).unwrap(), 2);
+    waker.wake_by_ref();
+    elsewhere(|| waker.wake_by_ref());
+    settle(&ex);
+    waker.wake();
+    settle(&ex);
+    assert_eq!((probe.polls.get(), probe.drops.get()), (2, 1));
+    assert_eq!(ex.stats().polls, 2);
 }
 
 #[test]
-fn a_wake_between_two_runs_is_seen_by_the_second() {
+fn an_old_waker_neither_polls_nor_charges_the_new_task_of_its_slot() {
     let ex = untimed();
-    let (probe, task) = parked(&ex);
-    probe.finish.set(true);
-    let waker = probe.waker();
-    elsewhere(|| waker.wake());
-    let mut second = pin!(ex.run_until(task));
-    assert_eq!(settle_run(second.as_mut()).expect("done").unwrap(), 2);
+    let other = ex.new_queue("other").create().unwrap();
+    let (old, first) = parked(&ex);
+    let waker = old.waker();
+    old.finish();
+    settle(&ex);
+    output(first).unwrap();
+
+    let (new, _) = parked(&ex);
+    let elsewhere_new = Probe::new();
+    other.spawn(elsewhere_new.future());
+    settle(&ex);
+    let before = ex.stats();
+    for _ in 0..3 {
+        waker.wake_by_ref();
+        elsewhere(|| waker.wake_by_ref());
+        settle(&ex);
+    }
+    assert_eq!((new.polls.get(), elsewhere_new.polls.get()), (1, 1));
+    let after = ex.stats();
+    assert_eq!((after.polls, after.busy, after.slices), (before.polls, before.busy, before.slices));
+    assert_eq!(after.queues[0].policy_fault, None);
+}
+
+#[test]
+fn an_old_waker_used_while_the_slots_new_task_runs_does_not_touch_it() {
+    let ex = untimed();
+    let (old, _) = parked(&ex);
+    let waker = old.waker();
+    old.finish();
+    settle(&ex);
+    let polls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&polls);
+    ex.spawn(poll_fn(move |_| {
+        counted.set(counted.get() + 1);
+        waker.wake_by_ref();
+        elsewhere(|| waker.wake_by_ref());
+        Poll::<()>::Pending
+    }));
+    settle(&ex);
+    assert_eq!(polls.get(), 1);
+}
+
+#[test]
+fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
+    const THREADS: usize = 8;
+    const TASKS: usize = 64;
+    for _ in 0..20 {
+        let log = DropLog::new();
+        let ex = untimed();
+        let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
+        for _ in 0..TASKS {
+            let (wakers, guard) = (Arc::clone(&wakers), log.local());
+            ex.spawn(poll_fn(move |cx| {
+                let _guard = &guard;
+                let mut wakers = wakers.lock().unwrap();
+                if wakers.len() < TASKS {
+                    wakers.push(cx.waker().clone());
+                }
+                Poll::<()>::Pending
+            }));
+        }
+        settle(&ex);
+        let wakers = std::mem::take(&mut *wakers.lock().unwrap());
+        assert_eq!(wakers.len(), TASKS);
+        let start = Barrier::new(THREADS + 1);
+        thread::scope(|scope| {
+            for shift in 0..THREADS {
+                let (start, mut own) = (&start, wakers.clone());
+                scope.spawn(move || {
+                    own.rotate_left(shift * TASKS / THREADS);
+                    start.wait();
+                    for waker in own {
+                        waker.wake_by_ref();
+                        waker.wake();
+                    }
+                });
+            }
+            start.wait();
+            tick(&ex);
+            drop(ex);
+        });
+        drop(wakers);
+        log.assert_here(TASKS);
+    }
 }

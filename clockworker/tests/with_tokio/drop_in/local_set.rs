@@ -165,7 +165,7 @@ fn spawning_outside_is_a_clear_panic_that_names_the_function() {
 }
 
 #[tokio::test]
-async fn a_task_spawned_on_it_from_outside_wakes_whoever_runs_it() {
+async fn a_task_spawned_on_it_from_outside_wakes_its_host() {
     let local = LocalSet::new();
     let mut runs = pin!(local.run_until(pending::<()>()));
     assert!(poll_fn(|cx| Poll::Ready(runs.as_mut().poll(cx).is_pending())).await);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time;
 
 use super::task::{LocalSet, spawn_local, yield_now};
@@ -188,7 +188,7 @@ fn five_hundred_tasks_are_told_at_once_by_a_task_of_the_runtime() {
 }
 
 #[test]
-fn tasks_that_await_tasks_wake_whoever_awaits_them_all() {
+fn tasks_that_await_tasks_wake_the_one_that_awaits_them_all() {
     let rt = current_thread();
     let local = LocalSet::new();
     let tasks: Vec<_> = (0..128)
@@ -196,39 +196,6 @@ fn tasks_that_await_tasks_wake_whoever_awaits_them_all() {
         .collect();
     let outputs = rt.block_on(local.run_until(futures::future::join_all(tasks)));
     assert!(outputs.into_iter().map(Result::unwrap).eq(0..128));
-}
-
-#[test]
-fn wakes_from_another_thread_are_not_lost_idle_or_busy() {
-    for busy in [false, true] {
-        let rt = current_thread();
-        let local = LocalSet::new();
-        if busy {
-            local.spawn_local(async {
-                loop {
-                    yield_now().await;
-                }
-            });
-        }
-        let (ping, pong) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (theirs, ours) = (Arc::clone(&ping), Arc::clone(&pong));
-        let other = thread::spawn(move || {
-            futures::executor::block_on(async {
-                for _ in 0..1_000 {
-                    theirs.notified().await;
-                    ours.notify_one();
-                }
-            });
-        });
-        let task = local.spawn_local(async move {
-            for _ in 0..1_000 {
-                ping.notify_one();
-                pong.notified().await;
-            }
-        });
-        local.block_on(&rt, task).unwrap();
-        other.join().unwrap();
-    }
 }
 
 #[test]

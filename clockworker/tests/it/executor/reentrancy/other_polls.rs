@@ -10,7 +10,7 @@ use clockworker::{AbortHandle, spawn_local, yield_now};
 use crate::support::{OnDrop, Probe, Slot, assert_finished, hold, output, probed, settle, untimed, yields};
 
 #[test]
-fn a_task_that_is_dropped_while_another_is_polled_may_wake_and_abort_that_one() {
+fn a_task_dropped_while_another_is_polled_may_wake_and_abort_that_one() {
     for aborts in [false, true] {
         let ex = untimed();
         let (probe, own) = (Probe::new(), Slot::<AbortHandle>::new());
@@ -45,7 +45,7 @@ fn a_task_that_is_dropped_while_another_is_polled_may_wake_and_abort_that_one() 
 }
 
 #[test]
-fn a_task_that_is_dropped_while_another_yields_may_wake_and_spawn_a_third() {
+fn a_task_dropped_while_another_yields_may_wake_and_spawn_a_third() {
     for self_wake in [false, true] {
         let ex = untimed();
         let ((third, _), order) = (probed(&ex), Rc::new(RefCell::new(Vec::new())));

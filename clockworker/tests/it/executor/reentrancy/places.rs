@@ -297,7 +297,7 @@ fn the_waker_of_a_host_that_is_woken_for_leftover_work() {
 }
 
 #[test]
-fn a_current_executor_is_found_again_after_a_nested_one_was_dropped_inside() {
+fn the_current_executor_is_found_again_after_a_nested_one_was_dropped() {
     let outer = untimed();
     let task = outer.spawn(async {
         let inner = untimed();

@@ -94,7 +94,7 @@ fn a_closed_queue_whose_last_task_is_dropped_by_a_shutdown_is_gone() {
 }
 
 #[test]
-fn a_queue_closed_by_a_drop_while_everything_is_cancelled_is_gone_for_good() {
+fn a_queue_closed_while_everything_is_cancelled_is_gone_for_good() {
     // Its only task was aborted while ready, so it counts as runnable to the end; another queue may get its place.
     for shutdown in [false, true] {
         let ex = untimed();

@@ -1,8 +1,48 @@
-//! Which threads drop what.
+//! Drops: what happens at them, how many there are, and on which threads.
 
+use std::cell::Cell;
+use std::future::pending;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
+
+/// Runs a closure when dropped.
+pub(crate) struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> OnDrop<F> {
+    pub(crate) fn new(then: F) -> Self {
+        Self(Some(then))
+    }
+}
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        if let Some(then) = self.0.take() {
+            then();
+        }
+    }
+}
+
+/// A future that is pending for good and holds a value, which goes when it is dropped.
+pub(crate) async fn hold<T>(value: T) {
+    let _value = value;
+    pending::<()>().await;
+}
+
+/// Counts the drops of its guards, on one thread.
+#[derive(Clone, Default)]
+pub(crate) struct Count(Rc<Cell<usize>>);
+
+impl Count {
+    pub(crate) fn guard(&self) -> OnDrop<impl FnOnce() + use<>> {
+        let count = Rc::clone(&self.0);
+        OnDrop::new(move || count.set(count.get() + 1))
+    }
+
+    pub(crate) fn get(&self) -> usize {
+        self.0.get()
+    }
+}
 
 /// Which threads dropped things.
 #[derive(Clone, Debug, Default)]
