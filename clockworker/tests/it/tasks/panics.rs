@@ -2,7 +2,6 @@
 //! (Where a task may panic, and what its handle says then, is in `matrix`.) One that is the caller's fault names the
 //! caller's line.
 
-use clockworker::{Executor, JoinError, JoinHandle, spawn_local, yield_now};
 use std::cell::Cell;
 use std::error::Error;
 use std::future::{pending, poll_fn, ready};
