@@ -1,10 +1,9 @@
-//! Every byte is given back: whoever holds what of a task, and in whichever order they let go.
+//! Every byte is given back, in whichever order the holders of a task let go.
 
 #![allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
 
 use std::cell::RefCell;
-use std::future::{Future, pending, poll_fn};
-use std::pin::pin;
+use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -12,16 +11,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use clockworker::{JoinSet, spawn_local, yield_now};
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
-use support::{Probe, elsewhere, settle, tick, untimed};
+use support::{Probe, elsewhere, on_thread, parked, poll_with, settle, tick, untimed};
 
-#[path = "support"]
-mod support {
-    mod elsewhere;
-    mod probe;
-
-    pub(crate) use self::{elsewhere::*, probe::*};
-    pub(crate) use clockworker_testing::driving::*;
-}
+#[path = "support/mod.rs"]
+mod support;
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;
@@ -48,9 +41,8 @@ fn use_up(waker: Waker, how: usize) {
 fn wakers_in_every_way_and_at_every_time() {
     for how in 0..8 {
         for moment in 0..4 {
-            let (ex, probe) = (untimed(), Probe::new());
-            let task = ex.spawn(probe.future());
-            settle(&ex);
+            let ex = untimed();
+            let (probe, task) = parked(&ex);
             let waker = probe.waker();
             // Asleep, finished, aborted, or gone with the executor.
             match moment {
@@ -61,12 +53,7 @@ fn wakers_in_every_way_and_at_every_time() {
             if moment > 0 {
                 tick(&ex);
             }
-            let ex = if moment == 3 {
-                drop(ex);
-                None
-            } else {
-                Some(ex)
-            };
+            let ex = (moment < 3).then_some(ex);
             use_up(waker, how);
             drop((task, probe, ex));
         }
@@ -118,25 +105,19 @@ fn tasks_that_end_in_a_list() {
         let ex = untimed();
         drop(ex.spawn(poll_fn(move |cx| {
             let waker = cx.waker();
-            if remote {
-                elsewhere(|| waker.wake_by_ref())
-            } else {
-                waker.wake_by_ref()
-            }
+            on_thread(remote, || waker.wake_by_ref());
             Poll::Ready(())
         })));
         settle(&ex);
         // Cancelled by the same tick that finds it woken.
-        let (sleeper, waker) = (Probe::new(), Rc::new(RefCell::new(None::<Waker>)));
-        let task = ex.spawn(sleeper.future());
-        settle(&ex);
-        waker.replace(Some(sleeper.waker()));
+        let (sleeper, task) = parked(&ex);
+        let waker = sleeper.waker();
         sleeper.waker().wake();
         if remote {
             elsewhere(|| task.abort());
         }
         drop((ex, task));
-        waker.take().expect("it was put there").wake();
+        waker.wake();
     }
 }
 
@@ -324,7 +305,7 @@ fn tasks_woken_by_their_own_end() {
     }));
     settle(&ex);
     let waker = Waker::from(Arc::new(Spawns));
-    assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(poll_with(&mut task, &waker).is_pending());
     task.abort();
     settle(&ex);
 }
@@ -391,9 +372,8 @@ impl Wake for WakesNobody {
 /// More wakers of a task than its record lends, before and after its end, dropped here and elsewhere.
 fn more_wakers_than_are_lent() {
     for (finishes, there) in [(false, 0), (false, 400), (true, 0), (true, 100), (true, 400)] {
-        let (ex, probe) = (untimed(), Probe::new());
-        let task = ex.spawn(probe.future());
-        settle(&ex);
+        let ex = untimed();
+        let (probe, task) = parked(&ex);
         let waker = probe.waker();
         let mut wakers = vec![waker; 400];
         let theirs = wakers.split_off(400 - there);

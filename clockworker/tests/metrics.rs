@@ -116,7 +116,7 @@ fn each_thing_is_passed_on_once() {
 }
 
 #[test]
-fn a_queue_that_is_gone_leaves_no_gauge_and_one_of_its_name_goes_on_with_its_counters() {
+fn a_queue_that_is_gone_leaves_no_gauge_and_its_name_goes_on() {
     let (ex, _) = executor();
     let mut exporter = Exporter::new();
     let mut publish = |ex: &Executor| {

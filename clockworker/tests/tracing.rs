@@ -9,6 +9,11 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
+use support::{OnDrop, elsewhere};
+
+#[path = "support/mod.rs"]
+mod support;
+
 /// Writes down what happens to the spans of tasks.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
@@ -16,6 +21,12 @@ struct Log(Arc<Mutex<Vec<String>>>);
 impl Log {
     fn write(&self, line: String) {
         self.0.lock().unwrap().push(line);
+    }
+
+    /// Logs while `scene` runs with an executor.
+    fn of(&self, scene: impl FnOnce(&Executor)) {
+        let subscriber = tracing_subscriber::registry().with(self.clone());
+        tracing::subscriber::with_default(subscriber, || scene(&Executor::new()));
     }
 
     fn take(&self) -> Vec<String> {
@@ -74,8 +85,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
 /// What is logged while `scene` runs with an executor.
 fn log_of(scene: impl FnOnce(&Executor)) -> Vec<String> {
     let log = Log::default();
-    let subscriber = tracing_subscriber::registry().with(log.clone());
-    tracing::subscriber::with_default(subscriber, || scene(&Executor::new()));
+    log.of(scene);
     log.take()
 }
 
@@ -129,22 +139,16 @@ fn the_span_of_a_task_that_is_never_polled_is_closed_when_it_is_dropped() {
 
 #[test]
 fn the_span_is_open_while_the_future_is_dropped() {
-    struct Says(Log);
-    impl Drop for Says {
-        fn drop(&mut self) {
-            self.0.write("dropped".to_owned());
-        }
-    }
     for (ends, expected) in [
         (true, ["open default", "enter", "dropped", "exit", "close"]),
         (false, ["open default", "enter", "exit", "dropped", "close"]),
     ] {
         let log = Log::default();
-        let subscriber = tracing_subscriber::registry().with(log.clone());
-        tracing::subscriber::with_default(subscriber, || {
-            let (ex, says) = (Executor::new(), Says(log.clone()));
+        let says = log.clone();
+        log.of(|ex| {
+            let guard = OnDrop::new(move || says.write("dropped".to_owned()));
             let task = ex.spawn(async move {
-                let _says = says;
+                let _guard = guard;
                 if !ends {
                     std::future::pending::<()>().await;
                 }
@@ -161,9 +165,7 @@ fn the_span_is_open_while_the_future_is_dropped() {
 fn a_task_from_another_thread_has_a_span_of_the_executors_thread() {
     let log = log_of(|ex| {
         let handle = ex.handle();
-        let task = std::thread::scope(|scope| {
-            scope.spawn(|| handle.spawn(|| std::future::ready(1))).join().unwrap()
-        });
+        let task = elsewhere(|| handle.spawn(|| std::future::ready(1)));
         assert_eq!(ex.block_on(task).unwrap(), 1);
     });
     assert_eq!(log, ["open default", "enter", "exit", "close"]);
@@ -182,7 +184,7 @@ fn wakers_are_told_until_the_task_is_over() {
     assert_eq!(log, ["open default", "enter", "event waker.clone", "event waker.wake", "exit", "close"]);
 }
 
-/// Panics whenever it is told something.
+/// Panics at each call.
 struct Panics;
 
 impl<S: Subscriber> Layer<S> for Panics {

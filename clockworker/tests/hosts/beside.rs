@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Queue, yield_now};
 
-use crate::io::Io;
+use crate::host::{Io, Timers, hosts, small_turns};
 
 /// Four tasks in each of two queues compute all the time, with a yield now and then, until `others` are done.
 async fn beside_computation(ex: &Executor, others: impl AsyncFnOnce(&[Queue; 2])) {
@@ -35,11 +35,17 @@ async fn beside_computation(ex: &Executor, others: impl AsyncFnOnce(&[Queue; 2])
     }
 }
 
-pub(crate) async fn sockets_beside_computation<I: Io>(ex: Rc<Executor>) {
+async fn sleeps(io: Io, times: u32) {
+    for _ in 0..times {
+        (io.sleep)(Duration::from_millis(1)).await;
+    }
+}
+
+/// In both queues, and in the future given to `run_until`.
+async fn sockets_beside_computation(ex: Rc<Executor>, io: Io) {
     beside_computation(&ex, async |queues| {
-        let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(50))).collect();
-        // The future given to `run_until` uses them too.
-        I::echo(10).await;
+        let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn((io.echo)(50))).collect();
+        (io.echo)(10).await;
         for task in echoes {
             task.await.unwrap();
         }
@@ -47,18 +53,12 @@ pub(crate) async fn sockets_beside_computation<I: Io>(ex: Rc<Executor>) {
     .await;
 }
 
-pub(crate) async fn timers_beside_computation<I: Io>(ex: Rc<Executor>) {
+/// In both queues, and in the future given to `run_until`.
+pub(crate) async fn timers_beside_computation(ex: Rc<Executor>, io: Io) {
     beside_computation(&ex, async |queues| {
-        let sleeps = queues.iter().map(|queue| {
-            queue.spawn(async {
-                for _ in 0..10 {
-                    I::sleep(Duration::from_millis(1)).await;
-                }
-            })
-        });
-        let sleeps: Vec<_> = sleeps.collect();
-        I::sleep(Duration::from_millis(1)).await;
-        for task in sleeps {
+        let sleepers: Vec<_> = queues.iter().map(|queue| queue.spawn(sleeps(io, 10))).collect();
+        sleeps(io, 1).await;
+        for task in sleepers {
             task.await.unwrap();
         }
     })
@@ -66,17 +66,11 @@ pub(crate) async fn timers_beside_computation<I: Io>(ex: Rc<Executor>) {
 }
 
 /// Timers and sockets at the same time, in both queues and in the future given to `run_until`, beside computation in both.
-pub(crate) async fn timers_and_sockets_beside_computation<I: Io>(ex: Rc<Executor>) {
-    async fn sleeps<I: Io>(times: u32) {
-        for _ in 0..times {
-            I::sleep(Duration::from_millis(1)).await;
-        }
-    }
-
+async fn timers_and_sockets_beside_computation(ex: Rc<Executor>, io: Io) {
     beside_computation(&ex, async |queues| {
-        let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(50))).collect();
-        let sleepers: Vec<_> = queues.iter().map(|queue| queue.spawn(sleeps::<I>(10))).collect();
-        futures::join!(I::echo(10), sleeps::<I>(3));
+        let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn((io.echo)(50))).collect();
+        let sleepers: Vec<_> = queues.iter().map(|queue| queue.spawn(sleeps(io, 10))).collect();
+        futures::join!((io.echo)(10), sleeps(io, 3));
         for task in echoes.into_iter().chain(sleepers) {
             task.await.unwrap();
         }
@@ -84,9 +78,38 @@ pub(crate) async fn timers_and_sockets_beside_computation<I: Io>(ex: Rc<Executor
     .await;
 }
 
-/// The same with turns of at most 16 polls: that the host has its turn as often as was asked for.
-pub(crate) async fn the_host_has_its_turns<I: Io>(ex: Rc<Executor>) {
-    timers_and_sockets_beside_computation::<I>(Rc::clone(&ex)).await;
-    let stats = ex.stats();
-    assert!(stats.polls <= 16 * stats.host_polls, "{} polls in {} turns", stats.polls, stats.host_polls);
+#[test]
+fn sockets() {
+    for host in hosts(Timers::Idle) {
+        host.play(Executor::new(), sockets_beside_computation);
+        host.play(small_turns(), sockets_beside_computation);
+    }
+}
+
+#[test]
+fn timers() {
+    for host in hosts(Timers::Beside) {
+        host.play(Executor::new(), timers_beside_computation);
+        host.play(small_turns(), timers_beside_computation);
+    }
+}
+
+#[test]
+fn timers_and_sockets() {
+    for host in hosts(Timers::Beside) {
+        host.play(Executor::new(), timers_and_sockets_beside_computation);
+    }
+}
+
+/// With turns of at most 16 polls, the host has its turn as often as was asked for.
+#[test]
+fn the_host_has_its_turns() {
+    for host in hosts(Timers::Beside) {
+        host.play(small_turns(), |ex, io| async move {
+            timers_and_sockets_beside_computation(Rc::clone(&ex), io).await;
+            let stats = ex.stats();
+            let (polls, turns) = (stats.polls, stats.host_polls);
+            assert!(polls <= 16 * turns, "{polls} polls in {turns} turns");
+        });
+    }
 }

@@ -9,16 +9,16 @@ use clockworker::schedulers::Las;
 use clockworker::{Executor, Group};
 use hyper::rt::Executor as _;
 
+use crate::support::OnDrop;
+
 /// A future that is not `Send`, and what it counts: up by one when it is run, and by ten when it is dropped.
 fn counts(counter: &Rc<Cell<u32>>) -> impl Future<Output = ()> + 'static {
-    struct Dropped(Rc<Cell<u32>>);
-    impl Drop for Dropped {
-        fn drop(&mut self) {
-            self.0.set(self.0.get() + 10);
-        }
+    let (runs, drops) = (Rc::clone(counter), Rc::clone(counter));
+    let guard = OnDrop::new(move || drops.set(drops.get() + 10));
+    async move {
+        let _guard = guard;
+        runs.set(runs.get() + 1);
     }
-    let dropped = Dropped(Rc::clone(counter));
-    async move { dropped.0.set(dropped.0.get() + 1) }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How late a timer may be, told without a wall clock.
+//! How late a timer may be, without a wall clock.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clockworker::{Executor, ManualClock, yield_now};
 
-use crate::io::Io;
+use crate::host::{Io, Timers, hosts};
 
 const POLL: Duration = Duration::from_micros(10);
 const LATEST: Duration = Duration::from_micros(1_300 + 200 + 10);
@@ -16,10 +16,10 @@ const LATEST: Duration = Duration::from_micros(1_300 + 200 + 10);
 type Seen = Rc<Cell<Option<(Duration, u64)>>>;
 
 /// Sleeps, and has one of the tasks that compute watch for the deadline.
-async fn watched_sleep<I: Io>(watched: Rc<Cell<Option<Instant>>>, seen: &Seen) -> (Duration, u64) {
+async fn watched_sleep(io: Io, watched: Rc<Cell<Option<Instant>>>, seen: &Seen) -> (Duration, u64) {
     let time = Duration::from_millis(1);
     loop {
-        let mut sleep = pin!(I::sleep(time));
+        let mut sleep = pin!((io.sleep)(time));
         // The first poll sets the timer, and the clock is read after that. Hosts have timers of a millisecond, and
         // round up.
         if futures::poll!(sleep.as_mut()).is_pending() {
@@ -57,7 +57,7 @@ async fn compute(
     }
 }
 
-/// How late a timer may be, told without a wall clock.
+/// How late a timer may be, without a wall clock.
 ///
 /// A task computes, in one poll, until the timer's deadline is past by the host's own clock. From then on the timer is due,
 /// and the executor has not been back to its host since. So the host fires it when this turn is over: not later, and
@@ -69,7 +69,7 @@ async fn compute(
 ///   at most the four tasks that compute, 40 µs. EEVDF lets a queue fall back by, or have been ahead of its share by, no
 ///   more than a request (100 µs) and a poll: 220 µs. So it takes (40 + 220) × 5 = 1300 µs at most, and before that what
 ///   is left of the turn in which the timer came due, 200 µs and a poll. The queue with four fifths is served sooner.
-pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: ManualClock) {
+async fn check_timers_fire_after_the_turn(ex: Rc<Executor>, io: Io, clock: ManualClock) {
     let requests = Duration::from_micros(100);
     let queues = [
         ex.new_queue("background").request(requests).create().unwrap(),
@@ -86,14 +86,14 @@ pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: M
             computing.push(queue.spawn(compute(ex, clock, stop, watched, seen)));
         }
     }
-    let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn(I::echo(200))).collect();
+    let echoes: Vec<_> = queues.iter().map(|queue| queue.spawn((io.echo)(200))).collect();
     for _ in 0..5 {
-        let (_, turn) = watched_sleep::<I>(Rc::clone(&watched), &seen).await;
+        let (_, turn) = watched_sleep(io, Rc::clone(&watched), &seen).await;
         assert_eq!(ex.stats().host_polls, turn + 1, "the turn in which it was polled");
         for queue in &queues {
             let (watched, seen, clock) = (Rc::clone(&watched), Rc::clone(&seen), clock.clone());
             let sleeper = queue.spawn(async move {
-                let (due, _) = watched_sleep::<I>(watched, &seen).await;
+                let (due, _) = watched_sleep(io, watched, &seen).await;
                 clock.now() - due
             });
             let late = sleeper.await.unwrap();
@@ -106,5 +106,14 @@ pub(crate) async fn timers_fire_after_the_turn<I: Io>(ex: Rc<Executor>, clock: M
     stop.set(true);
     for task in computing {
         task.await.unwrap();
+    }
+}
+
+#[test]
+fn timers_fire_after_the_turn() {
+    for host in hosts(Timers::AfterTurn) {
+        let clock = ManualClock::new();
+        let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+        host.play(ex, |ex, io| check_timers_fire_after_the_turn(ex, io, clock));
     }
 }

@@ -13,7 +13,8 @@ use clockworker::{Executor, yield_now};
 use futures::channel::oneshot;
 use monoio::{IoUringDriver, LegacyDriver, RuntimeBuilder};
 
-use crate::support::{in_child, in_child_of};
+use crate::host::small_turns;
+use crate::support::{in_child, in_child_of, never_rests, yields};
 
 /// Runs the body on each driver that there is, with a runtime that has timers and with one that has none.
 fn on_each_runtime(body: impl AsyncFn()) {
@@ -27,21 +28,11 @@ fn on_each_runtime(body: impl AsyncFn()) {
 
 /// An executor that always has work.
 fn busy() -> Executor {
-    let ex = Executor::builder().poll_cap(16).build().unwrap();
+    let ex = small_turns();
     for _ in 0..2 {
-        ex.spawn(async {
-            loop {
-                yield_now().await;
-            }
-        });
+        ex.spawn(never_rests());
     }
     ex
-}
-
-async fn yields(times: u32) {
-    for _ in 0..times {
-        yield_now().await;
-    }
 }
 
 #[test]
@@ -64,13 +55,8 @@ fn the_output_is_passed_on() {
 fn tasks_of_the_host_have_their_turn() {
     on_each_runtime(async || {
         let ex = busy();
-        let neighbour = monoio::spawn(async {
-            for _ in 0..100 {
-                yield_now().await;
-            }
-            "done"
-        });
-        assert_eq!(with_timers(ex.run_until(neighbour)).await.unwrap(), "done");
+        let neighbour = monoio::spawn(yields(100));
+        with_timers(ex.run_until(neighbour)).await.unwrap();
     });
 }
 

@@ -2,66 +2,87 @@
 
 #![allow(unsafe_code, reason = "a waker made by hand")]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// What a waker can be made to do.
+/// What is called of a waker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum WakerCall {
     Clone,
     Wake,
     Drop,
 }
 
-type Hook = (Deed, Box<dyn FnOnce()>);
+type Hook = (WakerCall, Box<dyn FnOnce()>);
 
-/// Runs a closure the first time that the waker, or a clone of it, does something. For one thread.
-pub(crate) struct HookedWaker(Rc<RefCell<Option<Hook>>>);
+#[derive(Default)]
+struct Hooks {
+    due: RefCell<Vec<Hook>>,
+    calls: [Cell<u32>; 3],
+}
+
+/// Runs closures the first time that the waker, or a clone of it, is called. For one thread.
+#[derive(Default)]
+pub(crate) struct HookedWaker(Rc<Hooks>);
 
 impl HookedWaker {
-    pub(crate) fn new(at: Deed, then: impl FnOnce() + 'static) -> Self {
-        Self(Rc::new(RefCell::new(Some((at, Box::new(then))))))
+    pub(crate) fn new(at: WakerCall, then: impl FnOnce() + 'static) -> Self {
+        Self::default().on(at, then)
     }
 
-    /// The waker itself, whose drop is no deed. It must stay on this thread.
+    /// Runs this as well, at its call.
+    pub(crate) fn on(self, at: WakerCall, then: impl FnOnce() + 'static) -> Self {
+        self.0.due.borrow_mut().push((at, Box::new(then)));
+        self
+    }
+
+    /// The waker itself, whose drop is no call. It must stay on this thread.
     pub(crate) fn waker(&self) -> ManuallyDrop<Waker> {
         // SAFETY: the table's functions take the data for what `Rc::as_ptr` gave, and `self` is alive while this waker
         // is used. Its clones count references. Tests use it on the thread that made it.
         ManuallyDrop::new(unsafe { Waker::new(Rc::as_ptr(&self.0).cast(), &VTABLE) })
     }
 
-    /// Whether the closure was run.
+    /// Whether the closures were run.
     pub(crate) fn is_done(&self) -> bool {
-        self.0.borrow().is_none()
+        self.0.due.borrow().is_empty()
+    }
+
+    /// How often it was called.
+    pub(crate) fn calls(&self, of: WakerCall) -> u32 {
+        self.0.calls[of as usize].get()
     }
 }
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(
     |data| {
         // First, so that there is no reference of a clone that there is not, if it panics.
-        run(data, Deed::Clone);
+        run(data, WakerCall::Clone);
         // SAFETY: see `waker`. The clone's reference.
-        unsafe { Rc::increment_strong_count(data.cast::<RefCell<Option<Hook>>>()) };
+        unsafe { Rc::increment_strong_count(data.cast::<Hooks>()) };
         RawWaker::new(data, &VTABLE)
     },
     |data| {
         let _reference = Reference(data);
-        run(data, Deed::Wake);
+        run(data, WakerCall::Wake);
     },
-    |data| run(data, Deed::Wake),
+    |data| run(data, WakerCall::Wake),
     |data| {
         let _reference = Reference(data);
-        run(data, Deed::Drop);
+        run(data, WakerCall::Drop);
     },
 );
 
-fn run(data: *const (), deed: Deed) {
+fn run(data: *const (), call: WakerCall) {
     // SAFETY: see `waker`.
-    let hook = unsafe { &*data.cast::<RefCell<Option<Hook>>>() };
+    let hooks = unsafe { &*data.cast::<Hooks>() };
+    let calls = &hooks.calls[call as usize];
+    calls.set(calls.get() + 1);
+    let due = hooks.due.borrow().iter().position(|(at, _)| *at == call);
     // No borrow is held while it runs: it may come back here.
-    let due = hook.borrow_mut().take_if(|(at, _)| *at == deed);
+    let due = due.map(|at| hooks.due.borrow_mut().remove(at));
     if let Some((_, then)) = due {
         then();
     }
@@ -73,6 +94,6 @@ struct Reference(*const ());
 impl Drop for Reference {
     fn drop(&mut self) {
         // SAFETY: a clone's reference, which ends here.
-        unsafe { Rc::decrement_strong_count(self.0.cast::<RefCell<Option<Hook>>>()) };
+        unsafe { Rc::decrement_strong_count(self.0.cast::<Hooks>()) };
     }
 }

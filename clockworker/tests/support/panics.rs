@@ -1,10 +1,15 @@
-//! Panics that a test means to happen: kept out of its output, and read.
+//! Panics that a test means to happen: kept out of its output, and read; and what panics.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::panic::{self, AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Once;
 use std::thread;
+
+use clockworker::JoinError;
+
+use super::{HookedWaker, OnDrop, WakerCall};
 
 /// Begins the message of each panic that a test means to happen.
 pub(crate) const MEANT: &str = "meant: ";
@@ -22,7 +27,7 @@ pub(crate) fn panic_as_meant(why: &str) -> ! {
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
     /// File and line of this thread's last panic.
-    pub(super) static PLACE: RefCell<Option<(String, u32)>> = const { RefCell::new(None) };
+    static PLACE: RefCell<Option<(String, u32)>> = const { RefCell::new(None) };
 }
 
 /// Keeps the panics that are meant out of the output. Others are shown as ever.
@@ -61,4 +66,48 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
 pub(crate) fn said(payload: Box<dyn Any + Send>) -> String {
     let text = text_of(&*payload).expect("a payload of text");
     text.strip_prefix(MEANT).unwrap_or(text).to_owned()
+}
+
+/// What a closure gives, or what it panics with, without the mark.
+pub(crate) fn caught<T>(then: impl FnOnce() -> T) -> Result<T, String> {
+    quietly(|| catch_unwind(AssertUnwindSafe(then))).map_err(said)
+}
+
+/// What a closure panics with, as it must.
+#[track_caller]
+pub(crate) fn complaint_of<T>(then: impl FnOnce() -> T) -> String {
+    caught(then).err().expect("it panics")
+}
+
+/// The file and line at which a closure panics, as it must.
+#[track_caller]
+pub(crate) fn place_of_panic<T>(then: impl FnOnce() -> T) -> (String, u32) {
+    complaint_of(then);
+    PLACE.take().expect("the hook has noted it")
+}
+
+/// What the panic of a task said.
+#[track_caller]
+pub(crate) fn panic_of<T>(result: Result<T, JoinError>) -> String {
+    match result {
+        Ok(_) => panic!("the task gave an output"),
+        Err(error) => said(error.into_panic()),
+    }
+}
+
+/// Panics with that text when dropped.
+pub(crate) fn bomb(text: &'static str) -> OnDrop<impl FnOnce() + Send + 'static> {
+    OnDrop::new(move || panic_as_meant(text))
+}
+
+/// A waker that panics with "the waker" at the first call of each of these.
+pub(crate) fn bad_waker(calls: &[WakerCall]) -> HookedWaker {
+    calls.iter().fold(HookedWaker::default(), |hooked, &at| hooked.on(at, || panic_as_meant("the waker")))
+}
+
+/// Runs a case of a test. If it fails, its name follows the panic.
+#[track_caller]
+pub(crate) fn case(name: impl Display, then: impl FnOnce()) {
+    let passed = catch_unwind(AssertUnwindSafe(then)).is_ok();
+    assert!(passed, "{name}: failed");
 }

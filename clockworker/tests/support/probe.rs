@@ -1,4 +1,4 @@
-//! A task that says what happened to it.
+//! Tasks that say what happened to them.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -6,7 +6,11 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A task, as a test sees it. [`future`](Probe::future) makes its future, which is pending until it is told otherwise.
+use clockworker::{Executor, JoinHandle};
+
+use super::settle;
+
+/// A task, as a test sees it. [`future`](Probe::future) makes its future, which is pending until [`finish`](Probe::finish).
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
     pub(crate) polls: Cell<u32>,
@@ -57,4 +61,23 @@ impl Drop for ProbeFuture {
     fn drop(&mut self) {
         self.0.drops.set(self.0.drops.get() + 1);
     }
+}
+
+/// A new task and its probe.
+pub(crate) fn probed(ex: &Executor) -> (Rc<Probe>, JoinHandle<u32>) {
+    let probe = Probe::new();
+    let task = ex.spawn(probe.future());
+    (probe, task)
+}
+
+/// As [`probed`]; the task was polled once and waits.
+pub(crate) fn parked(ex: &Executor) -> (Rc<Probe>, JoinHandle<u32>) {
+    let task = probed(ex);
+    settle(ex);
+    task
+}
+
+/// Polls a future once, with that waker.
+pub(crate) fn poll_with<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(waker))
 }

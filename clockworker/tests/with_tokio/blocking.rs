@@ -1,18 +1,18 @@
 //! `block_on` and `block_on_shutdown` beside tokio: they panic, and say why, where they would put to sleep the thread that
 //! drives the runtime, and work wherever tokio's own `block_on` does.
 
-use std::future::{Future, ready};
+use std::future::ready;
 use std::thread;
 use std::time::Duration;
 
 use clockworker::spawn_local;
 use futures::FutureExt;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::task::{LocalSet, block_in_place, spawn_blocking};
 
-use crate::support::{caught, complaint_of, current_thread, multi_thread, place_of_panic, untimed};
+use crate::support::{case, caught, complaint_of, current_thread, multi_thread, place_of_panic, untimed};
 
-/// Both ways to block panic with the reason, and the executor is as it was.
+/// Both ways to block panic with the reason, and the executor is as it was. tokio's own panics too.
 fn assert_panics() {
     let ex = untimed();
     let task = ex.spawn(async { 1 });
@@ -27,9 +27,10 @@ fn assert_panics() {
     assert!(!ex.handle().is_stopped() && !task.is_finished());
     assert_eq!(ex.stats().host_polls, 0);
     assert_eq!(ex.run_until(task).now_or_never().expect("it is ready").unwrap(), 1);
+    complaint_of(|| Handle::current().block_on(async {}));
 }
 
-/// Both work, and timers fire.
+/// Both work, and timers fire. tokio's own works too.
 fn assert_works() {
     let ex = untimed();
     let answer = ex.block_on(async {
@@ -43,45 +44,84 @@ fn assert_works() {
     });
     assert_eq!(answer, 42);
     assert!(ex.block_on_shutdown(sleeps()).drained);
+    assert!(caught(|| Handle::current().block_on(async {})).is_ok());
 }
 
 async fn sleeps() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
+fn is_multi(rt: &Runtime) -> bool {
+    rt.handle().runtime_flavor() == RuntimeFlavor::MultiThread
+}
+
+/// Calls a function at a place.
+type Visit = fn(&Runtime, fn());
+
 #[test]
-fn it_panics_in_the_future_that_a_runtime_runs() {
-    for rt in [current_thread(), multi_thread()] {
-        rt.block_on(async { assert_panics() });
-        // Also through a handle, and after an await.
-        let handle = rt.handle().clone();
-        if handle.runtime_flavor() != tokio::runtime::RuntimeFlavor::CurrentThread {
-            handle.block_on(async {
-                sleeps().await;
-                assert_panics();
-            });
+fn it_panics_where_it_would_stop_a_runtime() {
+    let places: [(&str, Visit); 5] = [
+        ("the future that a runtime runs", |rt, act| rt.block_on(async { act() })),
+        ("the future that a handle runs, after an await", |rt, act| {
+            // It drives no runtime of one thread.
+            if is_multi(rt) {
+                rt.handle().block_on(async {
+                    sleeps().await;
+                    act();
+                });
+            }
+        }),
+        ("a task of a runtime", |rt, act| rt.block_on(rt.spawn(async move { act() })).unwrap()),
+        ("a task of a LocalSet", |rt, act| {
+            let local = LocalSet::new();
+            let task = local.spawn_local(async move { act() });
+            local.block_on(rt, task).unwrap();
+        }),
+        ("an executor that runs there", |rt, act| {
+            let outer = untimed();
+            rt.block_on(outer.run_until(async {
+                act();
+                spawn_local(async move { act() }).await.unwrap();
+            }));
+        }),
+    ];
+    for (place, visit) in places {
+        for rt in [current_thread(), multi_thread()] {
+            case(place, || visit(&rt, assert_panics));
         }
     }
 }
 
 #[test]
-fn it_panics_in_the_tasks_of_a_runtime() {
-    for rt in [current_thread(), multi_thread()] {
-        rt.block_on(rt.spawn(async { assert_panics() })).unwrap();
-        let local = LocalSet::new();
-        let task = local.spawn_local(async { assert_panics() });
-        local.block_on(&rt, task).unwrap();
-    }
-}
-
-#[test]
-fn it_panics_in_the_tasks_of_an_executor_that_runs_there() {
-    for rt in [current_thread(), multi_thread()] {
-        let outer = untimed();
-        rt.block_on(outer.run_until(async {
-            assert_panics();
-            spawn_local(async { assert_panics() }).await.unwrap();
-        }));
+fn it_works_where_the_runtime_goes_on() {
+    let places: [(&str, Visit); 4] = [
+        ("a thread for blocking work", |rt, act| rt.block_on(async { spawn_blocking(act).await.unwrap() })),
+        ("a worker that tokio lets block", |rt, act| {
+            if is_multi(rt) {
+                // It hands its other work on before.
+                rt.block_on(async { tokio::spawn(async move { block_in_place(act) }).await.unwrap() });
+            }
+        }),
+        ("a future that tokio lets block", |rt, act| {
+            if is_multi(rt) {
+                rt.block_on(async { block_in_place(act) });
+            }
+        }),
+        ("a thread that has entered a runtime that others drive", |rt, act| {
+            let (handle, (done, is_done)) = (rt.handle().clone(), tokio::sync::oneshot::channel());
+            let other = thread::spawn(move || {
+                let _guard = handle.enter();
+                act();
+                done.send(()).unwrap();
+            });
+            rt.block_on(is_done).unwrap();
+            other.join().unwrap();
+        }),
+    ];
+    for (place, visit) in places {
+        for rt in [current_thread(), multi_thread()] {
+            case(place, || visit(&rt, assert_works));
+        }
     }
 }
 
@@ -97,80 +137,18 @@ fn outside_a_runtime_it_works() {
     });
 }
 
-#[test]
-fn on_a_thread_for_blocking_work_it_works() {
-    for rt in [current_thread(), multi_thread()] {
-        rt.block_on(async { spawn_blocking(assert_works).await.unwrap() });
-    }
-}
-
-#[test]
-fn on_a_thread_that_has_entered_a_runtime_that_others_drive_it_works() {
-    let rt = multi_thread();
-    let _guard = rt.enter();
-    assert_works();
-    // Driven by this test's own thread.
-    let rt = current_thread();
-    let handle = rt.handle().clone();
-    let (done, is_done) = tokio::sync::oneshot::channel();
-    let other = thread::spawn(move || {
-        let _guard = handle.enter();
-        assert_works();
-        done.send(()).unwrap();
-    });
-    // Not on this thread, where another runtime is entered.
-    thread::scope(|scope| scope.spawn(|| rt.block_on(is_done).unwrap()).join().unwrap());
-    other.join().unwrap();
-}
-
 /// As tokio's own `Handle::block_on`: nobody can tell whether the runtime is driven elsewhere, nor what is awaited.
 #[test]
-fn on_a_thread_that_has_entered_a_runtime_that_nobody_drives_it_works_without_timers() {
+fn where_nobody_drives_the_runtime_it_works_without_timers() {
     let rt = current_thread();
     let _guard = rt.enter();
     assert_eq!(untimed().block_on(async { spawn_local(async { 3 }).await.unwrap() }), 3);
 }
 
 #[test]
-fn where_tokio_lets_a_worker_block_it_works() {
-    let rt = multi_thread();
-    rt.block_on(async {
-        // A worker hands its other work on before.
-        tokio::spawn(async { block_in_place(assert_works) }).await.unwrap();
-        block_in_place(assert_works);
-    });
-}
-
-#[test]
-fn tokios_own_answer_is_the_same() {
-    fn both<F: Future<Output = ()>>(block_on: impl Fn(F), future: impl Fn() -> F) -> [bool; 2] {
-        let ours = caught(|| untimed().block_on(async {})).is_err();
-        let theirs = caught(|| block_on(future())).is_err();
-        [ours, theirs]
-    }
-    let rt = multi_thread();
-    let handle = rt.handle().clone();
-    let ask = move || both(|future| handle.block_on(future), || async {});
-    assert_eq!(ask(), [false, false]);
-    {
-        let _guard = rt.enter();
-        assert_eq!(ask(), [false, false]);
-    }
-    assert_eq!(rt.block_on(async { ask() }), [true, true]);
-    let in_task = ask.clone();
-    assert_eq!(rt.block_on(async { tokio::spawn(async move { in_task() }).await.unwrap() }), [true, true]);
-    let in_place = ask.clone();
-    let blocks = async move { block_in_place(in_place) };
-    assert_eq!(rt.block_on(async { tokio::spawn(blocks).await.unwrap() }), [false, false]);
-    assert_eq!(rt.block_on(async { spawn_blocking(ask).await.unwrap() }), [false, false]);
-    assert!(Handle::try_current().is_err());
-}
-
-#[test]
 fn its_panic_names_the_callers_line() {
-    let rt = current_thread();
     let ex = untimed();
-    rt.block_on(async {
+    current_thread().block_on(async {
         let here = line!() + 1;
         let place = place_of_panic(|| ex.block_on(ready(())));
         assert_eq!(place, (file!().to_owned(), here));

@@ -5,13 +5,12 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Duration;
 
-use clockworker::{Executor, ManualClock, yield_now};
+use clockworker::ManualClock;
 use tokio::sync::mpsc;
 
-use super::coop::{full_channel, on_each_host, patient};
-use crate::support::{Signal, current_thread};
+use super::coop::{drain, full_channel, on_each_host, patient, patient_on};
+use crate::support::{Signal, counts_polls, current_thread};
 
 /// The executor renews the budget itself: no turn of the host is needed, and a poll per budget.
 #[test]
@@ -53,8 +52,7 @@ fn the_host_keeps_its_budget() {
         let before = left().await;
         tokio::task::yield_now().await;
         let ex = patient();
-        let mut receiver = full_channel(1_000);
-        let drainer = ex.spawn(async move { while receiver.recv().await.is_some() {} });
+        let drainer = ex.spawn(drain(full_channel(1_000), Rc::default()));
         let mut run = pin!(ex.run_until(std::future::pending::<()>()));
         let polled = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
         assert!(polled.is_pending() && drainer.is_finished());
@@ -67,8 +65,7 @@ fn the_host_keeps_its_budget() {
 fn a_host_without_budget_gets_the_thread_back_after_one_poll() {
     current_thread().block_on(async {
         // Polls take no time, so that the clock is seldom read.
-        let patient = Executor::builder().host_budget(Duration::MAX).poll_cap(u32::MAX);
-        let ex = patient.clock(ManualClock::new()).build().unwrap();
+        let ex = patient_on(&ManualClock::new());
         let (signals, hops) = ([Signal::new(), Signal::new()], Rc::new(Cell::new(1_000_i32)));
         for (own, other) in [(0, 1), (1, 0)] {
             let (own, other, hops) = (signals[own].clone(), signals[other].clone(), Rc::clone(&hops));
@@ -106,13 +103,7 @@ fn a_main_future_that_drains_a_full_channel_does_not_stall_the_tasks() {
     const MESSAGES: usize = 127 * 50;
     on_each_host(|ex| async move {
         let polls = Rc::new(Cell::new(0));
-        let counted = Rc::clone(&polls);
-        let yielder = ex.spawn(async move {
-            loop {
-                counted.set(counted.get() + 1);
-                yield_now().await;
-            }
-        });
+        let yielder = ex.spawn(counts_polls(Rc::clone(&polls)));
         let mut receiver = full_channel(MESSAGES);
         for _ in 0..MESSAGES {
             receiver.recv().await.unwrap();

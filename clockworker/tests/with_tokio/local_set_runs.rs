@@ -2,20 +2,27 @@
 //! and no host woken for nothing for ever.
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::{Future, pending};
+use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, mpsc};
+use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::compat::{LocalSet, spawn_local, yield_now};
+use clockworker::compat::{JoinHandle, LocalSet, spawn_local, yield_now};
 use futures::channel::oneshot;
 
-use crate::support::{CountingWaker, Deed, HookedWaker, complaint_of, panic_as_meant, poll_once, yields};
+use crate::support::{
+    CountingWaker, Probe, WakerCall, bad_waker, complaint_of, poll_once, poll_with, yields,
+};
 
 fn untimed() -> LocalSet {
     LocalSet::from(crate::support::untimed())
+}
+
+/// A task and its probe.
+fn probed(local: &LocalSet) -> (Rc<Probe>, JoinHandle<u32>) {
+    crate::support::probed(local.executor())
 }
 
 /// A host of its own for a run.
@@ -34,7 +41,7 @@ impl<'a, T> Host<'a, T> {
 
     fn poll(&mut self) -> Poll<T> {
         self.seen = self.wakes.count();
-        self.run.as_mut().poll(&mut Context::from_waker(&self.waker))
+        poll_with(&mut self.run, &self.waker)
     }
 
     fn is_woken(&self) -> bool {
@@ -43,104 +50,47 @@ impl<'a, T> Host<'a, T> {
 
     /// Polls as a host would: while woken.
     fn settle(&mut self) -> Poll<T> {
-        for _ in 0..1_000 {
-            if !self.is_woken() {
-                return Poll::Pending;
-            }
-            if let Poll::Ready(output) = self.poll() {
-                return Poll::Ready(output);
-            }
-        }
-        panic!("it is woken for ever");
+        settle_both(self, &mut Host::of(pending::<()>())).0
     }
 }
 
 /// Polls both while either is woken.
-fn settle_both<'a, T>(one: &mut Host<'a, T>, other: &mut Host<'a, T>) -> [Poll<T>; 2] {
-    let mut done = [Poll::Pending, Poll::Pending];
+fn settle_both<A, B>(one: &mut Host<'_, A>, other: &mut Host<'_, B>) -> (Poll<A>, Poll<B>) {
+    let mut done = (Poll::Pending, Poll::Pending);
     for _ in 0..1_000 {
-        let mut idle = true;
-        for (host, done) in [&mut *one, &mut *other].into_iter().zip(&mut done) {
-            if done.is_pending() && host.is_woken() {
-                idle = false;
-                *done = host.poll();
-            }
-        }
-        if idle {
+        if done.0.is_pending() && one.is_woken() {
+            done.0 = one.poll();
+        } else if done.1.is_pending() && other.is_woken() {
+            done.1 = other.poll();
+        } else {
             return done;
         }
     }
     panic!("they are woken for ever");
 }
 
-/// A future that is ready once told so, and counts its polls.
-#[derive(Clone, Default)]
-struct Gate {
-    open: Rc<Cell<bool>>,
-    polls: Rc<Cell<u32>>,
-    waker: Rc<RefCell<Option<Waker>>>,
-}
-
-impl Gate {
-    fn wait(&self) -> impl Future<Output = ()> + 'static {
-        let gate = self.clone();
-        poll_fn(move |cx| {
-            gate.polls.set(gate.polls.get() + 1);
-            *gate.waker.borrow_mut() = Some(cx.waker().clone());
-            if gate.open.get() { Poll::Ready(()) } else { Poll::Pending }
-        })
-    }
-
-    fn open(&self) {
-        self.open.set(true);
-        self.wake();
-    }
-
-    fn wake(&self) {
-        let waker = self.waker.borrow().clone();
-        waker.expect("it was polled").wake();
-    }
-}
-
 /// While a run is the only one it relies on driving. A second one has it look again, or a wake of its future would reach the
 /// second one's host alone.
 #[test]
-fn a_run_that_was_the_only_one_hears_of_its_futures_wake_when_another_drives() {
+fn a_run_hears_of_its_futures_wake_although_another_drives() {
     let local = untimed();
-    let gates = [Gate::default(), Gate::default()];
-    let mut first = Host::of(local.run_until(gates[0].wait()));
-    assert!(first.poll().is_pending());
-    let mut second = Host::of(local.run_until(gates[1].wait()));
-    assert!(second.poll().is_pending());
-    gates[0].open();
-    assert!(first.is_woken());
-    assert!(first.settle().is_ready());
-    gates[1].open();
-    assert!(second.settle().is_ready());
-}
-
-#[test]
-fn each_run_is_woken_for_its_own_future() {
-    let local = untimed();
-    let (a, b) = (Gate::default(), Gate::default());
-    let mut one = Host::of(local.run_until(a.wait()));
-    let mut other = Host::of(local.run_until(b.wait()));
+    let (a, b) = (Probe::new(), Probe::new());
+    let (mut one, mut other) = (Host::of(local.run_until(a.future())), Host::of(local.run_until(b.future())));
     assert!(one.poll().is_pending());
     // Drives from now on: what comes for the executor wakes its host.
     assert!(other.poll().is_pending());
-    a.open();
+    a.finish();
     assert!(one.is_woken(), "although the other one drove last");
-    assert_eq!(settle_both(&mut one, &mut other), [Poll::Ready(()), Poll::Pending]);
-    b.open();
-    assert_eq!(other.settle(), Poll::Ready(()));
+    assert_eq!(settle_both(&mut one, &mut other), (Poll::Ready(2), Poll::Pending));
+    b.finish();
+    assert_eq!(other.settle(), Poll::Ready(2));
     assert_eq!((a.polls.get(), b.polls.get()), (2, 2), "nobody was polled for the other's sake");
 }
 
 #[test]
 fn runs_go_on_when_the_one_that_drove_is_dropped() {
     let local = untimed();
-    let gates = [Gate::default(), Gate::default()];
-    let [one, other] = gates.each_ref().map(|gate| local.spawn_local(gate.wait()));
+    let ((a, one), (b, other)) = (probed(&local), probed(&local));
     let (mut one, mut other) = (Host::of(local.run_until(one)), Host::of(local.run_until(other)));
     let mut drives = Host::of(local.run_until(pending::<()>()));
     assert!(one.poll().is_pending() && other.poll().is_pending() && drives.poll().is_pending());
@@ -148,23 +98,24 @@ fn runs_go_on_when_the_one_that_drove_is_dropped() {
     drop(drives);
     assert!(one.is_woken() && other.is_woken(), "either may have to drive");
     let _ = settle_both(&mut one, &mut other);
-    gates.iter().for_each(Gate::open);
-    assert!(settle_both(&mut one, &mut other).iter().all(Poll::is_ready));
+    a.finish();
+    b.finish();
+    let done = settle_both(&mut one, &mut other);
+    assert!(done.0.is_ready() && done.1.is_ready());
 }
 
 #[test]
 fn a_run_goes_on_when_the_one_that_drove_is_done_and_kept() {
     let local = untimed();
-    let (a, b) = (Gate::default(), Gate::default());
-    let task = local.spawn_local(b.wait());
-    let mut stays = Host::of(local.run_until(async { task.await.unwrap() }));
-    let mut done = Host::of(local.run_until(a.wait()));
+    let (b, task) = probed(&local);
+    let a = Probe::new();
+    let (mut stays, mut done) = (Host::of(local.run_until(task)), Host::of(local.run_until(a.future())));
     assert!(stays.poll().is_pending() && done.poll().is_pending());
-    a.open();
+    a.finish();
     assert!(done.settle().is_ready());
     assert!(stays.is_woken(), "it has to drive");
     assert!(stays.settle().is_pending());
-    b.open();
+    b.finish();
     assert!(stays.settle().is_ready());
     drop(done);
 }
@@ -179,23 +130,21 @@ fn a_run_goes_on_when_the_one_that_drove_is_kept_but_not_polled() {
     assert!(run.poll().is_ready() || run.settle().is_ready());
 }
 
-/// Wakes that come while nobody is polled reach whoever drove last, and once.
+/// Wakes that come while nobody is polled reach the host that drove last, and once.
 #[test]
 fn an_idle_set_wakes_one_host_once() {
     let local = untimed();
-    let gate = Gate::default();
-    local.spawn_local(gate.wait());
+    let (probe, _) = probed(&local);
     let mut one = Host::of(local.run_until(pending::<()>()));
     let mut other = Host::of(local.run_until(pending::<()>()));
     assert!(one.poll().is_pending() && other.poll().is_pending());
-    assert!(settle_both(&mut one, &mut other).iter().all(Poll::is_pending));
-    let before = (one.wakes.count(), other.wakes.count());
-    gate.wake();
-    gate.wake();
-    let after = (one.wakes.count(), other.wakes.count());
-    assert_eq!((after.0 - before.0) + (after.1 - before.1), 1);
     let _ = settle_both(&mut one, &mut other);
-    assert_eq!(gate.polls.get(), 2);
+    let before = one.wakes.count() + other.wakes.count();
+    probe.waker().wake();
+    probe.waker().wake();
+    assert_eq!(one.wakes.count() + other.wakes.count() - before, 1);
+    let _ = settle_both(&mut one, &mut other);
+    assert_eq!(probe.polls.get(), 2);
 }
 
 #[test]
@@ -224,56 +173,42 @@ fn a_run_inside_a_task_of_the_same_set_rides() {
 #[test]
 fn a_run_inside_a_task_survives_its_driver() {
     let local = Rc::new(untimed());
-    let (inner, gate) = (Rc::clone(&local), Gate::default());
-    let waits = gate.wait();
+    let (inner, probe) = (Rc::clone(&local), Probe::new());
+    let waits = probe.future();
     let task = local.spawn_local(async move { inner.run_until(waits).await });
     let mut first = Host::of(local.run_until(pending::<()>()));
     assert!(first.poll().is_pending());
     drop(first);
-    gate.open();
-    let mut second = Host::of(local.run_until(task));
-    assert!(second.poll().is_ready());
+    probe.finish();
+    assert!(Host::of(local.run_until(task)).poll().is_ready());
 }
 
 #[test]
 fn runs_inside_each_other() {
     let local = untimed();
-    let sum = Host::of(local.run_until(async {
+    let mut run = Host::of(local.run_until(async {
         let one = local.run_until(async { spawn_local(async { 1 }).await.unwrap() });
         let two = local.run_until(async { spawn_local(async { 2 }).await.unwrap() });
         let (one, two) = futures::join!(one, two);
         one + two + local.run_until(async { spawn_local(async { 4 }).await.unwrap() }).await
-    }))
-    .settle_from_start();
-    assert_eq!(sum, 7);
-}
-
-impl<T> Host<'_, T> {
-    fn settle_from_start(mut self) -> T {
-        match self.poll() {
-            Poll::Ready(output) => output,
-            Poll::Pending => match self.settle() {
-                Poll::Ready(output) => output,
-                Poll::Pending => panic!("it stalls"),
-            },
-        }
-    }
+    }));
+    let polled = run.poll();
+    let polled = if polled.is_ready() { polled } else { run.settle() };
+    assert_eq!(polled, Poll::Ready(7));
 }
 
 #[test]
 fn a_run_rides_while_the_executor_itself_is_run() {
     let local = untimed();
-    let ex = local.executor();
-    let gate = Gate::default();
-    let mut native = Host::of(ex.run_until(pending::<()>()));
+    let mut native = Host::of(local.executor().run_until(pending::<()>()));
     assert!(native.poll().is_pending());
-    let task = local.spawn_local(gate.wait());
-    let mut run = Host::of(local.run_until(async { task.await.unwrap() }));
+    let (probe, task) = probed(&local);
+    let mut run = Host::of(local.run_until(task));
     assert!(run.poll().is_pending());
-    assert!(settle_both_kinds(&mut native, &mut run).is_pending());
-    gate.open();
+    assert!(settle_both(&mut native, &mut run).1.is_pending());
+    probe.finish();
     assert!(native.is_woken(), "it drives");
-    assert!(settle_both_kinds(&mut native, &mut run).is_ready());
+    assert!(settle_both(&mut native, &mut run).1.is_ready());
     // And takes over when that is gone.
     let task = local.spawn_local(async { yield_now().await });
     let mut run = Host::of(local.run_until(async { task.await.unwrap() }));
@@ -283,46 +218,30 @@ fn a_run_rides_while_the_executor_itself_is_run() {
     assert!(run.settle().is_ready());
 }
 
-fn settle_both_kinds<A, B>(one: &mut Host<'_, A>, other: &mut Host<'_, B>) -> Poll<B> {
-    for _ in 0..1_000 {
-        if one.is_woken() {
-            assert!(one.poll().is_pending());
-        } else if other.is_woken() {
-            if let Poll::Ready(output) = other.poll() {
-                return Poll::Ready(output);
-            }
-        } else {
-            return Poll::Pending;
-        }
-    }
-    panic!("they are woken for ever");
-}
-
 /// The set awaited as a future beside a run, both to the end.
 #[test]
-fn a_set_awaited_is_ready_when_it_is_empty() {
+fn a_set_awaited_is_ready_when_it_is_empty_and_keeps_nothing_of_its_host() {
     let mut local = untimed();
-    let mut cx = Context::from_waker(Waker::noop());
-    assert!(pin!(&mut local).poll(&mut cx).is_ready(), "there are no tasks");
-    let gate = Gate::default();
-    local.spawn_local(gate.wait());
+    assert!(poll_once(&mut local).is_ready(), "there are no tasks");
+    let (probe, _) = probed(&local);
     let mut host = Host::of(&mut local);
+    let before = Arc::strong_count(&host.wakes);
     assert!(host.poll().is_pending() && !host.is_woken());
-    gate.open();
+    probe.finish();
     assert!(host.settle().is_ready());
+    assert_eq!(Arc::strong_count(&host.wakes), before);
     drop(host);
     // Dropped midway, it keeps its tasks.
-    let gate = Gate::default();
-    let task = local.spawn_local(gate.wait());
+    let (probe, task) = probed(&local);
     assert!(Host::of(&mut local).poll().is_pending());
-    gate.open();
+    probe.finish();
     assert!(Host::of(&mut local).poll().is_ready());
     assert!(task.is_finished());
 }
 
 /// The host of a run that drives registers its waker twice, that of one that rides once.
 #[test]
-fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
+fn a_host_whose_waker_panics_when_cloned_is_woken_by_a_better_one() {
     for rides in [false, true] {
         let local = untimed();
         let native = rides.then(|| {
@@ -330,66 +249,51 @@ fn a_host_whose_waker_panics_when_cloned_is_woken_when_it_has_a_better_one() {
             assert!(poll_once(&mut native).is_pending());
             native
         });
-        let gate = Gate::default();
-        let mut run = Host::of(local.run_until(gate.wait()));
-        let hooked = HookedWaker::new(Deed::Clone, || panic_as_meant("the waker"));
-        let waker = hooked.waker();
-        complaint_of(|| run.run.as_mut().poll(&mut Context::from_waker(&waker)));
-        assert!(hooked.is_done());
+        let probe = Probe::new();
+        let mut run = Host::of(local.run_until(probe.future()));
+        let bad = bad_waker(&[WakerCall::Clone]);
+        complaint_of(|| poll_with(&mut run.run, &bad.waker()));
+        assert!(bad.is_done());
         for n in 1..=3 {
             assert!(run.poll().is_pending());
             // For its future, or for the executor that it drives.
             if rides {
-                gate.wake();
+                probe.waker().wake();
             } else {
                 local.spawn_local(async {});
             }
             assert_eq!(run.wakes.count(), n, "it rides: {rides}");
         }
-        gate.open();
+        probe.finish();
         assert!(run.settle().is_ready());
         drop((run, native));
     }
 }
 
 #[test]
-fn a_run_that_is_over_keeps_nothing_of_its_host_and_the_other_is_woken_as_ever() {
+fn a_run_that_is_over_keeps_nothing_of_its_host_and_the_other_is_woken() {
     for (done, last) in [(false, false), (false, true), (true, false), (true, true)] {
         let local = untimed();
-        let (gate, task) = (Gate::default(), Gate::default());
-        local.spawn_local(task.wait());
+        let ((task, _), main) = (probed(&local), Probe::new());
         let mut stays = Host::of(local.run_until(pending::<()>()));
-        let mut goes = Host::of(local.run_until(gate.wait()));
+        let mut goes = Host::of(local.run_until(main.future()));
         let before = Arc::strong_count(&goes.wakes);
         assert!(goes.poll().is_pending() && stays.poll().is_pending());
         if last {
             assert!(goes.poll().is_pending(), "it drives last");
         }
         if done {
-            gate.open();
+            main.finish();
             assert!(goes.settle().is_ready());
             assert_eq!(Arc::strong_count(&goes.wakes), before, "not dropped yet");
         }
         let Host { run, wakes, waker, .. } = goes;
         drop((run, waker));
         assert_eq!(Arc::strong_count(&wakes), 1, "done: {done}, it drove last: {last}");
-        assert!(settle_both(&mut stays, &mut Host::of(pending::<()>())).iter().all(Poll::is_pending));
-        task.wake();
+        assert!(stays.settle().is_pending());
+        task.waker().wake();
         assert!(stays.is_woken());
     }
-}
-
-#[test]
-fn a_set_that_was_awaited_keeps_nothing_of_its_host() {
-    let mut local = untimed();
-    let gate = Gate::default();
-    local.spawn_local(gate.wait());
-    let mut host = Host::of(&mut local);
-    let before = Arc::strong_count(&host.wakes);
-    assert!(host.poll().is_pending());
-    gate.open();
-    assert!(host.settle().is_ready());
-    assert_eq!(Arc::strong_count(&host.wakes), before);
 }
 
 /// A run dropped at each poll, beside one that goes on; and the other way round.
@@ -429,34 +333,24 @@ fn runs_dropped_at_every_poll_lose_no_task() {
     }
 }
 
-/// A thread opens gates of two runs in turn, thousands of times: none of the wakes may be lost, whoever drives.
+/// A thread answers questions of two runs, thousands of times: none of the wakes may be lost, whichever drives.
 #[test]
 fn wakes_from_another_thread_reach_each_of_two_runs() {
     const ROUNDS: usize = 2_000;
+    type Questions = mpsc::Sender<oneshot::Sender<()>>;
+    async fn ask_all(questions: Questions) {
+        for _ in 0..ROUNDS {
+            let (answer, answered) = oneshot::channel();
+            questions.send(answer).unwrap();
+            answered.await.unwrap();
+        }
+    }
     let rt = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let local = untimed();
-    let (questions, asked) = std::sync::mpsc::channel::<oneshot::Sender<()>>();
+    let (questions, asked) = mpsc::channel::<oneshot::Sender<()>>();
     let answerer = thread::spawn(move || asked.into_iter().for_each(|answer| answer.send(()).unwrap()));
-    let ask = |questions: &std::sync::mpsc::Sender<oneshot::Sender<()>>| {
-        let (answer, answered) = oneshot::channel();
-        questions.send(answer).unwrap();
-        answered
-    };
-    let asks_itself = async {
-        for _ in 0..ROUNDS {
-            ask(&questions).await.unwrap();
-        }
-    };
-    let questions_too = questions.clone();
-    let in_a_task = async {
-        let task = spawn_local(async move {
-            for _ in 0..ROUNDS {
-                ask(&questions_too).await.unwrap();
-            }
-        });
-        task.await.unwrap();
-    };
+    let asks_itself = ask_all(questions.clone());
+    let in_a_task = async { spawn_local(ask_all(questions)).await.unwrap() };
     rt.block_on(async { futures::join!(local.run_until(asks_itself), local.run_until(in_a_task)) });
-    drop(questions);
     answerer.join().unwrap();
 }

@@ -6,27 +6,8 @@
 
 #![allow(clippy::duplicate_mod, reason = "that is the point")]
 
-#[path = "../support"]
-mod support {
-    mod caught;
-    mod count;
-    mod hooked_waker;
-    mod on_drop;
-    mod outputs;
-    mod panic_place;
-    mod panics;
-    mod probe;
-    mod runtimes;
-    mod signal;
-    mod task_panics;
-    mod yields;
-
-    pub(crate) use self::{
-        caught::*, count::*, hooked_waker::*, on_drop::*, outputs::*, panic_place::*, panics::*, probe::*,
-        runtimes::*, signal::*, task_panics::*, yields::*,
-    };
-    pub(crate) use clockworker_testing::driving::*;
-}
+#[path = "../support/mod.rs"]
+mod support;
 
 mod blocking;
 mod coop;

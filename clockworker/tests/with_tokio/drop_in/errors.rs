@@ -3,14 +3,17 @@
 use std::error::Error;
 use std::future::pending;
 use std::io;
-use std::panic::{RefUnwindSafe, UnwindSafe, panic_any};
+use std::panic::panic_any;
 use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use super::task::{AbortHandle, JoinError, JoinHandle, LocalSet, spawn_local, yield_now};
-use crate::support::{MEANT, OnDrop, complaint_of, current_thread, hush, multi_thread, panic_as_meant, said};
+use crate::support::{
+    MEANT, OnDrop, bomb, complaint_of, current_thread, hold, hush, multi_thread, on_thread, panic_as_meant,
+    said,
+};
 
 fn run<T>(program: impl Future<Output = T>) -> T {
     LocalSet::new().block_on(&current_thread(), program)
@@ -30,14 +33,8 @@ fn a_task_asleep_is_aborted_here_or_elsewhere_and_dropped_here() {
                     tokio::time::sleep(Duration::from_secs(100)).await;
                 });
                 yield_now().await;
-                let task = if elsewhere {
-                    let abort: AbortHandle = task.abort_handle();
-                    thread::spawn(move || abort.abort()).join().unwrap();
-                    task
-                } else {
-                    task.abort();
-                    task
-                };
+                let abort: AbortHandle = task.abort_handle();
+                on_thread(elsewhere, || abort.abort());
                 assert!(task.await.unwrap_err().is_cancelled());
                 assert_eq!(said.recv().unwrap(), thread::current().id());
             });
@@ -83,10 +80,13 @@ fn an_aborted_task_goes_although_nobody_holds_its_handle() {
 fn a_task_aborted_before_it_began_is_never_polled() {
     run(async {
         let task = spawn_local(async { unreachable!("it is aborted") });
+        let id = task.id();
         task.abort();
         let error: JoinError = task.await.unwrap_err();
         assert!(error.is_cancelled() && !error.is_panic());
-        assert!(error.try_into_panic().is_err());
+        assert_eq!(error.id(), id);
+        let error = error.try_into_panic().unwrap_err();
+        assert!(!complaint_of(|| error.into_panic()).is_empty(), "it says something");
     });
 }
 
@@ -107,44 +107,35 @@ fn aborting_a_task_that_is_over_changes_nothing() {
 }
 
 #[test]
-fn the_panic_of_a_dropped_future_stays_inside() {
+fn the_panic_of_a_dropped_future_or_output_stays_inside() {
     run(async {
         for awaited in [false, true] {
-            let task = spawn_local(async {
-                let _guard = OnDrop::new(|| panic_as_meant("in a drop"));
-                pending::<()>().await;
-            });
+            let task = spawn_local(hold(bomb("in a drop")));
             yield_now().await;
             task.abort();
             if awaited {
-                let payload = task.await.unwrap_err().into_panic();
-                assert_eq!(said(payload), "in a drop");
+                assert_eq!(said(task.await.unwrap_err().into_panic()), "in a drop");
             } else {
-                let abort = task.abort_handle();
-                drop(task);
-                while !abort.is_finished() {
-                    yield_now().await;
-                }
+                drop_and_wait(task).await;
             }
+        }
+        for finished in [false, true] {
+            let task = spawn_local(async { bomb("an output") });
+            while finished && !task.is_finished() {
+                yield_now().await;
+            }
+            drop_and_wait(task).await;
         }
     });
 }
 
-#[test]
-fn the_panic_of_an_output_dropped_with_its_handle_stays_inside() {
-    run(async {
-        for after in [false, true] {
-            let task = spawn_local(async { OnDrop::new(|| panic_as_meant("an output")) });
-            while after && !task.is_finished() {
-                yield_now().await;
-            }
-            let abort = task.abort_handle();
-            drop(task);
-            while !abort.is_finished() {
-                yield_now().await;
-            }
-        }
-    });
+/// Drops a join handle, and waits until its task is over.
+async fn drop_and_wait<T>(task: JoinHandle<T>) {
+    let abort = task.abort_handle();
+    drop(task);
+    while !abort.is_finished() {
+        yield_now().await;
+    }
 }
 
 #[test]
@@ -179,6 +170,7 @@ fn errors_read_the_same() {
         let error = spawn_local(async { panic!("meant: literal") }).await.map(|(): ()| ()).unwrap_err();
         let id = error.id();
         assert_eq!(error.to_string(), format!("task {id} panicked with message \"meant: literal\""));
+        assert_eq!(*error.into_panic().downcast::<&'static str>().unwrap(), "meant: literal");
 
         let error = spawn_local(async { std::panic::resume_unwind(Box::new(7_u8)) }).await;
         let error = error.map(|(): ()| ()).unwrap_err();
@@ -219,25 +211,4 @@ fn an_error_becomes_an_io_error_that_holds_it() {
             assert_eq!(error.to_string().contains("panicked"), panics);
         }
     });
-}
-
-#[test]
-fn the_payload_of_a_cancelled_task_is_a_panic() {
-    run(async {
-        let task = spawn_local(pending::<()>());
-        task.abort();
-        let error = task.await.unwrap_err();
-        assert!(!complaint_of(|| error.into_panic()).is_empty(), "it says something");
-    });
-}
-
-#[test]
-fn handles_go_where_their_outputs_may() {
-    fn everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
-    fn unpinned<T: Unpin + UnwindSafe>() {}
-    everywhere::<JoinHandle<u32>>();
-    everywhere::<AbortHandle>();
-    unpinned::<JoinHandle<Rc<u32>>>();
-    fn sent<T: Send + Sync + Error + 'static>() {}
-    sent::<JoinError>();
 }

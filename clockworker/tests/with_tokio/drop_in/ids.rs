@@ -1,13 +1,10 @@
 //! Task ids: in the task, in its destructors, and outside.
 
-use std::cell::Cell;
-use std::future::{Future, pending};
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::future::poll_fn;
+use std::task::Poll;
 
 use super::task::{Id, JoinHandle, LocalSet, id, spawn_local, try_id, yield_now};
-use crate::support::{current_thread, place_of_panic};
+use crate::support::{OnDrop, Slot, current_thread, place_of_panic};
 
 fn run<T>(program: impl Future<Output = T>) -> T {
     LocalSet::new().block_on(&current_thread(), program)
@@ -63,44 +60,30 @@ fn asking_for_it_outside_a_task_is_the_callers_panic() {
     assert_eq!((&*outside, &*inside), (file!(), file!()));
 }
 
-/// Notes the id that is current when it is dropped.
-struct Notes(Rc<Cell<Option<Id>>>);
-
-impl Drop for Notes {
-    fn drop(&mut self) {
-        self.0.set(try_id());
-    }
-}
-
-/// Ready at its first poll, with what it holds, or never.
-struct Holds {
-    inside: Option<Notes>,
-    output: Option<Notes>,
-    ready: bool,
-}
-
-impl Future for Holds {
-    type Output = Option<Notes>;
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        assert!(self.inside.is_some());
-        if self.ready { Poll::Ready(self.output.take()) } else { Poll::Pending }
-    }
+/// Puts the id that is current when it is dropped.
+fn notes(id: &Slot<Option<Id>>) -> OnDrop<impl FnOnce() + use<>> {
+    let id = id.clone();
+    OnDrop::new(move || id.put(try_id()))
 }
 
 #[test]
 fn it_is_current_when_the_future_is_dropped() {
     for ready in [false, true] {
-        let noted = Rc::new(Cell::new(None));
+        let noted = Slot::new();
         run(async {
-            let task = spawn_local(Holds { inside: Some(Notes(Rc::clone(&noted))), output: None, ready });
+            // Held by the future itself, and not by its poll.
+            let inside = notes(&noted);
+            let task = spawn_local(poll_fn(move |_| {
+                let _inside = &inside;
+                if ready { Poll::Ready(()) } else { Poll::Pending }
+            }));
             let known = task.id();
             if !ready {
                 yield_now().await;
                 task.abort();
             }
             assert_eq!(task.await.is_ok(), ready);
-            assert_eq!(noted.get(), Some(known));
+            assert_eq!(noted.take(), Some(known));
             assert_eq!(try_id(), None);
         });
     }
@@ -109,29 +92,19 @@ fn it_is_current_when_the_future_is_dropped() {
 #[test]
 fn it_is_current_when_an_unread_output_is_dropped() {
     for after in [false, true] {
-        let (inside, noted) = (Rc::new(Cell::new(None)), Rc::new(Cell::new(None)));
+        let noted = Slot::new();
         run(async {
-            let future = Holds {
-                inside: Some(Notes(Rc::clone(&inside))),
-                output: Some(Notes(Rc::clone(&noted))),
-                ready: true,
-            };
-            let task = spawn_local(future);
-            let known = task.id();
-            if after {
-                while !task.is_finished() {
-                    yield_now().await;
-                }
-                assert_eq!((inside.get(), noted.get()), (Some(known), None));
-                drop(task);
-            } else {
-                drop(task);
-                assert_eq!(noted.get(), None);
-                while inside.get().is_none() {
-                    yield_now().await;
-                }
+            let output = notes(&noted);
+            let task = spawn_local(async { output });
+            let (known, abort) = (task.id(), task.abort_handle());
+            let task = after.then_some(task);
+            while !abort.is_finished() {
+                assert!(noted.is_empty());
+                yield_now().await;
             }
-            assert_eq!(noted.get(), Some(known));
+            assert_eq!(noted.is_empty(), after);
+            drop(task);
+            assert_eq!(noted.take(), Some(known));
         });
     }
 }
@@ -153,15 +126,5 @@ fn tasks_inside_tasks_have_their_own_and_the_outer_is_found_again() {
             assert_eq!(id(), outer);
         });
         task.await.unwrap();
-    });
-}
-
-#[test]
-fn an_error_has_the_id_of_its_task() {
-    run(async {
-        let task = spawn_local(pending::<()>());
-        let known = task.id();
-        task.abort();
-        assert_eq!(task.await.unwrap_err().id(), known);
     });
 }

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 
 use super::task::{AbortHandle, Id, JoinError, JoinSet, LocalSet, spawn_local, yield_now};
-use crate::support::{MEANT, OnDrop, complaint_of, current_thread, multi_thread, panic_as_meant};
+use crate::support::{Count, MEANT, complaint_of, current_thread, hold, multi_thread, panic_as_meant};
 
 /// Runs a program inside a set, on either runtime.
 fn inside<F: Future<Output = ()>>(program: impl Fn() -> F) {
@@ -99,95 +99,72 @@ fn detached_tasks_go_on() {
 }
 
 #[test]
-fn dropping_it_aborts_its_tasks() {
+fn dropping_it_aborts_its_tasks_and_shutting_it_down_waits_for_them() {
     inside(|| async {
         for started in [false, true] {
+            for shut_down in [false, true] {
+                let mut set = JoinSet::new();
+                let ends: Vec<_> = (0..16).map(|_| spawn_waiting(&mut set, None)).collect();
+                if started {
+                    yield_now().await;
+                }
+                assert!(set.try_join_next().is_none());
+                if shut_down {
+                    set.spawn_local(async {});
+                    set.shutdown().await;
+                    assert!(set.is_empty());
+                }
+                drop(set);
+                for mut end in ends {
+                    if shut_down {
+                        // It is over already.
+                        assert!(matches!(end.try_recv(), Err(oneshot::error::TryRecvError::Closed)));
+                    } else {
+                        assert!(end.await.is_err());
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn some_or_all_are_aborted_and_outputs_that_there_are_stay() {
+    inside(|| async {
+        for all in [false, true] {
             let mut set = JoinSet::new();
-            let ends: Vec<_> = (0..16).map(|_| spawn_waiting(&mut set, None)).collect();
-            if started {
-                yield_now().await;
-            }
-            assert!(set.try_join_next().is_none());
-            drop(set);
-            for end in ends {
-                assert!(end.await.is_err());
-            }
-        }
-    });
-}
-
-#[test]
-fn shutting_it_down_aborts_its_tasks_and_waits_for_them() {
-    inside(|| async {
-        let mut set = JoinSet::new();
-        let ends: Vec<_> = (0..8).map(|_| spawn_waiting(&mut set, None)).collect();
-        set.spawn_local(async {});
-        yield_now().await;
-        set.shutdown().await;
-        assert!(set.is_empty());
-        for mut end in ends {
-            // It is over already.
-            assert!(matches!(end.try_recv(), Err(oneshot::error::TryRecvError::Closed)));
-        }
-    });
-}
-
-#[test]
-fn some_are_aborted_and_the_others_finish() {
-    inside(|| async {
-        let mut set = JoinSet::new();
-        for i in 0..16 {
-            let task: AbortHandle = set.spawn_local(async move {
-                yield_now().await;
-                i
-            });
-            if i % 2 == 1 {
-                task.abort();
-            }
-        }
-        let (mut finished, mut cancelled) = (Vec::new(), 0);
-        while let Some(result) = set.join_next().await {
-            match result {
-                Ok(i) => finished.push(i),
-                Err(error) => {
-                    assert!(error.is_cancelled());
-                    cancelled += 1;
+            let done = Rc::new(Cell::new(0));
+            for i in 0..16 {
+                let done = Rc::clone(&done);
+                let task: AbortHandle = set.spawn_local(async move {
+                    if i % 2 == 1 {
+                        pending::<()>().await;
+                    }
+                    done.set(done.get() + 1);
+                    i
+                });
+                if !all && i % 2 == 1 {
+                    task.abort();
                 }
             }
-        }
-        finished.sort_unstable();
-        assert_eq!((finished, cancelled), ((0..16).step_by(2).collect(), 8));
-    });
-}
-
-#[test]
-fn aborting_all_keeps_the_outputs_that_there_are() {
-    inside(|| async {
-        let mut set = JoinSet::new();
-        let done = Rc::new(Cell::new(0));
-        for i in 0..10 {
-            let done = Rc::clone(&done);
-            set.spawn_local(async move {
-                if i % 2 == 0 {
-                    pending::<()>().await;
+            if all {
+                while done.get() < 8 {
+                    yield_now().await;
                 }
-                done.set(done.get() + 1);
-            });
-        }
-        while done.get() < 5 {
-            yield_now().await;
-        }
-        set.abort_all();
-        assert_eq!(set.len(), 10);
-        let (mut outputs, mut cancelled) = (0, 0);
-        while let Some(result) = set.join_next().await {
-            match result {
-                Ok(()) => outputs += 1,
-                Err(error) if error.is_cancelled() => cancelled += 1,
-                Err(error) => panic!("{error}"),
+                set.abort_all();
+                assert_eq!(set.len(), 16);
             }
+            let (mut finished, mut cancelled) = (Vec::new(), 0);
+            while let Some(result) = set.join_next().await {
+                match result {
+                    Ok(i) => finished.push(i),
+                    Err(error) if error.is_cancelled() => cancelled += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            finished.sort_unstable();
+            assert_eq!((finished, cancelled, set.len()), ((0..16).step_by(2).collect(), 8, 0));
         }
-        assert_eq!((outputs, cancelled, set.len()), (5, 5, 0));
     });
 }
 
@@ -379,22 +356,14 @@ fn a_waker_that_is_replaced_may_finish_a_task_by_being_dropped() {
 
 #[test]
 fn a_task_may_hold_the_set_that_it_is_in() {
-    let drops = Rc::new(Cell::new(0));
-    let rt = current_thread();
+    let drops = Count::default();
     let local = LocalSet::new();
     let shared: Rc<RefCell<JoinSet<()>>> = Rc::default();
     for _ in 0..3 {
-        let (held, drops) = (Rc::clone(&shared), Rc::clone(&drops));
-        let guard = OnDrop::new(move || drops.set(drops.get() + 1));
-        shared.borrow_mut().spawn_local_on(
-            async move {
-                let _held = (held, guard);
-                pending::<()>().await;
-            },
-            &local,
-        );
+        let held = hold((Rc::clone(&shared), drops.guard()));
+        shared.borrow_mut().spawn_local_on(held, &local);
     }
-    local.block_on(&rt, yield_now());
+    local.block_on(&current_thread(), yield_now());
     let watch = Rc::downgrade(&shared);
     drop(shared);
     assert_eq!((drops.get(), watch.strong_count()), (0, 3));

@@ -10,17 +10,12 @@ use std::thread;
 use tokio::sync::{mpsc, oneshot};
 
 use super::task::{JoinHandle, LocalEnterGuard, LocalSet, spawn_local, yield_now};
-use crate::support::{OnDrop, complaint_of, current_thread, multi_thread, panic_as_meant};
-
-#[tokio::test(flavor = "current_thread")]
-async fn a_task_is_spawned_and_joined() {
-    let local = LocalSet::new();
-    let answer = local.run_until(async { spawn_local(async { Rc::new(7) }).await.unwrap() }).await;
-    assert_eq!(*answer, 7);
-}
+use crate::support::{
+    DropLog, OnDrop, Slot, complaint_of, current_thread, hold, multi_thread, on_thread, panic_as_meant,
+};
 
 #[test]
-fn tasks_of_any_depth_stay_on_the_calling_thread_of_either_runtime() {
+fn tasks_of_any_depth_stay_on_the_calling_thread() {
     async fn nest(depth: u32) {
         let here = thread::current().id();
         if depth > 0 {
@@ -49,7 +44,7 @@ fn tasks_of_any_depth_stay_on_the_calling_thread_of_either_runtime() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn awaited_it_runs_all_tasks_to_their_end_also_those_spawned_meanwhile() {
+async fn awaited_it_runs_all_tasks_to_their_end() {
     let done = Rc::new(RefCell::new(Vec::new()));
     let here = thread::current().id();
     let local = LocalSet::new();
@@ -170,7 +165,7 @@ fn spawning_outside_is_a_clear_panic_that_names_the_function() {
 }
 
 #[tokio::test]
-async fn a_task_spawned_on_it_from_outside_wakes_whoever_runs_it() {
+async fn a_task_spawned_on_it_from_outside_wakes_its_host() {
     let local = LocalSet::new();
     let mut runs = pin!(local.run_until(pending::<()>()));
     assert!(poll_fn(|cx| Poll::Ready(runs.as_mut().poll(cx).is_pending())).await);
@@ -232,17 +227,11 @@ fn sets_run_beside_and_inside_each_other() {
 fn tasks_and_what_they_hold_are_dropped_with_it_on_its_thread() {
     let rt = current_thread();
     let local = LocalSet::new();
-    let held = Rc::new(());
-    let (started, has_started) = oneshot::channel();
-    let inside = Rc::clone(&held);
-    let task = local.spawn_local(async move {
-        let _inside = inside;
-        started.send(()).unwrap();
-        pending::<()>().await;
-    });
-    local.block_on(&rt, async { has_started.await.unwrap() });
+    let log = DropLog::new();
+    let task = local.spawn_local(hold(log.local()));
+    local.block_on(&rt, yield_now());
     drop(local);
-    assert_eq!(Rc::strong_count(&held), 1);
+    log.assert_here(1);
     assert!(rt.block_on(task).unwrap_err().is_cancelled());
 }
 
@@ -254,18 +243,14 @@ fn a_task_woken_after_the_last_run_does_not_hinder_the_drop() {
         let (send, mut receive) = mpsc::channel::<()>(8);
         let task = local.spawn_local(async move { while receive.recv().await.is_some() {} });
         local.block_on(&rt, yield_now());
-        if elsewhere {
-            thread::spawn(move || drop(send)).join().unwrap()
-        } else {
-            drop(send)
-        }
+        on_thread(elsewhere, || drop(send));
         drop(local);
         assert!(rt.block_on(task).unwrap_err().is_cancelled());
     }
 }
 
 #[test]
-fn tasks_that_wake_one_another_when_dropped_are_dropped_and_not_polled() {
+fn tasks_that_wake_one_another_when_dropped_are_not_polled() {
     let rt = current_thread();
     let local = LocalSet::new();
     let (tell_a, a) = oneshot::channel::<()>();
@@ -304,17 +289,12 @@ fn tasks_that_wake_one_another_when_dropped_are_dropped_and_not_polled() {
 fn a_spawn_in_a_drop_during_its_drop_is_refused() {
     let rt = current_thread();
     let local = LocalSet::new();
-    let child: Rc<RefCell<Option<JoinHandle<()>>>> = Rc::default();
-    let slot = Rc::clone(&child);
-    let guard = OnDrop::new(move || drop(slot.replace(Some(spawn_local(pending())))));
-    local.spawn_local(async move {
-        let _guard = guard;
-        pending::<()>().await;
-    });
+    let child = Slot::<JoinHandle<()>>::new();
+    let slot = child.clone();
+    local.spawn_local(hold(OnDrop::new(move || slot.put(spawn_local(pending())))));
     local.block_on(&rt, yield_now());
     drop(local);
-    let child = child.take().expect("it was spawned");
-    assert!(rt.block_on(child).unwrap_err().is_cancelled());
+    assert!(rt.block_on(child.take()).unwrap_err().is_cancelled());
 }
 
 #[test]
@@ -334,19 +314,6 @@ fn a_panic_of_what_is_run_is_passed_on_and_the_set_goes_on() {
     assert_eq!(local.block_on(&rt, task).unwrap(), 4);
 }
 
-/// Asks to be polled again. (tokio's `yield_now` has its driver ask, which forgets it if its `block_on` ends before.)
-async fn once_more() {
-    let mut asked = false;
-    poll_fn(|cx| {
-        if !std::mem::replace(&mut asked, true) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Poll::Ready(())
-    })
-    .await;
-}
-
 #[test]
 fn a_run_dropped_midway_leaves_the_tasks() {
     let rt = current_thread();
@@ -356,7 +323,8 @@ fn a_run_dropped_midway_leaves_the_tasks() {
     let task = local.spawn_local(async move {
         for _ in 0..50 {
             counted.set(counted.get() + 1);
-            once_more().await;
+            // Not tokio's own: it has its driver ask for the next poll, which forgets it if its `block_on` ends before.
+            clockworker::yield_now().await;
         }
     });
     for _ in 0..10 {

@@ -1,20 +1,19 @@
 //! Tasks of a `LocalSet` and the world: timers, sockets, threads, the runtime's own tasks.
 
 use std::cell::Cell;
-use std::future::{pending, poll_fn};
+use std::future::pending;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time;
 
 use super::task::{LocalSet, spawn_local, yield_now};
-use crate::support::{OnDrop, complaint_of, current_thread, multi_thread, said};
+use crate::support::{OnDrop, complaint_of, current_thread, hold, multi_thread, never_rests, said};
 
 const MOMENT: Duration = Duration::from_millis(2);
 
@@ -72,57 +71,12 @@ fn a_timer_fires_although_tasks_never_rest() {
 }
 
 #[test]
-fn a_server_and_its_clients_talk_over_tcp() {
-    for rt in [current_thread(), multi_thread()] {
-        LocalSet::new().block_on(&rt, async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let served = Rc::new(Cell::new(0));
-            let counted = Rc::clone(&served);
-            let server = spawn_local(async move {
-                loop {
-                    let (mut stream, _) = listener.accept().await.unwrap();
-                    let counted = Rc::clone(&counted);
-                    spawn_local(async move {
-                        let mut request = [0; 5];
-                        stream.read_exact(&mut request).await.unwrap();
-                        request.reverse();
-                        stream.write_all(&request).await.unwrap();
-                        counted.set(counted.get() + 1);
-                    });
-                }
-            });
-            let clients: Vec<_> = (0..10)
-                .map(|_| {
-                    spawn_local(async move {
-                        let mut stream = TcpStream::connect(address).await.unwrap();
-                        stream.write_all(b"hello").await.unwrap();
-                        let mut answer = Vec::new();
-                        stream.read_to_end(&mut answer).await.unwrap();
-                        assert_eq!(answer, b"olleh");
-                    })
-                })
-                .collect();
-            for client in clients {
-                client.await.unwrap();
-            }
-            assert_eq!(served.get(), 10);
-            server.abort();
-            assert!(server.await.unwrap_err().is_cancelled());
-        });
-    }
-}
-
-#[test]
 fn a_connection_is_accepted_although_tasks_never_rest() {
     let rt = current_thread();
     let local = LocalSet::new();
     for _ in 0..100 {
-        // Not tokio's `yield_now`, which waits for the driver by itself.
-        local.spawn_local(poll_fn(|cx| {
-            cx.waker().wake_by_ref();
-            Poll::<()>::Pending
-        }));
+        // Not by tokio's `yield_now`, which waits for the driver by itself.
+        local.spawn_local(never_rests());
     }
     local.block_on(&rt, async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -234,7 +188,7 @@ fn five_hundred_tasks_are_told_at_once_by_a_task_of_the_runtime() {
 }
 
 #[test]
-fn tasks_that_await_tasks_wake_whoever_awaits_them_all() {
+fn tasks_that_await_tasks_wake_the_one_that_awaits_them_all() {
     let rt = current_thread();
     let local = LocalSet::new();
     let tasks: Vec<_> = (0..128)
@@ -242,39 +196,6 @@ fn tasks_that_await_tasks_wake_whoever_awaits_them_all() {
         .collect();
     let outputs = rt.block_on(local.run_until(futures::future::join_all(tasks)));
     assert!(outputs.into_iter().map(Result::unwrap).eq(0..128));
-}
-
-#[test]
-fn wakes_from_another_thread_are_not_lost_idle_or_busy() {
-    for busy in [false, true] {
-        let rt = current_thread();
-        let local = LocalSet::new();
-        if busy {
-            local.spawn_local(async {
-                loop {
-                    yield_now().await;
-                }
-            });
-        }
-        let (ping, pong) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (theirs, ours) = (Arc::clone(&ping), Arc::clone(&pong));
-        let other = thread::spawn(move || {
-            futures::executor::block_on(async {
-                for _ in 0..1_000 {
-                    theirs.notified().await;
-                    ours.notify_one();
-                }
-            });
-        });
-        let task = local.spawn_local(async move {
-            for _ in 0..1_000 {
-                ping.notify_one();
-                pong.notified().await;
-            }
-        });
-        local.block_on(&rt, task).unwrap();
-        other.join().unwrap();
-    }
 }
 
 #[test]
@@ -304,10 +225,7 @@ fn blocking_in_place_on_a_runtime_of_one_thread_is_a_panic() {
     let rt = current_thread();
     let local = LocalSet::new();
     // In a task, in a task's drop, and in what is run.
-    let waits = local.spawn_local(async {
-        let _guard = OnDrop::new(|| tokio::task::block_in_place(|| {}));
-        pending::<()>().await;
-    });
+    let waits = local.spawn_local(hold(OnDrop::new(|| tokio::task::block_in_place(|| {}))));
     local.block_on(&rt, async {
         let task = spawn_local(async { tokio::task::block_in_place(|| {}) });
         assert_eq!(said(task.await.unwrap_err().into_panic()), SAYS);

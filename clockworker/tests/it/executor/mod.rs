@@ -1,0 +1,13 @@
+//! Executors: used from destructors and other threads, dropped in any order, forked; a million tasks.
+
+mod asked;
+mod drop_thread;
+mod executor_drop;
+mod finding;
+#[cfg(unix)]
+mod fork;
+mod lifetimes;
+mod reentrancy;
+mod remote;
+mod scale;
+mod traits;

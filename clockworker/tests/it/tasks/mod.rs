@@ -1,0 +1,11 @@
+//! Tasks: polls, wakes, aborts, panics, and what their handles say of the end.
+
+mod abort;
+mod abort_delay;
+mod faults;
+mod join_set;
+mod matrix;
+mod panics;
+mod unhandled_panic;
+mod waker_panics;
+mod wakers;

@@ -1,8 +1,0 @@
-//! Other threads.
-
-use std::thread;
-
-/// Runs a closure on another thread, until that has ended.
-pub(crate) fn elsewhere<T: Send>(then: impl FnOnce() -> T + Send) -> T {
-    thread::scope(|scope| scope.spawn(then).join().expect("the other thread did not panic"))
-}
