@@ -122,11 +122,11 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
         Self { listener: Box::new(listener), ..self }
     }
 
-    /// Notes its calls there, but for those that only tune it.
+    /// Notes its calls there, but for those that only tune it and pops of nothing.
     pub(crate) fn logging(self, log: &Log) -> Self {
         let log = log.clone();
         self.listening(move |call| {
-            if !matches!(call, Call::PushPop | Call::Peek | Call::Patience(_)) {
+            if !matches!(call, Call::PushPop | Call::Peek | Call::Patience(_) | Call::Pop(None)) {
                 log.0.borrow_mut().push(call.to_string());
             }
         })
