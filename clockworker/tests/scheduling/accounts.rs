@@ -9,7 +9,7 @@ use std::time::Duration;
 use clockworker::{Executor, ExecutorStats, Handle, Queue, spawn_local, yield_now};
 
 use crate::support::{
-    Log, OnDrop, Signal, Spy, hold, hosted, never_rests, note, now, poll_once, trace, turn, us, work,
+    Log, OnDrop, Signal, Spy, hold, hosted, never_rests, note, poll_once, trace, turn, us, work,
 };
 
 fn sum(stats: &ExecutorStats) -> Duration {
@@ -194,35 +194,4 @@ fn what_a_refused_task_spawns_in_its_drop_is_in_no_closed_group() {
     // It went to the default queue, in no group; of the group's tasks there was one poll.
     assert_eq!(log.take_only(&["served"]), "served 1 of 0 0");
     assert_eq!(ex.default_queue().stats().completed, 1);
-}
-
-/// Random programs: the four accounts are all the time there was, at any moment.
-#[test]
-fn the_accounts_are_all_the_time_there_was() {
-    for seed in 1..=200 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let ex = hosted();
-        let queues = [1, 2, 3].map(|share| ex.new_queue(&share.to_string()).share(share).create().unwrap());
-        let mut tasks = Vec::new();
-        for _ in 0..100 {
-            let (length, slow_drop, polls) = (us(random.u64(..300)), us(random.u64(..300)), random.u32(..5));
-            let held = OnDrop::new(move || work(slow_drop));
-            tasks.push(queues[random.usize(..3)].spawn(async move {
-                let _held = held;
-                for _ in 0..polls {
-                    work(length);
-                    yield_now().await;
-                }
-            }));
-            match random.u32(..4) {
-                0 => tasks[random.usize(..tasks.len())].abort(),
-                1 => work(us(random.u64(..100))),
-                _ => _ = turn(&ex),
-            }
-            let stats = ex.stats();
-            assert_eq!(sum(&stats), now(), "seed {seed}");
-            let of_queues: Duration = stats.queues.iter().map(|queue| queue.busy).sum();
-            assert_eq!(stats.busy, of_queues, "seed {seed}");
-        }
-    }
 }

@@ -11,7 +11,7 @@ use clockworker::{Executor, yield_now};
 use super::shares::SECOND;
 use crate::support::{
     OnDrop, Signal, add, busy, compute, drain, hold, note, now, polls, queue, run, scene, sleep, sleep_until,
-    trace, us, work, world,
+    trace, us, work,
 };
 
 #[test]
@@ -229,26 +229,4 @@ fn a_shutdown_cancels_an_idle_queues_tasks_at_its_deadline() {
     let report = ex.block_on_shutdown(ready(()));
     assert_eq!((report.cancelled, report.drained), (2, false));
     assert!(starved.is_finished());
-}
-
-#[test]
-fn queues_of_both_kinds_come_and_go_by_the_hundred() {
-    let ex = world();
-    for round in 0..300_u32 {
-        let mut queue = ex.new_queue("some").share(1 + round % 7);
-        if round % 3 != 0 {
-            queue = queue.idle();
-        }
-        let queue = queue.create().unwrap();
-        let tasks: Vec<_> = (0..round % 4).map(|_| queue.spawn(polls("", 3, us(5)))).collect();
-        queue.close();
-        if round % 5 == 0 {
-            tasks.iter().for_each(|task| task.abort());
-        }
-        if round % 2 == 0 {
-            drain(&ex);
-        }
-    }
-    drain(&ex);
-    assert_eq!((ex.stats().queues.len(), ex.stats().live), (1, 0));
 }

@@ -31,6 +31,7 @@ mod lifetimes;
 mod nested;
 mod preemption;
 mod queues;
+mod random;
 mod readings;
 mod shares;
 mod simulator;

@@ -11,7 +11,7 @@ use clockworker::{Cap, Executor, MAX_DEPTH, Queue, yield_now};
 use super::shares::SECOND;
 use crate::support::{
     OnDrop, add, busy, compute, drain, hold, note, now, polls, queue, run, scene, sleep, sleep_until, trace,
-    us, work, world,
+    us, work,
 };
 
 /// A queue at the top, and one below it.
@@ -129,33 +129,6 @@ fn a_parent_goes_with_its_last_child_although_that_closed_first() {
     assert_eq!(ex.stats().queues.len(), 3);
     drain(&ex);
     assert_eq!(ex.stats().queues.len(), 1);
-}
-
-#[test]
-fn trees_come_and_go_by_the_hundred() {
-    let ex = world();
-    for round in 0..200_u32 {
-        add(&ex, &format!("parent share={}", 1 + round % 3));
-        for n in 0..round % 5 {
-            add(&ex, &format!("child{n} below=parent share={}", 1 + n));
-        }
-        let parent = queue(&ex, "parent");
-        for child in &parent.children() {
-            let task = child.spawn(compute(us(5)));
-            if round % 2 == 0 {
-                child.spawn(polls("", 3, us(5)));
-            }
-            run(&ex, sleep(us(20)));
-            task.abort();
-        }
-        parent.close();
-        if round % 3 > 0 {
-            drain(&ex);
-        }
-    }
-    drain(&ex);
-    let stats = ex.stats();
-    assert_eq!((stats.queues.len(), stats.live, stats.busy), (1, 0, now()));
 }
 
 #[test]

@@ -7,12 +7,10 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{Executor, JoinHandle, Queue, QueueError, QueueStats, spawn_local, yield_now};
-use clockworker_testing::policy::Policy;
+use clockworker::{Executor, JoinHandle, Queue, QueueError, spawn_local, yield_now};
 
 use crate::support::{
-    OnDrop, builder, busy, drain, hold, note, now, poll_once, polls, queue, run, scene, trace, us, work,
-    world, yields,
+    OnDrop, busy, drain, hold, note, poll_once, polls, queue, run, scene, trace, us, work, world,
 };
 
 // ---- Names and bounds
@@ -388,64 +386,5 @@ fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
     for (name, due) in [("three", us(375_000)), ("one", us(125_000))] {
         let got = busy(&ex, name);
         assert!(got.abs_diff(due) < due / 20, "{name}: {got:?}");
-    }
-}
-
-#[test]
-fn a_thousand_queues_come_and_go_with_exact_accounts() {
-    const QUEUES: usize = 1_000;
-    const TENTH: usize = QUEUES / 10;
-    const POLICIES: [Policy; 4] = [Policy::WokenFirst, Policy::Las, Policy::Serpt, Policy::Qlas];
-    let ex = builder().host_budget(us(500)).build().unwrap();
-    let (mut queues, mut handles) = (Vec::new(), Vec::new());
-    for i in 0..QUEUES {
-        let name = format!("queue {}", i % (2 * TENTH));
-        let request = us(if i % 4 == 3 { 50 } else { 500 });
-        let share = 1 + (i as u32 * 37) % 100;
-        let queue = POLICIES[i % 4].create(ex.new_queue(&name).share(share).request(request)).unwrap();
-        for task in 0..5 {
-            handles.push(queue.group(task % 2).spawn(async move {
-                polls("", 4, us(1)).await;
-                yield_now().await;
-                match task {
-                    0 => pending().await,
-                    1 => panic!("on purpose"),
-                    _ => {}
-                }
-            }));
-        }
-        queues.push(queue);
-        // Some time for all that are there.
-        ex.block_on(yields(3));
-        if let Some(at) = i.checked_sub(TENTH) {
-            queues[at].set_share(1 + (i as u32 * 61) % 1_000).unwrap();
-            // The eternal one of its tasks.
-            handles[at * 5].abort();
-        }
-        if let Some(at) = i.checked_sub(2 * TENTH - 1) {
-            queues[at].close();
-            assert!(queues[at].spawn(async {}).abort_handle().is_finished(), "refused");
-        }
-    }
-    queues.iter().for_each(Queue::close);
-    handles.iter().step_by(5).for_each(JoinHandle::abort);
-    ex.block_on(ex.drained());
-    assert_exact_accounts(&ex, &queues);
-    assert_eq!(ex.stats().busy, now(), "nothing else took time");
-}
-
-/// Of each queue five tasks are over: three completed, one panicked, one cancelled.
-fn assert_exact_accounts(ex: &Executor, queues: &[Queue]) {
-    let (stats, count) = (ex.stats(), queues.len() as u64);
-    assert_eq!(stats.spawned, 5 * count);
-    assert_eq!((stats.completed, stats.panicked, stats.cancelled), (3 * count, count, count));
-    assert_eq!(stats.queues.len(), 1, "all are gone but the default one");
-    let each: Vec<QueueStats> = queues.iter().map(Queue::stats).collect();
-    assert_eq!(stats.polls, each.iter().map(|queue| queue.polls).sum());
-    assert_eq!(stats.slices, each.iter().map(|queue| queue.slices).sum());
-    assert_eq!(stats.busy, each.iter().map(|queue| queue.busy).sum());
-    for stats in each {
-        assert_eq!((stats.spawned, stats.completed, stats.panicked, stats.cancelled), (5, 3, 1, 1));
-        assert_eq!((stats.live, stats.ready, stats.policy_fault), (0, 0, None));
     }
 }

@@ -3,16 +3,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use clockworker::{Executor, Queue, spawn_local, yield_now};
+use clockworker::{Executor, Queue, yield_now};
 use clockworker_testing::policy::Policy;
 
-use crate::support::{NEVER, Signal, builder, drain, now, polls, run, us, work, world, yields};
+use crate::support::{NEVER, Signal, builder, now, polls, run, us, work, world, yields};
 
 /// Those that bound what a ready task waits.
 const POLICIES: [Policy; 5] =
@@ -89,36 +88,6 @@ fn wait_until(waker: &Waker, met: bool) -> Poll<()> {
     }
     waker.wake_by_ref();
     Poll::Pending
-}
-
-/// Spawns one like itself and ends.
-fn again(others: Others) -> Pin<Box<dyn Future<Output = ()>>> {
-    Box::pin(async move {
-        if others.poll() {
-            drop(spawn_local(again(others)));
-        }
-    })
-}
-
-#[test]
-fn tasks_that_spawn_without_end_do_not_starve_one_that_is_there() {
-    for policy in POLICIES {
-        let ((ex, queue), others) = (with_queue(policy), Others::default());
-        (0..10).for_each(|_| drop(queue.spawn(again(others.clone()))));
-        // By service it is soon the one that has had most.
-        let victim = queue.spawn(async {
-            polls("", 10, us(1_000)).await;
-            yield_now().await;
-        });
-        run(&ex, victim).unwrap();
-        // Its ten polls of 1 ms go on fair turns, which have 1/32 of the time of the policies that are told of it.
-        let is_told = !matches!(policy, Policy::RunnableFifo | Policy::ArrivalFifo);
-        let promised = if is_told { 32 * 10 * 1_020 } else { 11 * 32 * 10 };
-        assert!(others.polls() <= promised, "{policy:?}: {} polls", others.polls());
-        others.stop();
-        drain(&ex);
-        assert_eq!(ex.stats().live, 0);
-    }
 }
 
 #[test]

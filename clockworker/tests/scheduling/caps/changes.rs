@@ -4,14 +4,11 @@ use std::cell::RefCell;
 use std::future::ready;
 use std::rc::Rc;
 
-use clockworker::{Cap, Executor, Queue, yield_now};
-use fastrand::Rng;
+use clockworker::yield_now;
 
 use super::super::shares::SECOND;
-use super::{cap, capped, counts, fifth, in_each, ms, run_until, ticking};
-use crate::support::{
-    OnDrop, compute, drain, hold, now, polls, queue, run, scene, sleep, starts, us, within, work, world,
-};
+use super::{cap, capped, counts, fifth, in_each, ms, run_until};
+use crate::support::{OnDrop, compute, drain, hold, now, polls, queue, scene, starts, within, work, world};
 
 #[test]
 fn a_cap_may_be_changed_midway() {
@@ -124,80 +121,4 @@ fn a_shutdown_ends_the_tasks_of_a_throttled_queue_at_its_deadline() {
     assert_eq!((now(), queue.stats().ready), (ms(25), 0), "it was not polled for that");
     drop(ex);
     assert_eq!(queue.stats().throttled_periods, 1);
-}
-
-// ---- Anything at any time
-
-/// A queue that may be capped, idle, both or neither.
-fn any_queue(ex: &Executor, name: usize, random: &mut Rng) -> Queue {
-    let name = name.to_string();
-    let mut queue = ex.new_queue(&name).share(random.u32(1..=5)).request(us(random.u64(1..=500)));
-    if random.bool() {
-        queue = queue.idle();
-    }
-    if random.bool() {
-        queue = queue.cap(any_cap(random));
-    }
-    queue.create().unwrap()
-}
-
-fn any_cap(random: &mut Rng) -> Cap {
-    let (quota, longer) = (random.u64(1..=200), random.u64(..800));
-    cap(us(quota), us(quota + longer)).with_burst(us(random.u64(..quota))).unwrap()
-}
-
-/// Spawns, aborts, changes, closes and creates, at times that are drawn; what is left is shut down.
-fn anything(seed: u64) {
-    let (ex, random) = (world(), &mut Rng::with_seed(seed));
-    let mut queues: Vec<_> = (0..4).map(|name| any_queue(&ex, name, random)).collect();
-    let mut tasks = Vec::new();
-    for step in 0..150 {
-        let at = random.usize(..4);
-        match random.u32(..12) {
-            0..6 => {
-                let (polls, poll, drop) = (random.u32(..4), us(random.u64(..150)), us(random.u64(..60)));
-                let guard = OnDrop::new(move || work(drop));
-                tasks.push(queues[at].spawn(async move {
-                    let _guard = guard;
-                    for _ in 0..polls {
-                        work(poll);
-                        yield_now().await;
-                        sleep(poll).await;
-                    }
-                }));
-            }
-            6 | 7 if !tasks.is_empty() => tasks.swap_remove(random.usize(..tasks.len())).abort(),
-            8 => queues[at].set_cap(Some(any_cap(random))).unwrap(),
-            9 => queues[at].set_cap(None).unwrap(),
-            10 => queues[at].set_share(random.u32(1..=9)).unwrap(),
-            _ => {
-                queues[at].close();
-                queues[at] = any_queue(&ex, 10 + step, random);
-            }
-        }
-        let end = now() + us(random.u64(..200));
-        run(&ex, ticking(us(50), end));
-        let stats = ex.stats();
-        assert_eq!(stats.busy + stats.main + stats.own + stats.host, now());
-        assert_eq!(stats.spawned, stats.completed + stats.cancelled + stats.live as u64);
-    }
-    // All can go on, and end.
-    queues.iter().for_each(|queue| queue.set_cap(None).unwrap());
-    queues.iter().for_each(Queue::close);
-    if seed.is_multiple_of(2) {
-        run_until(&ex, now() + SECOND);
-        assert_eq!((ex.stats().live, ex.stats().queues.len()), (0, 1));
-    } else {
-        ex.block_on_shutdown(ready(()));
-        assert_eq!(ex.stats().live, 0);
-    }
-}
-
-#[test]
-fn the_counts_add_up_whatever_is_done_to_constrained_queues() {
-    for seed in 0..300 {
-        if std::panic::catch_unwind(|| anything(seed)).is_err() {
-            panic!("seed {seed}");
-        }
-    }
 }
