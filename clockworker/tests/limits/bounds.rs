@@ -132,20 +132,6 @@ fn a_tombstone_counts_nowhere() {
     assert!(group.try_spawn(async {}).unwrap_err().is_group_full());
 }
 
-#[test]
-fn a_limit_on_ready_tasks_does_not_count_those_that_wait() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_ready(2).create().unwrap();
-    for _ in 0..5 {
-        assert_eq!([takes(&queue), takes(&queue)], [true; 2]);
-        assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full());
-        assert_eq!(queue.stats().ready, 2);
-        settle(&ex);
-        assert_eq!(queue.stats().ready, 0);
-    }
-    assert_eq!((queue.stats().live, queue.stats().refused), (10, 5));
-}
-
 /// The task that is being polled is not ready: it may spawn as many as the limit says.
 #[test]
 fn a_task_may_spawn_as_many_as_may_be_ready() {
@@ -179,34 +165,6 @@ fn each_group_has_the_limit_for_itself() {
     // A handle to the group is no task.
     let handles = [(); 5].map(|()| queue.group(11));
     assert!(group_takes(&handles[0]));
-}
-
-#[test]
-fn a_limit_below_what_there_is_cancels_nothing() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").create().unwrap();
-    let tasks: Vec<_> = (0..10).map(|_| queue.spawn(pending::<()>())).collect();
-    queue.set_max_live(Some(3)).unwrap();
-    for (finished, task) in tasks.into_iter().enumerate() {
-        assert_eq!(queue.stats().live, 10 - finished);
-        assert_eq!(queue.try_spawn(async {}).is_ok(), 10 - finished < 3);
-        settle(&ex);
-        task.abort();
-        settle(&ex);
-    }
-}
-
-#[test]
-fn a_limit_lifted_is_none() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live(1).max_ready(1).max_live_per_group(1).create().unwrap();
-    let group = queue.group(1);
-    assert_eq!([group_takes(&group), group_takes(&group), takes(&queue)], [true, false, false]);
-    queue.set_max_live(None).unwrap();
-    queue.set_max_ready(None).unwrap();
-    assert!(takes(&queue) && group.try_spawn(async {}).unwrap_err().is_group_full());
-    queue.set_max_live_per_group(None).unwrap();
-    assert!((0..100).all(|_| group_takes(&group)));
 }
 
 /// The limit is asked at the spawn, so it holds inside of a slice too.

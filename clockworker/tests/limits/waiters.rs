@@ -19,44 +19,6 @@ fn where_there_is_room_there_is_no_waiting() {
     assert_eq!(complaint_of(|| waiter.poll().is_ready()), "`SpawnWhenRoom` polled after completion");
 }
 
-#[test]
-fn as_many_are_woken_as_there_is_room_for() {
-    let ex = untimed();
-    let (queue, mut tasks, mut waiters) = full(&ex, 4, 6);
-    assert_eq!((queue.stats().waiting, queue.stats().refused), (6, 0));
-    tasks.drain(..3).for_each(|task| task.abort());
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 1, 0, 0, 0]);
-    assert_eq!((queue.stats().live, queue.stats().waiting), (1, 3));
-    // The order of polls is not the order of arrival: each has its own room.
-    for i in [2, 0, 1] {
-        waiters[i].answer().unwrap();
-        assert!(waiters[3].poll().is_pending());
-    }
-    end(&ex, tasks.remove(0));
-    assert_eq!(wakes(&waiters), [1, 1, 1, 1, 0, 0]);
-    settle(&ex);
-    assert_eq!((queue.stats().live, queue.stats().refused), (3, 0));
-}
-
-#[test]
-fn no_other_spawn_overtakes() {
-    let ex = untimed();
-    let (queue, mut tasks, mut waiters) = full(&ex, 2, 1);
-    end(&ex, tasks.remove(0));
-    // The room is kept.
-    for _ in 0..3 {
-        assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full());
-        assert!(output(queue.spawn(pending::<()>())).unwrap_err().is_full());
-        settle(&ex);
-    }
-    let mut late = Polled::waiting(queue.spawn_when_room(pending()));
-    waiters[0].answer().unwrap();
-    end(&ex, tasks.remove(0));
-    assert!(queue.try_spawn(pending::<()>()).is_err());
-    late.answer().unwrap();
-}
-
 /// Room that a task makes in a slice is not taken by the next task of the slice.
 #[test]
 fn no_other_spawn_of_the_same_slice_overtakes() {
@@ -179,38 +141,6 @@ fn an_aborted_task_leaves_the_line() {
 }
 
 #[test]
-fn a_larger_limit_calls_as_many_at_once() {
-    let ex = untimed();
-    let (queue, _tasks, mut waiters) = full(&ex, 2, 6);
-    queue.set_max_live(Some(4)).unwrap();
-    assert_eq!(wakes(&waiters), [1, 1, 0, 0, 0, 0]);
-    queue.set_max_live(Some(1)).unwrap();
-    waiters[1].answer().unwrap();
-    waiters[0].answer().expect("what is promised stays");
-    assert!(waiters[2].poll().is_pending());
-    assert_eq!(queue.stats().live, 4);
-    queue.set_max_live(None).unwrap();
-    assert_eq!(wakes(&waiters), [1; 6]);
-    waiters[2..].iter_mut().for_each(|polled| drop(polled.answer().unwrap()));
-}
-
-#[test]
-fn room_for_ready_tasks_comes_with_polls() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_ready(2).create().unwrap();
-    (0..2).for_each(|_| drop(queue.try_spawn(pending::<()>()).unwrap()));
-    let mut waiters: Vec<_> = (0..3).map(|_| Polled::waiting(queue.spawn_when_room(pending()))).collect();
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 0]);
-    waiters[0].answer().unwrap();
-    waiters[1].answer().unwrap();
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 1]);
-    waiters[2].answer().unwrap();
-    assert_eq!((queue.stats().live, queue.stats().ready), (5, 1));
-}
-
-#[test]
 fn the_end_of_a_queue_or_executor_answers_all_that_wait() {
     let ends: [(fn(&mut Option<Executor>, &Queue), _); 3] = [
         (|_, queue| queue.close(), "queue is closed"),
@@ -275,29 +205,6 @@ fn a_waiter_shows_its_queue() {
 }
 
 // ---- Groups
-
-#[test]
-fn a_full_group_holds_up_no_other() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live(4).max_live_per_group(1).create().unwrap();
-    let groups: Vec<_> = (0..3).map(|key| queue.group(key)).collect();
-    let first = groups[0].try_spawn(pending()).unwrap();
-    let mut waiters: Vec<_> = (0..2).map(|_| Polled::waiting(groups[0].spawn_when_room(pending()))).collect();
-    assert!(groups[1].try_spawn(pending::<()>()).is_ok(), "other groups have room");
-    assert!(queue.try_spawn(pending::<()>()).is_ok() && queue.try_spawn(pending::<()>()).is_ok());
-    assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full(), "now the queue is full");
-    let mut late = Polled::waiting(groups[2].spawn_when_room(pending()));
-    end(&ex, first);
-    // Both had room but in the queue; the first came first.
-    assert_eq!((wakes(&waiters), late.wakes.count()), (vec![1, 0], 0));
-    assert!(groups[0].try_spawn(pending::<()>()).unwrap_err().is_group_full());
-    let second = waiters[0].answer().unwrap();
-    end(&ex, second);
-    assert_eq!((wakes(&waiters), late.wakes.count()), (vec![1, 1], 0));
-    drop(waiters);
-    assert_eq!(late.wakes.count(), 1);
-    late.answer().unwrap();
-}
 
 #[test]
 fn a_group_lives_while_it_is_waited_for() {

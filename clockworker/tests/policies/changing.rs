@@ -8,11 +8,10 @@ use clockworker::schedulers::{ArrivalFifo, Las, RunnableFifo};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, spawn_local, yield_now};
 use clockworker_testing::hostile::{Call as Method, Fault, Faulty, Hostile};
 use clockworker_testing::policy::Policy;
-use fastrand::Rng;
 
 use crate::support::{
-    Call, Log, OnDrop, Signal, Spy, assert_balanced, assert_finished, hold, note, output, panic_as_meant,
-    settle, tick, trace, untimed, yields,
+    Call, Log, OnDrop, Spy, assert_finished, hold, note, output, panic_as_meant, settle, tick, trace,
+    untimed, yields,
 };
 
 /// What the new scheduler is told.
@@ -252,53 +251,4 @@ fn a_queue_that_is_gone_takes_no_scheduler() {
     let queue = fifo(&ex);
     drop(ex);
     assert!(queue.set_scheduler(Las::new()).unwrap_err().is_stopped());
-}
-
-/// Tasks that yield, wait and wake each other in groups, whose scheduler is changed at random moments, by themselves and from
-/// outside.
-fn change_at_random(seed: u64) {
-    let (ex, random) = (untimed(), Rc::new(RefCell::new(Rng::with_seed(seed))));
-    let queue = fifo(&ex);
-    let signals: Vec<Signal> = (0..random.borrow_mut().usize(2..14)).map(|_| Signal::new()).collect();
-    let change = |queue: &Queue, random: &RefCell<Rng>| {
-        let policy = *random.borrow_mut().choice(Policy::ALL).unwrap();
-        policy.set(queue).unwrap();
-    };
-    for number in 0..signals.len() {
-        let (random, signals, queue) = (Rc::clone(&random), signals.clone(), queue.clone());
-        let group = queue.group(number as u64 % 3);
-        let task = if number % 2 == 0 { group.new_task().priority(1) } else { queue.new_task() };
-        task.spawn(async move {
-            for _ in 0..6 {
-                let choice = random.borrow_mut().u32(..8);
-                match choice {
-                    0 | 1 => change(&queue, &random),
-                    2 => signals[number].wait().await,
-                    3 => drop(spawn_local(yields(2))),
-                    4 => signals[(number + 1) % signals.len()].set(),
-                    5 => queue.group(number as u64).spawn(pending::<()>()).abort(),
-                    _ => yield_now().await,
-                }
-            }
-        });
-    }
-    for _ in 0..8 {
-        change(&queue, &random);
-        tick(&ex);
-        signals.iter().for_each(Signal::set);
-    }
-    for _ in 0..=6 {
-        settle(&ex);
-        signals.iter().for_each(Signal::set);
-    }
-    settle(&ex);
-    let stats = queue.stats();
-    assert_eq!((stats.policy_fault, stats.live, stats.ready), (None, 0, 0), "seed {seed}: {stats:?}");
-    assert_eq!(stats.panicked, 0, "seed {seed}");
-    assert_balanced(&ex.stats());
-}
-
-#[test]
-fn changes_at_random_moments_lose_no_task_and_hand_none_over_twice() {
-    (0..600).for_each(change_at_random);
 }

@@ -281,22 +281,6 @@ fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
 }
 
 #[test]
-fn statistics_stay_after_closing() {
-    let ex = scene("a share=4\n a -: 5*3");
-    let queue = queue(&ex, "a");
-    drain(&ex);
-    let (before, all) = (queue.stats(), ex.stats());
-    queue.close();
-    assert_eq!(queue.stats(), before);
-    ex.new_queue("b").create().unwrap().spawn(polls("", 2, us(5)));
-    drain(&ex);
-    assert_eq!(queue.stats(), before, "what its successor does is not its");
-    let after = ex.stats();
-    assert_eq!((all.polls, all.busy, all.spawned), (3, us(15), 1));
-    assert_eq!((after.polls, after.busy, after.spawned), (5, us(25), 2));
-}
-
-#[test]
 fn the_default_queue_can_be_closed_too() {
     let ex = Executor::new();
     ex.default_queue().close();

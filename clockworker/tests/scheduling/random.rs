@@ -3,7 +3,7 @@
 
 use std::future::{pending, ready};
 
-use clockworker::{Cap, Executor, JoinHandle, Queue, QueueStats, yield_now};
+use clockworker::{Cap, Executor, JoinHandle, Queue, QueueStats, spawn_local, yield_now};
 use clockworker_testing::policy::Policy;
 use fastrand::Rng;
 
@@ -31,6 +31,10 @@ impl Program {
         self.random.choice(&self.queues).unwrap().clone()
     }
 
+    fn policy(&mut self) -> Policy {
+        *self.random.choice(Policy::ALL).unwrap()
+    }
+
     fn cap(&mut self) -> Cap {
         let (quota, longer) = (self.random.u64(1..=200), self.random.u64(..800));
         let cap = Cap::new(us(quota), us(quota + longer)).unwrap();
@@ -41,7 +45,7 @@ impl Program {
     fn create(&mut self) {
         let name = self.random.usize(..NAMES).to_string();
         let (share, request) = (self.random.u32(1..=9), us(self.random.u64(1..=500)));
-        let (parent, cap, policy) = (self.queue(), self.cap(), *self.random.choice(Policy::ALL).unwrap());
+        let (parent, cap, policy) = (self.queue(), self.cap(), self.policy());
         let queue =
             if self.random.u32(..3) == 0 { parent.new_queue(&name) } else { self.ex.new_queue(&name) };
         let queue = queue.share(share).request(request);
@@ -54,10 +58,10 @@ impl Program {
     }
 
     fn spawn(&mut self) {
-        let (polls, poll, drop) =
+        let (polls, poll, slow_drop) =
             (self.random.u32(..5), us(self.random.u64(..300)), us(self.random.u64(..300)));
-        let kind = self.random.u32(..6);
-        let guard = OnDrop::new(move || work(drop));
+        let (kind, policy) = (self.random.u32(..8), self.policy());
+        let guard = OnDrop::new(move || work(slow_drop));
         let task = async move {
             let _guard = guard;
             for _ in 0..polls {
@@ -70,8 +74,11 @@ impl Program {
             match kind {
                 1 => pending().await,
                 2 => std::panic::resume_unwind(Box::new("meant")),
+                3 => drop(spawn_local(yield_now())),
+                4 => _ = policy.set(&Queue::current().unwrap()),
                 _ => {}
             }
+            yield_now().await;
         };
         let (queue, key) = (self.queue(), self.random.u64(..4));
         self.tasks.push(if key == 0 { queue.spawn(task) } else { queue.group(key).spawn(task) });
@@ -80,7 +87,7 @@ impl Program {
     // What cannot be changed is refused.
     fn step(&mut self) {
         let queue = self.queue();
-        match self.random.u32(..16) {
+        match self.random.u32(..17) {
             0..=6 => self.spawn(),
             7 if !self.tasks.is_empty() => {
                 let at = self.random.usize(..self.tasks.len());
@@ -94,6 +101,7 @@ impl Program {
             11 => _ = queue.set_share(self.random.u32(1..=1_000)),
             12 if queue.name() != "default" => queue.close(),
             13 => work(us(self.random.u64(..100))),
+            14 => _ = self.policy().set(&queue),
             _ => _ = turn(&self.ex),
         }
         self.check();
@@ -104,8 +112,19 @@ impl Program {
         assert_eq!(all.busy + all.main + all.own + all.host, now());
         let each: Vec<QueueStats> = self.queues.iter().map(Queue::stats).collect();
         let sum = |count: fn(&QueueStats) -> u64| each.iter().map(count).sum::<u64>();
-        assert_eq!((all.polls, all.slices), (sum(|queue| queue.polls), sum(|queue| queue.slices)));
+        let counts = [all.polls, all.slices, all.overruns, all.preemptions, all.spawned];
+        assert_eq!(
+            counts,
+            [
+                sum(|q| q.polls),
+                sum(|q| q.slices),
+                sum(|q| q.overruns),
+                sum(|q| q.preemptions),
+                sum(|q| q.spawned)
+            ]
+        );
         assert_eq!(all.busy, each.iter().map(|queue| queue.busy).sum());
+        assert_eq!(all.overrun_time, each.iter().map(|queue| queue.overrun_time).sum());
         for stats in &each {
             let ended = stats.completed + stats.cancelled + stats.panicked;
             assert_eq!(stats.spawned, ended + stats.live as u64);

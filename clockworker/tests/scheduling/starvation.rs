@@ -1,8 +1,7 @@
 //! Nobody waits for ever: not beside tasks that wake each other without end, not behind those that spawn without end, and
 //! not for a lock that a task of the smallest share holds.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -10,6 +9,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Queue, yield_now};
 use clockworker_testing::policy::Policy;
+use futures::lock::Mutex;
 
 use crate::support::{NEVER, Signal, builder, now, polls, run, us, work, world, yields};
 
@@ -109,49 +109,25 @@ fn the_future_being_run_is_not_starved_by_tasks_that_wake_each_other() {
     }
 }
 
-/// A lock that is held across awaits; who waits is woken in order.
-#[derive(Clone, Default)]
-struct Lock(Rc<(Cell<bool>, RefCell<VecDeque<Waker>>)>);
-
-impl Lock {
-    async fn lock(&self) {
-        poll_fn(|cx| {
-            if !self.0.0.replace(true) {
-                return Poll::Ready(());
-            }
-            self.0.1.borrow_mut().push_back(cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
-    }
-
-    fn unlock(&self) {
-        self.0.0.set(false);
-        let next = self.0.1.borrow_mut().pop_front();
-        next.into_iter().for_each(Waker::wake);
-    }
-}
-
 /// How long a task of a large share waits for a lock that one of share 1 holds for ten polls of 100 µs, beside a third
 /// queue of that share which always works.
 fn waits_for_the_holder(spinners_share: u32) -> Duration {
     let ex = builder().host_budget(NEVER).build().unwrap();
     let [high, low, spinning] = [("high", 1_000), ("low", 1), ("spinning", spinners_share)]
         .map(|(name, share)| ex.new_queue(name).share(share).create().unwrap());
-    let (lock, held) = (Lock::default(), Signal::new());
-    let (locked, holds) = (lock.clone(), held.clone());
+    let (lock, held) = (Rc::new(Mutex::new(())), Signal::new());
+    let (locked, holds) = (Rc::clone(&lock), held.clone());
     drop(low.spawn(async move {
-        locked.lock().await;
+        let _guard = locked.lock().await;
         holds.set();
         polls("", 10, us(100)).await;
         yield_now().await;
-        locked.unlock();
     }));
     run(&ex, held.wait());
     drop(spinning.spawn(polls("", usize::MAX, us(100))));
     let waiter = high.spawn(async move {
         let asked = now();
-        lock.lock().await;
+        drop(lock.lock().await);
         now() - asked
     });
     run(&ex, waiter).unwrap()

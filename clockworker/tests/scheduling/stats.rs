@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use clockworker::schedulers::Las;
-use clockworker::{ExecutorStats, QueueStats, yield_now};
+use clockworker::{ExecutorStats, yield_now};
 
 use crate::support::{
     Signal, add, builder, drain, now, polls, queue, run, scene, sleep, us, work, world, yields,
@@ -260,39 +260,6 @@ fn how_tasks_end() {
     assert_eq!(ended, [(5, 2, 1, 2), (0, 0, 0, 0)]);
     assert_eq!((all.spawned, all.completed, all.panicked, all.cancelled), (5, 2, 1, 2));
     assert_eq!((queues[0].live, queues[0].ready), (0, 0));
-}
-
-#[test]
-fn the_executors_counts_are_the_sums_of_its_queues() {
-    let ex = builder().host_budget(us(300)).build().unwrap();
-    let signal = Signal::new();
-    for (i, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
-        let queue = ex.new_queue(name).share(1 + i as u32).request(us(50 + 100 * i as u64)).create().unwrap();
-        for length in [3, 17, 90] {
-            queue.spawn(polls("", 40, us(length)));
-        }
-        let signal = signal.clone();
-        queue.spawn(async move {
-            for nap in 1..20 {
-                sleep(us(100 * nap)).await;
-                work(us(1));
-            }
-            signal.set();
-        });
-    }
-    run(&ex, signal.wait());
-    let all = ex.stats();
-    let sum = |count: fn(&QueueStats) -> u64| all.queues.iter().map(count).sum::<u64>();
-    let counts = [all.polls, all.slices, all.overruns, all.preemptions, all.spawned];
-    let of_queues: [fn(&QueueStats) -> u64; 5] =
-        [|q| q.polls, |q| q.slices, |q| q.overruns, |q| q.preemptions, |q| q.spawned];
-    assert_eq!(counts, of_queues.map(sum));
-    assert_eq!(all.busy, all.queues.iter().map(|q| q.busy).sum::<Duration>());
-    assert_eq!(all.overrun_time, all.queues.iter().map(|q| q.overrun_time).sum::<Duration>());
-    assert!(all.polls > 480 && all.preemptions > 0 && all.overruns > 0 && all.host_yields > 0, "{all:?}");
-    drain(&ex);
-    let work: u64 = 4 * (40 * (3 + 17 + 90) + 19);
-    assert_eq!((ex.stats().live, ex.stats().busy), (0, us(work)));
 }
 
 #[test]
