@@ -1,33 +1,25 @@
 //! Imports between the folders of `src` point one way: each folder imports only from those before it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The folders, each after those that it may import from. Files that are in no folder are what a user holds.
 const ORDER: [&str; 9] = ["sync", "base", "task", "observe", "queue", "run", "host", USER, "compat"];
 const USER: &str = "files in no folder";
 
-/// What tests and models import is theirs to choose.
+/// Files and folders of tests and models, which may import anything.
 const TESTS: [&str; 4] = ["tests.rs", "records/limits.rs", "scenes.rs", "models"];
 
 #[test]
 fn folders_import_only_from_those_before_them() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    collect(&src, &mut files);
+    let mut files = super::files(&src, "rs");
+    files.retain(|file| {
+        !TESTS.iter().any(|tests| file.ends_with(tests) || file.parent().unwrap().ends_with(tests))
+    });
     let upward: Vec<String> = files.iter().flat_map(|file| upward_imports(&src, file)).collect();
     assert!(files.len() > 50, "{} files", files.len());
     assert!(upward.is_empty(), "imports of what comes later in {ORDER:?}:\n{}", upward.join("\n"));
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if TESTS.iter().any(|tests| path.ends_with(tests)) {
-            continue;
-        }
-        if path.is_dir() { collect(&path, files) } else { files.push(path) }
-    }
 }
 
 fn upward_imports(src: &Path, file: &Path) -> Vec<String> {

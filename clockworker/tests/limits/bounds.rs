@@ -3,12 +3,11 @@
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;
-use std::thread;
 
-use clockworker::schedulers::{Las, Ready, Scheduler, Task, TaskId};
-use clockworker::{Executor, JoinHandle, Queue, QueueError, spawn_local, yield_now};
+use clockworker::schedulers::Las;
+use clockworker::{Executor, Group, JoinHandle, Queue, QueueError, spawn_local, yield_now};
 
-use crate::support::{output, settle, tick, untimed};
+use crate::support::{Spy, elsewhere, never_rests, output, settle, tick, untimed};
 
 const MOST: usize = 1 << 30;
 
@@ -17,6 +16,15 @@ type Set = fn(&Queue, Option<usize>) -> Result<(), QueueError>;
 #[test]
 fn limits_have_bounds() {
     let ex = Executor::new();
+    for error in [
+        ex.new_queue("q").max_live(0).create().unwrap_err(),
+        ex.new_queue("q").max_ready(0).create().unwrap_err(),
+        ex.new_queue("q").max_live_per_group(MOST + 1).create().unwrap_err(),
+    ] {
+        assert!(error.is_limit(), "{error}");
+    }
+    assert_eq!(ex.stats().queues.len(), 1);
+    assert!(!ex.handle().has_queue("q"));
     let queue = ex.new_queue("q").max_live(1).max_ready(MOST).max_live_per_group(3).create().unwrap();
     let limits = || [queue.max_live(), queue.max_ready(), queue.max_live_per_group()];
     assert_eq!(limits(), [Some(1), Some(MOST), Some(3)]);
@@ -41,20 +49,6 @@ fn limits_have_bounds() {
 }
 
 #[test]
-fn a_queue_with_a_limit_out_of_range_is_not_created() {
-    let ex = Executor::new();
-    for error in [
-        ex.new_queue("q").max_live(0).create().unwrap_err(),
-        ex.new_queue("q").max_ready(0).create().unwrap_err(),
-        ex.new_queue("q").max_live_per_group(MOST + 1).create().unwrap_err(),
-    ] {
-        assert!(error.is_limit(), "{error}");
-    }
-    assert_eq!(ex.stats().queues.len(), 1);
-    assert!(!ex.handle().has_queue("q"));
-}
-
-#[test]
 fn a_queue_that_is_gone_keeps_its_limits() {
     let ex = Executor::new();
     let queue = ex.new_queue("q").max_live(2).create().unwrap();
@@ -76,6 +70,15 @@ fn is_full<T>(task: JoinHandle<T>) -> bool {
     }
 }
 
+/// Whether a task that waits for ever is taken.
+fn takes(queue: &Queue) -> bool {
+    queue.try_spawn(pending::<()>()).is_ok()
+}
+
+fn group_takes(group: &Group) -> bool {
+    group.try_spawn(pending::<()>()).is_ok()
+}
+
 #[test]
 fn a_full_queue_refuses_whatever_spawns() {
     let ex = untimed();
@@ -84,11 +87,11 @@ fn a_full_queue_refuses_whatever_spawns() {
         yield_now().await;
         spawn_local(async {}).await
     });
-    let other = queue.spawn(pending::<()>());
+    queue.spawn(pending::<()>());
     assert!(is_full(queue.spawn(async {})));
     assert!(is_full(queue.group(1).spawn(async {})));
     let handle = ex.handle();
-    let remote = thread::spawn(move || handle.spawn_on("q", || async {})).join().unwrap();
+    let remote = elsewhere(|| handle.spawn_on("q", || async {}));
     settle(&ex);
     assert!(is_full(remote), "the other thread's");
     assert!(output(parent).unwrap().unwrap_err().is_full(), "the child");
@@ -97,7 +100,6 @@ fn a_full_queue_refuses_whatever_spawns() {
     settle(&ex);
     output(next).unwrap();
     assert_eq!((queue.stats().live, queue.stats().refused), (1, 4));
-    drop(other);
 }
 
 #[test]
@@ -105,62 +107,29 @@ fn an_aborted_task_counts_until_its_future_was_dropped() {
     let ex = untimed();
     let queue = ex.new_queue("q").max_live(1).max_live_per_group(1).create().unwrap();
     let group = queue.group(1);
-    let task = group.spawn(pending::<()>());
-    task.abort();
-    assert!(queue.try_spawn(async {}).is_err());
+    group.spawn(pending::<()>()).abort();
+    assert!(!takes(&queue));
     tick(&ex);
-    assert!(group.try_spawn(async {}).is_ok(), "also in the group, where its record is a tombstone");
-}
-
-/// Gives out the task pushed last, so that those below it stay.
-#[derive(Default)]
-struct Stack(Vec<TaskId>);
-
-impl Scheduler for Stack {
-    fn push(&mut self, task: Task, _why: Ready) {
-        self.0.push(task.id);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.0.pop()
-    }
+    assert!(group_takes(&group), "also in the group, where its record is a tombstone");
 }
 
 #[test]
 fn a_tombstone_counts_nowhere() {
     let ex = untimed();
-    let queue = ex.new_queue("q").scheduler(Stack::default()).max_live_per_group(1).create().unwrap();
+    let lifo: Spy = Spy::lifo();
+    let queue = ex.new_queue("q").scheduler(lifo).max_live_per_group(1).create().unwrap();
     let group = queue.group(1);
     for _ in 0..3 {
         let aborted = group.try_spawn(async { unreachable!("it is aborted before its first poll") }).unwrap();
         // On top of it, so that it is not given out.
-        queue.spawn(async {
-            loop {
-                yield_now().await;
-            }
-        });
+        queue.spawn(never_rests());
         tick(&ex);
         aborted.abort();
         tick(&ex);
-        assert!(output(aborted).unwrap_err().is_cancelled());
+        assert!(output::<()>(aborted).unwrap_err().is_cancelled());
     }
-    assert!(group.try_spawn(async {}).is_ok());
+    assert!(group_takes(&group));
     assert!(group.try_spawn(async {}).unwrap_err().is_group_full());
-}
-
-#[test]
-fn a_limit_on_ready_tasks_does_not_count_those_that_wait() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_ready(2).create().unwrap();
-    for _ in 0..5 {
-        drop(queue.try_spawn(pending::<()>()).unwrap());
-        drop(queue.try_spawn(pending::<()>()).unwrap());
-        assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full());
-        assert_eq!(queue.stats().ready, 2);
-        settle(&ex);
-        assert_eq!(queue.stats().ready, 0);
-    }
-    assert_eq!((queue.stats().live, queue.stats().refused), (10, 5));
 }
 
 /// The task that is being polled is not ready: it may spawn as many as the limit says.
@@ -186,47 +155,16 @@ fn each_group_has_the_limit_for_itself() {
     let queue = ex.new_queue("q").scheduler(Las::new()).max_live_per_group(2).create().unwrap();
     let groups: Vec<_> = (0..10).map(|key| queue.group(key)).collect();
     for group in &groups {
-        assert!(group.try_spawn(pending::<()>()).is_ok() && group.try_spawn(pending::<()>()).is_ok());
+        assert_eq!([group_takes(group), group_takes(group)], [true; 2]);
         let error = group.try_spawn(pending::<()>()).unwrap_err();
         assert!(error.is_full() && error.is_group_full());
         assert_eq!(error.to_string(), "the task was refused: its group is full");
         assert!(output(group.spawn(async {})).unwrap_err().to_string().ends_with("its group is full"));
     }
-    assert!((0..100).all(|_| queue.try_spawn(pending::<()>()).is_ok()), "these have no group");
+    assert!((0..100).all(|_| takes(&queue)), "these have no group");
     // A handle to the group is no task.
-    let last = queue.group(11);
-    let handles: Vec<_> = (0..5).map(|_| last.clone()).collect();
-    assert!(handles[0].try_spawn(async {}).is_ok());
-}
-
-#[test]
-fn a_limit_below_what_there_is_cancels_nothing() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").create().unwrap();
-    let tasks: Vec<_> = (0..10).map(|_| queue.spawn(pending::<()>())).collect();
-    queue.set_max_live(Some(3)).unwrap();
-    for (finished, task) in tasks.into_iter().enumerate() {
-        assert_eq!(queue.stats().live, 10 - finished);
-        let taken = queue.try_spawn(async {});
-        assert_eq!(taken.is_ok(), 10 - finished < 3);
-        settle(&ex);
-        task.abort();
-        settle(&ex);
-    }
-}
-
-#[test]
-fn a_limit_lifted_is_none() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live(1).max_ready(1).max_live_per_group(1).create().unwrap();
-    let group = queue.group(1);
-    assert!(group.try_spawn(async {}).is_ok());
-    assert!(group.try_spawn(async {}).is_err() && queue.try_spawn(async {}).is_err());
-    queue.set_max_live(None).unwrap();
-    queue.set_max_ready(None).unwrap();
-    assert!(queue.try_spawn(async {}).is_ok() && group.try_spawn(async {}).unwrap_err().is_group_full());
-    queue.set_max_live_per_group(None).unwrap();
-    assert!((0..100).all(|_| group.try_spawn(async {}).is_ok()));
+    let handles = [(); 5].map(|()| queue.group(11));
+    assert!(group_takes(&handles[0]));
 }
 
 /// The limit is asked at the spawn, so it holds inside of a slice too.
@@ -234,20 +172,22 @@ fn a_limit_lifted_is_none() {
 fn there_are_never_more_than_the_limit_says() {
     let ex = untimed();
     let queue = ex.new_queue("q").max_live(4).create().unwrap();
-    let (inner, most, taken) = (queue.clone(), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
-    let (seen, spawned) = (Rc::clone(&most), Rc::clone(&taken));
-    ex.spawn(async move {
+    let (inner, most) = (queue.clone(), Rc::new(Cell::new(0)));
+    let seen = Rc::clone(&most);
+    let taken = ex.spawn(async move {
+        let mut taken = 0;
         for _ in 0..100 {
-            let spawned = &spawned;
-            spawned.set(spawned.get() + usize::from(inner.try_spawn(yield_now()).is_ok()));
+            taken += u64::from(inner.try_spawn(yield_now()).is_ok());
             seen.set(inner.stats().live.max(seen.get()));
-            if spawned.get() % 3 == 0 {
+            if taken % 3 == 0 {
                 yield_now().await;
             }
         }
+        taken
     });
     settle(&ex);
     assert_eq!(most.get(), 4);
-    assert_eq!((queue.stats().spawned + queue.stats().refused, queue.stats().live), (100, 0));
-    assert_eq!(queue.stats().completed, taken.get() as u64);
+    let stats = queue.stats();
+    assert_eq!((stats.spawned + stats.refused, stats.live), (100, 0));
+    assert_eq!(stats.completed, output(taken).unwrap());
 }

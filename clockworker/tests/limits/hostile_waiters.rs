@@ -1,51 +1,37 @@
 //! Waiters whose wakers and futures do what they should not.
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending};
-use std::mem::ManuallyDrop;
-use std::pin::Pin;
+use std::future::pending;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
-use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, JoinHandle, PolicyFault, Queue, SpawnWhenRoom};
+use clockworker::{Executor, PolicyFault, Queue};
 
+use crate::polled::{Polled, Waiter, full, poll};
 use crate::support::{
-    CountingWaker, Deed, HookedWaker, OnDrop, caught, output, panic_as_meant, poll_once, quietly, settle,
-    tick, untimed, yields,
+    Call, CountingWaker, Deed, HookedWaker, OnDrop, Spy, caught, hold, output, panic_as_meant, poll_once,
+    quietly, settle, tick, untimed, yields,
 };
 
 const DEEDS: [Deed; 3] = [Deed::Clone, Deed::Wake, Deed::Drop];
 
-type Waiter = SpawnWhenRoom<std::future::Pending<()>>;
-
-fn full(ex: &Executor) -> (Queue, JoinHandle<()>) {
-    let queue = ex.new_queue("q").max_live(1).create().unwrap();
-    let task = queue.try_spawn(pending()).unwrap();
-    settle(ex);
-    (queue, task)
-}
-
-fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(waker))
-}
-
-/// Has a waiter with a waker that does something at a deed, then one behind it. Room comes, the first is polled or leaves, and
-/// room comes again: the second must get it.
+/// Has a waiter of a full queue with a waker that does something at a deed, then one behind it. Room comes, the first is polled or
+/// leaves, and room comes again: the second must get it.
 fn room_reaches_the_second(
-    ex: &Executor,
-    queue: &Queue,
-    task: JoinHandle<()>,
-    hooked: &HookedWaker,
+    deed: Deed,
     leaves: bool,
-) {
+    does: impl FnOnce(&Queue) + 'static,
+) -> (Executor, Queue) {
+    let ex = untimed();
+    let (queue, mut tasks, _) = full(&ex, 1, 0);
+    let inner = queue.clone();
+    let hooked = HookedWaker::new(deed, move || does(&inner));
     let mut first = queue.spawn_when_room(pending::<()>());
     let _ = caught(|| poll(&mut first, &hooked.waker()).is_ready());
-    let (wakes, waker) = CountingWaker::new();
-    let mut second = queue.spawn_when_room(pending::<()>());
-    let mut answer = poll(&mut second, &waker);
-    quietly(|| task.abort());
-    settle(ex);
+    let mut second = Polled::new(queue.spawn_when_room(pending()));
+    let mut answer = second.poll();
+    quietly(|| tasks.remove(0).abort());
+    settle(&ex);
     let first = if leaves {
         drop(first);
         None
@@ -55,28 +41,26 @@ fn room_reaches_the_second(
             _ => None,
         }
     };
-    settle(ex);
+    settle(&ex);
     if let Some(task) = first {
         task.abort();
-        settle(ex);
+        settle(&ex);
     }
     if answer.is_pending() {
-        assert_eq!(wakes.count(), 1, "woken once");
-        answer = poll(&mut second, &waker);
+        assert_eq!(second.wakes.count(), 1, "woken once");
+        answer = second.poll();
     }
     let Poll::Ready(answer) = answer else { panic!("the room was lost") };
     assert!(answer.is_ok() || queue.is_closed());
+    assert!(hooked.is_done(), "{deed:?}");
+    (ex, queue)
 }
 
 #[test]
 fn a_waker_that_panics_loses_no_room() {
     for deed in DEEDS {
         for leaves in [false, true] {
-            let ex = untimed();
-            let (queue, task) = full(&ex);
-            let hooked = HookedWaker::new(deed, || panic_as_meant("a waker"));
-            room_reaches_the_second(&ex, &queue, task, &hooked, leaves);
-            assert!(hooked.is_done(), "{deed:?}");
+            let (_ex, queue) = room_reaches_the_second(deed, leaves, |_| panic_as_meant("a waker"));
             assert_eq!(queue.stats().waiting, 0);
         }
     }
@@ -90,22 +74,15 @@ fn a_waker_that_uses_the_queue_loses_no_room() {
         |queue| drop(queue.try_spawn(pending::<()>())),
         |queue| drop(queue.spawn(async {})),
         |queue| {
-            assert!(
-                poll_once(&mut queue.spawn_when_room(pending::<()>())).is_pending()
-                    || queue.max_live() == Some(2)
-            )
+            let waits = poll_once(&mut queue.spawn_when_room(pending::<()>())).is_pending();
+            assert!(waits || queue.max_live() == Some(2));
         },
         Queue::close,
     ];
     for deed in DEEDS {
-        for (i, does) in uses.into_iter().enumerate() {
+        for does in uses {
             for leaves in [false, true] {
-                let ex = untimed();
-                let (queue, task) = full(&ex);
-                let inner = queue.clone();
-                let hooked = HookedWaker::new(deed, move || does(&inner));
-                room_reaches_the_second(&ex, &queue, task, &hooked, leaves);
-                assert!(hooked.is_done(), "{deed:?} {i}");
+                let (_ex, queue) = room_reaches_the_second(deed, leaves, does);
                 assert!(queue.stats().live <= queue.max_live().unwrap());
             }
         }
@@ -115,7 +92,7 @@ fn a_waker_that_uses_the_queue_loses_no_room() {
 #[test]
 fn a_clone_that_makes_room_is_answered_at_once() {
     let ex = untimed();
-    let (queue, _task) = full(&ex);
+    let (queue, _tasks, _) = full(&ex, 1, 0);
     let inner = queue.clone();
     let hooked = HookedWaker::new(Deed::Clone, move || inner.set_max_live(Some(2)).unwrap());
     let mut waiter = queue.spawn_when_room(pending::<()>());
@@ -126,9 +103,10 @@ fn a_clone_that_makes_room_is_answered_at_once() {
 /// A wake drops another waiter: one that waits, one that was called, one that comes next.
 #[test]
 fn a_wake_that_drops_another_waiter_passes_its_room_on() {
-    for dropped in 1..4 {
+    // Room for three: the first, and the next two that are left.
+    for (dropped, expected) in [(1, [0, 0, 1, 1, 0]), (2, [0, 1, 0, 1, 0]), (3, [0, 1, 1, 0, 0])] {
         let ex = untimed();
-        let (queue, _task) = full(&ex);
+        let (queue, _tasks, _) = full(&ex, 1, 0);
         let waiters: Rc<RefCell<Vec<Option<Waiter>>>> = Rc::default();
         let inner = Rc::clone(&waiters);
         let hooked = HookedWaker::new(Deed::Wake, move || {
@@ -139,31 +117,19 @@ fn a_wake_that_drops_another_waiter_passes_its_room_on() {
         for (i, (_, counting)) in counted.iter().enumerate() {
             let mut waiter = queue.spawn_when_room(pending());
             let hooked = hooked.waker();
-            let waker = if i == 0 { &*hooked } else { counting };
-            assert!(poll(&mut waiter, waker).is_pending());
+            assert!(poll(&mut waiter, if i == 0 { &hooked } else { counting }).is_pending());
             waiters.borrow_mut().push(Some(waiter));
         }
         queue.set_max_live(Some(4)).unwrap();
-        // Room for three: the first, and the next two that are left.
         let woken: Vec<usize> = counted.iter().map(|(wakes, _)| wakes.count()).collect();
-        let mut expected = vec![0, 1, 1, 1, 0];
-        expected[dropped] = 0;
-        if dropped == 3 {
-            expected = vec![0, 1, 1, 0, 0];
-        }
         assert_eq!(woken, expected, "{dropped} dropped");
         assert_eq!(queue.stats().waiting, 1);
-        let answers = waiters
-            .borrow_mut()
-            .iter_mut()
-            .flatten()
-            .filter_map(|waiter| match poll_once(waiter) {
-                Poll::Ready(answer) => Some(answer.unwrap()),
-                Poll::Pending => None,
-            })
-            .count();
-        assert_eq!((answers, queue.stats().live), (3, 4));
-        waiters.borrow_mut().clear();
+        let left = waiters.take();
+        let answers = left.into_iter().flatten().filter_map(|mut waiter| match poll_once(&mut waiter) {
+            Poll::Ready(answer) => Some(answer.unwrap()),
+            Poll::Pending => None,
+        });
+        assert_eq!((answers.count(), queue.stats().live), (3, 4));
     }
 }
 
@@ -178,16 +144,12 @@ fn a_future_whose_drop_uses_the_queue() {
     ];
     for does in uses {
         let ex = untimed();
-        let (queue, task) = full(&ex);
+        let (queue, mut tasks, _) = full(&ex, 1, 0);
         let inner = queue.clone();
-        let on_drop = OnDrop::new(move || does(&inner));
-        let mut waiter = queue.spawn_when_room(async move {
-            let _on_drop = on_drop;
-            pending::<()>().await;
-        });
+        let mut waiter = queue.spawn_when_room(hold(OnDrop::new(move || does(&inner))));
         assert!(poll_once(&mut waiter).is_pending());
         drop(waiter);
-        task.abort();
+        tasks.remove(0).abort();
         settle(&ex);
         assert_eq!((queue.stats().waiting, queue.stats().live), (0, 0));
         assert!(queue.is_closed() || queue.try_spawn(async {}).is_ok(), "no room was lost");
@@ -200,108 +162,78 @@ fn a_task_whose_drop_waits_for_its_own_room() {
     let ex = untimed();
     let queue = ex.new_queue("q").max_live(1).create().unwrap();
     let (inner, kept) = (queue.clone(), Rc::new(RefCell::new(None)));
-    let (wakes, waker) = CountingWaker::new();
     let keeps = Rc::clone(&kept);
-    let on_drop = OnDrop::new(move || {
-        let mut waiter = inner.spawn_when_room(pending::<()>());
-        assert!(poll(&mut waiter, &waker).is_pending(), "the task is there until it is dropped");
-        *keeps.borrow_mut() = Some(waiter);
-    });
-    let task = queue.spawn(async move {
-        let _on_drop = on_drop;
-        pending::<()>().await;
-    });
+    // The task is there until it is dropped.
+    let on_drop = move || drop(keeps.replace(Some(Polled::waiting(inner.spawn_when_room(pending())))));
+    let task = queue.spawn(hold(OnDrop::new(on_drop)));
     settle(&ex);
     task.abort();
     settle(&ex);
-    assert_eq!(wakes.count(), 1);
-    let mut waiter = kept.borrow_mut().take().unwrap();
-    assert!(poll_once(&mut waiter).is_ready());
+    let mut waiter = kept.take().unwrap();
+    assert_eq!(waiter.wakes.count(), 1);
+    assert!(waiter.poll().is_ready());
 }
 
-/// A scheduler that drops a waiter while it is asked for a task.
-struct DropsIn {
-    fifo: RunnableFifo,
-    holds: Rc<RefCell<Option<Waiter>>>,
-    at: Rc<Cell<bool>>,
-}
-
-impl Scheduler for DropsIn {
-    fn push(&mut self, task: Task, why: Ready) {
-        self.fifo.push(task, why);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        if self.at.replace(false) {
-            let held = self.holds.borrow_mut().take();
-            drop(held);
-        }
-        self.fifo.pop()
-    }
-}
-
+/// While it is asked for a task.
 #[test]
 fn a_scheduler_that_drops_a_waiter_passes_its_room_on() {
-    for called in [false, true] {
-        for grouped in [false, true] {
-            let ex = untimed();
-            let (holds, at) = (Rc::default(), Rc::new(Cell::new(false)));
-            let scheduler =
-                DropsIn { fifo: RunnableFifo::new(), holds: Rc::clone(&holds), at: Rc::clone(&at) };
-            let queue =
-                ex.new_queue("q").max_live(3).max_live_per_group(1).scheduler(scheduler).create().unwrap();
-            let waiter = || match grouped {
-                true => queue.group(1).spawn_when_room(pending()),
-                false => queue.spawn_when_room(pending()),
-            };
-            let task = match grouped {
-                true => queue.group(1).try_spawn(pending::<()>()).unwrap(),
-                false => queue.try_spawn(pending::<()>()).unwrap(),
-            };
-            let works = queue.spawn(yields(20));
-            drop(queue.spawn(yields(20)));
-            let mut first = waiter();
-            assert!(poll_once(&mut first).is_pending());
-            let (wakes, waker) = CountingWaker::new();
-            let mut second = waiter();
-            assert!(poll(&mut second, &waker).is_pending());
-            if called {
-                task.abort();
-                tick(&ex);
+    for (called, grouped) in [(false, false), (false, true), (true, false), (true, true)] {
+        let ex = untimed();
+        let (held, at) = (Rc::new(RefCell::new(None::<Waiter>)), Rc::new(Cell::new(false)));
+        let (drops, now) = (Rc::clone(&held), Rc::clone(&at));
+        let spy: Spy = Spy::fifo().listening(move |call| {
+            if let Call::Pop(_) = call
+                && now.take()
+            {
+                let held = drops.take();
+                drop(held);
             }
-            *holds.borrow_mut() = Some(first);
-            at.set(true);
-            drop(queue.try_spawn(async {}));
-            if !called {
-                task.abort();
-            }
-            quietly(|| settle(&ex));
-            output(works).unwrap();
-            assert!(holds.borrow().is_none(), "it was dropped in `pop`");
-            // The waiter holds its group, and dropping that in a scheduler is a fault of the scheduler.
-            let fault = grouped.then_some(PolicyFault::Panicked);
-            let case = format!("called {called}, grouped {grouped}");
-            assert_eq!((queue.stats().policy_fault, wakes.count()), (fault, 1), "{case}");
-            assert!(poll(&mut second, &waker).is_ready());
+        });
+        let queue = ex.new_queue("q").max_live(3).max_live_per_group(1).scheduler(spy).create().unwrap();
+        let waiter = || match grouped {
+            true => queue.group(1).spawn_when_room(pending()),
+            false => queue.spawn_when_room(pending()),
+        };
+        let task = match grouped {
+            true => queue.group(1).try_spawn(pending::<()>()).unwrap(),
+            false => queue.try_spawn(pending::<()>()).unwrap(),
+        };
+        let works = [(); 2].map(|()| queue.spawn(yields(20)));
+        let first = Polled::waiting(waiter());
+        let mut second = Polled::waiting(waiter());
+        if called {
+            task.abort();
+            tick(&ex);
         }
+        held.replace(Some(first.waiter));
+        at.set(true);
+        drop(queue.try_spawn(async {}));
+        if !called {
+            task.abort();
+        }
+        quietly(|| settle(&ex));
+        works.into_iter().for_each(|task| output(task).unwrap());
+        assert!(held.borrow().is_none(), "it was dropped in `pop`");
+        // The waiter holds its group, and dropping that in a scheduler is a fault of the scheduler.
+        let fault = grouped.then_some(PolicyFault::Panicked);
+        let case = format!("called {called}, grouped {grouped}");
+        assert_eq!((queue.stats().policy_fault, second.wakes.count()), (fault, 1), "{case}");
+        assert!(second.poll().is_ready());
     }
 }
 
 #[test]
 fn a_waker_is_cloned_once_while_it_stays_the_same() {
     let ex = untimed();
-    let (queue, _task) = full(&ex);
+    let (queue, _tasks, _) = full(&ex, 1, 0);
     let mut waiter = queue.spawn_when_room(pending::<()>());
-    let cloned = Rc::new(Cell::new(0));
-    let count = Rc::clone(&cloned);
-    let hooked = HookedWaker::new(Deed::Clone, move || count.set(count.get() + 1));
-    let waker: ManuallyDrop<Waker> = hooked.waker();
+    // A second clone would take the place of the first, which would be dropped.
+    let hooked = HookedWaker::new(Deed::Drop, || {});
     for _ in 0..3 {
-        assert!(poll(&mut waiter, &waker).is_pending());
+        assert!(poll(&mut waiter, &hooked.waker()).is_pending() && !hooked.is_done());
     }
-    assert_eq!(cloned.get(), 1);
     let (wakes, other) = CountingWaker::new();
-    assert!(poll(&mut waiter, &other).is_pending());
+    assert!(poll(&mut waiter, &other).is_pending() && hooked.is_done());
     queue.set_max_live(None).unwrap();
     assert_eq!(wakes.count(), 1, "the last waker is the one that is woken");
 }

@@ -4,21 +4,28 @@
 mod support {
     mod caught;
     mod count;
+    mod elsewhere;
     mod hooked_waker;
     mod micros;
+    mod never_rests;
     mod on_drop;
     mod outputs;
     mod panics;
+    mod signal;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod spy;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod world;
     mod yields;
 
     pub(crate) use self::{
-        caught::*, count::*, hooked_waker::*, micros::*, on_drop::*, outputs::*, panics::*, yields::*,
+        caught::*, count::*, elsewhere::*, hooked_waker::*, micros::*, never_rests::*, on_drop::*,
+        outputs::*, panics::*, signal::Signal, spy::*, world::*, yields::*,
     };
-    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
+    pub(crate) use clockworker_testing::driving::*;
 }
 
 mod bounds;
-mod groups;
 mod hostile_waiters;
 mod model;
 mod polled;

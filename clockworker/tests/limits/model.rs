@@ -3,27 +3,32 @@
 //! After most steps the executor settles. After each the model says exactly who has been called, how many times, and what is
 //! full.
 
-use std::future::{Future, Pending, pending};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::future::pending;
+use std::task::Poll;
 
-use clockworker::{Executor, Group, JoinHandle, Queue, SpawnWhenRoom};
+use clockworker::{Executor, Group, JoinHandle, Queue};
+use fastrand::Rng;
 
-use crate::support::{CountingWaker, Random, settle, untimed};
+use crate::polled::Polled;
+use crate::support::{settle, untimed};
 
 const GROUPS: usize = 3;
 
 /// One that waits, in the executor and in the model.
 struct Waiting {
-    waiter: SpawnWhenRoom<Pending<()>>,
-    wakes: Arc<CountingWaker>,
-    waker: Waker,
+    polled: Polled,
     /// The last stands for none.
     group: usize,
     /// Whether there is room for it in its group.
     in_group: bool,
     called: bool,
+}
+
+#[derive(Default)]
+struct Limits {
+    ready: Option<usize>,
+    live: Option<usize>,
+    live_per_group: Option<usize>,
 }
 
 struct World {
@@ -38,9 +43,7 @@ struct World {
     ready: usize,
     /// In the order of arrival.
     waiting: Vec<Waiting>,
-    max_ready: Option<usize>,
-    max_live: Option<usize>,
-    max_live_per_group: Option<usize>,
+    most: Limits,
 }
 
 fn below(count: usize, most: Option<usize>) -> bool {
@@ -52,31 +55,21 @@ impl World {
         let ex = untimed();
         let queue = ex.new_queue("q").create().unwrap();
         let groups = (0..GROUPS as u64).map(|key| queue.group(key)).collect();
-        Self {
-            ex,
-            queue,
-            groups,
-            tasks: Vec::new(),
-            ending: Vec::new(),
-            ready: 0,
-            waiting: Vec::new(),
-            max_ready: None,
-            max_live: None,
-            max_live_per_group: None,
-        }
+        let (tasks, ending, waiting) = Default::default();
+        Self { ex, queue, groups, tasks, ending, ready: 0, waiting, most: Limits::default() }
     }
 
     fn group_has_room(&self, group: usize) -> bool {
         let tasks = self.tasks.iter().map(|&(of, _)| of).chain(self.ending.iter().copied());
         let live = tasks.filter(|&of| of == group).count();
         let kept = self.waiting.iter().filter(|waiting| waiting.group == group && waiting.in_group).count();
-        group == GROUPS || below(live + kept, self.max_live_per_group)
+        group == GROUPS || below(live + kept, self.most.live_per_group)
     }
 
     fn has_room(&self) -> bool {
         let kept = self.waiting.iter().filter(|waiting| waiting.called).count();
-        below(self.tasks.len() + self.ending.len() + kept, self.max_live)
-            && below(self.ready + kept, self.max_ready)
+        below(self.tasks.len() + self.ending.len() + kept, self.most.live)
+            && below(self.ready + kept, self.most.ready)
     }
 
     /// Whether the model would take a task now: `Some(true)` says that the group is full, `Some(false)` the queue.
@@ -105,35 +98,35 @@ impl World {
         }
     }
 
-    fn step(&mut self, random: &mut Random) {
-        match random.below(13) {
-            0..=1 => self.try_spawn(random.below(GROUPS + 1)),
-            2..=4 => self.wait(random.below(GROUPS + 1)),
-            5..=6 if !self.waiting.is_empty() => self.poll(random.below(self.waiting.len())),
-            7 if !self.waiting.is_empty() => drop(self.waiting.remove(random.below(self.waiting.len()))),
+    fn step(&mut self, random: &mut Rng) {
+        match random.u32(..13) {
+            0..=1 => self.try_spawn(random.usize(..=GROUPS)),
+            2..=4 => self.wait(random.usize(..=GROUPS)),
+            5..=6 if !self.waiting.is_empty() => self.poll(random.usize(..self.waiting.len())),
+            7 if !self.waiting.is_empty() => drop(self.waiting.remove(random.usize(..self.waiting.len()))),
             8..=9 if !self.tasks.is_empty() => {
                 // Several at once, so that one slice makes room for several.
-                for _ in 0..=random.below(self.tasks.len().min(3)) {
-                    let (group, task) = self.tasks.remove(random.below(self.tasks.len()));
+                for _ in 0..=random.usize(..self.tasks.len().min(3)) {
+                    let (group, task) = self.tasks.remove(random.usize(..self.tasks.len()));
                     task.abort();
                     self.ending.push(group);
                 }
             }
             10 => {
-                self.max_live = Some(random.below(6)).filter(|&most| most > 0);
-                self.queue.set_max_live(self.max_live).unwrap();
+                self.most.live = Some(random.usize(..6)).filter(|&most| most > 0);
+                self.queue.set_max_live(self.most.live).unwrap();
             }
             11 => {
-                self.max_live_per_group = Some(random.below(4)).filter(|&most| most > 0);
-                self.queue.set_max_live_per_group(self.max_live_per_group).unwrap();
+                self.most.live_per_group = Some(random.usize(..4)).filter(|&most| most > 0);
+                self.queue.set_max_live_per_group(self.most.live_per_group).unwrap();
             }
             12 => {
-                self.max_ready = Some(random.below(4)).filter(|&most| most > 0);
-                self.queue.set_max_ready(self.max_ready).unwrap();
+                self.most.ready = Some(random.usize(..4)).filter(|&most| most > 0);
+                self.queue.set_max_ready(self.most.ready).unwrap();
             }
             _ => {}
         }
-        if random.below(3) > 0 {
+        if random.u32(..3) > 0 {
             self.settle();
         }
         self.call();
@@ -170,36 +163,34 @@ impl World {
             Some(group) => group.spawn_when_room(pending()),
             None => self.queue.spawn_when_room(pending()),
         };
-        let (wakes, waker) = CountingWaker::new();
-        let full = self.refuses(group);
-        let mut waiting =
-            Waiting { waiter, wakes, waker, group, in_group: full == Some(false), called: false };
-        match waiting.poll() {
-            Some(task) => {
+        let (mut polled, full) = (Polled::new(waiter), self.refuses(group));
+        match polled.poll() {
+            Poll::Ready(task) => {
                 assert_eq!(full, None);
-                self.spawned(group, task);
+                self.spawned(group, task.unwrap());
             }
-            None => {
+            Poll::Pending => {
                 assert!(full.is_some());
-                self.waiting.push(waiting);
+                self.waiting.push(Waiting { polled, group, in_group: full == Some(false), called: false });
             }
         }
     }
 
     fn poll(&mut self, i: usize) {
-        let Some(task) = self.waiting[i].poll() else { return assert!(!self.waiting[i].called) };
-        let waiting = self.waiting.remove(i);
-        assert!(waiting.called);
-        self.spawned(waiting.group, task);
+        match self.waiting[i].polled.poll() {
+            Poll::Pending => assert!(!self.waiting[i].called),
+            Poll::Ready(task) => {
+                let waiting = self.waiting.remove(i);
+                assert!(waiting.called);
+                self.spawned(waiting.group, task.unwrap());
+            }
+        }
     }
 
     fn check(&self) {
         for waiting in &self.waiting {
-            assert_eq!(
-                waiting.wakes.count(),
-                usize::from(waiting.called),
-                "woken once it is called, and once"
-            );
+            let wakes = waiting.polled.wakes.count();
+            assert_eq!(wakes, usize::from(waiting.called), "woken once it is called, and once");
         }
         let stats = self.queue.stats();
         let wait = self.waiting.iter().filter(|waiting| !waiting.called).count();
@@ -208,19 +199,10 @@ impl World {
     }
 }
 
-impl Waiting {
-    fn poll(&mut self) -> Option<JoinHandle<()>> {
-        match Pin::new(&mut self.waiter).poll(&mut Context::from_waker(&self.waker)) {
-            Poll::Ready(answer) => Some(answer.unwrap()),
-            Poll::Pending => None,
-        }
-    }
-}
-
 #[test]
 fn random_programs_agree_with_a_list() {
     for seed in 1..=400 {
-        let (mut random, mut world) = (Random::new(seed), World::new());
+        let (mut random, mut world) = (Rng::with_seed(seed), World::new());
         for step in 0..120 {
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 world.step(&mut random);

@@ -9,30 +9,36 @@ use clockworker::{Executor, JoinHandle, Queue, SpawnWhenRoom, TrySpawnError};
 
 use crate::support::{CountingWaker, settle};
 
+pub(crate) type Waiter = SpawnWhenRoom<Pending<()>>;
 type Answer = Result<JoinHandle<()>, TrySpawnError<Pending<()>>>;
+
+pub(crate) fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(waker))
+}
 
 /// A waiter that a test polls, whose wakes are counted.
 pub(crate) struct Polled {
-    pub(crate) waiter: SpawnWhenRoom<Pending<()>>,
+    pub(crate) waiter: Waiter,
     pub(crate) wakes: Arc<CountingWaker>,
     waker: Waker,
 }
 
 impl Polled {
-    pub(crate) fn new(waiter: SpawnWhenRoom<Pending<()>>) -> Self {
+    pub(crate) fn new(waiter: Waiter) -> Self {
         let (wakes, waker) = CountingWaker::new();
         Self { waiter, wakes, waker }
     }
 
     /// One that has been polled, and waits.
-    pub(crate) fn waiting(waiter: SpawnWhenRoom<Pending<()>>) -> Self {
+    #[track_caller]
+    pub(crate) fn waiting(waiter: Waiter) -> Self {
         let mut polled = Self::new(waiter);
         assert!(polled.poll().is_pending());
         polled
     }
 
     pub(crate) fn poll(&mut self) -> Poll<Answer> {
-        Pin::new(&mut self.waiter).poll(&mut Context::from_waker(&self.waker))
+        poll(&mut self.waiter, &self.waker)
     }
 
     #[track_caller]

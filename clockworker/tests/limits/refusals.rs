@@ -3,11 +3,10 @@
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;
-use std::thread;
 
 use clockworker::{Executor, Queue};
 
-use crate::support::{Count, hold, output, settle, untimed, yields};
+use crate::support::{Count, elsewhere, hold, output, settle, untimed, yields};
 
 fn refused(ex: &Executor, queue: &Queue) -> (u64, u64) {
     (ex.stats().refused, queue.stats().refused)
@@ -16,14 +15,20 @@ fn refused(ex: &Executor, queue: &Queue) -> (u64, u64) {
 /// Spawns from another thread, and does not look at the handle.
 fn fire(ex: &Executor, queue: &'static str) {
     let handle = ex.handle();
-    thread::spawn(move || drop(handle.spawn_on(queue, || async {}))).join().unwrap();
+    elsewhere(|| drop(handle.spawn_on(queue, || async {})));
+}
+
+/// A queue that takes one task, and has one.
+fn full(ex: &Executor) -> Queue {
+    let queue = ex.new_queue("q").max_live(1).create().unwrap();
+    queue.spawn(pending::<()>());
+    queue
 }
 
 #[test]
 fn what_is_fired_at_a_full_queue_and_forgotten_is_counted() {
     let ex = untimed();
-    let queue = ex.new_queue("q").max_live(1).create().unwrap();
-    drop(queue.spawn(pending::<()>()));
+    let queue = full(&ex);
     drop(queue.spawn(async {}));
     drop(queue.group(7).spawn(async {}));
     assert!(queue.try_spawn(async {}).is_err());
@@ -32,11 +37,8 @@ fn what_is_fired_at_a_full_queue_and_forgotten_is_counted() {
     settle(&ex);
     assert_eq!(refused(&ex, &queue), (4, 4));
     let stats = queue.stats();
-    assert_eq!(
-        (stats.spawned, stats.cancelled, stats.live),
-        (2, 1, 1),
-        "the one that came by the inbox is in the books"
-    );
+    let counts = (stats.spawned, stats.cancelled, stats.live);
+    assert_eq!(counts, (2, 1, 1), "the one that came by the inbox was spawned");
 }
 
 #[test]
@@ -70,8 +72,7 @@ fn a_name_given_again_begins_anew() {
     drop(old.spawn(pending::<()>()));
     old.close();
     fire(&ex, "q");
-    let new = ex.new_queue("q").max_live(1).create().unwrap();
-    drop(new.spawn(pending::<()>()));
+    let new = full(&ex);
     fire(&ex, "q");
     settle(&ex);
     assert_eq!((refused(&ex, &old), refused(&ex, &new)), ((2, 1), (2, 1)));
@@ -111,19 +112,16 @@ fn what_comes_after_a_shutdown_is_counted() {
 #[test]
 fn a_refused_future_comes_back_whole() {
     let ex = untimed();
-    let queue = ex.new_queue("q").max_live(1).create().unwrap();
+    let queue = full(&ex);
     let (drops, polled) = (Count::default(), Rc::new(Cell::new(false)));
-    drop(queue.spawn(pending::<()>()));
     let (guard, seen) = (drops.guard(), Rc::clone(&polled));
     let error = queue.try_spawn(async move {
         seen.set(true);
         hold(guard).await;
     });
     let error = error.unwrap_err();
-    assert_eq!(
-        format!("{error}; {error:?}"),
-        "the task was refused: its queue is full; TrySpawnError { why: QueueFull, .. }"
-    );
+    let shown = "the task was refused: its queue is full; TrySpawnError { why: QueueFull, .. }";
+    assert_eq!(format!("{error}; {error:?}"), shown);
     settle(&ex);
     assert!(!polled.get() && drops.get() == 0);
     let task = ex.spawn(error.into_future());
@@ -132,31 +130,33 @@ fn a_refused_future_comes_back_whole() {
     task.abort();
     settle(&ex);
     assert_eq!(drops.get(), 1);
-    let error = queue.try_spawn(hold(drops.guard())).unwrap_err();
-    drop(error);
+    drop(queue.try_spawn(hold(drops.guard())).unwrap_err());
     assert_eq!(drops.get(), 2, "the error's drop drops it");
 }
 
 #[test]
 fn the_error_says_why() {
     let ex = untimed();
-    let said = |queue: &Queue| {
+    #[track_caller]
+    fn assert_why(queue: &Queue, kinds: [u8; 4], says: &str) {
         let error = queue.group(1).try_spawn(async {}).unwrap_err();
-        let kinds = [error.is_full(), error.is_group_full(), error.is_closed(), error.is_stopped()];
-        (kinds.map(u8::from), error.to_string())
-    };
-    let queue = ex.new_queue("q").max_live(1).create().unwrap();
-    drop(queue.spawn(pending::<()>()));
-    assert_eq!(said(&queue), ([1, 0, 0, 0], "the task was refused: its queue is full".into()));
+        let found = [error.is_full(), error.is_group_full(), error.is_closed(), error.is_stopped()];
+        assert_eq!(
+            (found.map(u8::from), error.to_string()),
+            (kinds, format!("the task was refused: its {says}"))
+        );
+    }
+    let queue = full(&ex);
+    assert_why(&queue, [1, 0, 0, 0], "queue is full");
     let grouped = ex.new_queue("grouped").max_live_per_group(1).create().unwrap();
     drop(grouped.group(1).spawn(pending::<()>()));
-    assert_eq!(said(&grouped), ([1, 1, 0, 0], "the task was refused: its group is full".into()));
+    assert_why(&grouped, [1, 1, 0, 0], "group is full");
     queue.close();
-    assert_eq!(said(&queue), ([0, 0, 1, 0], "the task was refused: its queue is closed".into()));
+    assert_why(&queue, [0, 0, 1, 0], "queue is closed");
     ex.block_on_shutdown(async {});
-    assert_eq!(said(&grouped), ([0, 0, 0, 1], "the task was refused: its executor was shut down".into()));
+    assert_why(&grouped, [0, 0, 0, 1], "executor was shut down");
     drop(ex);
-    assert_eq!(said(&grouped), ([0, 0, 0, 1], "the task was refused: its executor was dropped".into()));
+    assert_why(&grouped, [0, 0, 0, 1], "executor was dropped");
 }
 
 /// All three ways into a queue make the same task.

@@ -1,11 +1,13 @@
-//! Those who wait for room: in which order they are called, how many are woken, and what ends the waiting.
+//! Those who wait for room in a queue or a group: in which order they are called, how many are woken, and what ends the waiting.
 
+use std::cell::RefCell;
 use std::future::pending;
+use std::rc::Rc;
 
 use clockworker::{Executor, Queue, yield_now};
 
 use crate::polled::{Polled, end, full, wakes};
-use crate::support::{Count, complaint_of, hold, output, poll_once, settle, tick, untimed};
+use crate::support::{Count, complaint_of, hold, output, poll_once, settle, tick, untimed, yields};
 
 #[test]
 fn where_there_is_room_there_is_no_waiting() {
@@ -15,44 +17,6 @@ fn where_there_is_room_there_is_no_waiting() {
     waiter.answer().unwrap();
     assert_eq!((ex.stats().spawned, waiter.wakes.count()), (1, 0));
     assert_eq!(complaint_of(|| waiter.poll().is_ready()), "`SpawnWhenRoom` polled after completion");
-}
-
-#[test]
-fn as_many_are_woken_as_there_is_room_for() {
-    let ex = untimed();
-    let (queue, mut tasks, mut waiters) = full(&ex, 4, 6);
-    assert_eq!((queue.stats().waiting, queue.stats().refused), (6, 0));
-    tasks.drain(..3).for_each(|task| task.abort());
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 1, 0, 0, 0]);
-    assert_eq!((queue.stats().live, queue.stats().waiting), (1, 3));
-    // The order of polls is not the order of arrival: each has its own room.
-    for i in [2, 0, 1] {
-        waiters[i].answer().unwrap();
-        assert!(waiters[3].poll().is_pending());
-    }
-    end(&ex, tasks.remove(0));
-    assert_eq!(wakes(&waiters), [1, 1, 1, 1, 0, 0]);
-    settle(&ex);
-    assert_eq!((queue.stats().live, queue.stats().refused), (3, 0));
-}
-
-#[test]
-fn no_other_spawn_overtakes() {
-    let ex = untimed();
-    let (queue, mut tasks, mut waiters) = full(&ex, 2, 1);
-    end(&ex, tasks.remove(0));
-    // The room is kept.
-    for _ in 0..3 {
-        assert!(queue.try_spawn(pending::<()>()).unwrap_err().is_full());
-        assert!(output(queue.spawn(pending::<()>())).unwrap_err().is_full());
-        settle(&ex);
-    }
-    let mut late = Polled::waiting(queue.spawn_when_room(pending()));
-    waiters[0].answer().unwrap();
-    end(&ex, tasks.remove(0));
-    assert!(queue.try_spawn(pending::<()>()).is_err());
-    late.answer().unwrap();
 }
 
 /// Room that a task makes in a slice is not taken by the next task of the slice.
@@ -83,16 +47,14 @@ fn no_other_spawn_of_the_same_slice_overtakes() {
 fn a_hundred_tasks_are_served_in_order() {
     let ex = untimed();
     let narrow = ex.new_queue("narrow").max_live(3).create().unwrap();
-    let order = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let order = Rc::new(RefCell::new(Vec::new()));
     for i in 0..100_usize {
         let (narrow, order) = (narrow.clone(), order.clone());
         ex.spawn(async move {
             let inner = narrow.clone();
             let work = async move {
                 assert!(inner.stats().live <= 3);
-                for _ in 0..i % 4 {
-                    yield_now().await;
-                }
+                yields(i as u32 % 4).await;
                 order.borrow_mut().push(i);
                 i
             };
@@ -126,11 +88,8 @@ fn one_that_leaves_holds_up_none_behind() {
                 let stay: Vec<&mut Polled> = waiters.iter_mut().flatten().collect();
                 assert_eq!(queue.stats().waiting, stay.len().saturating_sub(called), "{case}");
                 for (i, polled) in stay.into_iter().enumerate() {
-                    assert_eq!(
-                        (polled.wakes.count(), polled.poll().is_ready()),
-                        if i < called { (1, true) } else { (0, false) },
-                        "{case}"
-                    );
+                    let (wakes, ready) = (polled.wakes.count(), polled.poll().is_ready());
+                    assert_eq!((wakes, ready), (usize::from(i < called), i < called), "{case}");
                 }
                 drop(waiters);
                 assert_eq!(queue.stats().waiting, 0, "{case}");
@@ -160,9 +119,9 @@ fn a_dropped_waiter_spawns_nothing_and_drops_its_future_once() {
 fn an_aborted_task_leaves_the_line() {
     for called in [false, true] {
         let ex = untimed();
-        let (queue, mut tasks, _) = full(&ex, 1, 0);
-        let other = queue.clone();
-        let waits = ex.spawn(async move { other.spawn_when_room(pending::<()>()).await.map(drop).is_ok() });
+        let (queue, tasks, _) = full(&ex, 1, 0);
+        let waiter = queue.spawn_when_room(pending::<()>());
+        let waits = ex.spawn(async move { waiter.await.map(drop).is_ok() });
         settle(&ex);
         let mut next = Polled::waiting(queue.spawn_when_room(pending()));
         if called {
@@ -178,83 +137,32 @@ fn an_aborted_task_leaves_the_line() {
         settle(&ex);
         assert_eq!((next.wakes.count(), output(waits).unwrap_err().is_cancelled()), (1, true));
         next.answer().unwrap();
-        tasks.clear();
     }
 }
 
 #[test]
-fn a_larger_limit_calls_as_many_at_once() {
-    let ex = untimed();
-    let (queue, _tasks, mut waiters) = full(&ex, 2, 6);
-    queue.set_max_live(Some(4)).unwrap();
-    assert_eq!(wakes(&waiters), [1, 1, 0, 0, 0, 0]);
-    queue.set_max_live(Some(1)).unwrap();
-    waiters[1].answer().unwrap();
-    waiters[0].answer().expect("what is promised stays");
-    assert!(waiters[2].poll().is_pending());
-    assert_eq!(queue.stats().live, 4);
-    queue.set_max_live(None).unwrap();
-    assert_eq!(wakes(&waiters), [1; 6]);
-    waiters[2..].iter_mut().for_each(|polled| drop(polled.answer().unwrap()));
-}
-
-#[test]
-fn room_for_ready_tasks_comes_with_polls() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_ready(2).create().unwrap();
-    (0..2).for_each(|_| drop(queue.try_spawn(pending::<()>()).unwrap()));
-    let mut waiters: Vec<_> = (0..3).map(|_| Polled::waiting(queue.spawn_when_room(pending()))).collect();
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 0]);
-    waiters[0].answer().unwrap();
-    waiters[1].answer().unwrap();
-    settle(&ex);
-    assert_eq!(wakes(&waiters), [1, 1, 1]);
-    waiters[2].answer().unwrap();
-    assert_eq!((queue.stats().live, queue.stats().ready), (5, 1));
-}
-
-/// What ends the waiting, other than room.
-fn ended_by(end: impl FnOnce(Executor, &Queue) -> Option<Executor>) -> (Vec<usize>, Vec<String>) {
-    let ex = untimed();
-    let (queue, mut tasks, mut waiters) = full(&ex, 2, 3);
-    tasks[0].abort();
-    tick(&ex);
-    let kept = end(ex, &queue);
-    let woken = wakes(&waiters);
-    let refused = queue.stats().refused;
-    let said = waiters.iter_mut().map(|polled| {
-        let error = polled.answer().unwrap_err();
-        let said = error.to_string();
-        assert!(poll_once(&mut error.into_future()).is_pending(), "the future is whole");
-        said
-    });
-    let said = said.collect();
-    assert_eq!((queue.stats().refused - refused, queue.stats().waiting), (3, 0));
-    tasks.clear();
-    drop(kept);
-    (woken, said)
-}
-
-#[test]
 fn the_end_of_a_queue_or_executor_answers_all_that_wait() {
-    let all = |said: &str| (vec![1; 3], vec![format!("the task was refused: its {said}"); 3]);
-    let closed = ended_by(|ex, queue| {
-        queue.close();
-        Some(ex)
-    });
-    // The first had been called, and is woken no second time.
-    assert_eq!(closed, all("queue is closed"));
-    let shut_down = ended_by(|ex, _| {
-        ex.block_on_shutdown(async {});
-        Some(ex)
-    });
-    assert_eq!(shut_down, all("executor was shut down"));
-    let dropped = ended_by(|ex, _| {
-        drop(ex);
-        None
-    });
-    assert_eq!(dropped, all("executor was dropped"));
+    let ends: [(fn(&mut Option<Executor>, &Queue), _); 3] = [
+        (|_, queue| queue.close(), "queue is closed"),
+        (|ex, _| _ = ex.as_ref().unwrap().block_on_shutdown(async {}), "executor was shut down"),
+        (|ex, _| *ex = None, "executor was dropped"),
+    ];
+    for (end, said) in ends {
+        let mut ex = Some(untimed());
+        let (queue, tasks, mut waiters) = full(ex.as_ref().unwrap(), 2, 3);
+        tasks[0].abort();
+        tick(ex.as_ref().unwrap());
+        let refused = queue.stats().refused;
+        end(&mut ex, &queue);
+        // The first had been called, and is woken no second time.
+        assert_eq!(wakes(&waiters), [1; 3], "{said}");
+        for polled in &mut waiters {
+            let error = polled.answer().unwrap_err();
+            assert_eq!(error.to_string(), format!("the task was refused: its {said}"));
+            assert!(poll_once(&mut error.into_future()).is_pending(), "the future is whole");
+        }
+        assert_eq!((queue.stats().refused - refused, queue.stats().waiting), (3, 0));
+    }
 }
 
 /// A shutdown waits for the tasks that there are; those that wait for room among them are told, and finish.
@@ -262,14 +170,10 @@ fn the_end_of_a_queue_or_executor_answers_all_that_wait() {
 fn a_shutdown_does_not_hang_on_waiters() {
     let ex = untimed();
     let (queue, tasks, _) = full(&ex, 1, 0);
-    let waits: Vec<_> = (0..3)
-        .map(|_| {
-            let queue = queue.clone();
-            ex.spawn(
-                async move { queue.spawn_when_room(pending::<()>()).await.is_err_and(|e| e.is_stopped()) },
-            )
-        })
-        .collect();
+    let waits = [(); 3].map(|()| {
+        let waiter = queue.spawn_when_room(pending::<()>());
+        ex.spawn(async move { waiter.await.is_err_and(|error| error.is_stopped()) })
+    });
     settle(&ex);
     tasks[0].abort();
     let report = ex.block_on_shutdown(pending::<()>());
@@ -284,8 +188,8 @@ fn an_executor_that_is_dropped_drops_what_waits_in_its_tasks() {
     let ex = untimed();
     let (queue, _tasks, _) = full(&ex, 1, 0);
     for _ in 0..3 {
-        let (queue, guard) = (queue.clone(), drops.guard());
-        ex.spawn(async move { queue.spawn_when_room(hold(guard)).await.map(drop).is_ok() });
+        let waiter = queue.spawn_when_room(hold(drops.guard()));
+        ex.spawn(async move { waiter.await.map(drop).is_ok() });
     }
     settle(&ex);
     assert_eq!((queue.stats().waiting, drops.get()), (3, 0));
@@ -298,4 +202,34 @@ fn a_waiter_shows_its_queue() {
     let ex = untimed();
     let (_queue, _tasks, waiters) = full(&ex, 1, 1);
     assert_eq!(format!("{:?}", waiters[0].waiter), "SpawnWhenRoom { queue: \"full\", waits: true, .. }");
+}
+
+// ---- Groups
+
+#[test]
+fn a_group_lives_while_it_is_waited_for() {
+    let ex = untimed();
+    let queue = ex.new_queue("q").max_live_per_group(1).create().unwrap();
+    let task = queue.group(1).try_spawn(pending()).unwrap();
+    let mut waiter = Polled::waiting(queue.group(1).spawn_when_room(pending()));
+    // Others take the index that would be free.
+    end(&ex, task);
+    let others: Vec<_> = (2..5).map(|key| queue.group(key)).collect();
+    waiter.answer().unwrap();
+    assert!(queue.group(1).try_spawn(async {}).unwrap_err().is_group_full());
+    assert!(others.iter().all(|group| group.try_spawn(async {}).is_ok()));
+}
+
+#[test]
+fn no_other_spawn_of_the_same_slice_overtakes_in_a_group() {
+    let ex = untimed();
+    let queue = ex.new_queue("q").max_live_per_group(1).create().unwrap();
+    let group = queue.group(1);
+    drop(group.spawn(async {}));
+    let mut waiter = Polled::waiting(group.spawn_when_room(pending()));
+    let greedy =
+        queue.spawn(async move { group.try_spawn(async {}).is_err_and(|error| error.is_group_full()) });
+    settle(&ex);
+    assert!(output(greedy).unwrap());
+    waiter.answer().unwrap();
 }

@@ -1,9 +1,12 @@
 //! Hooks: what they are told, in order, and what one does that panics or uses the executor.
 
+use std::future::{pending, ready};
 use std::sync::{Arc, Mutex};
 
 use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
 use clockworker::{Executor, Handle, Id, yield_now};
+
+use super::support::{elsewhere, note, trace};
 
 /// Writes down what it is told.
 #[derive(Default)]
@@ -15,8 +18,8 @@ impl Log {
         self.0.lock().unwrap().push(format!("{what} {name}"));
     }
 
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
+    fn take(&self) -> String {
+        std::mem::take(&mut *self.0.lock().unwrap()).join(", ")
     }
 }
 
@@ -27,6 +30,7 @@ impl TaskHooks for Log {
     }
 
     fn before_poll(&self, task: &TaskMeta) {
+        assert_eq!(Id::current(), Some(task.id));
         self.write("before", task);
     }
 
@@ -49,9 +53,14 @@ fn with_log() -> (Executor, Arc<Log>) {
 fn a_hook_is_told_of_spawn_polls_and_end() {
     let (ex, log) = with_log();
     let task = ex.default_queue().new_task().name("a").spawn(yield_now());
-    assert_eq!(log.take(), ["spawned a"]);
+    assert_eq!(log.take(), "spawned a");
     ex.block_on(task).unwrap();
-    assert_eq!(log.take(), ["before a", "after a", "before a", "after a", "Completed a"]);
+    assert_eq!(log.take(), "before a, after a, before a, after a, Completed a");
+    let handle = ex.handle();
+    let task = elsewhere(|| handle.spawn(|| ready(())));
+    assert_eq!(log.take(), "", "it has not come in");
+    ex.block_on(task).unwrap();
+    assert_eq!(log.take(), "spawned -, before -, after -, Completed -");
 }
 
 #[test]
@@ -59,38 +68,25 @@ fn every_end_is_told_once_and_refusals_are_not() {
     let (ex, log) = with_log();
     let panics = ex.spawn(async { panic!("as planned") });
     assert!(ex.block_on(panics).is_err());
-    assert_eq!(log.take(), ["spawned -", "before -", "after -", "Panicked -"]);
+    assert_eq!(log.take(), "spawned -, before -, after -, Panicked -");
 
-    let aborted = ex.spawn(std::future::pending::<()>());
+    let aborted = ex.spawn(pending::<()>());
     aborted.abort();
     assert!(ex.block_on(aborted).is_err());
-    assert_eq!(log.take(), ["spawned -", "Cancelled -"]);
+    assert_eq!(log.take(), "spawned -, Cancelled -");
 
     let queue = ex.new_queue("closed").create().unwrap();
     queue.close();
     assert!(ex.block_on(queue.spawn(async {})).is_err());
-    let remote = ex.handle();
-    let refused = std::thread::scope(|scope| {
-        scope.spawn(move || remote.spawn_on("closed", || std::future::ready(()))).join().unwrap()
-    });
+    let handle = ex.handle();
+    let refused = elsewhere(|| handle.spawn_on("closed", || ready(())));
     assert!(ex.block_on(refused).is_err());
-    assert_eq!(log.take(), [""; 0]);
+    assert_eq!(log.take(), "");
 
-    let left = ex.spawn(std::future::pending::<()>());
+    let left = ex.spawn(pending::<()>());
     drop(ex);
     assert!(left.is_finished());
-    assert_eq!(log.take(), ["spawned -", "Cancelled -"]);
-}
-
-#[test]
-fn a_task_from_another_thread_is_told_here() {
-    let (ex, log) = with_log();
-    let handle = ex.handle();
-    let task =
-        std::thread::scope(|scope| scope.spawn(|| handle.spawn(|| std::future::ready(()))).join().unwrap());
-    assert_eq!(log.take(), [""; 0]);
-    ex.block_on(task).unwrap();
-    assert_eq!(log.take(), ["spawned -", "before -", "after -", "Completed -"]);
+    assert_eq!(log.take(), "spawned -, Cancelled -");
 }
 
 /// Panics at each call.
@@ -127,71 +123,51 @@ fn panics_of_hooks_are_counted_and_nothing_else() {
     assert_eq!(ex.stats().since(&before).hook_panics, 4);
 }
 
-/// Spawns a task at each end, of which no hook is told.
-struct Spawns;
+/// Calls this at each end of a task.
+struct AtEnd<F>(F);
 
-impl TaskHooks for Spawns {
+impl<F: Fn(&TaskMeta) + Send + Sync> TaskHooks for AtEnd<F> {
     fn ended(&self, task: &TaskMeta, _how: TaskEnd) {
-        if task.name.is_some() {
-            drop(clockworker::spawn_local(async {}));
-        }
+        (self.0)(task);
     }
 }
 
 #[test]
 fn a_hook_may_use_the_executor() {
     let ex = Executor::new();
-    ex.set_hooks(Some(Arc::new(Spawns)));
+    // No hook is told of what it spawns.
+    ex.set_hooks(Some(Arc::new(AtEnd(|task: &TaskMeta| {
+        if task.name.is_some() {
+            drop(clockworker::spawn_local(async {}));
+        }
+    }))));
     ex.block_on(ex.default_queue().new_task().name("first").spawn(async {})).unwrap();
     ex.block_on(ex.drained());
-    assert_eq!(ex.stats().completed, 2);
-}
-
-/// Holds a handle of the executor whose hooks it has.
-struct HoldsHandle {
-    handle: Handle,
-    held: Arc<()>,
-}
-
-impl TaskHooks for HoldsHandle {
-    fn ended(&self, _task: &TaskMeta, _how: TaskEnd) {
-        assert!(self.handle.is_stopped() && Arc::strong_count(&self.held) == 2);
-    }
+    assert_eq!((ex.stats().completed, ex.stats().hook_panics), (2, 0));
 }
 
 #[test]
 fn hooks_go_with_their_executor_whatever_is_left_of_it() {
     let (ex, held) = (Executor::new(), Arc::new(()));
-    ex.set_hooks(Some(Arc::new(HoldsHandle { handle: ex.handle(), held: held.clone() })));
-    let (task, handle) = (ex.spawn(std::future::pending::<()>()), ex.handle());
+    let (own, holds): (Handle, _) = (ex.handle(), held.clone());
+    let hooks = move |_: &TaskMeta| note(format!("{} {}", own.is_stopped(), Arc::strong_count(&holds)));
+    ex.set_hooks(Some(Arc::new(AtEnd(hooks))));
+    let (task, handle) = (ex.spawn(pending::<()>()), ex.handle());
     assert_eq!(Arc::strong_count(&held), 2);
     drop(ex);
-    assert_eq!(Arc::strong_count(&held), 1);
+    assert_eq!((trace().as_str(), Arc::strong_count(&held)), ("true 2", 1));
     drop((task, handle));
-}
-
-/// Asks for the id of the current task, each time that it is told of one.
-#[derive(Default)]
-struct AsksId(Mutex<Vec<bool>>);
-
-impl TaskHooks for AsksId {
-    fn before_poll(&self, task: &TaskMeta) {
-        self.0.lock().unwrap().push(Id::current() == Some(task.id));
-    }
-
-    fn ended(&self, task: &TaskMeta, _how: TaskEnd) {
-        self.0.lock().unwrap().push(Id::current() == Some(task.id));
-    }
 }
 
 #[test]
 fn the_current_task_of_a_hook_is_the_one_that_it_is_told_of() {
-    let (ex, hooks) = (Executor::new(), Arc::new(AsksId::default()));
-    ex.set_hooks(Some(hooks.clone()));
+    let (ex, ends) = (Executor::new(), Arc::new(Mutex::new(Vec::new())));
+    let noted = ends.clone();
+    let hooks = AtEnd(move |task: &TaskMeta| noted.lock().unwrap().push(Id::current() == Some(task.id)));
+    ex.set_hooks(Some(Arc::new(hooks)));
     let first = ex.spawn(yield_now());
     ex.spawn(yield_now());
     first.abort();
     ex.block_on(ex.drained());
-    let told = std::mem::take(&mut *hooks.0.lock().unwrap());
-    assert!(told.len() >= 4 && told.iter().all(|is_it| *is_it), "{told:?}");
+    assert_eq!(*ends.lock().unwrap(), [true; 2]);
 }

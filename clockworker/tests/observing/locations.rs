@@ -2,13 +2,13 @@
 
 use std::fmt::Debug;
 use std::panic::Location;
-use std::task::Poll;
 
 use clockworker::observe::{EventKind, Observation};
-use clockworker::{Executor, Handle, JoinSet, new_task, spawn_local};
+use clockworker::{Executor, JoinSet, new_task, spawn_local};
 use futures::FutureExt;
 
-use super::observing;
+use super::support::{elsewhere, us, work};
+use super::{latency_of, observing};
 
 /// The place of the call of this, in the line that a spawn is in.
 #[track_caller]
@@ -25,7 +25,7 @@ fn assert_at(place: &Location<'_>, handle: impl Debug) {
 }
 
 #[test]
-fn of_tasks_of_executors_queues_and_groups() {
+fn of_tasks_of_executors_queues_and_groups_and_beside_the_calling_one() {
     let ex = Executor::new();
     let queue = ex.default_queue();
     let group = queue.group(7);
@@ -37,11 +37,6 @@ fn of_tasks_of_executors_queues_and_groups() {
     assert_at(here(), group.try_spawn(async {}).unwrap());
     assert_at(here(), group.new_task().tag(1).spawn(async {}));
     assert_at(here(), ex.spawn(async {}).abort_handle());
-}
-
-#[test]
-fn of_tasks_beside_the_calling_one() {
-    let ex = Executor::new();
     ex.block_on(async {
         assert_at(here(), spawn_local(async {}));
         assert_at(here(), new_task().spawn(async {}));
@@ -77,15 +72,14 @@ fn of_tasks_in_join_sets() {
 #[test]
 fn of_tasks_from_other_threads() {
     let ex = Executor::new();
-    let spawn = |handle: Handle| {
+    let handle = ex.handle();
+    elsewhere(|| {
         assert_at(here(), handle.spawn(|| async {}));
         assert_at(here(), handle.spawn_on("default", || async {}));
         assert_at(here(), handle.spawn_in("default", 7, || async {}));
         assert_at(here(), handle.new_task().spawn(|| async {}));
         assert_at(here(), handle.new_task().tag(1).spawn(|| async {}));
-    };
-    let handle = ex.handle();
-    std::thread::spawn(move || spawn(handle)).join().unwrap();
+    });
 }
 
 #[test]
@@ -121,12 +115,14 @@ fn lines_of_spawns(ex: &Executor) -> Vec<u32> {
 }
 
 #[test]
-fn are_in_the_timeline() {
-    let (ex, _clock) = observing(Observation::new().timeline(1 << 16));
-    let (local, _) = (here(), ex.spawn(async {}));
+fn are_in_the_timeline_and_of_the_longest_poll() {
+    let ex = observing(Observation::new().latency().timeline(1 << 16).every_poll());
+    let (local, _) = (here(), ex.spawn(async { work(us(9)) }));
     let (remote, _) = (here(), ex.handle().spawn(|| async {}));
     ex.block_on(ex.drained());
     assert_eq!(lines_of_spawns(&ex), [local.line(), remote.line()]);
+    let longest = latency_of(&ex, "default").longest_poll.unwrap();
+    assert_eq!(longest.location.line(), local.line());
 }
 
 #[test]
@@ -134,7 +130,7 @@ fn are_in_the_timeline() {
 fn of_tasks_that_hyper_spawns() {
     use hyper::rt::Executor as _;
 
-    let (ex, _clock) = observing(Observation::new().timeline(1 << 16));
+    let ex = observing(Observation::new().timeline(1 << 16));
     let queue = ex.default_queue();
     let (first, ()) = (here(), queue.execute(async {}));
     let (second, ()) = (here(), queue.group(1).execute(async {}));
@@ -142,14 +138,4 @@ fn of_tasks_that_hyper_spawns() {
     let (third, ()) = (here(), executor.execute(async {}));
     ex.block_on(ex.drained());
     assert_eq!(lines_of_spawns(&ex), [first, second, third].map(Location::line));
-}
-
-#[test]
-fn of_the_longest_poll() {
-    let (ex, clock) = observing(Observation::new().latency().every_poll());
-    let (place, _task) = (here(), ex.spawn(async move { clock.advance(super::us(9)) }));
-    ex.spawn(std::future::poll_fn(|_| Poll::Ready(())));
-    ex.block_on(ex.drained());
-    let longest = super::latency_of(&ex, "default").longest_poll.unwrap();
-    assert_eq!(longest.location.line(), place.line());
 }

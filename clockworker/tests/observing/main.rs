@@ -16,33 +16,36 @@ mod wakes;
 mod support {
     #[cfg(all(feature = "stalls", target_os = "linux"))]
     mod child;
+    mod elsewhere;
+    mod micros;
     mod on_drop;
+    mod probe;
+    mod signal;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod spy;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod world;
+    mod yields;
 
     #[cfg(all(feature = "stalls", target_os = "linux"))]
-    pub(crate) use child::*;
-    pub(crate) use on_drop::{OnDrop, hold};
+    pub(crate) use self::child::*;
+    pub(crate) use self::{
+        elsewhere::*, micros::*, on_drop::*, probe::*, signal::*, spy::*, world::*, yields::*,
+    };
+    pub(crate) use clockworker_testing::driving::*;
 }
 
-use std::time::Duration;
-
+use clockworker::Executor;
 use clockworker::observe::{Latency, Observation};
-use clockworker::{Executor, ManualClock};
 
-const fn us(us: u64) -> Duration {
-    Duration::from_micros(us)
-}
-
-/// An executor on a manual clock that observes this.
-fn observing(asked: Observation) -> (Executor, ManualClock) {
-    let clock = ManualClock::new();
-    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+/// An executor in a new world that observes this.
+fn observing(asked: Observation) -> Executor {
+    let ex = support::hosted();
     ex.observe(asked).unwrap();
-    (ex, clock)
+    ex
 }
 
 /// What was observed of the queue of that name.
 fn latency_of(ex: &Executor, name: &str) -> Latency {
-    let stats = ex.stats();
-    let queue = stats.queues.into_iter().find(|queue| queue.name == name).unwrap();
-    *queue.latency.expect("latency is observed")
+    *support::queue(ex, name).stats().latency.expect("latency is observed")
 }

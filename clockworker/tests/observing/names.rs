@@ -34,9 +34,9 @@ fn a_task_without_a_name_shows_none() {
 #[test]
 fn errors_name_their_task_and_its_location() {
     let ex = Executor::new();
-    let (line, pending_task) = (line!(), ex.default_queue().new_task().name("upload").spawn(pending::<()>()));
-    pending_task.abort();
-    let (id, error) = (pending_task.id(), ex.block_on(pending_task).unwrap_err());
+    let (line, aborted) = (line!(), ex.default_queue().new_task().name("upload").spawn(pending::<()>()));
+    aborted.abort();
+    let (id, error) = (aborted.id(), ex.block_on(aborted).unwrap_err());
     assert_eq!((error.name(), error.location().line()), (Some("upload"), line));
     assert_eq!(error.to_string(), format!("task {id} \"upload\" was aborted"));
     assert_eq!(format!("{error:?}"), format!("JoinError::Cancelled({id:?} \"upload\", Aborted)"));
@@ -45,13 +45,8 @@ fn errors_name_their_task_and_its_location() {
     let (id, error) = (bad.id(), ex.block_on(bad).unwrap_err());
     let shown = format!("task {id} \"bad \\\"one\\\"\" panicked with message \"as planned\"");
     assert_eq!(error.to_string(), shown);
-    let again = error.try_into_panic();
-    assert!(again.is_ok());
-}
+    assert!(error.try_into_panic().is_ok());
 
-#[test]
-fn a_refused_task_has_its_name_too() {
-    let ex = Executor::new();
     let queue = ex.new_queue("closed").create().unwrap();
     queue.close();
     let error = ex.block_on(queue.new_task().name("late").spawn(async {})).unwrap_err();
@@ -61,8 +56,7 @@ fn a_refused_task_has_its_name_too() {
 
 #[test]
 fn a_task_from_another_thread_has_a_name() {
-    let ex = Executor::new();
-    let handle = ex.handle();
+    let handle = Executor::new().handle();
     let plain = handle.new_task().name(Arc::<str>::from("plain")).spawn(|| async {});
     let placed = handle.new_task().name("placed".to_owned()).group(7).spawn(|| async {});
     let refused = handle.new_task().name("refused").queue("nowhere").spawn(|| async {});
@@ -74,10 +68,9 @@ fn a_task_from_another_thread_has_a_name() {
 fn a_name_is_not_inherited_and_a_builder_may_be_used_again() {
     let ex = Executor::new();
     let builder = ex.default_queue().new_task().name("parent");
-    let tasks = [(); 2].map(|()| builder.clone().spawn(async { (new_task().spawn(async {}), 7) }));
-    for task in tasks {
+    for task in [(); 2].map(|()| builder.clone().spawn(async { new_task().spawn(async {}) })) {
         assert_eq!(task.name(), Some("parent"));
-        assert_eq!(ex.block_on(task).unwrap().0.name(), None);
+        assert_eq!(ex.block_on(task).unwrap().name(), None);
     }
 }
 

@@ -1,97 +1,65 @@
 //! Woken tasks that a policy [does not want](Scheduler::wants_woken) yet: they are handed over late, several at a time, and nothing
-//! but that can be told.
+//! but that can be seen.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 use std::future::pending;
 use std::pin::pin;
 use std::rc::Rc;
 
-use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, ManualClock, spawn_local, yield_now};
+use clockworker::schedulers::{Ready, RunnableFifo};
+use clockworker::{Executor, spawn_local};
 
-use crate::support::{Signal, poll_once, tick};
-
-/// Who was polled, in order.
-type Order = Rc<RefCell<Vec<&'static str>>>;
+use crate::support::{Call, Signal, Spy, hosted_builder, note, poll_once, polls, tick, trace, us};
 
 fn in_order_of_readiness() -> Executor {
-    Executor::builder().scheduler(RunnableFifo::new()).clock(ManualClock::new()).build().unwrap()
+    hosted_builder().scheduler(RunnableFifo::new()).build().unwrap()
 }
 
-/// Spawns a task that waits for the signal it gives, and then says its name.
-fn spawn_waiting(ex: &Executor, name: &'static str, order: &Order) -> Signal {
+/// Spawns a task that waits for the signal it gives, and then notes that.
+fn spawn_waiting(ex: &Executor) -> Signal {
     let signal = Signal::new();
-    let (waited, order) = (signal.clone(), Rc::clone(order));
+    let waited = signal.clone();
     ex.spawn(async move {
         waited.wait().await;
-        order.borrow_mut().push(name);
+        note("woken");
     });
     signal
 }
 
 #[test]
 fn a_woken_task_comes_before_one_that_yields_later() {
-    let (ex, order) = (in_order_of_readiness(), Order::default());
-    let woken = spawn_waiting(&ex, "woken", &order);
+    let ex = in_order_of_readiness();
+    let woken = spawn_waiting(&ex);
     tick(&ex);
     ex.spawn(async move { woken.set() });
-    for name in ["first", "second"] {
-        let order = Rc::clone(&order);
-        ex.spawn(async move {
-            order.borrow_mut().push(name);
-            yield_now().await;
-            order.borrow_mut().push(name);
-        });
-    }
+    ex.spawn(polls("a", 2, us(0)));
+    ex.spawn(polls("b", 2, us(0)));
     tick(&ex);
-    assert_eq!(*order.borrow(), ["first", "second", "woken", "first", "second"]);
+    assert_eq!(trace(), "a1 b1 woken a2 b2");
 }
 
 #[test]
 fn a_woken_task_comes_before_one_that_is_spawned_later() {
-    let (ex, order) = (in_order_of_readiness(), Order::default());
-    let woken = spawn_waiting(&ex, "woken", &order);
+    let ex = in_order_of_readiness();
+    let woken = spawn_waiting(&ex);
     tick(&ex);
     ex.spawn(async move { woken.set() });
-    let spawned = Rc::clone(&order);
-    ex.spawn(async move {
-        drop(spawn_local(async move { spawned.borrow_mut().push("spawned") }));
-    });
+    ex.spawn(async { drop(spawn_local(async { note("spawned") })) });
     ex.spawn(async {});
     tick(&ex);
-    assert_eq!(*order.borrow(), ["woken", "spawned"]);
-}
-
-/// FIFO, which wants woken tasks only when there is no other, and counts those that it was told of.
-struct Counting {
-    ready: VecDeque<TaskId>,
-    told: Rc<Cell<usize>>,
-}
-
-impl Scheduler for Counting {
-    const NEEDS_SERVICE: bool = false;
-
-    fn push(&mut self, task: Task, why: Ready) {
-        self.told.set(self.told.get() + usize::from(why == Ready::Woken));
-        self.ready.push_back(task.id);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.ready.pop_front()
-    }
-
-    fn wants_woken(&self) -> bool {
-        self.ready.is_empty()
-    }
+    assert_eq!(trace(), "woken spawned");
 }
 
 /// A ring in which each task wakes its counterpart. The most wakes that the policy was not told of in a poll, and the wakes.
 fn most_kept_back(pairs: usize, polls_in_a_turn: u32) -> (usize, usize) {
-    let (told, woken, most) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
-    let policy = Counting { ready: VecDeque::new(), told: Rc::clone(&told) };
-    let builder = Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(polls_in_a_turn);
-    let ex = builder.build().unwrap();
+    let [told, woken, most] = [(); 3].map(|()| Rc::new(Cell::new(0)));
+    let counts = Rc::clone(&told);
+    let spy = Spy::<false>::fifo().keeping_woken_back().listening(move |call| {
+        if let Call::Push(_, Ready::Woken) = call {
+            counts.set(counts.get() + 1);
+        }
+    });
+    let ex = hosted_builder().scheduler(spy).poll_cap(polls_in_a_turn).build().unwrap();
     let signals: Vec<_> = (0..2 * pairs).map(|_| Signal::new()).collect();
     for number in 0..2 * pairs {
         let (own, other) = (signals[number].clone(), signals[(number + pairs) % (2 * pairs)].clone());
@@ -115,8 +83,7 @@ fn most_kept_back(pairs: usize, polls_in_a_turn: u32) -> (usize, usize) {
     let before = ex.stats().polls;
     while ex.stats().polls < before + 10 * pairs as u64 {
         assert!(poll_once(&mut run).is_pending());
-        let all = woken.get() == told.get();
-        assert!(all, "{} of {} wakes after a turn", told.get(), woken.get());
+        assert_eq!(told.get(), woken.get(), "after a turn");
     }
     (most.get(), woken.get())
 }

@@ -4,20 +4,25 @@
 mod support {
     mod books;
     mod child;
+    mod elsewhere;
     mod micros;
+    mod on_drop;
     mod outputs;
     mod panics;
     mod probe;
     mod signal;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod spy;
     mod task_panics;
-    mod trace;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod world;
     mod yields;
 
     pub(crate) use self::{
-        books::*, child::*, micros::*, outputs::*, panics::*, probe::*, signal::*, task_panics::*, trace::*,
-        yields::*,
+        books::*, child::*, elsewhere::*, micros::*, on_drop::*, outputs::*, panics::*, probe::*, signal::*,
+        spy::*, task_panics::*, world::*, yields::*,
     };
-    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
+    pub(crate) use clockworker_testing::driving::*;
 }
 
 mod attributes;

@@ -1,201 +1,110 @@
 //! The order inside a queue, as the executor brings it about: every policy, with groups and without.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{
-    ArrivalFifo, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
-};
-use clockworker::{Executor, Queue};
+use clockworker::schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo, Scheduler, Serpt};
+use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{Signal, Trace, VirtualTime, poller, us};
+use crate::support::{Log, Signal, Spy, add, builder, drain, note, polls, run, scene, us, work, world};
 
-struct World {
-    sim: VirtualTime,
-    trace: Trace,
-    ex: Executor,
-    queue: Queue,
+/// The order in which the tasks of a queue `q` with that policy are polled.
+#[track_caller]
+fn assert_order(policy: &str, tasks: &str, expected: &str) {
+    let ex = scene(&format!("q policy={policy}\n{tasks}"));
+    assert_eq!(drain(&ex), expected, "{policy}");
 }
 
-fn world<S: Scheduler + 'static>(scheduler: S) -> World {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.executor();
-    let queue = ex.new_queue("tested").scheduler(scheduler).create().unwrap();
-    World { sim, trace, ex, queue }
+fn with_queue<S: Scheduler + 'static>(scheduler: S) -> (Executor, Queue) {
+    let ex = world();
+    let queue = ex.new_queue("q").scheduler(scheduler).create().unwrap();
+    (ex, queue)
 }
 
-impl World {
-    /// A task of that many polls of that length, each noted.
-    fn task(&self, name: &'static str, polls: usize, length: Duration) -> impl Future<Output = ()> + 'static {
-        poller(&self.sim, &self.trace, name, polls, length)
-    }
-
-    /// Runs until no task is ready, and gives the trace.
-    fn drain(&self) -> String {
-        self.sim.drain(&self.ex);
-        self.trace.take()
-    }
-}
-
-// ---- RunnableFifo
+// ---- The policies
 
 #[test]
 fn runnable_fifo_goes_by_becoming_ready() {
-    let w = world(RunnableFifo::new());
-    w.queue.spawn(w.task("a", 3, us(100)));
-    w.queue.spawn(w.task("b", 2, us(1)));
-    w.queue.spawn(w.task("c", 3, us(10)));
-    assert_eq!(w.drain(), "a1 b1 c1 a2 b2 c2 a3 c3");
+    assert_order("RunnableFifo", "q a: 100*3\n q b: 1*2\n q c: 10*3", "a1 b1 c1 a2 b2 c2 a3 c3");
 }
 
 /// The documented order of pushes: what a poll wakes and spawns comes before the polled task itself.
 #[test]
 fn what_a_poll_wakes_and_spawns_comes_before_the_polled_task() {
-    let w = world(RunnableFifo::new());
-    let signal = Signal::new();
-    w.queue.spawn({
-        let (trace, signal) = (w.trace.clone(), signal.clone());
-        async move {
-            trace.note("w1");
-            signal.wait().await;
-            trace.note("w2");
-        }
-    });
-    w.queue.spawn({
-        let (trace, child) = (w.trace.clone(), w.task("c", 2, us(1)));
-        async move {
-            trace.note("a1");
-            signal.set();
-            clockworker::spawn_local(child);
-            clockworker::yield_now().await;
-            trace.note("a2");
-        }
-    });
-    w.queue.spawn(w.task("b", 1, us(1)));
-    assert_eq!(w.drain(), "w1 a1 b1 w2 c1 a2 c2");
+    let tasks = "q w: 0~ 0
+        later q c: 1*2
+        q a: wake(w)+spawn(c) 0
+        q b: 1";
+    assert_order("RunnableFifo", tasks, "w1 a1 b1 w2 c1 a2 c2");
 }
-
-// ---- ArrivalFifo
 
 #[test]
 fn arrival_fifo_goes_by_being_spawned() {
-    let w = world(ArrivalFifo::new());
-    w.queue.spawn(w.task("a", 3, us(100)));
-    w.queue.spawn(w.task("b", 2, us(1)));
-    w.queue.spawn(w.task("c", 2, us(10)));
-    assert_eq!(w.drain(), "a1 a2 a3 b1 b2 c1 c2");
+    assert_order("ArrivalFifo", "q a: 100*3\n q b: 1*2\n q c: 10*2", "a1 a2 a3 b1 b2 c1 c2");
 }
 
 #[test]
 fn arrival_fifo_keeps_a_sleepers_place() {
-    let w = world(ArrivalFifo::new());
-    let signal = Signal::new();
-    w.queue.spawn({
-        let (trace, signal) = (w.trace.clone(), signal.clone());
-        async move {
-            trace.note("a1");
-            signal.wait().await;
-            trace.note("a2");
-        }
-    });
-    w.queue.spawn({
-        let trace = w.trace.clone();
-        async move {
-            for poll in 1..=3 {
-                trace.note(format!("b{poll}"));
-                if poll == 2 {
-                    signal.set();
-                }
-                clockworker::yield_now().await;
-            }
-        }
-    });
-    w.queue.spawn(w.task("c", 1, us(1)));
-    assert_eq!(w.drain(), "a1 b1 b2 a2 b3 c1");
+    let tasks = "q a: 0~ 0\n q b: 0 wake(a) 0\n q c: 1";
+    assert_order("ArrivalFifo", tasks, "a1 b1 b2 a2 b3 c1");
 }
 
-// ---- Las
+const LAS_TASKS: &str = "q a: 100*3\n q b: 60*4\n q c: 10*2";
+/// Had so far:             a 0 b 0 c 0 c 10 b 60 a 100 b 120 b 180 a 200
+const LAS_ORDER: &str = "a1 b1 c1 c2 b2 a2 b3 b4 a3";
 
 #[test]
 fn las_goes_by_what_each_task_has_had() {
-    let w = world(Las::new());
-    w.queue.spawn(w.task("a", 3, us(100)));
-    w.queue.spawn(w.task("b", 4, us(60)));
-    w.queue.spawn(w.task("c", 2, us(10)));
-    // Had so far:           a 0    b 0 c 0  c 10 b 60 a 100 b 120 b 180 a 200
-    assert_eq!(w.drain(), "a1 b1 c1 c2 b2 a2 b3 b4 a3");
+    assert_order("Las", LAS_TASKS, LAS_ORDER);
 }
 
 #[test]
 fn las_goes_by_what_the_group_has_had() {
-    let w = world(Las::new());
-    let (greedy, modest) = (w.queue.group(1), w.queue.group(2));
     // Three tasks of one tenant are one competitor.
-    greedy.spawn(w.task("a", 2, us(100)));
-    greedy.spawn(w.task("b", 2, us(100)));
-    greedy.spawn(w.task("c", 2, us(100)));
-    modest.spawn(w.task("m", 4, us(140)));
-    // Had so far:           g 0 m 0 g100 m140 g200 m280 g300 g400 m420 g500
-    assert_eq!(w.drain(), "a1 m1 b1 m2 c1 m3 a2 b2 m4 c2");
+    let tasks = "q/1 a: 100*2\n q/1 b: 100*2\n q/1 c: 100*2\n q/2 m: 140*4";
+    // Had so far:          g 0 m 0 g100 m140 g200 m280 g300 g400 m420 g500
+    assert_order("Las", tasks, "a1 m1 b1 m2 c1 m3 a2 b2 m4 c2");
 }
 
 #[test]
 fn las_sees_time_that_was_cut_to_pieces_by_slices() {
     // The host interrupts after each poll, so every slice is one poll; the order must not depend on it.
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.builder().host_budget(us(0)).build().unwrap();
-    let queue = ex.new_queue("las").scheduler(Las::new()).create().unwrap();
-    let w = World { sim, trace, ex, queue };
-    w.queue.spawn(w.task("a", 3, us(100)));
-    w.queue.spawn(w.task("b", 4, us(60)));
-    w.queue.spawn(w.task("c", 2, us(10)));
-    assert_eq!(w.drain(), "a1 b1 c1 c2 b2 a2 b3 b4 a3");
-    assert_eq!(w.queue.stats().slices, 9);
+    let ex = builder().host_budget(us(0)).build().unwrap();
+    add(&ex, &format!("q policy=Las\n{LAS_TASKS}"));
+    assert_eq!(drain(&ex), LAS_ORDER);
+    assert_eq!(ex.stats().slices, 9);
 }
-
-// ---- Qlas
 
 #[test]
 fn qlas_goes_by_levels_and_lets_a_task_go_on_within_one() {
     // Level 0 ends at 16.384 µs, level 1 at 32.768, level 2 at 65.536.
-    let w = world(Qlas::new());
-    w.queue.spawn(w.task("a", 6, us(8)));
-    w.queue.spawn(w.task("b", 3, us(8)));
-    w.queue.spawn(w.task("c", 1, us(8)));
     // a leaves level 0 after 24 µs, b with its end, c at once. Then a goes on in level 1 until 40 µs, and in level 2.
-    assert_eq!(w.drain(), "a1 a2 a3 b1 b2 b3 c1 a4 a5 a6");
+    assert_order("Qlas", "q a: 8*6\n q b: 8*3\n q c: 8", "a1 a2 a3 b1 b2 b3 c1 a4 a5 a6");
 }
 
 #[test]
 fn qlas_goes_by_what_the_group_has_had() {
-    let w = world(Qlas::new());
-    let (greedy, modest) = (w.queue.group(1), w.queue.group(2));
-    greedy.spawn(w.task("a", 2, us(20)));
-    greedy.spawn(w.task("b", 2, us(20)));
-    modest.spawn(w.task("m", 4, us(5)));
     // a1 takes the group to level 1, so b is moved there, behind a; the modest one stays in level 0 for all its 20 µs.
-    assert_eq!(w.drain(), "a1 m1 m2 m3 m4 a2 b1 b2");
+    let tasks = "q/1 a: 20*2\n q/1 b: 20*2\n q/2 m: 5*4";
+    assert_order("Qlas", tasks, "a1 m1 m2 m3 m4 a2 b1 b2");
 }
-
-// ---- Serpt
 
 /// Of requests of 10 µs and of 200 µs, those that have shown themselves to be of the long kind run one after another,
 /// behind all new ones; under Qlas they would take turns at 32.768, 65.536 and 131.072 µs.
 #[test]
 fn serpt_learns_from_tasks_that_end() {
-    let w = world(Serpt::new().with_fair_turns(FairTurns::NEVER));
+    let (ex, queue) = with_queue(Serpt::new().with_fair_turns(FairTurns::NEVER));
     for n in 0..200 {
-        w.queue.spawn(w.task("", if n % 10 == 0 { 10 } else { 1 }, us(if n % 10 == 0 { 20 } else { 10 })));
-        w.sim.drain(&w.ex);
+        let (count, length) = if n % 10 == 0 { (10, us(20)) } else { (1, us(10)) };
+        queue.spawn(polls("", count, length));
+        drain(&ex);
     }
-    w.drain();
-    w.queue.spawn(w.task("a", 10, us(20)));
-    w.queue.spawn(w.task("b", 10, us(20)));
-    w.queue.spawn(w.task("c", 1, us(10)));
-    assert_eq!(w.drain(), "a1 b1 c1 a2 a3 a4 a5 a6 a7 a8 a9 a10 b2 b3 b4 b5 b6 b7 b8 b9 b10");
+    add(&ex, "q a: 20*10\n q b: 20*10\n q c: 10");
+    assert_eq!(drain(&ex), "a1 b1 c1 a2 a3 a4 a5 a6 a7 a8 a9 a10 b2 b3 b4 b5 b6 b7 b8 b9 b10");
 }
 
 // ---- Groups and children
@@ -203,164 +112,100 @@ fn serpt_learns_from_tasks_that_end() {
 /// A task's children are of its group: they cannot get ahead of their tenant's account.
 #[test]
 fn children_are_charged_to_their_parents_group() {
-    let w = world(Las::new());
-    let parent = w.queue.group(7);
-    parent.spawn({
-        let (sim, trace) = (w.sim.clone(), w.trace.clone());
-        let children = [w.task("x", 1, us(1)), w.task("y", 1, us(1))];
-        async move {
-            trace.note("p");
-            sim.work(us(100));
-            children.into_iter().for_each(|child| drop(clockworker::spawn_local(child)));
-        }
+    let (ex, queue) = with_queue(Las::new());
+    queue.group(7).spawn(async {
+        note("p");
+        work(us(100));
+        ["x", "y"].into_iter().for_each(|name| drop(spawn_local(polls(name, 1, us(1)))));
     });
-    w.queue.spawn(w.task("a", 3, us(60)));
+    queue.spawn(polls("a", 3, us(60)));
     // a is behind the group, which has had 100 µs, until it has had 120. Were the children new groups, they would come
     // before its second poll.
-    assert_eq!(w.drain(), "p a1 a2 x1 y1 a3");
+    assert_eq!(drain(&ex), "p a1 a2 x1 y1 a3");
 }
 
 #[test]
 fn children_are_in_their_parents_queue() {
-    let w = world(RunnableFifo::new());
-    let other = w.ex.new_queue("other").create().unwrap();
-    w.sim.run(&w.ex, async {
-        let grandchild = other.spawn(async {
-            let child = clockworker::spawn_local(async { drop(clockworker::spawn_local(async {})) });
+    let (ex, queue) = with_queue(RunnableFifo::new());
+    let other = ex.new_queue("other").create().unwrap();
+    run(&ex, async {
+        let parent = other.spawn(async {
+            let child = spawn_local(async { drop(spawn_local(async {})) });
             child.await.unwrap();
         });
-        grandchild.await.unwrap();
+        parent.await.unwrap();
         // Outside a task: the default queue.
-        clockworker::spawn_local(async {}).await.unwrap();
+        spawn_local(async {}).await.unwrap();
     });
-    w.drain();
-    assert_eq!(other.stats().spawned, 3);
-    assert_eq!(w.ex.default_queue().stats().spawned, 1);
-    assert_eq!(w.queue.stats().spawned, 0);
+    drain(&ex);
+    let spawned = [&other, ex.default_queue(), &queue].map(|queue| queue.stats().spawned);
+    assert_eq!(spawned, [3, 1, 0]);
 }
 
 // ---- A user's policy
 
-/// Last in, first out. Notes what it is told.
-#[derive(Default)]
-struct Lifo {
-    ready: Vec<TaskId>,
-    told: Rc<RefCell<Vec<String>>>,
-}
-
-impl Lifo {
-    fn note(&self, what: String) {
-        self.told.borrow_mut().push(what);
-    }
-}
-
-impl Scheduler for Lifo {
-    fn push(&mut self, task: Task, why: Ready) {
-        self.note(format!("push {} {why:?}", task.id.slot()));
-        self.ready.push(task.id);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        let next = self.ready.pop();
-        next.inspect(|task| self.note(format!("pop {}", task.slot())))
-    }
-
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.note(format!("served {} {service_ns}", task.id.slot()));
-    }
-
-    fn finished(&mut self, task: Task) {
-        self.note(format!("finished {}", task.id.slot()));
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.note(format!("group_closed {}", group.index()));
-    }
-}
-
 #[test]
 fn a_users_policy_decides() {
-    let w = world(Lifo::default());
-    w.queue.spawn(w.task("a", 2, us(1)));
-    w.queue.spawn(w.task("b", 2, us(1)));
-    w.queue.spawn(w.task("c", 1, us(1)));
-    assert_eq!(w.drain(), "c1 b1 b2 a1 a2");
-    assert_eq!(w.queue.stats().policy_fault, None);
+    let lifo: Spy = Spy::lifo();
+    let (ex, queue) = with_queue(lifo);
+    add(&ex, "q a: 1*2\n q b: 1*2\n q c: 1");
+    assert_eq!(drain(&ex), "c1 b1 b2 a1 a2");
+    assert_eq!(queue.stats().policy_fault, None);
 }
 
-/// Every call that the trait documents, in the order that it documents.
+/// Every call that the trait documents.
 #[test]
 fn a_users_policy_is_told_everything_in_order() {
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let w = world(Lifo { ready: Vec::new(), told: Rc::clone(&told) });
-    let signal = Signal::new();
-    let tenant = w.queue.group(5);
-    tenant.spawn({
-        let (sim, signal) = (w.sim.clone(), signal.clone());
-        async move {
-            sim.work(us(3));
-            signal.wait().await;
-            sim.work(us(4));
-        }
+    let log = Log::default();
+    let lifo: Spy = Spy::lifo().logging(&log);
+    let (ex, queue) = with_queue(lifo);
+    let (tenant, signal) = (queue.group(5), Signal::new());
+    let waited = signal.clone();
+    tenant.spawn(async move {
+        work(us(3));
+        waited.wait().await;
+        work(us(4));
     });
     drop(tenant);
-    w.sim.drain(&w.ex);
-    w.queue.spawn({
-        let sim = w.sim.clone();
-        async move {
-            signal.set();
-            clockworker::spawn_local({
-                let sim = sim.clone();
-                async move { sim.work(us(2)) }
-            });
-            sim.work(us(7));
-            clockworker::yield_now().await;
-            sim.work(us(8));
-        }
+    drain(&ex);
+    let opened = "group_opened 0 for 5, push 1 of 0 Spawned";
+    let first = "time_is 0, pop 1, served 1 of 0 3000, time_passed 3000, time_is 3000";
+    assert_eq!(log.take(), format!("{opened}, {first}"));
+    queue.spawn(async move {
+        signal.set();
+        spawn_local(polls("", 1, us(2)));
+        work(us(7));
+        yield_now().await;
+        work(us(8));
     });
-    w.drain();
+    assert_eq!(log.take(), "push 2 of 2 Spawned");
+    drain(&ex);
     let expected = [
-        "push 1 Spawned",
-        "pop 1",
-        "served 1 3000",
-        "push 2 Spawned",
-        "pop 2",
         // The waker woke slot 1 before slot 3 was spawned, and slot 2 itself is last.
-        "push 1 Woken",
-        "push 3 Spawned",
-        "served 2 7000",
-        "push 2 Yielded",
-        "pop 2",
-        "served 2 8000",
-        "finished 2",
-        "group_closed 2",
-        "pop 3",
-        "served 3 2000",
-        "finished 3",
-        "group_closed 3",
-        "pop 1",
-        "served 1 4000",
-        "finished 1",
-        "group_closed 0",
+        "time_is 3000, pop 2, push 1 of 0 Woken, push 3 of 3 Spawned",
+        "served 2 of 2 7000, time_passed 7000, time_is 10000, push 2 of 2 Yielded",
+        "pop 2, served 2 of 2 8000, finished 2, group_closed 2, time_passed 8000, time_is 18000",
+        "pop 3, served 3 of 3 2000, finished 3, group_closed 3, time_passed 2000, time_is 20000",
+        "pop 1, served 1 of 0 4000, finished 1, group_closed 0, time_passed 4000, time_is 24000",
     ];
-    assert_eq!(*told.borrow(), expected);
+    assert_eq!(log.take(), expected.join(", "));
 }
-
-// ---- Several queues
 
 #[test]
 fn each_queue_keeps_its_own_policy() {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.executor();
-    let lifo = ex.new_queue("lifo").scheduler(Lifo::default()).request(us(20)).create().unwrap();
-    let las = ex.new_queue("las").scheduler(Las::new()).request(us(20)).create().unwrap();
-    let w = World { sim, trace, ex, queue: lifo.clone() };
-    for (name, other) in [("a", "x"), ("b", "y")] {
-        lifo.spawn(w.task(name, 2, us(10)));
-        las.spawn(w.task(other, 2, us(10)));
-    }
+    let ex = world();
+    let lifo: Spy = Spy::lifo();
+    ex.new_queue("lifo").scheduler(lifo).request(us(20)).create().unwrap();
+    add(
+        &ex,
+        "las policy=Las request=20
+        lifo a: 10*2
+        las x: 10*2
+        lifo b: 10*2
+        las y: 10*2",
+    );
     // Turns of two polls; inside them last in, first out, and turn by turn.
-    assert_eq!(w.drain(), "b1 b2 x1 y1 a1 a2 x2 y2");
+    assert_eq!(drain(&ex), "b1 b2 x1 y1 a1 a2 x2 y2");
 }
 
 // ---- Nothing starves
@@ -370,58 +215,53 @@ fn each_queue_keeps_its_own_policy() {
 fn polls_before<S: Scheduler + 'static>(
     scheduler: S,
     older: bool,
-    others: impl Fn(&World, Rc<RefCell<u64>>),
+    others: fn(&Queue, &Rc<Cell<u64>>),
 ) -> u64 {
-    let w = world(scheduler);
+    let (ex, queue) = with_queue(scheduler);
     // The first pop of all counts as a fair turn, which those that follow would have to wait for.
-    let first = w.sim.clone();
-    w.queue.spawn(async move { first.work(us(2)) });
-    w.sim.drain(&w.ex);
-    let (start, polls) = (Signal::new(), Rc::new(RefCell::new(0)));
-    let victim = {
-        let (sim, start, polls) = (w.sim.clone(), start.clone(), Rc::clone(&polls));
-        async move {
-            sim.work(Duration::from_secs(1_000));
-            start.wait().await;
-            *polls.borrow()
-        }
+    queue.spawn(polls("", 1, us(2)));
+    drain(&ex);
+    let (start, polls) = (Signal::new(), Rc::new(Cell::new(0)));
+    let (starts, counted) = (start.clone(), Rc::clone(&polls));
+    let victim = async move {
+        work(Duration::from_secs(1_000));
+        starts.wait().await;
+        counted.get()
     };
     let victim = if older {
-        let victim = w.queue.spawn(victim);
-        w.sim.drain(&w.ex);
-        others(&w, polls);
+        let victim = queue.spawn(victim);
+        drain(&ex);
+        others(&queue, &polls);
         victim
     } else {
-        others(&w, polls);
-        w.queue.spawn(victim)
+        others(&queue, &polls);
+        queue.spawn(victim)
     };
     start.set();
-    w.sim.run(&w.ex, victim).unwrap()
+    run(&ex, victim).unwrap()
 }
 
 /// Eight tasks that are never old: each ends after a poll and is followed by a new one.
-fn ever_new(w: &World, polls: Rc<RefCell<u64>>) {
-    fn next(sim: VirtualTime, polls: Rc<RefCell<u64>>) -> Pin<Box<dyn Future<Output = ()>>> {
+fn ever_new(queue: &Queue, polls: &Rc<Cell<u64>>) {
+    fn next(polls: Rc<Cell<u64>>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
-            sim.work(us(2));
-            *polls.borrow_mut() += 1;
-            clockworker::spawn_local(next(sim, polls));
+            work(us(2));
+            polls.set(polls.get() + 1);
+            spawn_local(next(polls));
         })
     }
-    for _ in 0..8 {
-        w.queue.spawn(next(w.sim.clone(), Rc::clone(&polls)));
-    }
+    (0..8).for_each(|_| drop(queue.spawn(next(Rc::clone(polls)))));
 }
 
 /// Eight tasks that yield for ever.
-fn ever_yielding(w: &World, polls: Rc<RefCell<u64>>) {
+fn ever_yielding(queue: &Queue, polls: &Rc<Cell<u64>>) {
     for _ in 0..8 {
-        let (sim, polls) = (w.sim.clone(), Rc::clone(&polls));
-        w.queue.spawn(async move {
+        let polls = Rc::clone(polls);
+        queue.spawn(async move {
             loop {
-                sim.work(us(2));
-                *polls.borrow_mut() += 1;
-                clockworker::yield_now().await;
+                work(us(2));
+                polls.set(polls.get() + 1);
+                yield_now().await;
             }
         });
     }
@@ -429,53 +269,30 @@ fn ever_yielding(w: &World, polls: Rc<RefCell<u64>>) {
 
 #[test]
 fn an_old_task_is_not_starved_by_a_stream_of_new_ones() {
-    let every = NonZeroU32::new(4).unwrap();
     // Ready tasks R and unfinished ones L are 9; indices of groups G at most twice as many, as a task that ends is
     // followed by its child before it has left. The old task is alone in its group, and in its level, of two.
     assert_eq!(polls_before(RunnableFifo::new(), true, ever_new), 8);
-    let arrival = polls_before(ArrivalFifo::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
-    assert!(arrival < 2 * 4 * 10, "{arrival} polls");
-    let las = polls_before(Las::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
-    assert!(las < 4 * 18, "{las} polls");
-    let qlas = polls_before(Qlas::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
-    assert!(qlas < 4 * 2, "{qlas} polls");
-    let serpt = polls_before(Serpt::new().with_fair_turns(FairTurns::every(every)), true, ever_new);
-    assert!(serpt < 4 * 2 * 2, "{serpt} polls");
-    // One pop in 32 unless told otherwise.
-    let las = polls_before(Las::new(), true, ever_new);
-    assert!(las < 32 * 18, "{las} polls");
-    let qlas = polls_before(Qlas::new(), true, ever_new);
-    assert!(qlas < 32 * 2, "{qlas} polls");
-    let serpt = polls_before(Serpt::new(), true, ever_new);
-    assert!(serpt < 32 * 2 * 2, "{serpt} polls");
+    // One pop in 4, and in 32, which is so unless told otherwise.
+    for every in [4, 32] {
+        let turns = || FairTurns::every(NonZeroU32::new(every).unwrap());
+        let polls = [
+            polls_before(ArrivalFifo::new().with_fair_turns(turns()), true, ever_new),
+            polls_before(Las::new().with_fair_turns(turns()), true, ever_new),
+            polls_before(Qlas::new().with_fair_turns(turns()), true, ever_new),
+            polls_before(Serpt::new().with_fair_turns(turns()), true, ever_new),
+        ];
+        let most = [2 * 10, 18, 2, 2 * 2].map(|turns| u64::from(every) * turns);
+        assert!(polls.iter().zip(most).all(|(&polls, most)| polls < most), "{polls:?} of {most:?}");
+    }
+    assert!(polls_before(Las::new(), true, ever_new) < 32 * 18);
+    assert!(polls_before(Qlas::new(), true, ever_new) < 32 * 2);
+    assert!(polls_before(Serpt::new(), true, ever_new) < 32 * 2 * 2);
 }
 
 #[test]
 fn a_late_task_is_not_starved_by_those_that_never_sleep() {
-    let every = NonZeroU32::new(4).unwrap();
+    let turns = FairTurns::every(NonZeroU32::new(4).unwrap());
     assert_eq!(polls_before(RunnableFifo::new(), false, ever_yielding), 8);
-    let arrival =
-        polls_before(ArrivalFifo::new().with_fair_turns(FairTurns::every(every)), false, ever_yielding);
+    let arrival = polls_before(ArrivalFifo::new().with_fair_turns(turns), false, ever_yielding);
     assert!(arrival > 8 && arrival < 2 * 4 * 9, "{arrival} polls");
-}
-
-/// What fair turns are for: without them the old task starves.
-#[test]
-fn without_fair_turns_it_starves() {
-    let w = world(Las::new().with_fair_turns(FairTurns::NEVER));
-    let polls = Rc::new(RefCell::new(0));
-    let signal = Signal::new();
-    let victim = w.queue.spawn({
-        let (sim, signal) = (w.sim.clone(), signal.clone());
-        async move {
-            sim.work(Duration::from_secs(1_000));
-            signal.wait().await;
-        }
-    });
-    w.sim.drain(&w.ex);
-    ever_new(&w, Rc::clone(&polls));
-    signal.set();
-    w.sim.run(&w.ex, w.sim.sleep(us(10_000)));
-    assert_eq!(*polls.borrow(), 5_000);
-    assert!(!victim.is_finished());
 }

@@ -2,18 +2,19 @@
 //! group is opened before a task of it is pushed, and closed once, after its last; each task with attributes is spawned once.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::future::pending;
 use std::rc::Rc;
 
-use clockworker::schedulers::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Attributes, GroupId, Ready, Task, TaskId};
 use clockworker::{Executor, Group, Handle, JoinHandle, Queue, spawn_local};
+use fastrand::Rng;
 
-use crate::support::{Random, assert_balanced, settle, tick, untimed, yields};
+use crate::support::{Call, Spy, assert_balanced, settle, tick, untimed, yields};
 
 /// What a policy knows, and what it should not have been told.
 #[derive(Default)]
-struct Book {
+struct Knowledge {
     open: HashMap<GroupId, (u64, Attributes)>,
     /// Unfinished tasks that were pushed, with their groups.
     tasks: HashMap<TaskId, GroupId>,
@@ -26,7 +27,7 @@ struct Book {
     wrong: Vec<String>,
 }
 
-impl Book {
+impl Knowledge {
     fn check(&mut self, right: bool, what: impl FnOnce() -> String) {
         if !right {
             self.wrong.push(what());
@@ -37,117 +38,114 @@ impl Book {
     fn may_have(&self, task: Task) -> bool {
         (task.group.index() == task.id.slot()) != self.open.contains_key(&task.group)
     }
-}
 
-/// FIFO, which keeps the book.
-#[derive(Default)]
-struct Auditor {
-    ready: VecDeque<TaskId>,
-    book: Rc<RefCell<Book>>,
-}
-
-impl Scheduler for Auditor {
-    const WANTS_CLOCK: bool = true;
-
-    fn push(&mut self, task: Task, why: Ready) {
-        let mut book = self.book.borrow_mut();
-        let (open, spawned) = (book.may_have(task), book.spawned.take());
-        book.check(open, || format!("{task:?} pushed into a closed group"));
-        book.check(spawned.is_none_or(|spawned| spawned == task), || {
-            format!("{task:?} in place of {spawned:?}")
-        });
-        book.check(spawned.is_none() || why == Ready::Spawned, || format!("{task:?} spawned late"));
-        let known = book.tasks.insert(task.id, task.group);
-        book.check(known.is_none() == (why == Ready::Spawned), || format!("{task:?} pushed as {why:?}"));
-        self.ready.push_back(task.id);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.ready.pop_front()
-    }
-
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        let mut book = self.book.borrow_mut();
-        let old = book.open.insert(group, (key, *attributes));
-        let has_task = book.tasks.keys().any(|task| task.slot() == group.index());
-        book.check(old.is_none() && !has_task, || format!("{group:?} opened for {key} beside {old:?}"));
-        let same_key = book.open.values().filter(|open| open.0 == key).count();
-        book.check(same_key == 1, || format!("{same_key} groups of key {key}"));
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        let mut book = self.book.borrow_mut();
-        let old = book.open.get_mut(&group).map(|open| std::mem::replace(&mut open.1, *attributes));
-        book.check(old.is_some_and(|old| old != *attributes), || format!("{group:?} changed from {old:?}"));
-    }
-
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        let mut book = self.book.borrow_mut();
-        let right = book.may_have(task) && book.spawned.is_none();
-        book.check(right, || format!("{task:?} spawned"));
-        book.spawned = Some(task);
-        *book.tags.entry(attributes.tag).or_default() += 1;
-    }
-
-    fn finished(&mut self, task: Task) {
-        let mut book = self.book.borrow_mut();
-        let group = book.tasks.remove(&task.id);
-        book.check(group == Some(task.group), || format!("{task:?} finished in {group:?}"));
-        let is_alone = task.group.index() == task.id.slot();
-        let before = std::mem::replace(&mut book.alone, is_alone.then_some(task));
-        book.check(before.is_none(), || format!("the group of {before:?} was not closed"));
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        let mut book = self.book.borrow_mut();
-        let left = book.tasks.values().filter(|&&of| of == group).count();
-        let alone = book.alone.take();
-        let was_open = alone.map_or(book.open.remove(&group).is_some(), |task| task.group == group);
-        book.check(was_open && left == 0, || format!("{group:?} closed with {left} tasks after {alone:?}"));
+    /// Takes a call in, and notes what it should not have been told.
+    fn hear(&mut self, call: Call<'_>) {
+        match call {
+            Call::Push(task, why) => {
+                let (open, spawned) = (self.may_have(task), self.spawned.take());
+                self.check(open, || format!("{task:?} pushed into a closed group"));
+                self.check(spawned.is_none_or(|spawned| spawned == task), || {
+                    format!("{task:?} in place of {spawned:?}")
+                });
+                self.check(spawned.is_none() || why == Ready::Spawned, || format!("{task:?} spawned late"));
+                let known = self.tasks.insert(task.id, task.group);
+                self.check(known.is_none() == (why == Ready::Spawned), || {
+                    format!("{task:?} pushed as {why:?}")
+                });
+            }
+            Call::GroupOpened(group, key, attributes) => {
+                let old = self.open.insert(group, (key, *attributes));
+                let has_task = self.tasks.keys().any(|task| task.slot() == group.index());
+                self.check(old.is_none() && !has_task, || {
+                    format!("{group:?} opened for {key} beside {old:?}")
+                });
+                let same_key = self.open.values().filter(|open| open.0 == key).count();
+                self.check(same_key == 1, || format!("{same_key} groups of key {key}"));
+            }
+            Call::GroupChanged(group, attributes) => {
+                let old = self.open.get_mut(&group).map(|open| std::mem::replace(&mut open.1, *attributes));
+                let is_change = old.is_some_and(|old| old != *attributes);
+                self.check(is_change, || format!("{group:?} changed from {old:?}"));
+            }
+            Call::Spawned(task, attributes) => {
+                let right = self.may_have(task) && self.spawned.is_none();
+                self.check(right, || format!("{task:?} spawned"));
+                self.spawned = Some(task);
+                *self.tags.entry(attributes.tag).or_default() += 1;
+            }
+            Call::Finished(task) => {
+                let group = self.tasks.remove(&task.id);
+                self.check(group == Some(task.group), || format!("{task:?} finished in {group:?}"));
+                let is_alone = task.group.index() == task.id.slot();
+                let before = std::mem::replace(&mut self.alone, is_alone.then_some(task));
+                self.check(before.is_none(), || format!("the group of {before:?} was not closed"));
+            }
+            Call::GroupClosed(group) => {
+                let left = self.tasks.values().filter(|&&of| of == group).count();
+                let alone = self.alone.take();
+                let was_open = alone.map_or(self.open.remove(&group).is_some(), |task| task.group == group);
+                self.check(was_open && left == 0, || {
+                    format!("{group:?} closed with {left} tasks after {alone:?}")
+                });
+            }
+            _ => {}
+        }
     }
 }
 
 /// A random program, and what it should have told.
-struct World {
+struct Program {
     ex: Executor,
     queue: Queue,
     handle: Handle,
-    book: Rc<RefCell<Book>>,
-    random: Random,
+    known: Rc<RefCell<Knowledge>>,
+    random: Rng,
     groups: Vec<Group>,
     tasks: Vec<JoinHandle<()>>,
-    /// How many tasks were spawned with each tag.
-    tags: Rc<RefCell<BTreeMap<u64, usize>>>,
 }
 
-const KEYS: usize = 5;
+thread_local! {
+    /// How many tasks were spawned with each tag.
+    static TAGS: RefCell<BTreeMap<u64, usize>> = const { RefCell::new(BTreeMap::new()) };
+}
 
-impl World {
+fn count(tag: u64) {
+    if tag != 0 {
+        TAGS.with_borrow_mut(|tags| *tags.entry(tag).or_default() += 1);
+    }
+}
+
+/// Keys of groups.
+const KEYS: u64 = 5;
+
+impl Program {
     fn new(seed: u64) -> Self {
-        let (ex, book) = (untimed(), Rc::default());
-        let auditor = Auditor { book: Rc::clone(&book), ..Auditor::default() };
-        let queue = ex.new_queue("audited").scheduler(auditor).create().unwrap();
-        let (handle, random) = (ex.handle(), Random::new(seed));
-        World { ex, queue, handle, book, random, groups: vec![], tasks: vec![], tags: Rc::default() }
+        let (ex, known) = (untimed(), Rc::new(RefCell::<Knowledge>::default()));
+        let hears = Rc::clone(&known);
+        let spy: Spy = Spy::fifo().listening(move |call| hears.borrow_mut().hear(call));
+        let queue = ex.new_queue("audited").scheduler(spy).create().unwrap();
+        TAGS.take();
+        let (handle, random) = (ex.handle(), Rng::with_seed(seed));
+        Program { ex, queue, handle, known, random, groups: vec![], tasks: vec![] }
     }
 
     fn key(&mut self) -> u64 {
-        self.random.below(KEYS) as u64
+        self.random.u64(..KEYS)
     }
 
     fn group(&mut self) -> Option<Group> {
-        let at = self.random.below(self.groups.len());
-        self.groups.get(at).cloned()
+        self.random.choice(&self.groups).cloned()
     }
 
-    /// A task that yields, has children and may wait for ever. With a tag unless that is 0.
+    /// A task that yields, has children and may wait for ever.
     fn future(&mut self, tag: u64) -> impl Future<Output = ()> + Send + 'static {
         let (before, children, waits) =
-            (self.random.below(3) as u32, self.random.below(3), self.random.below(4) == 0);
+            (self.random.u32(..3), self.random.u32(..3), self.random.u32(..4) == 0);
         async move {
             yields(before).await;
             for _ in 0..children {
-                COUNTED.with_borrow_mut(|counted| counted.push(tag));
+                count(tag);
                 spawn_local(yields(1));
             }
             if waits {
@@ -156,17 +154,11 @@ impl World {
         }
     }
 
-    fn count(&self, tag: u64) {
-        if tag != 0 {
-            *self.tags.borrow_mut().entry(tag).or_default() += 1;
-        }
-    }
-
     fn spawn(&mut self) {
-        let tag = self.random.below(3) as u64;
+        let tag = self.random.u64(..3);
         let future = self.future(tag);
-        self.count(tag);
-        let (group, remote, key) = (self.group(), self.random.below(3) == 0, self.key());
+        count(tag);
+        let (group, remote, key) = (self.group(), self.random.u32(..3) == 0, self.key());
         let task = match group {
             _ if remote => self.handle.new_task().queue("audited").group(key).tag(tag).spawn(move || future),
             Some(group) => group.new_task().tag(tag).spawn(future),
@@ -180,7 +172,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        match self.random.below(12) {
+        match self.random.u32(..12) {
             0 => {
                 let key = self.key();
                 // Refused if it is open with another weight.
@@ -194,40 +186,36 @@ impl World {
                 let key = self.key();
                 self.groups.extend(self.queue.find_group(key));
             }
-            3 | 4 => {
-                let at = self.random.below(self.groups.len());
-                (at < self.groups.len()).then(|| self.groups.swap_remove(at));
+            3 | 4 if !self.groups.is_empty() => {
+                let at = self.random.usize(..self.groups.len());
+                self.groups.swap_remove(at);
             }
             5 => {
-                let weight = 1 + self.random.below(3) as u32;
+                let weight = self.random.u32(1..=3);
                 self.group().into_iter().for_each(|group| group.set_weight(weight).unwrap());
             }
             6..=8 => self.spawn(),
-            9 => {
-                let at = self.random.below(self.tasks.len());
-                self.tasks.get(at).into_iter().for_each(JoinHandle::abort);
-            }
-            10 if self.random.below(4) == 0 => drop(self.group().map(|group| group.abort_all())),
+            9 => self.random.choice(&self.tasks).into_iter().for_each(JoinHandle::abort),
+            10 if self.random.u32(..4) == 0 => drop(self.group().map(|group| group.abort_all())),
             10 => tick(&self.ex),
             _ => self.settle(),
         }
     }
 
-    /// Runs all there is, and compares the book with what the queue says.
+    /// Runs all there is, and compares what the policy knows with what the queue says.
     fn settle(&mut self) {
         settle(&self.ex);
-        COUNTED.take().into_iter().for_each(|tag| self.count(tag));
-        let book = self.book.borrow();
-        assert_eq!(book.wrong, [""; 0]);
-        assert_eq!(book.tags, *self.tags.borrow());
+        let known = self.known.borrow();
+        assert_eq!(known.wrong, [""; 0]);
+        TAGS.with_borrow(|tags| assert_eq!(known.tags, *tags));
         let stats = self.queue.group_stats();
         let mut said: Vec<_> = stats.iter().map(|group| (group.key, group.attributes)).collect();
-        let mut told: Vec<_> = book.open.values().copied().collect();
+        let mut told: Vec<_> = known.open.values().copied().collect();
         [&mut said, &mut told].into_iter().for_each(|groups| groups.sort_by_key(|group| group.0));
         assert_eq!(said, told);
-        let grouped = book.tasks.values().filter(|group| book.open.contains_key(group)).count() as u64;
+        let grouped = known.tasks.values().filter(|group| known.open.contains_key(group)).count() as u64;
         assert_eq!(stats.iter().map(|group| group.live).sum::<u64>(), grouped);
-        assert_eq!(self.queue.stats().live, book.tasks.len());
+        assert_eq!(self.queue.stats().live, known.tasks.len());
         assert_balanced(&self.ex.stats());
     }
 
@@ -236,23 +224,18 @@ impl World {
         self.settle();
         self.queue.abort_all();
         self.settle();
-        assert_eq!(self.book.borrow().open.len() + self.book.borrow().tasks.len(), 0);
+        assert_eq!(self.known.borrow().open.len() + self.known.borrow().tasks.len(), 0);
         assert_eq!(self.queue.stats().policy_fault, None);
     }
-}
-
-thread_local! {
-    /// The tags of children that were spawned and are still to be counted.
-    static COUNTED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 #[test]
 fn what_a_policy_is_told_is_whole_and_in_order_in_random_programs() {
     for seed in 0..400 {
         let run = std::panic::catch_unwind(|| {
-            let mut world = World::new(seed);
-            (0..80).for_each(|_| world.step());
-            world.end();
+            let mut program = Program::new(seed);
+            (0..80).for_each(|_| program.step());
+            program.end();
         });
         assert!(run.is_ok(), "seed {seed}");
     }

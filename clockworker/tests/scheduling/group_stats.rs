@@ -4,15 +4,14 @@ use std::future::pending;
 use std::time::Duration;
 
 use clockworker::schedulers::{Attributes, Las, Qlas, RunnableFifo, Scheduler, Share, WokenFirst};
-use clockworker::{Executor, GroupStats, Queue, yield_now};
+use clockworker::{Executor, GroupStats, JoinHandle, Queue, yield_now};
 
-use crate::support::{Signal, Trace, VirtualTime, poller, us};
+use crate::support::{OnDrop, Signal, drain, hold, polls, run, us, work, world};
 
-fn world<S: Scheduler + 'static>(scheduler: S) -> (VirtualTime, Executor, Queue) {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
+fn with_queue<S: Scheduler + 'static>(scheduler: S) -> (Executor, Queue) {
+    let ex = world();
     let queue = ex.new_queue("tested").scheduler(scheduler).create().unwrap();
-    (sim, ex, queue)
+    (ex, queue)
 }
 
 /// Ready, live, spawned, completed, cancelled and panicked.
@@ -28,23 +27,21 @@ fn service(stats: &GroupStats) -> (u64, Duration) {
 
 #[test]
 fn each_group_has_its_own_account_and_together_they_have_the_queues() {
-    let (sim, ex, queue) = world(Las::new());
-    let trace = Trace::new();
+    let (ex, queue) = with_queue(Las::new());
     let groups = [queue.group(10), queue.new_group(20).weight(3).open().unwrap()];
-    groups[0].spawn(poller(&sim, &trace, "a", 3, us(7)));
-    groups[0].spawn(poller(&sim, &trace, "b", 1, us(2)));
-    groups[1].spawn(poller(&sim, &trace, "c", 2, us(30)));
+    groups[0].spawn(polls("", 3, us(7)));
+    groups[0].spawn(polls("", 1, us(2)));
+    groups[1].spawn(polls("", 2, us(30)));
     let begun = queue.group_stats();
     assert_eq!(begun.iter().map(tasks).collect::<Vec<_>>(), [[2, 2, 2, 0, 0, 0], [1, 1, 1, 0, 0, 0]]);
-    sim.drain(&ex);
+    drain(&ex);
     let ended = [groups[0].stats(), groups[1].stats()];
     assert_eq!(queue.group_stats(), ended);
     assert_eq!(ended.each_ref().map(tasks), [[0, 0, 2, 2, 0, 0], [0, 0, 1, 1, 0, 0]]);
     assert_eq!(ended.each_ref().map(service), [(4, us(23)), (2, us(60))]);
     assert_eq!(ended.each_ref().map(|stats| stats.key), [10, 20]);
     assert_eq!(ended[1].attributes, Attributes::new().with_weight(Share::new(3).unwrap()));
-    let all = queue.stats();
-    assert_eq!((all.polls, all.busy), (6, us(83)));
+    assert_eq!((queue.stats().polls, queue.stats().busy), (6, us(83)));
     drop(groups);
     assert_eq!(queue.group_stats(), []);
     assert_eq!(tasks(&queue.group(10).stats()), [0; 6], "it was forgotten");
@@ -52,63 +49,53 @@ fn each_group_has_its_own_account_and_together_they_have_the_queues() {
 
 #[test]
 fn tasks_without_a_group_are_in_none() {
-    let (sim, ex, queue) = world(Qlas::new());
-    let (trace, group) = (Trace::new(), queue.group(0));
-    queue.spawn(poller(&sim, &trace, "a", 3, us(7)));
-    sim.drain(&ex);
+    let (ex, queue) = with_queue(Qlas::new());
+    let group = queue.group(0);
+    queue.spawn(polls("", 3, us(7)));
+    drain(&ex);
     assert_eq!((tasks(&group.stats()), service(&group.stats())), ([0; 6], (0, us(0))));
 }
 
 #[test]
 fn where_the_scheduler_needs_no_service_polls_and_time_are_unknown() {
-    let known = |queue: &Queue| {
+    let known = |(_ex, queue): (Executor, Queue)| {
         let stats = queue.group(1).stats();
         assert_eq!(stats.polls.is_some(), stats.busy.is_some());
         stats.polls.is_some()
     };
-    assert!(known(&world(Las::new()).2) && known(&world(Qlas::new()).2));
-    assert!(!known(&world(WokenFirst::new()).2) && !known(&world(RunnableFifo::new()).2));
+    assert!(known(with_queue(Las::new())) && known(with_queue(Qlas::new())));
+    assert!(!known(with_queue(WokenFirst::new())) && !known(with_queue(RunnableFifo::new())));
 }
 
 #[test]
 fn every_end_is_counted_whenever_it_comes() {
-    let (sim, ex, queue) = world(Las::new());
+    let (ex, queue) = with_queue(Las::new());
     let (group, ends) = (queue.group(1), [Signal::new(), Signal::new()]);
     let waits = |end: &Signal| {
         let end = end.clone();
         group.spawn(async move { end.wait().await })
     };
     let ([finishes, woken], parked) = (ends.each_ref().map(waits), group.spawn(pending::<()>()));
-    sim.drain(&ex);
+    drain(&ex);
     let fresh = group.spawn(pending::<()>());
     ends.iter().for_each(Signal::set);
     [&woken, &parked, &fresh].into_iter().for_each(|task| task.abort());
     assert_eq!(tasks(&group.stats()), [1, 4, 4, 0, 0, 0], "wakes and aborts are still to be admitted");
-    sim.drain(&ex);
+    drain(&ex);
     assert_eq!(tasks(&group.stats()), [0, 0, 4, 1, 3, 0]);
     finishes.abort();
-    sim.drain(&ex);
+    drain(&ex);
     assert_eq!(tasks(&group.stats()), [0, 0, 4, 1, 3, 0], "it had finished");
 }
 
 #[test]
 fn a_drop_of_an_aborted_future_is_its_groups_time_and_no_poll() {
-    struct Slow(VirtualTime);
-    impl Drop for Slow {
-        fn drop(&mut self) {
-            self.0.work(us(40));
-        }
-    }
-    let (sim, ex, queue) = world(Las::new());
+    let (ex, queue) = with_queue(Las::new());
     let group = queue.group(1);
-    let slow = Slow(sim.clone());
-    let task = group.spawn(async move {
-        let _slow = slow;
-        pending::<()>().await;
-    });
-    sim.drain(&ex);
+    let task = group.spawn(hold(OnDrop::new(|| work(us(40)))));
+    drain(&ex);
     task.abort();
-    sim.drain(&ex);
+    drain(&ex);
     assert_eq!(service(&group.stats()), (1, us(40)));
 }
 
@@ -116,19 +103,19 @@ fn a_drop_of_an_aborted_future_is_its_groups_time_and_no_poll() {
 fn a_panic_is_its_groups() {
     let ex = Executor::builder().scheduler(Las::new()).build().unwrap();
     let group = ex.default_queue().group(1);
-    let task = group.spawn(async { std::panic::resume_unwind(Box::new("meant")) });
-    let _: clockworker::JoinError = ex.block_on(task).map(|never: ()| never).unwrap_err();
+    let task: JoinHandle<()> = group.spawn(async { std::panic::resume_unwind(Box::new("meant")) });
+    assert!(ex.block_on(task).unwrap_err().is_panic());
     assert_eq!(tasks(&group.stats()), [0, 0, 1, 0, 0, 1]);
 }
 
 #[test]
 fn after_the_end_of_the_executor_handles_show_how_tasks_ended() {
     for drop_it in [false, true] {
-        let (sim, ex, queue) = world(Las::new());
+        let (ex, queue) = with_queue(Las::new());
         let groups = [queue.group(1), queue.group(2)];
         let parked = groups[0].spawn(pending::<()>());
         groups[0].spawn(pending::<()>());
-        sim.drain(&ex);
+        drain(&ex);
         groups[1].spawn(pending::<()>());
         parked.abort();
         match drop_it {
@@ -148,7 +135,7 @@ fn after_the_end_of_the_executor_handles_show_how_tasks_ended() {
 }
 
 /// Tasks that wait, by group: two of group 1, three of group 2, one of none.
-fn waiting(queue: &Queue) -> Vec<clockworker::JoinHandle<()>> {
+fn waiting(queue: &Queue) -> Vec<JoinHandle<()>> {
     let spawn = |group| match group {
         0 => queue.spawn(pending()),
         group => queue.group(group).spawn(pending()),
@@ -159,39 +146,36 @@ fn waiting(queue: &Queue) -> Vec<clockworker::JoinHandle<()>> {
 #[test]
 fn all_tasks_of_a_group_are_aborted_and_no_others() {
     for parked in [false, true] {
-        let (sim, ex, queue) = world(Las::new());
+        let (ex, queue) = with_queue(Las::new());
         let tasks = waiting(&queue);
         if parked {
-            sim.drain(&ex);
+            drain(&ex);
         }
         let group = queue.group(2);
         assert_eq!(group.abort_all(), 3);
-        sim.drain(&ex);
+        drain(&ex);
         let finished: Vec<bool> = tasks.iter().map(|task| task.is_finished()).collect();
         assert_eq!(finished, [false, false, true, true, true, false]);
         assert_eq!((group.abort_all(), queue.group(1).abort_all(), queue.group(9).abort_all()), (0, 2, 0));
-        sim.drain(&ex);
+        drain(&ex);
         assert_eq!((queue.stats().live, queue.stats().cancelled), (1, 5));
-        let after = group.spawn(async { 3 });
-        assert_eq!(sim.run(&ex, after).unwrap(), 3, "the group goes on");
+        assert_eq!(run(&ex, group.spawn(async { 3 })).unwrap(), 3, "the group goes on");
     }
 }
 
 #[test]
 fn all_tasks_of_a_queue_are_aborted_but_the_one_that_says_so() {
-    let (sim, ex, queue) = world(Las::new());
+    let (ex, queue) = with_queue(Las::new());
     let other = ex.spawn(pending::<()>());
     let tasks = waiting(&queue);
-    let aborter = queue.group(1).spawn({
-        let queue = queue.clone();
-        async move {
-            let aborted = queue.abort_all();
-            yield_now().await;
-            aborted
-        }
+    let own = queue.clone();
+    let aborter = queue.group(1).spawn(async move {
+        let aborted = own.abort_all();
+        yield_now().await;
+        aborted
     });
-    assert_eq!(sim.run(&ex, aborter).unwrap(), 6);
-    sim.drain(&ex);
+    assert_eq!(run(&ex, aborter).unwrap(), 6);
+    drain(&ex);
     assert!(tasks.iter().all(|task| task.is_finished()) && !other.is_finished());
     assert_eq!((queue.stats().live, queue.stats().ready), (0, 0));
 }

@@ -1,56 +1,40 @@
 //! Groups: open while a handle or a task holds them; what they have had is remembered by their key.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use clockworker::schedulers::{FairTurns, GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, Queue, yield_now};
+use clockworker::schedulers::{FairTurns, Las};
+use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{Signal, Trace, VirtualTime, poller, us};
+use crate::support::{Call, Signal, Spy, drain, hold, polls, us, work, world};
 
-struct World {
-    sim: VirtualTime,
-    trace: Trace,
-    ex: Executor,
-    queue: Queue,
+fn las() -> (Executor, Queue) {
+    let ex = world();
+    let las = Las::new().with_fair_turns(FairTurns::NEVER);
+    let queue = ex.new_queue("las").scheduler(las).create().unwrap();
+    (ex, queue)
 }
 
-fn world() -> World {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.executor();
-    let queue = ex.new_queue("las").scheduler(Las::new().with_fair_turns(FairTurns::NEVER)).create().unwrap();
-    World { sim, trace, ex, queue }
-}
-
-impl World {
-    fn is_open(&self) -> bool {
-        self.queue.find_group(1).is_some()
-    }
-
-    /// Whether the scheduler knows that group 1 has had service: a task in it then comes after one that has had nothing,
-    /// although it was spawned before it.
-    fn is_remembered(&self) -> bool {
-        self.trace.take();
-        self.queue.group(1).spawn(poller(&self.sim, &self.trace, "old", 1, us(2)));
-        self.queue.spawn(poller(&self.sim, &self.trace, "new", 1, us(2)));
-        self.sim.drain(&self.ex);
-        match self.trace.take().as_str() {
-            "new1 old1" => true,
-            "old1 new1" => false,
-            other => panic!("{other}"),
-        }
-    }
+fn is_open(queue: &Queue) -> bool {
+    queue.find_group(1).is_some()
 }
 
 /// A tenant whose last task ends for a moment is not new again.
 #[test]
 fn what_a_group_has_had_is_remembered_by_its_key() {
-    let w = world();
-    assert!(!w.is_remembered());
-    w.queue.group(1).spawn(poller(&w.sim, &w.trace, "a", 1, us(100)));
-    w.sim.drain(&w.ex);
-    assert!(!w.is_open() && w.is_remembered());
+    let (ex, queue) = las();
+    // One that has had service comes after one that has had nothing, although it was spawned first.
+    let order = || {
+        queue.group(1).spawn(polls("old", 1, us(2)));
+        queue.spawn(polls("new", 1, us(2)));
+        drain(&ex)
+    };
+    assert_eq!(order(), "old1 new1");
+    queue.group(1).spawn(polls("", 1, us(100)));
+    drain(&ex);
+    assert!(!is_open(&queue));
+    assert_eq!(order(), "new1 old1");
 }
 
 #[test]
@@ -64,172 +48,127 @@ fn a_group_has_a_key_and_a_queue() {
 
 #[test]
 fn the_same_key_is_the_same_group_while_a_handle_is_held() {
-    let w = world();
-    let held = w.queue.group(1);
-    held.spawn(poller(&w.sim, &w.trace, "a", 1, us(100)));
-    w.sim.drain(&w.ex);
-    w.trace.take();
-    assert!(w.is_open());
+    let (ex, queue) = las();
+    let held = queue.group(1);
+    held.spawn(polls("", 1, us(100)));
+    drain(&ex);
+    assert!(is_open(&queue));
     let clone = held.clone();
     drop(held);
-    assert!(w.is_open(), "a clone holds it too");
+    assert!(is_open(&queue), "a clone holds it too");
     drop(clone);
-    assert!(!w.is_open());
+    assert!(!is_open(&queue));
 }
 
 #[test]
-fn a_task_holds_its_group() {
-    let w = world();
-    let end = Signal::new();
-    let task = w.queue.group(1).spawn({
-        let (sim, end) = (w.sim.clone(), end.clone());
-        async move {
-            sim.work(us(100));
-            end.wait().await;
+fn a_task_holds_its_group_until_it_ends_or_is_aborted_and_so_does_its_child() {
+    for who in ["task", "aborted", "child"] {
+        let ((ex, queue), end) = (las(), Signal::new());
+        let waits = end.clone();
+        let task = queue.group(1).spawn(async move {
+            work(us(100));
+            match who {
+                "task" => waits.wait().await,
+                "aborted" => hold(()).await,
+                _ => _ = spawn_local(async move { waits.wait().await }),
+            }
+        });
+        drain(&ex);
+        assert!(is_open(&queue), "{who}");
+        if who == "aborted" {
+            task.abort()
+        } else {
+            end.set()
         }
-    });
-    w.sim.drain(&w.ex);
-    assert!(w.is_open());
-    end.set();
-    w.sim.run(&w.ex, task).unwrap();
-    assert!(!w.is_open());
-}
-
-#[test]
-fn an_aborted_task_holds_it_no_longer() {
-    let w = world();
-    let sim = w.sim.clone();
-    let task = w.queue.group(1).spawn(async move {
-        sim.work(us(100));
-        std::future::pending::<()>().await;
-    });
-    w.sim.drain(&w.ex);
-    assert!(w.is_open());
-    task.abort();
-    w.sim.drain(&w.ex);
-    assert!(!w.is_open());
-}
-
-#[test]
-fn a_child_holds_its_parents_group() {
-    let w = world();
-    let end = Signal::new();
-    w.queue.group(1).spawn({
-        let (sim, end) = (w.sim.clone(), end.clone());
-        async move {
-            sim.work(us(100));
-            clockworker::spawn_local(async move { end.wait().await });
-        }
-    });
-    w.sim.drain(&w.ex);
-    assert!(w.is_open());
-    end.set();
-    w.sim.drain(&w.ex);
-    assert!(!w.is_open());
+        drain(&ex);
+        assert!(!is_open(&queue), "{who}");
+    }
 }
 
 #[test]
 fn the_same_key_in_another_queue_is_another_group() {
-    let w = world();
-    let other = w.ex.new_queue("other").scheduler(Las::new()).create().unwrap();
+    let (ex, queue) = las();
+    let other = ex.new_queue("other").scheduler(Las::new()).create().unwrap();
     let held = other.group(1);
-    held.spawn(poller(&w.sim, &w.trace, "x", 1, us(100)));
-    w.sim.drain(&w.ex);
-    w.trace.take();
-    assert!(!w.is_open());
+    held.spawn(polls("", 1, us(100)));
+    drain(&ex);
+    assert!(!is_open(&queue));
 }
 
-/// What a scheduler sees of groups: how many are open at most, and that each is closed once.
-#[derive(Default)]
-struct Watching {
-    fifo: RunnableFifo,
-    /// Groups that it was told of and that were not closed.
-    open: HashSet<GroupId>,
-    seen: Rc<Seen>,
-}
-
+/// What a scheduler sees of groups.
 #[derive(Default)]
 struct Seen {
+    /// Those that it was told of and that were not closed.
+    open: RefCell<HashSet<usize>>,
     most_open: Cell<usize>,
     closed: Cell<usize>,
     greatest_index: Cell<usize>,
-    now_open: Cell<usize>,
 }
 
-impl Scheduler for Watching {
-    const NEEDS_SERVICE: bool = false;
-
-    fn push(&mut self, task: Task, why: Ready) {
-        self.open.insert(task.group);
-        self.seen.most_open.set(self.seen.most_open.get().max(self.open.len()));
-        self.seen.greatest_index.set(self.seen.greatest_index.get().max(task.group.index()));
-        self.seen.now_open.set(self.open.len());
-        self.fifo.push(task, why);
+impl Seen {
+    fn see(&self, call: Call<'_>) {
+        match call {
+            Call::Push(task, _) => {
+                self.open.borrow_mut().insert(task.group.index());
+                self.most_open.set(self.most_open.get().max(self.open.borrow().len()));
+                self.greatest_index.set(self.greatest_index.get().max(task.group.index()));
+            }
+            Call::GroupClosed(group) => {
+                self.open.borrow_mut().remove(&group.index());
+                self.closed.set(self.closed.get() + 1);
+            }
+            _ => {}
+        }
     }
 
-    fn pop(&mut self) -> Option<TaskId> {
-        self.fifo.pop()
+    fn open_and_closed(&self) -> (usize, usize) {
+        (self.open.borrow().len(), self.closed.get())
     }
+}
 
-    fn group_closed(&mut self, group: GroupId) {
-        self.seen.closed.set(self.seen.closed.get() + 1);
-        self.open.remove(&group);
-        self.seen.now_open.set(self.open.len());
-    }
+fn watched() -> (Executor, Queue, Rc<Seen>) {
+    let (ex, seen) = (Executor::new(), Rc::<Seen>::default());
+    let sees = Rc::clone(&seen);
+    let spy = Spy::<false>::fifo().listening(move |call| sees.see(call));
+    let queue = ex.new_queue("groups").scheduler(spy).create().unwrap();
+    (ex, queue, seen)
 }
 
 #[test]
 fn a_hundred_thousand_groups() {
     const GROUPS: usize = 100_000;
-    let ex = Executor::new();
-    let seen = Rc::new(Seen::default());
-    let watching = Watching { seen: Rc::clone(&seen), ..Watching::default() };
-    let queue = ex.new_queue("groups").scheduler(watching).create().unwrap();
+    let (ex, queue, seen) = watched();
     let groups: Vec<_> =
         (0..GROUPS as u64).map(|key| queue.group(key.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
-    let round = || {
+    for _ in 0..2 {
         for group in &groups {
             group.spawn(yield_now());
             group.spawn(async {});
         }
-        ex.block_on(async {
-            while queue.stats().live > 0 {
-                yield_now().await;
-            }
-        });
-    };
-    round();
-    round();
+        ex.block_on(ex.drained());
+    }
     assert_eq!(queue.stats().completed, 4 * GROUPS as u64);
-    assert_eq!((seen.most_open.get(), seen.now_open.get(), seen.closed.get()), (GROUPS, GROUPS, 0));
+    assert_eq!((seen.most_open.get(), seen.open_and_closed()), (GROUPS, (GROUPS, 0)));
     drop(groups);
-    assert_eq!((seen.now_open.get(), seen.closed.get()), (0, GROUPS));
+    assert_eq!(seen.open_and_closed(), (0, GROUPS));
     // Indices are reused, so that a scheduler's tables stay small: one at a time needs one.
     let before = seen.greatest_index.get();
     for key in 0..GROUPS as u64 {
         ex.block_on(queue.group(key).spawn(async {})).unwrap();
     }
-    assert_eq!((seen.now_open.get(), seen.closed.get()), (0, 2 * GROUPS));
+    assert_eq!(seen.open_and_closed(), (0, 2 * GROUPS));
     assert_eq!((seen.greatest_index.get(), queue.stats().policy_fault), (before, None));
 }
 
 /// A task without a group is a group of its own, which closes when it ends.
 #[test]
 fn a_task_without_a_group_is_its_own() {
-    let ex = Executor::new();
-    let seen = Rc::new(Seen::default());
-    let watching = Watching { seen: Rc::clone(&seen), ..Watching::default() };
-    let queue = ex.new_queue("groups").scheduler(watching).create().unwrap();
+    let (ex, queue, seen) = watched();
     let tenant = queue.group(1);
-    let tasks =
-        [queue.spawn(async {}), tenant.spawn(async {}), queue.spawn(async {}), tenant.spawn(async {})];
+    (0..2).for_each(|_| drop((queue.spawn(async {}), tenant.spawn(async {}))));
     assert_eq!(seen.most_open.get(), 3);
-    ex.block_on(async {
-        for task in tasks {
-            task.await.unwrap();
-        }
-    });
-    assert_eq!((seen.now_open.get(), seen.closed.get()), (1, 2));
+    ex.block_on(ex.drained());
+    assert_eq!(seen.open_and_closed(), (1, 2));
     drop(tenant);
-    assert_eq!((seen.now_open.get(), seen.closed.get()), (0, 3));
+    assert_eq!(seen.open_and_closed(), (0, 3));
 }

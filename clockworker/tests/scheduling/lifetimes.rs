@@ -1,16 +1,15 @@
 //! Queues that come and go while others work: renamed, retired with a report, created and retired in thousands.
 
-use std::cell::{Cell, RefCell};
 use std::future::{pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{Attributes, Ready, Scheduler, Task, TaskId};
-use clockworker::{JoinSet, Queue, ShutdownReport, spawn_local, yield_now};
+use clockworker::{Executor, Group, JoinSet, Queue, ShutdownReport, spawn_local, yield_now};
 
 use crate::support::{
-    CountingWaker, OnDrop, Signal, VirtualTime, hold, poll_once, settle, settle_with, tick, untimed, us,
+    CountingWaker, Log, OnDrop, Signal, Spy, compute, hold, now, poll_once, polls, run, settle, settle_with,
+    sleep_until, tick, untimed, us, world,
 };
 
 fn counts(report: &ShutdownReport) -> (u64, u64, u64, bool) {
@@ -21,15 +20,15 @@ fn counts(report: &ShutdownReport) -> (u64, u64, u64, bool) {
 fn a_renamed_queue_is_found_by_its_new_name_alone_everywhere() {
     let ex = untimed();
     let (queue, handle) = (ex.new_queue("old").create().unwrap(), ex.handle());
-    let sent = handle.spawn_on("old", || async { Queue::current().unwrap().name() });
+    let name_there = |name| handle.spawn_on(name, || async { Queue::current().unwrap().name() });
+    let sent = name_there("old");
     queue.rename("new").unwrap();
     assert_eq!((queue.name(), queue.stats().name), ("new".to_owned(), "new".to_owned()));
     assert_eq!(handle.queue_names(), ["default", "new"]);
     assert!(ex.queue("old").is_none() && ex.queue("new").is_some() && !handle.has_queue("old"));
     // What was sent by the old name is of this queue, and what comes now is of another.
     let other = ex.new_queue("old").create().unwrap();
-    let by_new = handle.spawn_on("new", || async { Queue::current().unwrap().name() });
-    let by_old = handle.spawn_on("old", || async { Queue::current().unwrap().name() });
+    let (by_new, by_old) = (name_there("new"), name_there("old"));
     let names = ex.block_on(async { [sent.await, by_new.await, by_old.await].map(Result::unwrap) });
     assert_eq!(names, ["new", "new", "old"]);
     other.close();
@@ -74,17 +73,22 @@ fn refusals_are_counted_once_whatever_the_queues_are_called() {
     assert_eq!((closed.stats().refused, queue.stats().refused, ex.stats().refused), (1, 0, 2));
 }
 
+/// A queue, and a signal that one of its tasks waits for.
+fn tenant(ex: &Executor) -> (Queue, Signal) {
+    let (queue, signal) = (ex.new_queue("tenant").create().unwrap(), Signal::new());
+    let waits = signal.clone();
+    queue.spawn(async move { waits.wait().await });
+    (queue, signal)
+}
+
 #[test]
 fn a_retired_queue_drains_and_its_name_and_place_are_free() {
     let ex = untimed();
-    let queue = ex.new_queue("tenant").create().unwrap();
+    let (queue, signal) = tenant(&ex);
     queue.spawn(async { yield_now().await });
     ex.block_on(queue.spawn(async {})).unwrap();
     queue.spawn(async { panic!("reported") });
     queue.spawn(async { drop(spawn_local(async { unreachable!("refused: the queue is closed") })) });
-    let signal = Signal::new();
-    let waits = signal.clone();
-    queue.spawn(async move { waits.wait().await });
     let mut run = pin!(ex.run_until(queue.retire(pending::<()>())));
     let (wakes, waker) = CountingWaker::new();
     assert_eq!(settle_with(run.as_mut(), &wakes, &waker), None);
@@ -101,21 +105,21 @@ fn a_retired_queue_drains_and_its_name_and_place_are_free() {
 #[test]
 fn at_the_deadline_the_rest_is_cancelled_and_dropped_before_the_report() {
     let ex = untimed();
-    let (queue, drops) = (ex.new_queue("tenant").create().unwrap(), Rc::new(Cell::new(0)));
+    let (queue, dropped) = (ex.new_queue("tenant").create().unwrap(), Rc::new(()));
     for _ in 0..100 {
-        let counted = Rc::clone(&drops);
-        queue.spawn(hold(OnDrop::new(move || counted.set(counted.get() + 1))));
+        queue.spawn(hold(Rc::clone(&dropped)));
     }
     queue.spawn(hold(OnDrop::new(|| panic!("in its drop"))));
     let deadline = Signal::new();
-    let (passes, none) = (deadline.clone(), untimed());
+    let passes = deadline.clone();
     let mut run = pin!(ex.run_until(queue.retire(async move { passes.wait().await })));
     let (wakes, waker) = CountingWaker::new();
-    assert!(settle_with(run.as_mut(), &wakes, &waker).is_none() && drops.get() == 0);
+    assert!(settle_with(run.as_mut(), &wakes, &waker).is_none() && Rc::strong_count(&dropped) == 101);
     deadline.set();
     let report = settle_with(run, &wakes, &waker).unwrap();
-    assert_eq!((counts(&report), drops.get()), ((0, 100, 1, false), 100));
+    assert_eq!((counts(&report), Rc::strong_count(&dropped)), ((0, 100, 1, false), 1));
     // An empty queue has nothing to wait for, and a second time there is nothing to report.
+    let none = untimed();
     let nothing = none.block_on(none.new_queue("empty").create().unwrap().retire(ready(())));
     assert_eq!(counts(&nothing), (0, 0, 0, true));
     assert_eq!(counts(&ex.block_on(queue.retire(ready(())))), (0, 0, 0, true));
@@ -124,9 +128,7 @@ fn at_the_deadline_the_rest_is_cancelled_and_dropped_before_the_report() {
 #[test]
 fn dropped_midway_the_queue_stays_closed_and_goes_with_its_last_task() {
     let ex = untimed();
-    let (queue, signal) = (ex.new_queue("tenant").create().unwrap(), Signal::new());
-    let waits = signal.clone();
-    let task = queue.spawn(async move { waits.wait().await });
+    let (queue, signal) = tenant(&ex);
     drop(queue.retire(pending::<()>()));
     assert!(!queue.is_closed(), "nothing was polled");
     let mut retiring = Box::pin(queue.retire(pending::<()>()));
@@ -136,14 +138,13 @@ fn dropped_midway_the_queue_stays_closed_and_goes_with_its_last_task() {
     assert!(queue.is_closed() && ex.queues().len() == 2);
     signal.set();
     settle(&ex);
-    assert!(task.is_finished() && ex.queues().len() == 1);
+    assert!(queue.stats().completed == 1 && ex.queues().len() == 1);
 }
 
 #[test]
-fn who_waits_is_told_when_the_executor_goes_and_several_may_wait() {
+fn who_waits_is_answered_when_the_executor_goes_and_several_may_wait() {
     let ex = untimed();
-    let queue = ex.new_queue("tenant").create().unwrap();
-    queue.spawn(pending::<()>());
+    let (queue, _signal) = tenant(&ex);
     let mut waits = [queue.retire(pending::<()>()), queue.retire(pending::<()>())].map(Box::pin);
     assert!(waits.iter_mut().all(|wait| poll_once(wait).is_pending()));
     tick(&ex);
@@ -154,35 +155,18 @@ fn who_waits_is_told_when_the_executor_goes_and_several_may_wait() {
     }
 }
 
-/// FIFO that notes which priority each task is spawned with.
-struct Priorities(Vec<TaskId>, Rc<RefCell<Vec<i8>>>);
-
-impl Scheduler for Priorities {
-    fn push(&mut self, task: Task, _: Ready) {
-        self.0.insert(0, task.id);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.0.pop()
-    }
-
-    fn spawned(&mut self, _: Task, attributes: &Attributes) {
-        self.1.borrow_mut().extend(attributes.priority);
-    }
-}
-
 #[test]
 fn a_join_set_spawns_as_a_task_builder_says() {
-    let (ex, told) = (untimed(), Rc::default());
-    let queue = ex.new_queue("q").scheduler(Priorities(Vec::new(), Rc::clone(&told))).create().unwrap();
+    let (ex, log) = (untimed(), Log::default());
+    let spy: Spy = Spy::fifo().logging(&log);
+    let queue = ex.new_queue("q").scheduler(spy).create().unwrap();
     let urgent = queue.group(7).new_task().priority(5);
     let mut set = JoinSet::new();
     for number in 0..3 {
-        let of_group = async move { (number, clockworker::Group::current().unwrap().key()) };
-        set.spawn_local_on(of_group, &urgent);
+        set.spawn_local_on(async move { (number, Group::current().unwrap().key()) }, &urgent);
     }
     assert_eq!(ex.block_on(set.join_all()), [(0, 7), (1, 7), (2, 7)]);
-    assert_eq!(*told.borrow(), [5, 5, 5]);
+    assert_eq!(log.take_only(&["spawned"]), "spawned 1 of 0 p5, spawned 2 of 0 p5, spawned 3 of 0 p5");
 }
 
 #[test]
@@ -197,55 +181,37 @@ fn a_queue_is_found_by_name_in_a_task_that_has_no_handle_to_it() {
     drop(entered);
 }
 
-/// Creates a queue each millisecond, with three tasks of 100 µs, and retires it; every other one before its tasks are done.
-async fn churn(sim: VirtualTime, ex: Rc<clockworker::Executor>, queues: usize) {
-    for number in 0..queues {
-        let queue = ex.new_queue(&format!("tenant {number}")).create().unwrap();
-        for _ in 0..3 {
-            let sim = sim.clone();
-            queue.spawn(async move { sim.work(us(100)) });
-        }
-        let report = match number % 2 {
-            0 => queue.retire(pending::<()>()).await,
-            _ => queue.retire(ready(())).await,
-        };
-        assert_eq!(report.completed + report.cancelled, 3);
-        sim.sleep_until(Duration::from_millis(number as u64 + 1)).await;
-    }
-}
-
+/// A queue is created each millisecond, with three tasks of 100 µs, and retired; every other one before its tasks are done.
 #[test]
 fn a_thousand_queues_a_second_leave_the_tables_flat_and_the_shares_right() {
-    let sim = VirtualTime::new();
-    let ex = Rc::new(sim.executor());
+    const QUEUES: u32 = 3_000;
+    let ex = world();
     let worker = ex.new_queue("worker").share(1).create().unwrap();
-    let working = sim.clone();
-    worker.spawn(async move {
-        loop {
-            working.work(us(50));
-            yield_now().await;
+    worker.spawn(compute(us(50)));
+    let churn = async {
+        for number in 0..QUEUES {
+            let queue = ex.new_queue(&format!("tenant {number}")).create().unwrap();
+            (0..3).for_each(|_| drop(queue.spawn(polls("", 1, us(100)))));
+            let report = match number % 2 {
+                0 => queue.retire(pending::<()>()).await,
+                _ => queue.retire(ready(())).await,
+            };
+            assert_eq!(report.completed + report.cancelled, 3);
+            sleep_until(Duration::from_millis(u64::from(number) + 1)).await;
         }
+    };
+    let (mut churn, mut most) = (pin!(churn), 0);
+    let watched = std::future::poll_fn(|cx| {
+        let poll = churn.as_mut().poll(cx);
+        most = most.max(ex.queues().len());
+        poll
     });
-    let (queues, mut most) = (3_000, 0);
-    sim.run(&ex, async {
-        let churning = churn(sim.clone(), Rc::clone(&ex), queues);
-        let mut churning = pin!(churning);
-        std::future::poll_fn(|cx| {
-            let poll = churning.as_mut().poll(cx);
-            most = most.max(ex.queues().len());
-            poll
-        })
-        .await;
-    });
+    run(&ex, watched);
     // The default queue, the worker, and one tenant at a time.
     assert_eq!((most, ex.queues().len(), ex.handle().queue_names().len()), (3, 2, 2));
-    let (stats, all) = (worker.stats(), ex.stats());
-    // The tenants of even numbers had their 300 µs each, of what is 50,000 µs of work in any 100 ms for the worker alone.
-    let tenants = all.busy - stats.busy;
-    assert_eq!(tenants, us(300) * (queues as u32 / 2));
-    assert!(
-        sim.now() >= Duration::from_secs(3) && sim.now() - tenants - stats.busy <= us(50),
-        "{:?}",
-        sim.now()
-    );
+    let (worked, all) = (worker.stats().busy, ex.stats().busy);
+    // The tenants of even numbers had their 300 µs each; the rest of the time is the worker's.
+    let tenants = all - worked;
+    assert_eq!(tenants, us(300) * (QUEUES / 2));
+    assert!(now() >= Duration::from_secs(3) && now() - tenants - worked <= us(50), "{:?}", now());
 }

@@ -2,20 +2,21 @@
 
 #[path = "../support"]
 mod support {
-    mod compute;
     mod fluid;
     mod micros;
     mod never_rests;
     mod on_drop;
     mod signal;
-    mod spans;
-    mod trace;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod spy;
+    #[allow(dead_code, reason = "each program uses a part of it")]
+    mod world;
     mod yields;
 
     pub(crate) use self::{
-        compute::*, fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, spans::*, trace::*, yields::*,
+        fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, spy::*, world::*, yields::*,
     };
-    pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
+    pub(crate) use clockworker_testing::{climb::*, driving::*, virtual_time::*};
 }
 
 mod accounts;
@@ -30,6 +31,7 @@ mod lifetimes;
 mod nested;
 mod preemption;
 mod queues;
+mod random;
 mod readings;
 mod shares;
 mod simulator;

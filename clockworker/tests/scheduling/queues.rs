@@ -1,16 +1,17 @@
 //! Queues: names, bounds, closing, and many of them.
 
 use std::cell::{Cell, RefCell};
-use std::future::{pending, poll_fn};
+use std::future::{pending, poll_fn, ready};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::schedulers::{Las, Qlas, Serpt};
-use clockworker::{Executor, Queue, QueueError, yield_now};
+use clockworker::{Executor, JoinHandle, Queue, QueueError, spawn_local, yield_now};
 
-use crate::support::{Trace, VirtualTime, poll_once, poller, us, yields};
+use crate::support::{
+    OnDrop, busy, drain, hold, note, poll_once, polls, queue, run, scene, trace, us, work, world,
+};
 
 // ---- Names and bounds
 
@@ -22,16 +23,15 @@ fn a_queue_keeps_its_options() {
     let default = ex.default_queue();
     assert_eq!((default.name().as_str(), default.share(), default.request()), ("default", 1, us(500)));
     assert!(!queue.is_closed());
-    assert!(ex.handle().has_queue("Käse 9"));
-    assert!(!ex.handle().has_queue("käse 9"));
+    assert!(ex.handle().has_queue("Käse 9") && !ex.handle().has_queue("käse 9"));
 }
 
 #[test]
 fn a_name_can_be_taken_once() {
     let ex = Executor::new();
-    ex.new_queue("a").create().unwrap();
-    ex.new_queue("A").create().unwrap();
-    ex.new_queue(" ").create().unwrap();
+    for name in ["a", "A", " "] {
+        ex.new_queue(name).create().unwrap();
+    }
     assert!(ex.new_queue("").create().unwrap_err().is_empty_name());
     for name in ["a", "A", " ", "default"] {
         let error = ex.new_queue(name).create().unwrap_err();
@@ -41,8 +41,18 @@ fn a_name_can_be_taken_once() {
     assert_eq!(ex.stats().queues.len(), 4, "those that were refused left nothing behind");
 }
 
-fn kinds(error: &QueueError) -> [bool; 5] {
-    [error.is_name_taken(), error.is_share(), error.is_request(), error.is_closed(), error.is_stopped()]
+/// Which kind of error it is, as it is of one.
+#[track_caller]
+fn kind(error: &QueueError) -> &'static str {
+    let kinds = [
+        ("name", error.is_name_taken()),
+        ("share", error.is_share()),
+        ("request", error.is_request()),
+        ("closed", error.is_closed()),
+        ("stopped", error.is_stopped()),
+    ];
+    let [kind] = kinds.iter().filter(|kind| kind.1).collect::<Vec<_>>()[..] else { panic!("{kinds:?}") };
+    kind.0
 }
 
 #[test]
@@ -50,7 +60,7 @@ fn shares_have_bounds() {
     let ex = Executor::new();
     for share in [0, 1_000_001, u32::MAX] {
         let error = ex.new_queue("a").share(share).create().unwrap_err();
-        assert_eq!(kinds(&error), [false, true, false, false, false]);
+        assert_eq!(kind(&error), "share");
         assert_eq!(error.to_string(), format!("a share is between 1 and 1000000, not {share}"));
     }
     for share in [1, 1_000_000] {
@@ -67,7 +77,7 @@ fn shares_have_bounds() {
 fn requests_have_a_lower_bound() {
     let ex = Executor::new();
     let error = ex.new_queue("a").request(Duration::ZERO).create().unwrap_err();
-    assert_eq!(kinds(&error), [false, false, true, false, false]);
+    assert_eq!(kind(&error), "request");
     assert_eq!(error.to_string(), "a queue's request must be more than zero");
     let queue = ex.new_queue("a").request(Duration::from_nanos(1)).create().unwrap();
     assert_eq!(queue.set_request(Duration::ZERO).unwrap_err(), error);
@@ -90,41 +100,37 @@ fn no_queue_is_created_after_a_shutdown() {
     let ex = Executor::new();
     ex.block_on_shutdown(pending::<()>());
     let error = ex.new_queue("a").create().unwrap_err();
-    assert_eq!(kinds(&error), [false, false, false, false, true]);
-    assert_eq!(error.to_string(), "the executor was shut down");
+    assert_eq!((kind(&error), error.to_string().as_str()), ("stopped", "the executor was shut down"));
 }
 
 // ---- Closing
 
 #[test]
 fn a_closed_queue_refuses_and_drains() {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.executor();
-    let queue = ex.new_queue("a").create().unwrap();
-    queue.spawn(poller(&sim, &trace, "a", 3, us(1)));
+    let ex = scene("a\n a a: 1*3");
+    let queue = queue(&ex, "a");
     queue.close();
     queue.close();
     assert!(queue.is_closed());
     let refused = queue.spawn(async { unreachable!("it is never polled") });
-    let error = sim.run(&ex, refused).unwrap_err();
+    let error = run(&ex, refused).unwrap_err();
     assert!(error.is_cancelled() && error.is_refused() && !error.is_panic());
     assert!(error.to_string().ends_with("was refused: its queue is closed"), "{error}");
-    sim.drain(&ex);
-    assert_eq!(trace.take(), "a1 a2 a3");
+    assert_eq!(drain(&ex), "a1 a2 a3");
     // The refused one was never spawned.
     let stats = queue.stats();
     assert_eq!((stats.spawned, stats.completed, stats.cancelled), (1, 1, 0));
     assert_eq!(ex.stats().queues.len(), 1, "it is gone");
 }
 
-/// A task of a closed queue cannot spawn beside itself; it is told so.
+/// A task of a closed queue cannot spawn beside itself, and its handle says so.
 #[test]
 fn children_are_refused_too() {
     let ex = Executor::new();
     let queue = ex.new_queue("a").create().unwrap();
     let task = queue.spawn(async {
         yield_now().await;
-        clockworker::spawn_local(async {}).await
+        spawn_local(async {}).await
     });
     queue.close();
     assert!(ex.block_on(task).unwrap().unwrap_err().is_refused());
@@ -159,8 +165,7 @@ fn a_queue_that_is_gone_cannot_be_changed() {
     ex.block_on(task).unwrap();
     let new = ex.new_queue("new").create().unwrap();
     let error = old.set_share(9).unwrap_err();
-    assert_eq!(kinds(&error), [false, false, false, true, false]);
-    assert_eq!(error.to_string(), "the queue \"old\" is closed");
+    assert_eq!((kind(&error), error.to_string().as_str()), ("closed", "the queue \"old\" is closed"));
     assert!(old.set_request(us(1)).unwrap_err().is_closed());
     assert_eq!((new.share(), new.request(), old.share()), (1, us(500), 5));
 }
@@ -169,11 +174,10 @@ fn a_queue_that_is_gone_cannot_be_changed() {
 fn assert_stopped(queue: &Queue, why: &str) {
     let before = (queue.share(), queue.request());
     for error in [queue.set_share(9).unwrap_err(), queue.set_request(us(1)).unwrap_err()] {
-        assert_eq!(kinds(&error), [false, false, false, false, true]);
-        assert_eq!(error.to_string(), why);
+        assert_eq!((kind(&error), error.to_string().as_str()), ("stopped", why));
     }
     assert_eq!((queue.share(), queue.request()), before);
-    // What is wrong anyway is told first.
+    // What is wrong anyway is said first.
     assert!(queue.set_share(0).unwrap_err().is_share());
     assert!(queue.set_request(Duration::ZERO).unwrap_err().is_request());
 }
@@ -184,8 +188,7 @@ const SHUT_DOWN: &str = "the executor was shut down";
 #[test]
 fn a_queue_whose_executor_is_gone_cannot_be_changed() {
     let ex = Executor::new();
-    let queues =
-        ["idle", "waiting", "closed", "closed and gone"].map(|name| ex.new_queue(name).create().unwrap());
+    let queues = ["idle", "waiting", "closed", "gone"].map(|name| ex.new_queue(name).create().unwrap());
     let [idle, waiting, closed, gone] = &queues;
     drop(waiting.spawn(pending::<()>()));
     drop(closed.spawn(pending::<()>()));
@@ -193,25 +196,17 @@ fn a_queue_whose_executor_is_gone_cannot_be_changed() {
     gone.close();
     let (default, seen) = (ex.default_queue().clone(), Rc::new(Cell::new(false)));
     // Also while it is being dropped.
-    struct Reshares(Queue, Rc<Cell<bool>>);
-    impl Drop for Reshares {
-        fn drop(&mut self) {
-            assert_stopped(&self.0, DROPPED);
-            self.1.set(true);
-        }
-    }
-    let guard = Reshares(default.clone(), Rc::clone(&seen));
-    drop(ex.spawn(async move {
-        let _guard = guard;
-        pending::<()>().await;
-    }));
+    let (dropped, sees) = (default.clone(), Rc::clone(&seen));
+    drop(ex.spawn(hold(OnDrop::new(move || {
+        assert_stopped(&dropped, DROPPED);
+        sees.set(true);
+    }))));
     drop(ex);
     assert!(seen.get());
     [&default, idle, waiting].into_iter().for_each(|queue| assert_stopped(queue, DROPPED));
     for queue in [closed, gone] {
-        assert!(
-            queue.set_share(9).unwrap_err().is_closed() && queue.set_request(us(1)).unwrap_err().is_closed()
-        );
+        assert!(queue.set_share(9).unwrap_err().is_closed());
+        assert!(queue.set_request(us(1)).unwrap_err().is_closed());
     }
 }
 
@@ -219,9 +214,7 @@ fn a_queue_whose_executor_is_gone_cannot_be_changed() {
 #[test]
 fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished() {
     let ex = Executor::new();
-    let idle = ex.new_queue("idle").create().unwrap();
-    let drains = ex.new_queue("drains").create().unwrap();
-    let stays = ex.new_queue("stays").create().unwrap();
+    let [idle, drains, stays] = ["idle", "drains", "stays"].map(|name| ex.new_queue(name).create().unwrap());
     let go = Rc::new(Cell::new(false));
     let goes = Rc::clone(&go);
     drop(drains.spawn(poll_fn(move |cx| {
@@ -240,10 +233,10 @@ fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished
     ex.block_on(yield_now());
     assert_stopped(&drains, SHUT_DOWN);
     stays.set_share(8).unwrap();
-    assert_eq!(ex.block_on_shutdown(std::future::ready(())).cancelled, 1);
-    [ex.default_queue(), &idle, &drains, &stays]
-        .into_iter()
-        .for_each(|queue| assert_stopped(queue, SHUT_DOWN));
+    assert_eq!(ex.block_on_shutdown(ready(())).cancelled, 1);
+    for queue in [ex.default_queue(), &idle, &drains, &stays] {
+        assert_stopped(queue, SHUT_DOWN);
+    }
     assert_eq!((drains.share(), stays.share(), stays.request()), (7, 8, us(70)));
     drop(ex);
     assert_stopped(&stays, DROPPED);
@@ -252,35 +245,25 @@ fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished
 /// A waker of a task of a queue that is gone says nothing to the queue in its place, nor to the task in its slot.
 #[test]
 fn stale_wakers_do_not_reach_a_queue_in_the_same_place() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
+    let ex = world();
     let kept = Rc::new(RefCell::new(None::<Waker>));
     let old = ex.new_queue("old").create().unwrap();
-    old.spawn({
-        let kept = Rc::clone(&kept);
-        poll_fn(move |cx| {
-            *kept.borrow_mut() = Some(cx.waker().clone());
-            Poll::Ready(())
-        })
-    });
+    let keeps = Rc::clone(&kept);
+    old.spawn(poll_fn(move |cx| {
+        keeps.replace(Some(cx.waker().clone()));
+        Poll::Ready(())
+    }));
     old.close();
-    sim.drain(&ex);
+    drain(&ex);
     let new = ex.new_queue("new").create().unwrap();
-    let polls = Rc::new(Cell::new(0));
-    new.spawn({
-        let polls = Rc::clone(&polls);
-        poll_fn(move |_| {
-            polls.set(polls.get() + 1);
-            Poll::<()>::Pending
-        })
-    });
-    sim.drain(&ex);
-    kept.borrow().as_ref().unwrap().wake_by_ref();
-    sim.drain(&ex);
-    let waker = kept.borrow_mut().take().unwrap();
+    new.spawn(pending::<()>());
+    drain(&ex);
+    let waker = kept.take().unwrap();
+    waker.wake_by_ref();
+    drain(&ex);
     thread::spawn(move || waker.wake()).join().unwrap();
-    sim.drain(&ex);
-    assert_eq!((polls.get(), new.stats().polls), (1, 1));
+    drain(&ex);
+    assert_eq!(new.stats().polls, 1);
 }
 
 /// A task on its way from another thread when its queue is closed does not land in the queue that takes its place.
@@ -294,34 +277,14 @@ fn a_remote_spawn_does_not_reach_a_queue_in_the_same_place() {
     let new = ex.new_queue("new").create().unwrap();
     let error = ex.block_on(sent).unwrap_err();
     assert!(error.is_refused(), "{error}");
-    assert_eq!(new.stats().spawned, 0);
-    let stats = ex.stats();
-    assert_eq!((stats.spawned, stats.cancelled), (1, 1));
-}
-
-#[test]
-fn statistics_stay_after_closing() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let queue = ex.new_queue("a").share(4).create().unwrap();
-    queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
-    sim.drain(&ex);
-    let (before, all) = (queue.stats(), ex.stats());
-    queue.close();
-    assert_eq!(queue.stats(), before);
-    ex.new_queue("b").create().unwrap().spawn(poller(&sim, &Trace::new(), "", 2, us(5)));
-    sim.drain(&ex);
-    assert_eq!(queue.stats(), before, "what its successor does is not its");
-    let after = ex.stats();
-    assert_eq!((all.polls, all.busy, all.spawned), (3, us(15), 1));
-    assert_eq!((after.polls, after.busy, after.spawned), (5, us(25), 2));
+    assert_eq!((new.stats().spawned, ex.stats().spawned, ex.stats().cancelled), (0, 1, 1));
 }
 
 #[test]
 fn the_default_queue_can_be_closed_too() {
     let ex = Executor::new();
     ex.default_queue().close();
-    let refused = ex.block_on(async { clockworker::spawn_local(async {}).await });
+    let refused = ex.block_on(async { spawn_local(async {}).await });
     assert!(refused.unwrap_err().is_refused());
     assert!(ex.block_on(ex.spawn(async {})).unwrap_err().is_refused());
     let other = ex.new_queue("other").create().unwrap();
@@ -330,23 +293,24 @@ fn the_default_queue_can_be_closed_too() {
 
 #[test]
 fn handles_may_outlive_the_executor() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let queue = ex.new_queue("a").scheduler(Las::new()).create().unwrap();
+    let ex = scene("a policy=Las\n a -: 5*3");
+    let queue = queue(&ex, "a");
     let group = queue.group(1);
-    queue.spawn(poller(&sim, &Trace::new(), "", 3, us(5)));
     let left = group.spawn(pending::<()>());
-    sim.drain(&ex);
+    drain(&ex);
     drop(ex);
-    let error = futures::executor::block_on(left).unwrap_err();
-    assert!(error.to_string().ends_with("was cancelled: its executor was dropped"), "{error}");
+    #[track_caller]
+    fn assert_dropped(task: JoinHandle<()>) {
+        let error = futures::executor::block_on(task).unwrap_err();
+        assert!(error.is_cancelled() && error.to_string().ends_with("its executor was dropped"), "{error}");
+    }
+    assert_dropped(left);
     assert_eq!(queue.name(), "a");
     let stats = queue.stats();
     assert_eq!((stats.polls, stats.busy, stats.live), (4, us(15), 0));
     assert_eq!((stats.spawned, stats.completed, stats.cancelled), (2, 1, 1));
     for late in [queue.spawn(async {}), group.spawn(async {}), queue.group(2).clone().spawn(async {})] {
-        let error = futures::executor::block_on(late).unwrap_err();
-        assert!(error.is_cancelled() && error.to_string().ends_with("its executor was dropped"), "{error}");
+        assert_dropped(late);
     }
     queue.close();
     assert!(queue.is_closed());
@@ -356,145 +320,55 @@ fn handles_may_outlive_the_executor() {
 
 #[test]
 fn a_task_creates_closes_and_shares_queues() {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = Rc::new(sim.executor());
-    let task = ex.spawn({
-        let (ex, sim, trace) = (Rc::clone(&ex), sim.clone(), trace.clone());
-        async move {
-            trace.note("p1");
-            let urgent = ex.new_queue("urgent").request(us(50)).create().unwrap();
-            urgent.spawn(poller(&sim, &trace, "u", 2, us(10)));
-            sim.work(us(100));
-            yield_now().await;
-            trace.note("p2");
-            urgent.set_share(1_000).unwrap();
-            urgent.spawn(poller(&sim, &trace, "v", 2, us(10)));
-            urgent.close();
-            yield_now().await;
-            trace.note("p3");
-            ex.stats().queues.len()
-        }
+    let ex = Rc::new(world());
+    let inner = Rc::clone(&ex);
+    let task = ex.spawn(async move {
+        note("p1");
+        let urgent = inner.new_queue("urgent").request(us(50)).create().unwrap();
+        urgent.spawn(polls("u", 2, us(10)));
+        work(us(100));
+        yield_now().await;
+        note("p2");
+        urgent.set_share(1_000).unwrap();
+        urgent.spawn(polls("v", 2, us(10)));
+        urgent.close();
+        yield_now().await;
+        note("p3");
+        inner.stats().queues.len()
     });
-    let queues = sim.run(&ex, task).unwrap();
-    assert_eq!(trace.take(), "p1 u1 u2 p2 v1 v2 p3");
+    let queues = run(&ex, task).unwrap();
+    assert_eq!(trace(), "p1 u1 u2 p2 v1 v2 p3");
     assert_eq!(queues, 1, "the queue went with its last task");
 }
 
 #[test]
 fn a_queue_may_be_closed_by_its_last_task() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let queue = ex.new_queue("a").create().unwrap();
-    queue.spawn({
-        let (sim, queue) = (sim.clone(), queue.clone());
-        async move {
-            sim.work(us(10));
-            queue.close();
-            sim.work(us(10));
-        }
+    let ex = scene("a");
+    let own = queue(&ex, "a");
+    let closed = own.clone();
+    own.spawn(async move {
+        work(us(10));
+        closed.close();
+        work(us(10));
     });
-    sim.drain(&ex);
-    assert_eq!(queue.stats().busy, us(20), "its last slice is on its account");
-    assert_eq!(ex.stats().busy, us(20));
+    drain(&ex);
+    assert_eq!((own.stats().busy, ex.stats().busy), (us(20), us(20)), "its last slice is on its account");
     assert_eq!(ex.stats().queues.len(), 1);
 }
 
 /// A queue that leaves takes nothing from the others, nor gives them anything: they go on at their shares.
 #[test]
 fn the_others_go_on_at_their_shares_when_a_queue_leaves() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let yielding = |queue: &Queue, polls| queue.spawn(poller(&sim, &Trace::new(), "", polls, us(20)));
-    let three = ex.new_queue("three").share(3).create().unwrap();
-    let one = ex.new_queue("one").create().unwrap();
-    yielding(&three, usize::MAX);
-    yielding(&one, usize::MAX);
+    let ex = scene("three share=3\n one\n three -: 20*\n one -: 20*");
     for _ in 0..100 {
         let guest = ex.new_queue("guest").share(4).create().unwrap();
-        let task = yielding(&guest, 250);
+        let task = guest.spawn(polls("", 250, us(20)));
         guest.close();
-        sim.run(&ex, task).unwrap();
+        run(&ex, task).unwrap();
     }
-    // 100 guests had 5 ms each, half of the time.
-    let (three, one) = (three.stats().busy, one.stats().busy);
-    // Each guest's leaving rounds by a request and a poll at most, in either direction.
-    assert!(three.abs_diff(us(375_000)) < us(375_000 / 20), "{three:?}");
-    assert!(one.abs_diff(us(125_000)) < us(125_000 / 20), "{one:?}");
-}
-
-#[test]
-fn a_thousand_queues_come_and_go_with_exact_accounts() {
-    const QUEUES: u64 = 1_000;
-    const TENTH: u64 = QUEUES / 10;
-    let sim = VirtualTime::new();
-    let ex = sim.builder().host_budget(us(500)).build().unwrap();
-    let mut queues: Vec<Queue> = Vec::new();
-    let mut handles = Vec::new();
-    for i in 0..QUEUES {
-        let name = format!("queue {}", i % (2 * TENTH));
-        let share = 1 + (i as u32 * 37) % 100;
-        let queue = match i % 4 {
-            0 => ex.new_queue(&name).share(share).create(),
-            1 => ex.new_queue(&name).share(share).scheduler(Las::new()).create(),
-            2 => ex.new_queue(&name).share(share).scheduler(Serpt::new()).create(),
-            _ => ex.new_queue(&name).share(share).scheduler(Qlas::new()).request(us(50)).create(),
-        };
-        let queue = queue.unwrap();
-        for task in 0..5 {
-            let sim = sim.clone();
-            handles.push(queue.group(task % 2).spawn(async move {
-                for _ in 0..4 {
-                    sim.work(us(1));
-                    yield_now().await;
-                }
-                match task {
-                    0 => pending().await,
-                    1 => panic!("on purpose"),
-                    _ => {}
-                }
-            }));
-        }
-        queues.push(queue);
-        // Some time for all that are there.
-        ex.block_on(yields(3));
-        let back = |n: u64| queues.get((i.checked_sub(n)?) as usize);
-        if let Some(half_way) = back(TENTH) {
-            half_way.set_share(1 + (i as u32 * 61) % 1_000).unwrap();
-        }
-        if i >= TENTH {
-            // The eternal one of its tasks.
-            handles[((i - TENTH) * 5) as usize].abort();
-        }
-        if let Some(old) = back(2 * TENTH - 1) {
-            old.close();
-            assert!(old.spawn(async {}).abort_handle().is_finished(), "refused");
-        }
-    }
-    queues.iter().for_each(Queue::close);
-    handles.iter().step_by(5).for_each(clockworker::JoinHandle::abort);
-    ex.block_on(async {
-        while ex.stats().live > 0 {
-            yield_now().await;
-        }
-    });
-    assert_exact_accounts(&ex, &queues);
-    assert_eq!(ex.stats().busy, sim.now(), "nothing else took time");
-}
-
-/// Of each queue five tasks are over: three completed, one panicked, one cancelled.
-fn assert_exact_accounts(ex: &Executor, queues: &[Queue]) {
-    let (stats, count) = (ex.stats(), queues.len() as u64);
-    assert_eq!(stats.spawned, 5 * count);
-    assert_eq!((stats.completed, stats.panicked, stats.cancelled), (3 * count, count, count));
-    assert_eq!(stats.queues.len(), 1, "all are gone but the default one");
-    let sum =
-        |count: fn(&clockworker::QueueStats) -> u64| queues.iter().map(|q| count(&q.stats())).sum::<u64>();
-    assert_eq!(stats.polls, sum(|q| q.polls));
-    assert_eq!(stats.slices, sum(|q| q.slices));
-    assert_eq!(stats.busy, queues.iter().map(|q| q.stats().busy).sum());
-    for queue in queues {
-        let stats = queue.stats();
-        assert_eq!((stats.spawned, stats.completed, stats.panicked, stats.cancelled), (5, 3, 1, 1));
-        assert_eq!((stats.live, stats.ready, stats.policy_fault), (0, 0, None));
+    // 100 guests had 5 ms each, half of the time. Each guest's leaving rounds by a request and a poll at most, in either direction.
+    for (name, due) in [("three", us(375_000)), ("one", us(125_000))] {
+        let got = busy(&ex, name);
+        assert!(got.abs_diff(due) < due / 20, "{name}: {got:?}");
     }
 }

@@ -2,14 +2,15 @@
 //! that are timed by lot.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{FairGroups, GroupId, Las, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{FairGroups, Las, RunnableFifo, Scheduler};
 use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{VirtualTime, us};
+use crate::support::{Call, OnDrop, Spy, builder, drain, now, run, us, work, world};
 
 const fn ns(n: u64) -> Duration {
     Duration::from_nanos(n)
@@ -31,12 +32,12 @@ struct InARow {
     over: Cell<bool>,
 }
 
-fn begin_others(sim: &VirtualTime, queue: &Queue, row: &Rc<InARow>) {
-    let (sim, row) = (sim.clone(), Rc::clone(row));
+fn begin_others(queue: &Queue, row: &Rc<InARow>) {
+    let row = Rc::clone(row);
     queue.spawn(async move {
         while !row.over.get() {
             row.ended.set(row.polls.get() > 0);
-            sim.work(us(10));
+            work(us(10));
             yield_now().await;
         }
     });
@@ -44,84 +45,76 @@ fn begin_others(sim: &VirtualTime, queue: &Queue, row: &Rc<InARow>) {
 
 /// How many polls of 1 ms `a` does in a row under a scheduler, after `short` polls of `length`.
 fn in_a_row<S: Scheduler + 'static>(scheduler: S, others: Others, length: Duration, short: u32) -> usize {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
+    let ex = world();
     let a = ex.new_queue("a").scheduler(scheduler).create().unwrap();
     let request = if others == Others::Begin { us(10_000) } else { us(500) };
     let b = ex.new_queue("b").request(request).create().unwrap();
     let row = Rc::new(InARow::default());
     if others == Others::Contend {
-        begin_others(&sim, &b, &row);
+        begin_others(&b, &row);
     }
-    a.spawn({
-        let (sim, row) = (sim.clone(), Rc::clone(&row));
-        async move {
-            for poll in 1..=short {
-                sim.work(length);
-                if poll == short && others == Others::Begin {
-                    begin_others(&sim, &b, &row);
-                }
-                yield_now().await;
+    let counted = Rc::clone(&row);
+    a.spawn(async move {
+        for poll in 1..=short {
+            work(length);
+            if poll == short && others == Others::Begin {
+                begin_others(&b, &counted);
             }
-            while !row.ended.get() && row.polls.get() < 64 {
-                sim.work(us(1_000));
-                row.polls.set(row.polls.get() + 1);
-                yield_now().await;
-            }
-            row.over.set(true);
+            yield_now().await;
         }
+        while !counted.ended.get() && counted.polls.get() < 64 {
+            work(us(1_000));
+            counted.polls.set(counted.polls.get() + 1);
+            yield_now().await;
+        }
+        counted.over.set(true);
     });
-    sim.drain(&ex);
+    drain(&ex);
     row.polls.get()
 }
 
-/// The most of them, whenever they turn long.
-fn most_in_a_row<S: Scheduler + 'static>(scheduler: fn() -> S, others: Others, length: Duration) -> usize {
-    (2_000..2_060).map(|short| in_a_row(scheduler(), others, length, short)).max().unwrap()
+/// The most of them, whenever they turn long, in both cases.
+fn most_in_a_row<S: Scheduler + 'static>(scheduler: fn() -> S, length: Duration) -> [usize; 2] {
+    [Others::Contend, Others::Begin]
+        .map(|others| (2_000..2_060).map(|short| in_a_row(scheduler(), others, length, short)).max().unwrap())
 }
 
 #[test]
 fn a_slice_whose_polls_turn_long_overruns_by_eight_at_most() {
-    assert_eq!(most_in_a_row(RunnableFifo::new, Others::Contend, ns(50)), 8);
-    assert_eq!(most_in_a_row(RunnableFifo::new, Others::Begin, ns(50)), 8);
+    assert_eq!(most_in_a_row(RunnableFifo::new, ns(50)), [8, 8]);
 }
 
 #[test]
 fn it_overruns_by_fifteen_where_polls_are_timed_by_lot() {
-    for others in [Others::Contend, Others::Begin] {
-        let most = most_in_a_row(Las::new, others, ns(50));
-        assert!((9..=15).contains(&most), "{most}");
-    }
+    let most = most_in_a_row(Las::new, ns(50));
+    assert!(most.iter().all(|most| (9..=15).contains(most)), "{most:?}");
 }
 
 #[test]
 fn where_polls_take_two_microseconds_each_is_timed() {
-    for others in [Others::Contend, Others::Begin] {
-        assert_eq!(most_in_a_row(RunnableFifo::new, others, us(2)), 1);
-        assert_eq!(most_in_a_row(Las::new, others, us(2)), 1);
-    }
+    assert_eq!(most_in_a_row(RunnableFifo::new, us(2)), [1, 1]);
+    assert_eq!(most_in_a_row(Las::new, us(2)), [1, 1]);
 }
 
 /// Each of two groups has a task whose polls take so long, in turn. Returns the first group's part of such a time.
 fn part_of_the_first<S: Scheduler + 'static>(scheduler: S, lengths: [Vec<u64>; 2], time: Duration) -> f64 {
-    let sim = VirtualTime::new();
-    let ex = sim.builder().host_budget(us(200)).build().unwrap();
+    let ex = builder().host_budget(us(200)).build().unwrap();
     let queue = ex.new_queue("divided").scheduler(scheduler).create().unwrap();
     let served = Rc::new([const { Cell::new(0_u64) }; 2]);
     for (group, lengths) in lengths.into_iter().enumerate() {
-        let (sim, served) = (sim.clone(), Rc::clone(&served));
+        let served = Rc::clone(&served);
         queue.group(group as u64).spawn(async move {
             for length in lengths.into_iter().cycle() {
-                sim.work(ns(length));
+                work(ns(length));
                 served[group].set(served[group].get() + length);
-                if sim.now() >= time {
+                if now() >= time {
                     return;
                 }
                 yield_now().await;
             }
         });
     }
-    sim.drain(&ex);
+    drain(&ex);
     let [first, second] = served.each_ref().map(Cell::get);
     first as f64 / (first + second) as f64
 }
@@ -146,87 +139,69 @@ fn long_polls_beside_short_ones_get_no_more_than_their_part() {
     }
 }
 
-/// By group: what a scheduler is told, in nanoseconds, and how often.
-type Heard = Rc<RefCell<HashMap<GroupId, (u64, u64)>>>;
-
-/// RunnableFifo that notes what it is told.
+/// What a scheduler is told of service: in nanoseconds, and how often, by the index of the group.
 #[derive(Default)]
 struct Told {
-    fifo: RunnableFifo,
-    of: Heard,
+    by_group: RefCell<BTreeMap<usize, (u64, u64)>>,
     /// How much time has passed.
-    passed: Rc<Cell<u64>>,
+    passed: Cell<u64>,
 }
 
 impl Told {
-    fn queue(ex: &Executor) -> (Queue, Heard, Rc<Cell<u64>>) {
-        let told = Told::default();
-        let (of, passed) = (Rc::clone(&told.of), Rc::clone(&told.passed));
-        (ex.new_queue("told").scheduler(told).create().unwrap(), of, passed)
+    /// A queue whose scheduler notes what it is told.
+    fn queue(ex: &Executor) -> (Queue, Rc<Self>) {
+        let told = Rc::new(Self::default());
+        let notes = Rc::clone(&told);
+        let spy: Spy = Spy::fifo().listening(move |call| match call {
+            Call::Served(task, service_ns) => {
+                let mut by_group = notes.by_group.borrow_mut();
+                let (ns, calls) = by_group.entry(task.group.index()).or_default();
+                *ns += service_ns;
+                *calls += 1;
+            }
+            Call::TimePassed(service_ns) => notes.passed.set(notes.passed.get() + service_ns),
+            _ => {}
+        });
+        (ex.new_queue("told").scheduler(spy).create().unwrap(), told)
+    }
+
+    fn take(&self) -> Vec<(u64, u64)> {
+        self.by_group.take().into_values().collect()
     }
 }
 
-impl Scheduler for Told {
-    const WANTS_TIME: bool = true;
-
-    fn time_passed(&mut self, service_ns: u64) {
-        self.passed.set(self.passed.get() + service_ns);
-    }
-
-    fn push(&mut self, task: Task, why: Ready) {
-        self.fifo.push(task, why);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.fifo.pop()
-    }
-
-    fn served(&mut self, task: Task, service_ns: u64) {
-        let mut of = self.of.borrow_mut();
-        let (ns, calls) = of.entry(task.group).or_default();
-        *ns += service_ns;
-        *calls += 1;
-    }
-}
-
-/// What the scheduler is told of two groups, each of a task whose polls take so long, in turn. A slice ends for the host after 10 µs, where
-/// the clock is read.
+/// What the scheduler is told of two groups, each of a task whose polls take so long, in turn. A slice ends for the host after
+/// 10 µs, where the clock is read.
 fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
-    let sim = VirtualTime::new();
-    let ex = sim.builder().host_budget(us(10)).build().unwrap();
-    let (queue, told, passed) = Told::queue(&ex);
+    let ex = builder().host_budget(us(10)).build().unwrap();
+    let (queue, told) = Told::queue(&ex);
     let all_ns: u64 = groups.iter().flatten().sum();
     let opened = [0, 1].map(|key| queue.group(key));
     for (group, lengths) in opened.iter().zip(groups) {
-        let sim = sim.clone();
         group.spawn(async move {
             for length in lengths {
-                sim.work(ns(length));
+                work(ns(length));
                 yield_now().await;
             }
         });
     }
-    sim.drain(&ex);
+    drain(&ex);
     // But for what comes after the last reading.
-    assert!((all_ns - 10_000..=all_ns).contains(&passed.get()), "{} of {all_ns} passed", passed.get());
-    let mut told = Vec::from_iter(told.take());
-    told.sort_by_key(|(group, _)| group.index());
-    [told[0].1, told[1].1]
+    let passed = told.passed.get();
+    assert!((all_ns - 10_000..=all_ns).contains(&passed), "{passed} of {all_ns} passed");
+    told.take().try_into().expect("two groups")
 }
 
 #[test]
 fn one_short_poll_in_sixteen_is_timed_and_stands_for_them() {
     let polls = 50_000;
     for (length, one_in) in [(50, 16), (250, 8)] {
-        let told = told_of([vec![length; polls], vec![length; polls]]);
         let deviation = (polls as f64 * 4.0 * (one_in as f64 - 1.0) / 3.0).sqrt();
-        for (ns_told, calls) in told {
+        for (ns_told, calls) in told_of([vec![length; polls], vec![length; polls]]) {
             let stands_for = ns_told as f64 / length as f64;
             assert!((stands_for - polls as f64).abs() < 4.0 * deviation, "{stands_for} of {length} ns");
-            assert!(
-                (polls / (one_in + 1)..=polls / (one_in - 1)).contains(&(calls as usize)),
-                "{calls} of {length} ns"
-            );
+            let expected = polls / (one_in + 1)..=polls / (one_in - 1);
+            assert!(expected.contains(&(calls as usize)), "{calls} of {length} ns");
         }
     }
 }
@@ -241,8 +216,8 @@ fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
     assert!(short.1 < 10 * 1_000, "{short:?}");
 }
 
-/// The polls of 9 µs are timed each, and after each of them a lot is drawn anew. So by lot alone one in 31 of the long polls between them would be
-/// timed.
+/// The polls of 9 µs are timed each, and after each of them a lot is drawn anew. So by lot alone one in 31 of the long polls
+/// between them would be timed.
 #[test]
 fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
     let rhythm = [vec![100; 16], vec![1_000_000]].concat().repeat(20);
@@ -251,103 +226,85 @@ fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
     assert_eq!(told_of([rhythm, long]), [(ns, polls + 1), (polls * 9_000, polls + 1)]);
 }
 
-/// A task sends another and aborts it in each of its long polls: the queue is charged before admission drops that, and its slice ends.
+/// A task sends another and aborts it in each of its long polls: the queue is charged before admission drops that, and its
+/// slice ends.
 #[test]
 fn polls_at_whose_end_the_queue_was_charged_are_known_to_be_long() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let (queue, told, _) = Told::queue(&ex);
-    let (handle, work) = (ex.handle(), sim.clone());
+    let ex = world();
+    let (queue, told) = Told::queue(&ex);
+    let handle = ex.handle();
     drop(queue.group(0).spawn(async move {
         for _ in 0..200 {
             for _ in 0..40 {
-                work.work(ns(100));
+                work(ns(100));
                 yield_now().await;
             }
-            work.work(us(1_000));
+            work(us(1_000));
             handle.spawn(|| async {}).abort();
             yield_now().await;
         }
     }));
-    sim.drain(&ex);
-    let [(ns_told, _)] = Vec::from_iter(told.take().into_values())[..] else { panic!("one group") };
+    drain(&ex);
+    let [(ns_told, _)] = told.take()[..] else { panic!("one group") };
     assert!((198..=200).contains(&(ns_told / 1_000_000)), "{ns_told} of 200 ms");
 }
 
 /// Also where what its tasks have earned is used up by one of them.
 #[test]
 fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let (queue, told, _) = Told::queue(&ex);
+    let ex = world();
+    let (queue, told) = Told::queue(&ex);
     let (group, polls) = (queue.group(0), 10_000);
     for _ in 0..3 {
-        let sim = sim.clone();
         group.spawn(async move {
-            sim.work(us(200));
+            work(us(200));
             for _ in 0..polls {
                 yield_now().await;
-                sim.work(ns(100));
+                work(ns(100));
             }
         });
     }
-    sim.drain(&ex);
-    let [calls] = Vec::from_iter(told.take().into_values().map(|(_, calls)| calls))[..] else {
-        panic!("one group")
-    };
+    drain(&ex);
+    let [(_, calls)] = told.take()[..] else { panic!("one group") };
     assert!(calls < 3 * polls / 8, "{calls}");
 }
 
 /// What has ended leaves to the next in its slot what it has earned.
 #[test]
 fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let (queue, told, _) = Told::queue(&ex);
-    let polled = sim.clone();
-    drop(queue.spawn(async move {
+    let ex = world();
+    let (queue, told) = Told::queue(&ex);
+    drop(queue.spawn(async {
         for _ in 0..100_000 {
-            polled.work(ns(100));
+            work(ns(100));
             yield_now().await;
         }
     }));
-    let request = || {
-        let work = sim.clone();
-        sim.run(&ex, queue.spawn(async move { work.work(us(20)) })).unwrap();
-    };
-    (0..100).for_each(|_| request());
+    let hundred_requests = || (0..100).for_each(|_| run(&ex, queue.spawn(async { work(us(20)) })).unwrap());
+    hundred_requests();
     told.take();
-    (0..100).for_each(|_| request());
-    assert_eq!(told.borrow().values().max(), Some(&(100 * 20_000, 100)));
-}
-
-/// Has a queue get work when it is dropped.
-struct GivesWork(Queue);
-
-impl Drop for GivesWork {
-    fn drop(&mut self) {
-        self.0.spawn(async {});
-    }
+    hundred_requests();
+    assert_eq!(told.take().iter().max(), Some(&(100 * 20_000, 100)));
 }
 
 /// More tasks were dropped by then than polls after which a reading was due.
 #[test]
 fn a_slice_of_drops_goes_on_when_another_queue_waits_from_one_of_them_on() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
+    let ex = world();
     let a = ex.new_queue("a").create().unwrap();
     let b = ex.new_queue("b").request(us(10_000)).create().unwrap();
-    let waiting = Vec::from_iter((0..20).map(|n| {
-        let (sim, gives_work) = (sim.clone(), (n == 10).then(|| GivesWork(b.clone())));
+    let spawn = |n| {
+        let b = b.clone();
+        let gives_work = (n == 10).then(|| OnDrop::new(move || drop(b.spawn(async {}))));
         a.spawn(async move {
             let _gives_work = gives_work;
-            sim.work(us(10)); // so that a reading is due after each poll
-            std::future::pending::<()>().await;
+            work(us(10)); // so that a reading is due after each poll
+            pending::<()>().await;
         })
-    }));
-    sim.drain(&ex);
+    };
+    let waiting = Vec::from_iter((0..20).map(spawn));
+    drain(&ex);
     waiting.iter().for_each(|task| task.abort());
-    sim.drain(&ex);
-    assert_eq!(a.stats().live, 0);
-    assert_eq!(b.stats().completed, 1);
+    drain(&ex);
+    assert_eq!((a.stats().live, b.stats().completed), (0, 1));
 }

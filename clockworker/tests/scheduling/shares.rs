@@ -4,9 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::{Executor, Queue};
+use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{Fluid, NEVER, Signal, Trace, VirtualTime, compute, poller, us};
+use crate::support::{
+    Fluid, NEVER, OnDrop, Signal, builder, busy, compute, drain, hold, now, polls, queue, run, scene,
+    sleep_until, us, work,
+};
 
 /// A queue that always has work.
 #[derive(Clone, Copy)]
@@ -24,7 +27,6 @@ const fn load(share: u32, polls: &'static [u64]) -> Load {
 
 /// Queues that always have work, beside the ideal server's accounts, which are checked after every poll.
 struct Saturated {
-    sim: VirtualTime,
     ex: Executor,
     fluid: Rc<RefCell<Fluid>>,
     queues: Vec<Queue>,
@@ -33,11 +35,12 @@ struct Saturated {
 }
 
 impl Saturated {
-    fn new(host_budget: Duration) -> Self {
-        let sim = VirtualTime::new();
-        let ex = sim.builder().host_budget(host_budget).build().unwrap();
+    fn new(host_budget: Duration, loads: &[Load]) -> Self {
+        let ex = builder().host_budget(host_budget).build().unwrap();
         let (fluid, queues, end, over) = Default::default();
-        Self { sim, ex, fluid, queues, end, over }
+        let mut saturated = Self { ex, fluid, queues, end, over };
+        loads.iter().for_each(|load| saturated.add(*load));
+        saturated
     }
 
     fn add(&mut self, load: Load) {
@@ -45,217 +48,188 @@ impl Saturated {
         let queue = self.ex.new_queue(&name).share(load.share).request(load.request).create().unwrap();
         let number = self.fluid.borrow_mut().join(load.share, load.request);
         for _ in 0..load.tasks {
-            queue.spawn(self.task(number, load.polls));
+            queue.spawn(self.task(number, load.polls, |_| {}));
         }
         self.queues.push(queue);
     }
 
-    fn task(&self, queue: usize, polls: &'static [u64]) -> impl Future<Output = ()> + 'static {
-        let (sim, fluid) = (self.sim.clone(), Rc::clone(&self.fluid));
+    /// A task that always has work, and does something at the end of each poll.
+    fn task(
+        &self,
+        queue: usize,
+        polls: &'static [u64],
+        mut then: impl FnMut(&mut Fluid) + 'static,
+    ) -> impl Future<Output = ()> + 'static {
+        let fluid = Rc::clone(&self.fluid);
         let (end, over) = (Rc::clone(&self.end), self.over.clone());
         async move {
             for length in polls.iter().cycle().map(|n| us(*n)) {
-                sim.work(length);
+                work(length);
                 fluid.borrow_mut().ran(queue, length);
-                if sim.now() >= end.get() {
+                then(&mut fluid.borrow_mut());
+                if now() >= end.get() {
                     over.set();
                 }
-                clockworker::yield_now().await;
+                yield_now().await;
             }
         }
     }
 
     /// Runs for so long in virtual time.
     fn run(&self, time: Duration) {
-        self.end.set(self.sim.now() + time);
-        self.sim.run(&self.ex, self.over.wait());
+        self.end.set(now() + time);
+        run(&self.ex, self.over.wait());
         for (number, queue) in self.queues.iter().enumerate() {
-            assert_eq!(
-                queue.stats().busy,
-                self.fluid.borrow().served(number),
-                "what it is charged is what it got"
-            );
+            let got = self.fluid.borrow().served(number);
+            assert_eq!(queue.stats().busy, got, "what it is charged is what it got");
         }
+    }
+
+    /// Runs for a second, after which each has had its share, to a hundredth.
+    fn run_and_check(&self) {
+        self.run(SECOND);
+        self.fluid.borrow().check_share(100);
+    }
+
+    fn slices(&self) -> Vec<u64> {
+        self.queues.iter().map(|queue| queue.stats().slices).collect()
     }
 }
 
-/// After each: how much a queue was behind and ahead at worst, in nanoseconds.
-fn saturate(host_budget: Duration, time: Duration, loads: &[Load]) {
-    let mut world = Saturated::new(host_budget);
-    loads.iter().for_each(|load| world.add(*load));
-    world.run(time);
-    let fluid = world.fluid.borrow();
+fn saturate_for(time: Duration, host_budget: Duration, loads: &[Load]) {
+    let saturated = Saturated::new(host_budget, loads);
+    saturated.run(time);
+    let fluid = saturated.fluid.borrow();
     fluid.check_share(100);
-    assert!(
-        fluid.worst.0 > 0 && fluid.worst.1 > 0,
-        "the ideal server shares every nanosecond, the real one cannot"
-    );
+    let shared = fluid.worst.0 > 0 && fluid.worst.1 > 0;
+    assert!(shared, "the ideal server shares every nanosecond, the real one cannot");
+}
+
+/// The host may interrupt often, or never; shares do not depend on it.
+fn saturate(loads: &[Load]) {
+    BUDGETS.iter().for_each(|&budget| saturate_for(SECOND, budget, loads));
 }
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 
-/// The host may interrupt often, or never; shares do not depend on it.
 const BUDGETS: [Duration; 2] = [us(200), NEVER];
 
 #[test]
 fn two_queues_at_1_to_1() {
-    for budget in BUDGETS {
-        saturate(budget, SECOND, &[load(1, &[10]), load(1, &[10])]);
-        saturate(budget, SECOND, &[load(1, &[100]), load(1, &[100])]);
-        saturate(budget, SECOND, &[load(1, &[10]), load(1, &[100])]);
-        saturate(budget, SECOND, &[load(1, &[10, 100, 35]), load(1, &[70, 20])]);
-    }
+    saturate(&[load(1, &[10]), load(1, &[10])]);
+    saturate(&[load(1, &[100]), load(1, &[100])]);
+    saturate(&[load(1, &[10]), load(1, &[100])]);
+    saturate(&[load(1, &[10, 100, 35]), load(1, &[70, 20])]);
 }
 
 #[test]
 fn two_queues_at_9_to_1() {
-    for budget in BUDGETS {
-        saturate(budget, SECOND, &[load(9, &[10]), load(1, &[10])]);
-        saturate(budget, SECOND, &[load(9, &[100]), load(1, &[100])]);
-        saturate(budget, SECOND, &[load(9, &[10]), load(1, &[100])]);
-        saturate(budget, SECOND, &[load(9, &[100]), load(1, &[10])]);
-    }
+    saturate(&[load(9, &[10]), load(1, &[10])]);
+    saturate(&[load(9, &[100]), load(1, &[100])]);
+    saturate(&[load(9, &[10]), load(1, &[100])]);
+    saturate(&[load(9, &[100]), load(1, &[10])]);
 }
 
-/// What is owed the small one in a second, 999 µs, is two of its requests; 1 % of that is 10 µs, which no server with
-/// polls of 10 µs and requests of 500 µs can promise. So it has a request of 10 µs here, and polls of 5.
 #[test]
 fn two_queues_at_1000_to_1() {
+    // What is owed the small one in a second, 999 µs, is two of its requests; 1 % of that is 10 µs, which no server with
+    // polls of 10 µs and requests of 500 µs can promise. So it has a request of 10 µs here, and polls of 5.
     let fine = |share| Load { request: us(5), ..load(share, &[5]) };
-    for budget in BUDGETS {
-        saturate(budget, SECOND, &[fine(1000), fine(1)]);
-    }
-}
-
-/// With the usual requests and polls it takes longer until 1 % is more than a request.
-#[test]
-fn two_queues_at_1000_to_1_with_long_polls() {
-    saturate(us(1_000), 60 * SECOND, &[load(1000, &[200]), load(1, &[50])]);
+    saturate(&[fine(1000), fine(1)]);
+    // With the usual requests and polls it takes longer until 1 % is more than a request.
+    saturate_for(60 * SECOND, us(1_000), &[load(1000, &[200]), load(1, &[50])]);
 }
 
 #[test]
-fn five_queues_at_even_shares() {
-    for budget in BUDGETS {
-        saturate(budget, SECOND, &[load(1, &[10]); 5]);
-        let unlike =
-            [load(3, &[10]), load(3, &[100]), load(3, &[10, 100]), load(3, &[50]), load(3, &[90, 1])];
-        saturate(budget, SECOND, &unlike);
-    }
-}
-
-#[test]
-fn five_queues_at_mixed_shares() {
-    let loads = [load(1, &[10]), load(2, &[100]), load(5, &[10, 100]), load(20, &[75]), load(72, &[140, 70])];
-    for budget in BUDGETS {
-        saturate(budget, 10 * SECOND, &loads);
-    }
+fn five_queues_at_even_and_at_mixed_shares() {
+    saturate(&[load(1, &[10]); 5]);
+    saturate(&[load(3, &[10]), load(3, &[100]), load(3, &[10, 100]), load(3, &[50]), load(3, &[90, 1])]);
+    let mixed = [load(1, &[10]), load(2, &[100]), load(5, &[10, 100]), load(20, &[75]), load(72, &[140, 70])];
+    BUDGETS.iter().for_each(|&budget| saturate_for(10 * SECOND, budget, &mixed));
 }
 
 #[test]
 fn a_queue_whose_polls_are_longer_than_its_request_gets_no_more() {
     let long = Load { request: us(100), ..load(1, &[300]) };
-    for budget in BUDGETS {
-        saturate(budget, SECOND, &[long, load(1, &[10])]);
-        saturate(budget, SECOND, &[load(1, &[10]), long, load(2, &[100])]);
-    }
+    saturate(&[long, load(1, &[10])]);
+    saturate(&[load(1, &[10]), long, load(2, &[100])]);
 }
 
 /// Nor do they depend on it if it interrupts after every poll.
 #[test]
 fn a_host_that_is_always_due_changes_no_shares() {
-    saturate(Duration::ZERO, SECOND, &[load(1, &[50]), load(1, &[100])]);
-    saturate(Duration::ZERO, SECOND, &[load(9, &[100]), load(1, &[30])]);
-    saturate(Duration::ZERO, SECOND, &[load(3, &[100]), load(1, &[40]), load(2, &[70, 10])]);
+    saturate_for(SECOND, Duration::ZERO, &[load(1, &[50]), load(1, &[100])]);
+    saturate_for(SECOND, Duration::ZERO, &[load(9, &[100]), load(1, &[30])]);
+    saturate_for(SECOND, Duration::ZERO, &[load(3, &[100]), load(1, &[40]), load(2, &[70, 10])]);
 }
 
 #[test]
 fn the_number_of_tasks_in_a_queue_does_not_matter() {
-    let many = Load { tasks: 100, ..load(1, &[20]) };
-    let one = Load { tasks: 1, ..load(1, &[20]) };
-    saturate(NEVER, SECOND, &[many, one]);
+    let [many, one] = [100, 1].map(|tasks| Load { tasks, ..load(1, &[20]) });
+    saturate_for(SECOND, NEVER, &[many, one]);
 }
 
 #[test]
 fn a_small_request_takes_shorter_turns_at_the_same_share() {
-    let mut world = Saturated::new(NEVER);
-    world.add(load(1, &[10]));
-    world.add(Load { request: us(50), ..load(1, &[10]) });
-    world.run(SECOND);
-    world.fluid.borrow().check_share(100);
-    let slices: Vec<u64> = world.queues.iter().map(|queue| queue.stats().slices).collect();
+    let loads = [load(1, &[10]), Load { request: us(50), ..load(1, &[10]) }];
+    let saturated = Saturated::new(NEVER, &loads);
+    saturated.run_and_check();
+    let slices = saturated.slices();
     // Half a second each, in turns of 500 µs and of 50 µs.
-    assert!((990..=1_010).contains(&slices[0]), "{slices:?}");
-    assert!((9_900..=10_100).contains(&slices[1]), "{slices:?}");
+    assert!((990..=1_010).contains(&slices[0]) && (9_900..=10_100).contains(&slices[1]), "{slices:?}");
 }
 
 #[test]
 fn of_two_new_queues_the_one_with_the_small_request_is_first() {
-    let (sim, trace) = (VirtualTime::new(), Trace::new());
-    let ex = sim.executor();
-    let large = ex.new_queue("large").request(us(300)).create().unwrap();
-    let small = ex.new_queue("small").request(us(100)).create().unwrap();
-    large.spawn(poller(&sim, &trace, "l", 6, us(100)));
-    let last = small.spawn(poller(&sim, &trace, "s", 6, us(100)));
-    sim.run(&ex, last).unwrap();
+    let ex = scene("large request=300\n small request=100\n large l: 100*6\n small s: 100*6");
     // s1: v = 100 against 0, V = 50, so only the large one is eligible, and takes its request of 300: V = 200. Then the
     // small one, due at 200 and 300 against 600, until it is ahead: v = 300, V = 300, due at 400. v = 400, V = 350.
-    assert_eq!(trace.take(), "s1 l1 l2 l3 s2 s3 s4 l4 l5 l6 s5 s6");
+    assert_eq!(drain(&ex), "s1 l1 l2 l3 s2 s3 s4 l4 l5 l6 s5 s6");
 }
 
 /// How long a queue of that request waits, from wake to poll, when it works 10 µs in every 1,037 µs beside one that
 /// always works in polls of 20 µs. The greatest and the sum of a thousand waits.
-fn waits(request: Duration) -> (Duration, Duration) {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let busy = ex.new_queue("busy").request(us(500)).create().unwrap();
-    let sleepy = ex.new_queue("sleepy").request(request).create().unwrap();
-    busy.spawn(compute(&sim, us(20)));
-    let sleeper = sleepy.spawn({
-        let sim = sim.clone();
-        async move {
-            let (mut most, mut sum) = (Duration::ZERO, Duration::ZERO);
-            for turn in 1..=1_000 {
-                let due = us(1_037) * turn;
-                sim.sleep_until(due).await;
-                let wait = sim.now() - due;
-                (most, sum) = (most.max(wait), sum + wait);
-                sim.work(us(10));
-            }
-            (most, sum)
+fn waits(request: u64) -> (Duration, Duration) {
+    let ex = scene(&format!("busy\n sleepy request={request}\n busy -: 20*"));
+    let sleeper = queue(&ex, "sleepy").spawn(async {
+        let (mut most, mut sum) = (Duration::ZERO, Duration::ZERO);
+        for turn in 1..=1_000 {
+            let due = us(1_037) * turn;
+            sleep_until(due).await;
+            let wait = now() - due;
+            (most, sum) = (most.max(wait), sum + wait);
+            work(us(10));
         }
+        (most, sum)
     });
-    sim.run(&ex, sleeper).unwrap()
+    run(&ex, sleeper).unwrap()
 }
 
 #[test]
 fn a_small_request_waits_less() {
-    let (most_small, sum_small) = waits(us(50));
-    let (most_equal, sum_equal) = waits(us(500));
-    let (most_large, sum_large) = waits(us(5_000));
+    let [(most_small, sum_small), (most_equal, sum_equal), (most_large, sum_large)] =
+        [50, 500, 5_000].map(waits);
     // The small one never waits for more than the poll under way: whenever it wakes, it is due before the other.
     assert!(most_small < us(20), "{most_small:?}");
     // Its polls are spread evenly over the other's, so it waits for half of one.
     assert_eq!(sum_small, us(9_500));
     // With the same request, or a larger one, it waits at first for the whole of the slice under way; later seldom, as it
     // uses less than its share and keeps some of what it is owed for that.
-    assert!(most_equal > us(500) && most_equal <= us(520), "{most_equal:?}");
-    assert!(most_large > us(500) && most_large <= us(520), "{most_large:?}");
+    for most in [most_equal, most_large] {
+        assert!(most > us(500) && most <= us(520), "{most:?}");
+    }
     assert!(sum_small < sum_equal && sum_equal < sum_large, "{sum_small:?} {sum_equal:?} {sum_large:?}");
 }
 
 #[test]
 fn a_queue_that_joins_late_is_owed_from_then_on() {
     for budget in BUDGETS {
-        let mut world = Saturated::new(budget);
-        world.add(load(3, &[10]));
-        world.add(load(1, &[100]));
-        world.run(SECOND);
-        world.fluid.borrow().check_share(100);
+        let mut saturated = Saturated::new(budget, &[load(3, &[10]), load(1, &[100])]);
+        saturated.run_and_check();
         // Nothing for the past: had it been owed its half of it, this would put the others off for half a second.
-        world.add(load(4, &[30]));
-        world.run(SECOND);
-        let fluid = world.fluid.borrow();
-        fluid.check_share(100);
+        saturated.add(load(4, &[30]));
+        saturated.run_and_check();
+        let fluid = saturated.fluid.borrow();
         assert!((us(495_000)..=us(505_000)).contains(&fluid.served(2)), "{:?}", fluid.served(2));
         assert!((us(1_115_000)..=us(1_135_000)).contains(&fluid.served(0)), "{:?}", fluid.served(0));
     }
@@ -264,47 +238,29 @@ fn a_queue_that_joins_late_is_owed_from_then_on() {
 #[test]
 fn shares_may_change_while_the_queues_run() {
     for budget in BUDGETS {
-        let mut world = Saturated::new(budget);
-        world.add(load(1, &[10]));
-        world.add(load(1, &[10, 70]));
-        world.add(load(2, &[100]));
-        world.run(SECOND);
-        // Between runs, and then from inside the running slices.
-        world.queues[0].set_share(9).unwrap();
-        world.fluid.borrow_mut().set_share(0, 9);
-        world.run(SECOND);
-        world.fluid.borrow().check_share(100);
-        assert_eq!(world.queues[0].share(), 9);
+        let saturated = Saturated::new(budget, &[load(1, &[10]), load(1, &[10, 70]), load(2, &[100])]);
+        saturated.run(SECOND);
+        saturated.queues[0].set_share(9).unwrap();
+        saturated.fluid.borrow_mut().set_share(0, 9);
+        saturated.run_and_check();
+        assert_eq!(saturated.queues[0].share(), 9);
     }
 }
 
-/// A task of the first queue changes somebody's share at the end of every 7th of its polls, in the middle of its slice.
+/// A task of the first queue changes one of the shares at the end of every 7th of its polls, in the middle of its slice.
 fn reshare(budget: Duration, shares: &'static [(usize, u32)]) {
-    let mut world = Saturated::new(budget);
-    world.add(load(1, &[]));
-    world.add(load(1, &[30]));
-    world.add(load(2, &[100]));
-    let changing = world.queues.clone();
-    let (sim, fluid) = (world.sim.clone(), Rc::clone(&world.fluid));
-    let (end, over) = (Rc::clone(&world.end), world.over.clone());
-    world.queues[0].spawn(async move {
-        let mut changes = shares.iter().cycle();
-        for poll in 1_u64.. {
-            sim.work(us(10));
-            fluid.borrow_mut().ran(0, us(10));
-            if poll % 7 == 0 {
-                let (queue, share) = *changes.next().unwrap();
-                changing[queue].set_share(share).unwrap();
-                fluid.borrow_mut().set_share(queue, share);
-            }
-            if sim.now() >= end.get() {
-                over.set();
-            }
-            clockworker::yield_now().await;
+    let saturated = Saturated::new(budget, &[load(1, &[]), load(1, &[30]), load(2, &[100])]);
+    let changing = saturated.queues.clone();
+    let (mut poll, mut changes) = (0_u64, shares.iter().cycle());
+    saturated.queues[0].spawn(saturated.task(0, &[10], move |fluid| {
+        poll += 1;
+        if poll.is_multiple_of(7) {
+            let &(queue, share) = changes.next().unwrap();
+            changing[queue].set_share(share).unwrap();
+            fluid.set_share(queue, share);
         }
-    });
-    world.run(SECOND);
-    world.fluid.borrow().check_share(100);
+    }));
+    saturated.run_and_check();
 }
 
 /// What a queue got before a change of share counts by the old share, also if its slice is under way.
@@ -320,18 +276,15 @@ fn shares_may_change_inside_a_slice() {
 #[test]
 fn requests_may_change_while_the_queues_run() {
     for budget in BUDGETS {
-        let mut world = Saturated::new(budget);
-        world.add(load(1, &[10]));
-        world.add(load(1, &[10]));
-        world.run(SECOND);
-        let before = world.queues[0].stats().slices;
-        world.queues[0].set_request(us(50)).unwrap();
-        world.fluid.borrow_mut().set_request(0, us(50));
-        assert_eq!(world.queues[0].request(), us(50));
-        world.run(SECOND);
-        world.fluid.borrow().check_share(100);
+        let saturated = Saturated::new(budget, &[load(1, &[10]); 2]);
+        saturated.run(SECOND);
+        let before = saturated.slices()[0];
+        saturated.queues[0].set_request(us(50)).unwrap();
+        saturated.fluid.borrow_mut().set_request(0, us(50));
+        assert_eq!(saturated.queues[0].request(), us(50));
+        saturated.run_and_check();
         if budget == NEVER {
-            let after = world.queues[0].stats().slices - before;
+            let after = saturated.slices()[0] - before;
             assert!((9_900..=10_100).contains(&after), "half a second in turns of 50 µs, not {after}");
         }
     }
@@ -339,66 +292,41 @@ fn requests_may_change_while_the_queues_run() {
 
 #[test]
 fn an_aborted_future_that_is_slow_to_drop_is_charged_to_its_own_queue() {
-    struct SlowDrop(VirtualTime);
-    impl Drop for SlowDrop {
-        fn drop(&mut self) {
-            self.0.work(us(30));
-        }
-    }
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let [first, second] =
-        ["first", "second"].map(|name| ex.new_queue(name).request(us(500)).create().unwrap());
-    let victim = second.spawn({
-        let slow = SlowDrop(sim.clone());
-        async move {
-            std::future::pending::<()>().await;
-            drop(slow);
-        }
+    let ex = scene("first\n second");
+    let [first, second] = ["first", "second"].map(|name| queue(&ex, name));
+    let victim = second.spawn(hold(OnDrop::new(|| work(us(30)))));
+    drain(&ex);
+    first.spawn(async move {
+        victim.abort();
+        // More than its request, so this poll is its slice.
+        work(us(600));
     });
-    sim.drain(&ex);
-    first.spawn({
-        let sim = sim.clone();
-        async move {
-            victim.abort();
-            // More than its request, so this poll is its slice.
-            sim.work(us(600));
-        }
-    });
-    second.spawn({
-        let sim = sim.clone();
-        async move { sim.work(us(7)) }
-    });
-    sim.drain(&ex);
-    assert_eq!((first.stats().busy, second.stats().busy), (us(600), us(37)));
+    second.spawn(polls("", 1, us(7)));
+    drain(&ex);
+    assert_eq!((busy(&ex, "first"), busy(&ex, "second")), (us(600), us(37)));
 }
 
 /// The victim always has work, in polls of 20 µs. The main future loops: it spawns on the helper and forgets, and awaits a
 /// worker of 20 polls of 20 µs.
 #[test]
-fn a_main_future_that_spawns_two_tasks_in_a_loop_takes_nothing_from_the_queue_that_always_has_work() {
+fn a_main_future_that_spawns_in_a_loop_takes_nothing_from_a_queue_that_always_works() {
     for shares in [[1, 1, 1], [1, 9, 1], [9, 1, 1]] {
-        let sim = VirtualTime::new();
-        let ex = sim.executor();
-        let [victim, worker, helper] = ["victim", "worker", "helper"];
-        let [victim, worker, helper] = [(victim, 0), (worker, 1), (helper, 2)]
-            .map(|(name, n)| ex.new_queue(name).share(shares[n]).request(us(500)).create().unwrap());
-        victim.spawn(compute(&sim, us(20)));
-        sim.run(&ex, async {
-            while sim.now() < 10 * SECOND {
+        let [victims, workers, helpers] = shares;
+        let ex = scene(&format!("victim share={victims}\n worker share={workers}\n helper share={helpers}"));
+        let [victim, worker, helper] = ["victim", "worker", "helper"].map(|name| queue(&ex, name));
+        victim.spawn(compute(us(20)));
+        run(&ex, async {
+            while now() < 10 * SECOND {
                 drop(helper.spawn(async {}));
-                let sim = sim.clone();
-                let task = worker.spawn(async move {
-                    for _ in 0..20 {
-                        sim.work(us(20));
-                        clockworker::yield_now().await;
-                    }
+                let task = worker.spawn(async {
+                    polls("", 20, us(20)).await;
+                    yield_now().await;
                 });
                 task.await.unwrap();
             }
         });
         let (got, all) = (victim.stats().busy, ex.stats().busy);
-        let owed = all * shares[0] / (shares[0] + shares[1]);
+        let owed = all * victims / (victims + workers);
         assert!(got >= owed - owed / 1_000, "{shares:?}: {got:?} of {owed:?}");
     }
 }

@@ -4,36 +4,36 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use clockworker::Handle;
 use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
-use clockworker::{Executor, Handle};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
+use clockworker_testing::policy::Policy;
 
-use crate::support::VirtualTime;
-
-/// The queues: share, request, longest poll, and how long jobs are. Together they ask for more than there is.
-const QUEUES: [Settings; 3] = [
-    Settings { name: "front", share: 3, request_ns: 60_000, quantum_ns: 7_000, load: 0.5, mean_ns: 20_000.0 },
-    Settings {
-        name: "back",
-        share: 1,
-        request_ns: 150_000,
-        quantum_ns: 35_000,
-        load: 0.4,
-        mean_ns: 90_000.0,
-    },
-    Settings { name: "side", share: 2, request_ns: 20_000, quantum_ns: 11_000, load: 0.3, mean_ns: 15_000.0 },
-];
+use crate::support::{drain, now, time, work, world};
 
 #[derive(Clone, Copy)]
 struct Settings {
     name: &'static str,
     share: u32,
     request_ns: u64,
+    /// The longest poll.
     quantum_ns: u64,
     load: f64,
+    /// How long jobs are.
     mean_ns: f64,
 }
+
+const fn settings(name: &'static str, share: u32, request_ns: u64, quantum_ns: u64) -> Settings {
+    Settings { name, share, request_ns, quantum_ns, load: 0.0, mean_ns: 0.0 }
+}
+
+/// The queues, which together ask for more than there is.
+const QUEUES: [Settings; 3] = [
+    Settings { load: 0.5, mean_ns: 20_000.0, ..settings("front", 3, 60_000, 7_000) },
+    Settings { load: 0.4, mean_ns: 90_000.0, ..settings("back", 1, 150_000, 35_000) },
+    Settings { load: 0.3, mean_ns: 15_000.0, ..settings("side", 2, 20_000, 11_000) },
+];
 
 /// From this length on, the executor times every poll. Of shorter ones it times some, which the simulator does not.
 const TIMED_NS: u64 = 2_000;
@@ -55,9 +55,21 @@ fn jobs(queues: usize, groups: u32, seed: u64) -> Vec<Job> {
     Arrivals::new(&streams, 500, seed).unwrap().map(long_enough).collect()
 }
 
+fn boxed(policy: Policy) -> Boxed {
+    match policy {
+        Policy::WokenFirst => Boxed::new(WokenFirst::new()),
+        Policy::RunnableFifo => Boxed::new(RunnableFifo::new()),
+        Policy::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
+        Policy::Las => Boxed::new(Las::new()),
+        Policy::Qlas => Boxed::new(Qlas::new()),
+        Policy::Serpt => Boxed::new(Serpt::new()),
+        Policy::FairGroups => Boxed::new(FairGroups::new()),
+    }
+}
+
 fn simulated(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
     let queue = |settings: &Settings| {
-        Queue::new(settings.name, policy.boxed())
+        Queue::new(settings.name, boxed(policy))
             .share(Share::new(settings.share).unwrap())
             .request_ns(settings.request_ns)
             .quantum_ns(settings.quantum_ns)
@@ -69,143 +81,59 @@ fn simulated(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
     ends
 }
 
-/// What the tasks of the real executor share. They are made on its thread, but by makers that may be sent.
-struct World {
-    sim: VirtualTime,
-    handle: Handle,
-    /// Those still to come, the last first.
-    to_come: Vec<Job>,
-    ends: Ends,
-}
-
 thread_local! {
-    static WORLD: RefCell<Option<World>> = const { RefCell::new(None) };
-}
-
-fn world<T>(with: impl FnOnce(&mut World) -> T) -> T {
-    WORLD.with_borrow_mut(|world| with(world.as_mut().expect("it was made before any task")))
+    /// Those still to come, the last first.
+    static TO_COME: RefCell<Vec<Job>> = const { RefCell::new(Vec::new()) };
+    static ENDS: RefCell<Ends> = const { RefCell::new(Vec::new()) };
 }
 
 fn now_ns() -> u64 {
-    world(|world| world.sim.now().as_nanos() as u64)
+    now().as_nanos() as u64
 }
 
 /// Spawns the jobs that are due, as another thread would.
-fn admit() {
-    let now = now_ns();
-    while let Some((job, handle)) = world(|world| {
-        let job = world.to_come.pop_if(|job| job.at_ns <= now)?;
-        Some((job, world.handle.clone()))
-    }) {
-        let name = QUEUES[job.queue].name;
+fn admit(handle: &Handle) {
+    let due = |job: &mut Job| job.at_ns <= now_ns();
+    while let Some(job) = TO_COME.with_borrow_mut(|jobs| jobs.pop_if(due)) {
+        let (name, inner) = (QUEUES[job.queue].name, handle.clone());
         drop(match job.group {
-            Some(key) => handle.spawn_in(name, key.into(), move || work(job)),
-            None => handle.spawn_on(name, move || work(job)),
+            Some(key) => handle.spawn_in(name, key.into(), move || perform(job, inner)),
+            None => handle.spawn_on(name, move || perform(job, inner)),
         });
     }
 }
 
 /// A job, as a task.
-async fn work(job: Job) {
+async fn perform(job: Job, handle: Handle) {
     let mut left = job.service_ns;
     loop {
         let poll = left.min(QUEUES[job.queue].quantum_ns);
         left -= poll;
-        world(|world| world.sim.clock().advance(Duration::from_nanos(poll)));
-        admit();
+        work(Duration::from_nanos(poll));
+        admit(&handle);
         if left == 0 {
-            let now = now_ns();
-            return world(|world| world.ends.push((job.queue, job.at_ns, now)));
+            return ENDS.with_borrow_mut(|ends| ends.push((job.queue, job.at_ns, now_ns())));
         }
         clockworker::yield_now().await;
     }
 }
 
 fn executed(queues: usize, jobs: &[Job], policy: Policy) -> Ends {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    QUEUES[..queues].iter().for_each(|settings| policy.create(&ex, settings));
-    let to_come = jobs.iter().rev().copied().collect();
-    let made = World { sim: sim.clone(), handle: ex.handle(), to_come, ends: Vec::new() };
-    WORLD.with_borrow_mut(|world| *world = Some(made));
-    while let Some(next) = world(|world| world.to_come.last().copied()) {
+    let ex = world();
+    for settings in &QUEUES[..queues] {
+        let request = Duration::from_nanos(settings.request_ns);
+        policy.create(ex.new_queue(settings.name).share(settings.share).request(request)).unwrap();
+    }
+    TO_COME.set(jobs.iter().rev().copied().collect());
+    while let Some(next) = TO_COME.with_borrow(|jobs| jobs.last().copied()) {
         let idle_until = Duration::from_nanos(next.at_ns);
-        if sim.now() < idle_until {
-            sim.clock().set(idle_until);
+        if now() < idle_until {
+            time().clock().set(idle_until);
         }
-        admit();
-        sim.drain(&ex);
+        admit(&ex.handle());
+        drain(&ex);
     }
-    WORLD.take().expect("it was made").ends
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Policy {
-    WokenFirst,
-    RunnableFifo,
-    ArrivalFifo,
-    Las,
-    Qlas,
-    Serpt,
-    FairGroups,
-}
-
-const POLICIES: [Policy; 7] = [
-    Policy::WokenFirst,
-    Policy::RunnableFifo,
-    Policy::ArrivalFifo,
-    Policy::Las,
-    Policy::Qlas,
-    Policy::Serpt,
-    Policy::FairGroups,
-];
-
-impl Policy {
-    fn boxed(self) -> Boxed {
-        match self {
-            Policy::WokenFirst => Boxed::new(WokenFirst::new()),
-            Policy::RunnableFifo => Boxed::new(RunnableFifo::new()),
-            Policy::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
-            Policy::Las => Boxed::new(Las::new()),
-            Policy::Qlas => Boxed::new(Qlas::new()),
-            Policy::Serpt => Boxed::new(Serpt::new()),
-            Policy::FairGroups => Boxed::new(FairGroups::new()),
-        }
-    }
-
-    fn create(self, ex: &Executor, settings: &Settings) {
-        let queue = ex
-            .new_queue(settings.name)
-            .share(settings.share)
-            .request(Duration::from_nanos(settings.request_ns));
-        match self {
-            Policy::WokenFirst => queue.create().unwrap(),
-            Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create().unwrap(),
-            Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create().unwrap(),
-            Policy::Las => queue.scheduler(Las::new()).create().unwrap(),
-            Policy::Qlas => queue.scheduler(Qlas::new()).create().unwrap(),
-            Policy::Serpt => queue.scheduler(Serpt::new()).create().unwrap(),
-            Policy::FairGroups => queue.scheduler(FairGroups::new()).create().unwrap(),
-        };
-    }
-}
-
-#[test]
-fn jobs_of_one_queue_end_at_the_same_nanosecond() {
-    for (policy, seed) in POLICIES.into_iter().zip(10..) {
-        for groups in [0, 6] {
-            assert_same(1, groups, policy, seed);
-        }
-    }
-}
-
-#[test]
-fn jobs_of_three_queues_end_at_the_same_nanosecond() {
-    for policy in POLICIES {
-        for seed in 0..8 {
-            assert_same(3, [0, 6][seed as usize % 2], policy, seed);
-        }
-    }
+    ENDS.take()
 }
 
 fn assert_same(queues: usize, groups: u32, policy: Policy, seed: u64) {
@@ -214,4 +142,18 @@ fn assert_same(queues: usize, groups: u32, policy: Policy, seed: u64) {
     let differs = simulated.iter().zip(&executed).position(|(ours, theirs)| ours != theirs);
     assert_eq!(differs, None, "{policy:?}, {groups} groups, seed {seed}");
     assert_eq!((simulated.len(), executed.len()), (jobs.len(), jobs.len()));
+}
+
+#[test]
+fn jobs_of_one_queue_end_at_the_same_nanosecond() {
+    for (&policy, seed) in Policy::ALL.iter().zip(10..) {
+        [0, 6].into_iter().for_each(|groups| assert_same(1, groups, policy, seed));
+    }
+}
+
+#[test]
+fn jobs_of_three_queues_end_at_the_same_nanosecond() {
+    for &policy in Policy::ALL {
+        (0..8).for_each(|seed| assert_same(3, [0, 6][seed as usize % 2], policy, seed));
+    }
 }

@@ -2,29 +2,22 @@
 
 use std::future::pending;
 
-use clockworker::{Executor, QueueStats};
+use clockworker::{ExecutorStats, QueueStats};
 
-use crate::support::{VirtualTime, us};
+use crate::support::{add, drain, scene, us, world};
 
-fn work(sim: &VirtualTime, ex: &Executor, queue: &str, took: u64) {
-    let (sim_, queue) = (sim.clone(), ex.queue(queue).unwrap());
-    drop(queue.spawn(async move { sim_.work(us(took)) }));
-    sim.drain(ex);
-}
-
-fn find<'a>(queues: &'a [QueueStats], name: &str) -> Option<&'a QueueStats> {
-    queues.iter().find(|queue| queue.name == name)
+fn find<'a>(stats: &'a ExecutorStats, name: &str) -> Option<&'a QueueStats> {
+    stats.queues.iter().find(|queue| queue.name == name)
 }
 
 #[test]
 fn counts_are_differences_and_states_are_as_now() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    work(&sim, &ex, "default", 10);
+    let ex = scene("default -: 10");
     ex.spawn(pending::<()>());
-    sim.drain(&ex);
+    drain(&ex);
     let before = ex.stats();
-    work(&sim, &ex, "default", 7);
+    add(&ex, "default -: 7");
+    drain(&ex);
     ex.default_queue().set_share(5).unwrap();
     let now = ex.stats();
     let since = now.since(&before);
@@ -38,46 +31,33 @@ fn counts_are_differences_and_states_are_as_now() {
 }
 
 #[test]
-fn nothing_since_the_same_moment() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    work(&sim, &ex, "default", 10);
-    let since = ex.stats().since(&ex.stats());
-    assert_eq!((since.polls, since.busy, since.slices, since.host_polls), (0, us(0), 0, 0));
-    assert_eq!((since.queues[0].polls, since.queues[0].busy), (0, us(0)));
+fn nothing_since_the_same_moment_nor_since_a_later_one() {
+    let ex = world();
+    let earlier = ex.stats();
+    add(&ex, "default -: 10");
+    drain(&ex);
+    for since in [ex.stats().since(&ex.stats()), earlier.since(&ex.stats())] {
+        assert_eq!((since.polls, since.busy, since.slices, since.host_polls), (0, us(0), 0, 0));
+        assert_eq!((since.queues[0].polls, since.queues[0].busy), (0, us(0)));
+    }
 }
 
 #[test]
 fn a_queue_is_the_same_under_another_name_and_not_under_its_predecessors() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let renamed = ex.new_queue("old name").create().unwrap();
-    ex.new_queue("tenant").create().unwrap();
-    work(&sim, &ex, "old name", 10);
-    work(&sim, &ex, "tenant", 20);
+    let ex = scene("old\n tenant\n old -: 10\n tenant -: 20");
+    drain(&ex);
     let before = ex.stats();
-    renamed.rename("new name").unwrap();
+    ex.queue("old").unwrap().rename("new").unwrap();
     ex.queue("tenant").unwrap().close();
-    sim.drain(&ex);
-    ex.new_queue("tenant").create().unwrap();
-    work(&sim, &ex, "new name", 1);
-    work(&sim, &ex, "tenant", 2);
+    drain(&ex);
+    add(&ex, "tenant\n new -: 1\n tenant -: 2");
+    drain(&ex);
     let since = ex.stats().since(&before);
-    let busy = |name| find(&since.queues, name).map(|queue| queue.busy);
-    assert_eq!((busy("new name"), busy("tenant"), busy("old name")), (Some(us(1)), Some(us(2)), None));
+    let busy = |name| find(&since, name).map(|queue| queue.busy);
+    assert_eq!((busy("new"), busy("tenant"), busy("old")), (Some(us(1)), Some(us(2)), None));
     // The sums include what is gone.
     assert_eq!(since.busy, us(3));
-    let [first, second] = [&before.queues, &since.queues].map(|queues| find(queues, "tenant").unwrap());
+    let [first, second] = [&before, &since].map(|stats| find(stats, "tenant").unwrap());
     assert!(first.number < second.number);
     assert_eq!(&second.since(first), second);
-}
-
-#[test]
-fn a_later_look_than_this_gives_zeros() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let earlier = ex.stats();
-    work(&sim, &ex, "default", 10);
-    let wrong = earlier.since(&ex.stats());
-    assert_eq!((wrong.polls, wrong.busy, wrong.queues[0].busy), (0, us(0), us(0)));
 }

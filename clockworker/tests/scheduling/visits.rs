@@ -1,92 +1,73 @@
 //! When the host is visited, and who goes first afterwards.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::{pending, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
-use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
-use clockworker::{Executor, HOST_BUDGETS, ManualClock, yield_now};
+use clockworker::schedulers::Ready;
+use clockworker::{Executor, HOST_BUDGETS, RunUntil, yield_now};
 
-use crate::support::{Signal, VirtualTime, compute, never_rests, poll_once, us, yields};
+use crate::support::{
+    Call, Signal, Spy, busy, compute, hosted, hosted_builder, never_rests, now, poll_once, queue, run, scene,
+    starts, time, us, work, yields,
+};
 
 /// Why tasks became ready: the slot and the reason.
 type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
 
-/// RunnableFifo, which notes why tasks became ready.
-#[derive(Default)]
-struct Noting {
-    fifo: RunnableFifo,
-    seen: Seen,
-}
-
-impl Scheduler for Noting {
-    const NEEDS_SERVICE: bool = false;
-
-    fn push(&mut self, task: Task, why: Ready) {
-        self.seen.borrow_mut().push((task.id.slot(), why));
-        self.fifo.push(task, why);
-    }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        self.fifo.pop()
-    }
-
-    fn wants_woken(&self) -> bool {
-        self.fifo.wants_woken()
-    }
-}
-
-/// An executor whose host is visited after every poll, and the reasons why its tasks became ready.
-fn noted() -> (Executor, Seen) {
-    noted_on(&ManualClock::new())
-}
-
-fn noted_on(clock: &ManualClock) -> (Executor, Seen) {
-    let policy = Noting::default();
-    let seen = Rc::clone(&policy.seen);
-    let builder = Executor::builder().scheduler(policy).clock(clock.clone()).poll_cap(1);
-    (builder.build().unwrap(), seen)
+/// An executor whose turns have so many polls at most, and the reasons why its tasks became ready.
+fn watched(poll_cap: u32) -> (Executor, Seen) {
+    let seen = Seen::default();
+    let sees = Rc::clone(&seen);
+    let spy = Spy::<false>::fifo().keeping_woken_back().listening(move |call| {
+        if let Call::Push(task, why) = call {
+            sees.borrow_mut().push((task.id.slot(), why));
+        }
+    });
+    (hosted_builder().scheduler(spy).poll_cap(poll_cap).build().unwrap(), seen)
 }
 
 fn reasons_of(slot: usize, seen: &Seen) -> Vec<Ready> {
     seen.borrow().iter().filter(|(of, _)| *of == slot).map(|(_, why)| *why).collect()
 }
 
-/// A task that waits for `signal`, again and again.
-async fn wait_for_ever(signal: Signal) {
-    loop {
-        signal.wait().await;
-    }
+fn signals(count: usize) -> Vec<Signal> {
+    (0..count).map(|_| Signal::new()).collect()
 }
 
 /// A task that waits for `signal` again and again, and whose polls take so long.
-async fn wait_and_work(signal: Signal, clock: ManualClock, poll: Duration) {
+async fn wait_and_work(signal: Signal, poll: Duration) {
     loop {
         signal.wait().await;
-        clock.advance(poll);
+        work(poll);
     }
+}
+
+/// One turn of a run that never ends.
+fn go_on(run: &mut Pin<&mut RunUntil<'_, std::future::Pending<()>>>) {
+    assert!(poll_once(run).is_pending());
 }
 
 /// Why a task became ready that each of so many visits woke, the first after its poll.
 fn reasons_of_one_that_each_visit_wakes(poll: Duration, visits: usize) -> Vec<Ready> {
-    let clock = ManualClock::new();
-    let (ex, seen) = noted_on(&clock);
+    let (ex, seen) = watched(1);
     let signal = Signal::new();
-    ex.spawn(wait_and_work(signal.clone(), clock, poll));
+    ex.spawn(wait_and_work(signal.clone(), poll));
     let mut run = pin!(ex.run_until(pending::<()>()));
     for _ in 0..visits {
-        assert!(poll_once(&mut run).is_pending());
+        go_on(&mut run);
         signal.set();
     }
-    assert!(poll_once(&mut run).is_pending());
+    go_on(&mut run);
     let reasons = reasons_of(0, &seen);
     // One that comes a visit later.
-    assert!(poll_once(&mut run).is_pending());
+    go_on(&mut run);
     signal.set();
-    assert!(poll_once(&mut run).is_pending());
+    go_on(&mut run);
     assert_eq!(reasons_of(0, &seen).last(), Some(&Ready::Woken));
     reasons
 }
@@ -97,7 +78,7 @@ fn the_eighth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
     expected[0] = Ready::Spawned;
     expected[1 + 7..].fill(Ready::Deferred);
     for poll in [16, 500] {
-        assert_eq!(reasons_of_one_that_each_visit_wakes(Duration::from_micros(poll), 40), expected);
+        assert_eq!(reasons_of_one_that_each_visit_wakes(us(poll), 40), expected);
     }
 }
 
@@ -105,32 +86,29 @@ fn the_eighth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
 #[test]
 fn a_task_whose_polls_are_short_does_not_yield_however_often_the_first_visit_wakes_it() {
     for poll in [3, 5, 15] {
-        let reasons = reasons_of_one_that_each_visit_wakes(Duration::from_micros(poll), 200);
+        let reasons = reasons_of_one_that_each_visit_wakes(us(poll), 200);
         assert!(reasons[1..].iter().all(|why| *why == Ready::Woken), "{reasons:?}");
     }
 }
 
 #[test]
 fn what_another_task_or_thread_wakes_is_woken_however_often_and_soon() {
-    let (ex, seen) = noted();
-    let signals = [Signal::new(), Signal::new()];
-    ex.spawn(wait_for_ever(signals[0].clone()));
-    ex.spawn(wait_for_ever(signals[1].clone()));
-    ex.spawn({
-        let signal = signals[0].clone();
-        async move {
-            loop {
-                signal.set();
-                yield_now().await;
-            }
+    let (ex, seen) = watched(1);
+    let [first, second] = [Signal::new(), Signal::new()];
+    ex.spawn(wait_and_work(first.clone(), us(0)));
+    ex.spawn(wait_and_work(second.clone(), us(0)));
+    ex.spawn(async move {
+        loop {
+            first.set();
+            yield_now().await;
         }
     });
     let mut run = pin!(ex.run_until(pending::<()>()));
     for _ in 0..30 {
-        assert!(poll_once(&mut run).is_pending());
+        go_on(&mut run);
         // At once after its poll.
-        if let Some(waker) = signals[1].take_waker() {
-            std::thread::spawn(move || waker.wake()).join().unwrap();
+        if let Some(waker) = second.take_waker() {
+            thread::spawn(move || waker.wake()).join().unwrap();
         }
     }
     for slot in 0..2 {
@@ -142,24 +120,21 @@ fn what_another_task_or_thread_wakes_is_woken_however_often_and_soon() {
 
 #[test]
 fn a_wake_by_a_visit_is_no_yield_where_another_task_wakes_it_in_between() {
-    let (ex, seen) = noted();
+    let (ex, seen) = watched(1);
     let signal = Signal::new();
-    ex.spawn(wait_for_ever(signal.clone()));
-    ex.spawn({
-        let (signal, mut polls) = (signal.clone(), 0);
-        async move {
-            loop {
-                polls += 1;
-                if polls % 2 == 0 {
-                    signal.set();
-                }
-                yield_now().await;
+    ex.spawn(wait_and_work(signal.clone(), us(0)));
+    let wakes = signal.clone();
+    ex.spawn(async move {
+        for poll in 1_u64.. {
+            if poll % 2 == 0 {
+                wakes.set();
             }
+            yield_now().await;
         }
     });
     let mut run = pin!(ex.run_until(pending::<()>()));
     for turn in 0..40 {
-        assert!(poll_once(&mut run).is_pending());
+        go_on(&mut run);
         // The two take turns, and so it is woken by the visit and by the other task, in turn.
         if turn % 4 == 0 {
             signal.set();
@@ -169,41 +144,39 @@ fn a_wake_by_a_visit_is_no_yield_where_another_task_wakes_it_in_between() {
     assert!(reasons.len() > 15 && !reasons.contains(&Ready::Deferred), "{reasons:?}");
 }
 
+/// Tasks that wait, and one that wakes them all in each of its polls, which take so long, and waits for the last of them.
+fn ring_for(ex: &Executor, waiters: usize, poll: Duration) {
+    let (all, back) = (signals(waiters), Signal::new());
+    for (number, signal) in all.iter().cloned().enumerate() {
+        let back = back.clone();
+        ex.spawn(async move {
+            loop {
+                signal.wait().await;
+                if number + 1 == waiters {
+                    back.set();
+                }
+            }
+        });
+    }
+    ex.spawn(async move {
+        loop {
+            all.iter().for_each(Signal::set);
+            work(poll);
+            back.wait().await;
+        }
+    });
+}
+
 /// Many tasks that another one wakes wait for its poll, and the turn ends after it: their wakes are admitted in the next turn, but no visit
 /// woke them.
 #[test]
 fn many_tasks_that_another_one_wakes_are_woken_also_where_the_turn_ends_with_its_poll() {
     const WAITERS: usize = 200;
-    let policy = Noting::default();
-    let seen = Rc::clone(&policy.seen);
     // A turn is a round.
-    let builder =
-        Executor::builder().scheduler(policy).clock(ManualClock::new()).poll_cap(WAITERS as u32 + 1);
-    let ex = builder.build().unwrap();
-    let signals: Vec<_> = (0..=WAITERS).map(|_| Signal::new()).collect();
-    let (ringer, waiters) = signals.split_last().unwrap();
-    for (number, signal) in waiters.iter().cloned().enumerate() {
-        let ringer = ringer.clone();
-        ex.spawn(async move {
-            loop {
-                signal.wait().await;
-                if number + 1 == WAITERS {
-                    ringer.set();
-                }
-            }
-        });
-    }
-    let (ringer, waiters) = (ringer.clone(), waiters.to_vec());
-    ex.spawn(async move {
-        loop {
-            waiters.iter().for_each(Signal::set);
-            ringer.wait().await;
-        }
-    });
+    let (ex, seen) = watched(WAITERS as u32 + 1);
+    ring_for(&ex, WAITERS, us(0));
     let mut run = pin!(ex.run_until(pending::<()>()));
-    for _ in 0..40 {
-        assert!(poll_once(&mut run).is_pending());
-    }
+    (0..40).for_each(|_| go_on(&mut run));
     let reasons: Vec<_> = seen.borrow().iter().map(|(_, why)| *why).skip(WAITERS + 1).collect();
     assert!(reasons.len() > 30 * WAITERS && reasons.iter().all(|why| *why == Ready::Woken));
 }
@@ -211,78 +184,64 @@ fn many_tasks_that_another_one_wakes_are_woken_also_where_the_turn_ends_with_its
 /// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
 #[test]
 fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
-    let sim = VirtualTime::new();
-    let ex = sim.executor();
-    let signals: Vec<_> = (0..2).map(|_| Signal::new()).collect();
-    for number in 0..2 {
-        let (sim, own, other) = (sim.clone(), signals[number].clone(), signals[1 - number].clone());
-        ex.spawn(async move {
-            loop {
-                own.wait().await;
-                sim.work(us(1_000));
-                other.set();
-            }
-        });
-    }
-    let polls = Rc::new(Cell::new(0_u32));
-    ex.spawn({
-        let polls = Rc::clone(&polls);
-        async move {
-            loop {
-                polls.set(polls.get() + 1);
-                yield_now().await;
-            }
-        }
-    });
-    let until = sim.now() + Duration::from_millis(100);
-    signals[0].set();
-    sim.run(
-        &ex,
-        poll_fn(|cx| {
-            cx.waker().wake_by_ref();
-            if sim.now() >= until { Poll::Ready(()) } else { Poll::Pending }
-        }),
+    let ex = scene(
+        "default a: 1000+wake(b)~*
+        default b: 0~ 1000+wake(a)~*
+        default yields: 0*",
     );
-    assert!(polls.get() >= 50, "{} polls in 100 ms", polls.get());
+    let until = now() + Duration::from_millis(100);
+    let main = poll_fn(|cx| {
+        cx.waker().wake_by_ref();
+        if now() >= until { Poll::Ready(()) } else { Poll::Pending }
+    });
+    run(&ex, main);
+    assert!(starts("yields").len() >= 50, "{} polls in 100 ms", starts("yields").len());
 }
 
 #[test]
 fn a_main_future_that_yields_needs_no_host_while_nothing_is_due() {
-    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
-    let mut run = pin!(ex.run_until(yields(1_000)));
-    assert!(poll_once(&mut run).is_ready());
+    let ex = hosted();
+    assert!(poll_once(&mut pin!(ex.run_until(yields(1_000)))).is_ready());
     assert_eq!(ex.stats().host_polls, 1);
 }
 
 #[test]
 fn a_main_future_that_yields_for_ever_leaves_the_thread_to_its_host() {
-    for builder in [Executor::builder().poll_cap(100), Executor::builder()] {
-        let ex = builder.clock(ManualClock::new()).build().unwrap();
-        let mut run = pin!(ex.run_until(never_rests()));
-        let _: Poll<()> = poll_once(&mut run);
+    for ex in [hosted_builder().poll_cap(100).build().unwrap(), hosted()] {
+        let _: Poll<()> = poll_once(&mut pin!(ex.run_until(never_rests())));
         assert_eq!((ex.stats().host_polls, ex.stats().host_yields), (1, 1));
     }
 }
 
-/// How long a turn lasts, with a host that takes so long and finds nothing, or has something for a task each time.
-fn turn(host: Duration, finds: bool) -> Duration {
-    let sim = VirtualTime::new();
-    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
-    let signal = Signal::new();
-    ex.spawn(wait_for_ever(signal.clone()));
-    ex.spawn(compute(&sim, us(1)));
+/// An executor whose turns are ended by its host's budget alone.
+fn without_poll_cap() -> Executor {
+    hosted_builder().poll_cap(u32::MAX).build().unwrap()
+}
+
+/// How long the last of so many turns lasts, with a host that takes so long and does something before it gives the thread back.
+fn last_turn(ex: &Executor, visits: usize, host: Duration, visit: impl Fn(usize)) -> Duration {
     let mut run = pin!(ex.run_until(pending::<()>()));
     let mut took = Duration::ZERO;
-    for visit in 0..1_000 {
-        let began = sim.now();
-        assert!(poll_once(&mut run).is_pending());
-        took = sim.now() - began;
-        sim.clock().advance(host);
+    for number in 0..visits {
+        let began = now();
+        go_on(&mut run);
+        took = now() - began;
+        time().clock().advance(host);
+        visit(number);
+    }
+    took
+}
+
+/// How long a turn lasts, with a host that takes so long and finds nothing, or has something for a task at every other visit.
+fn turn(host: Duration, finds: bool) -> Duration {
+    let (ex, signal) = (without_poll_cap(), Signal::new());
+    ex.spawn(wait_and_work(signal.clone(), us(0)));
+    ex.spawn(compute(us(1)));
+    last_turn(&ex, 1_000, host, |visit| {
         if finds && visit % 2 == 0 {
             signal.set();
         }
-    }
-    took
+    })
 }
 
 #[test]
@@ -302,73 +261,41 @@ fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_any
 /// A task wakes many in each of its polls, so that they wait when the turn ends: that is nothing that the visit has found.
 #[test]
 fn visits_become_rarer_also_where_each_turn_leaves_many_woken_tasks() {
-    const WAITERS: usize = 4_000;
-    let sim = VirtualTime::new();
-    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
-    let signals: Vec<_> = (0..WAITERS).map(|_| Signal::new()).collect();
-    signals.iter().for_each(|signal| drop(ex.spawn(wait_for_ever(signal.clone()))));
-    let last = Signal::new();
-    ex.spawn({
-        let (waited, last) = (signals[WAITERS - 1].clone(), last.clone());
-        async move {
-            loop {
-                waited.wait().await;
-                last.set();
-            }
-        }
-    });
-    ex.spawn({
-        let sim = sim.clone();
-        async move {
-            loop {
-                signals.iter().for_each(Signal::set);
-                sim.work(us(15));
-                last.wait().await;
-            }
-        }
-    });
-    let mut run = pin!(ex.run_until(pending::<()>()));
-    let mut took = Duration::ZERO;
-    for _ in 0..100 {
-        let began = sim.now();
-        assert!(poll_once(&mut run).is_pending());
-        took = sim.now() - began;
-        sim.clock().advance(us(1));
-    }
+    let ex = without_poll_cap();
+    ring_for(&ex, 4_000, us(15));
+    let took = last_turn(&ex, 100, us(1), |_| {});
     assert_eq!(took, us(75), "the first multiple of 15 µs after 64");
+}
+
+/// A foreground of share 9 whose tasks, of which there are so many, wait for signals, beside a background that always has work.
+fn foreground_and_background(tasks: usize, poll: Duration) -> (Executor, Vec<Signal>) {
+    let ex = hosted();
+    let foreground = ex.new_queue("foreground").share(9).create().unwrap();
+    let background = ex.new_queue("background").create().unwrap();
+    let signals = signals(tasks);
+    for signal in signals.clone() {
+        foreground.spawn(wait_and_work(signal, poll));
+    }
+    background.spawn(compute(us(60)));
+    (ex, signals)
 }
 
 /// Beside a queue that always has work, a queue whose task the visits of these turns wake: the polls of both in each turn.
 fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Vec<(u64, u64)> {
-    let sim = VirtualTime::new();
-    let ex = Executor::builder().clock(sim.clock()).build().unwrap();
-    let foreground = ex.new_queue("foreground").share(9).create().unwrap();
-    let background = ex.new_queue("background").create().unwrap();
-    let signal = Signal::new();
-    foreground.spawn({
-        let (signal, sim) = (signal.clone(), sim.clone());
-        async move {
-            loop {
-                signal.wait().await;
-                sim.work(us(1));
-            }
-        }
-    });
-    background.spawn(compute(&sim, us(60)));
+    let (ex, signals) = foreground_and_background(1, us(1));
     let mut run = pin!(ex.run_until(pending::<()>()));
-    let polls = || (foreground.stats().polls, background.stats().polls);
+    let polls = || (queue(&ex, "foreground").stats().polls, queue(&ex, "background").stats().polls);
     // Until a slice of the foreground is as long as it likes.
-    (0..10).for_each(|_| assert!(poll_once(&mut run).is_pending()));
-    (0..turns)
-        .map(|turn| {
-            if is_woken(turn) {
-                signal.set();
-            }
-            let before = polls();
-            assert!(poll_once(&mut run).is_pending());
-            (polls().0 - before.0, polls().1 - before.1)
-        })
-        .collect()
+    (0..10).for_each(|_| go_on(&mut run));
+    let one_turn = |turn| {
+        if is_woken(turn) {
+            signals[0].set();
+        }
+        let before = polls();
+        go_on(&mut run);
+        (polls().0 - before.0, polls().1 - before.1)
+    };
+    (0..turns).map(one_turn).collect()
 }
 
 #[test]
@@ -383,57 +310,30 @@ fn the_host_is_visited_when_what_it_woke_is_done_and_then_the_others_have_a_turn
 /// Each visit takes 300 µs and wakes a foreground whose polls take longer together than a turn: then the host is due when it
 /// has drained, early visits or not, and the shares alone are left to see to the background.
 #[test]
-fn a_background_has_its_share_of_the_polls_time_also_where_every_visit_wakes_the_foreground() {
+fn a_background_has_its_share_also_where_every_visit_wakes_the_foreground() {
     for (tasks, poll) in [(1, us(1)), (1, us(30)), (5, us(3)), (30, us(3)), (200, us(3))] {
-        let sim = VirtualTime::new();
-        let ex = Executor::builder().clock(sim.clock()).build().unwrap();
-        let foreground = ex.new_queue("foreground").share(9).create().unwrap();
-        let background = ex.new_queue("background").create().unwrap();
-        let signals: Vec<_> = (0..tasks).map(|_| Signal::new()).collect();
-        for signal in signals.clone() {
-            let sim = sim.clone();
-            foreground.spawn(async move {
-                loop {
-                    signal.wait().await;
-                    sim.work(poll);
-                }
-            });
-        }
-        background.spawn(compute(&sim, us(60)));
-        let mut run = pin!(ex.run_until(pending::<()>()));
-        for _ in 0..10_000 {
-            assert!(poll_once(&mut run).is_pending());
-            sim.clock().advance(us(300));
-            signals.iter().for_each(Signal::set);
-        }
-        let (foreground, background) = (foreground.stats().busy, background.stats().busy);
+        let (ex, signals) = foreground_and_background(tasks, poll);
+        last_turn(&ex, 10_000, us(300), |_| signals.iter().for_each(Signal::set));
+        let (foreground, background) = (busy(&ex, "foreground"), busy(&ex, "background"));
         // Two turns of it may be owed.
-        assert!(
-            background * 9 + 2 * 9 * us(1_000) >= foreground,
-            "{tasks} of {poll:?}: {foreground:?}, {background:?}"
-        );
+        let enough = background * 9 + 2 * 9 * us(1_000) >= foreground;
+        assert!(enough, "{tasks} of {poll:?}: {foreground:?}, {background:?}");
     }
 }
 
 /// How many polls the turn has after a visit that woke so many tasks, whose polls take so long, beside one that yields.
 fn polls_after_visit(woken: usize, poll: Duration) -> u64 {
-    let sim = VirtualTime::new();
-    let ex = Executor::builder().clock(sim.clock()).poll_cap(u32::MAX).build().unwrap();
-    let signals: Vec<_> = (0..woken).map(|_| Signal::new()).collect();
+    let (ex, signals) = (without_poll_cap(), signals(woken));
     for signal in signals.clone() {
-        let sim = sim.clone();
-        ex.spawn(async move {
-            signal.wait().await;
-            sim.work(poll);
-        });
+        ex.spawn(wait_and_work(signal, poll));
     }
-    ex.spawn(compute(&sim, us(5)));
+    ex.spawn(compute(us(5)));
     // Several, until the clock is read after each poll, as they take long enough.
     let mut run = pin!(ex.run_until(pending::<()>()));
-    (0..5).for_each(|_| assert!(poll_once(&mut run).is_pending()));
+    (0..5).for_each(|_| go_on(&mut run));
     signals.iter().for_each(Signal::set);
     let before = ex.stats().polls;
-    assert!(poll_once(&mut run).is_pending());
+    go_on(&mut run);
     ex.stats().polls - before
 }
 

@@ -3,20 +3,19 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use clockworker::stalls::{StallGuard, StallStats};
+use clockworker::stalls::StallStats;
 use clockworker::yield_now;
 
+use super::super::support::elsewhere;
 use super::*;
 
 #[test]
 fn nothing_is_reported_after_the_guard_was_dropped() {
-    let ((tell, told), (tell_other, told_other)) = (told(), told());
-    let ex = Executor::new();
-    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (ex, guard, told) = watched(MS);
     guilty_main(&ex, &told);
     drop(guard);
     told.try_iter().for_each(drop);
-    let _other = detector(MS, &tell_other).watch(&ex).unwrap();
+    let (_other, told_other) = watch(&ex, MS);
     guilty_main(&ex, &told_other);
     assert!(told.try_recv().is_err());
 }
@@ -24,27 +23,23 @@ fn nothing_is_reported_after_the_guard_was_dropped() {
 /// The guard is another thread's, and is dropped while the poll runs. The next watch finds the next poll as ever.
 #[test]
 fn a_guard_may_be_dropped_on_another_thread_inside_a_poll() {
-    let (tell, told) = told();
-    let ex = Executor::new();
-    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (ex, guard, told) = watched(MS);
     ex.block_on(async {
         guilty(StallKind::Main, &told);
-        thread::spawn(move || drop(guard)).join().unwrap();
+        elsewhere(move || drop(guard));
         yield_now().await;
     });
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (_guard, told) = watch(&ex, MS);
     guilty_main(&ex, &told);
 }
 
 #[test]
 fn a_hook_may_drop_its_own_guard() {
-    let (tell, told) = told();
+    let (tell, told) = channel();
     let kept: Arc<Mutex<Option<StallGuard>>> = Arc::default();
+    let drops = Arc::clone(&kept);
     let ex = Executor::new();
-    let detector = detector(MS, &tell).on_stall({
-        let kept = Arc::clone(&kept);
-        move |_| drop(kept.lock().unwrap().take())
-    });
+    let detector = detector(MS, &tell).on_stall(move |_| drop(drops.lock().unwrap().take()));
     // The lock keeps the hook from looking before there is a guard.
     let mut place = kept.lock().unwrap();
     *place = Some(detector.watch(&ex).unwrap());
@@ -61,14 +56,11 @@ fn a_hook_may_drop_its_own_guard() {
 
 #[test]
 fn a_guard_outlives_its_executor() {
-    let (tell, told) = told();
-    let ex = Executor::new();
-    let guard = detector(MS, &tell).watch(&ex).unwrap();
-    let other = detector(HOURS, &tell).watch(&ex).unwrap();
+    let (ex, guard, told) = watched(MS);
+    let (other, _) = watch(&ex, HOURS);
     guilty_main(&ex, &told);
     drop(ex);
-    let stats = guard.stats();
-    assert!(stats.reported >= 1);
+    assert!(guard.stats().reported >= 1);
     assert_eq!(other.stats(), StallStats::default());
     drop((other, guard));
 }
@@ -76,12 +68,9 @@ fn a_guard_outlives_its_executor() {
 /// What a hook holds goes when the last watch and detector does.
 #[test]
 fn hooks_are_dropped_with_the_last_guard() {
-    let held = Arc::new(());
-    let ex = Executor::new();
-    let detector = StallDetector::new(HOURS).on_stall({
-        let held = Arc::clone(&held);
-        move |_| _ = Arc::strong_count(&held)
-    });
+    let (ex, held) = (Executor::new(), Arc::new(()));
+    let holds = Arc::clone(&held);
+    let detector = StallDetector::new(HOURS).on_stall(move |_| _ = Arc::strong_count(&holds));
     let guard = detector.watch(&ex).unwrap();
     drop(detector);
     assert_eq!(Arc::strong_count(&held), 2);

@@ -42,46 +42,40 @@ fn a_rate_limit_of_nothing_is_an_error() {
 /// The poll in which it is called is not watched yet: what it shows began before.
 #[test]
 fn an_executor_may_be_watched_inside_its_own_poll() {
-    let (tell, told) = told();
     let ex = Rc::new(Executor::new());
     let inside = Rc::clone(&ex);
-    let (guard, id, stall) = ex
-        .block_on(ex.spawn(async move {
-            let guard = detector(MS, &tell).watch(&inside).unwrap();
-            yield_now().await;
-            (guard, Id::current(), guilty(StallKind::Poll, &told))
-        }))
-        .unwrap();
+    let task = ex.spawn(async move {
+        let (guard, told) = watch(&inside, MS);
+        yield_now().await;
+        (guard, Id::current(), guilty(StallKind::Poll, &told))
+    });
+    let (guard, id, stall) = ex.block_on(task).unwrap();
     assert_eq!((stall.task, stall.queue.as_deref()), (id, Some("default")));
     assert!(guard.stats().reported >= 1);
 }
 
 #[test]
 fn after_a_shutdown_the_main_future_is_watched() {
-    let (tell, told) = told();
     let ex = Executor::new();
     ex.block_on_shutdown(std::future::ready(()));
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (_guard, told) = watch(&ex, MS);
     guilty_main(&ex, &told);
 }
 
 #[test]
 fn a_main_future_that_panics_is_over() {
-    let (tell, told) = told();
-    let ex = Executor::new();
-    let guard = detector(HOURS, &tell).watch(&ex).unwrap();
+    let (ex, guard, _) = watched(HOURS);
     let panics = || ex.block_on(async { resume_unwind(Box::new("over")) });
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
     // The beacon is dark, so the next poll is one of its own.
-    let _other = detector(MS, &tell).watch(&ex).unwrap();
+    let (_other, told) = watch(&ex, MS);
     guilty_main(&ex, &told);
     assert_eq!(guard.stats(), StallStats::default());
 }
 
 #[test]
 fn a_hook_that_panics_is_called_again() {
-    let (tell, told) = told();
-    let ex = Executor::new();
+    let (ex, (tell, told)) = (Executor::new(), channel());
     let panics = detector(MS, &tell).on_stall(|_| resume_unwind(Box::new("a hook panics")));
     let guard = panics.watch(&ex).unwrap();
     ex.block_on(async {
@@ -97,13 +91,10 @@ fn a_hook_that_panics_is_called_again() {
 /// A hook is a thread like any other: it may watch an executor of its own.
 #[test]
 fn a_hook_may_watch() {
-    let (tell, told) = told();
     let ex = Executor::new();
-    let watches = StallDetector::new(MS).on_stall(|_| {
-        let ex = Executor::new();
-        drop(StallDetector::new(HOURS).watch(&ex).unwrap());
-    });
-    let then = detector(MS, &tell);
-    let _guards = [watches.watch(&ex).unwrap(), then.watch(&ex).unwrap()];
+    let watches =
+        StallDetector::new(MS).on_stall(|_| drop(StallDetector::new(HOURS).watch(&Executor::new()).unwrap()));
+    let _guard = watches.watch(&ex).unwrap();
+    let (_then, told) = watch(&ex, MS);
     guilty_main(&ex, &told);
 }

@@ -14,7 +14,7 @@ mod threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use clockworker::stalls::{Stall, StallDetector, StallKind};
+use clockworker::stalls::{Stall, StallDetector, StallGuard, StallKind};
 use clockworker::{Executor, Id};
 
 /// Longer than any machine takes.
@@ -24,16 +24,24 @@ const MS: Duration = Duration::from_millis(1);
 
 const HOURS: Duration = Duration::from_secs(3 * 60 * 60);
 
-/// Those who are told of stalls, and how to wait for it.
-fn told() -> (Sender<Stall>, Receiver<Stall>) {
-    channel()
-}
-
 /// Tells of each stall of so long, however many there are.
 fn detector(threshold: Duration, tell: &Sender<Stall>) -> StallDetector {
     let tell = tell.clone();
     let detector = StallDetector::new(threshold).rate_limit(usize::MAX, HOURS);
     detector.on_stall(move |stall| drop(tell.send(stall.clone())))
+}
+
+/// Watches an executor, and tells of each stall of so long.
+fn watch(ex: &Executor, threshold: Duration) -> (StallGuard, Receiver<Stall>) {
+    let (tell, told) = channel();
+    (detector(threshold, &tell).watch(ex).unwrap(), told)
+}
+
+/// An executor that is watched.
+fn watched(threshold: Duration) -> (Executor, StallGuard, Receiver<Stall>) {
+    let ex = Executor::new();
+    let (guard, told) = watch(&ex, threshold);
+    (ex, guard, told)
 }
 
 /// What a task must not do: keeps its thread until its own stall was reported. On a slow machine those of other polls may come

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clockworker::stalls::StallStats;
 use clockworker::yield_now;
 
+use super::super::support::{OnDrop, hold, note, trace, yields};
 use super::*;
 
 /// Computes until told to end.
@@ -22,12 +23,10 @@ fn guilty_of_spinning(ended: &AtomicBool) {
 /// One poll of more than 50 ms gives one report at a threshold of 5 ms: it ends only once that at 50 ms was made.
 #[test]
 fn a_long_poll_gives_one_report_with_all_that_is_known() {
-    let (tell, told) = told();
+    let (ex, guard, told) = watched(5 * MS);
     let ended = Arc::new(AtomicBool::new(false));
     let end = Arc::clone(&ended);
-    let ex = Executor::new();
     let queue = ex.new_queue("tenants").create().unwrap();
-    let guard = detector(5 * MS, &tell).watch(&ex).unwrap();
     let ends = StallDetector::new(50 * MS).on_stall(move |_| end.store(true, Ordering::Relaxed));
     let last = ends.watch(&ex).unwrap();
     let (line, task) = (line!(), queue.group(7).spawn(async move { guilty_of_spinning(&ended) }));
@@ -35,7 +34,7 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     ex.block_on(task).unwrap();
     drop(last);
     let stats = guard.stats();
-    drop((guard, tell));
+    drop(guard);
     let all: Vec<Stall> = told.try_iter().collect();
     assert_eq!((stats.seen, stats.reported, stats.suppressed), (all.len() as u64, all.len() as u64, 0));
     // On a slow machine a poll of the main future may be reported as well.
@@ -46,11 +45,8 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     assert_eq!(stall.spawned_at.map(|place| (place.file(), place.line())), Some((file!(), line)));
     assert!(stall.so_far >= 5 * MS && stall.threshold == 5 * MS, "{stall}");
     let text = stall.to_string();
-    assert!(text.starts_with("a poll has taken "), "{text}");
-    assert!(
-        text.contains(&format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!())),
-        "{text}"
-    );
+    let place = format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!());
+    assert!(text.starts_with("a poll has taken ") && text.contains(&place), "{text}");
     if cfg!(target_os = "linux") {
         let stack = stall.stack.as_ref().unwrap();
         let functions: Vec<&str> =
@@ -68,9 +64,7 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
 /// Polls of a millisecond, back to back. On a machine that stops in one of them that one is long, and may be reported.
 #[test]
 fn a_thousand_polls_of_a_millisecond_give_none() {
-    let (tell, _told) = told();
-    let ex = Executor::new();
-    let guard = detector(5 * MS, &tell).watch(&ex).unwrap();
+    let (ex, guard, _told) = watched(5 * MS);
     let task = ex.spawn(async {
         let mut long = 0;
         for _ in 0..1_000 {
@@ -96,15 +90,9 @@ fn compute_for(time: Duration) -> Duration {
 
 #[test]
 fn many_polls_are_not_one_long_poll() {
-    let (tell, told) = told();
-    let ex = Executor::new();
-    let guard = detector(HOURS, &tell).watch(&ex).unwrap();
+    let (ex, guard, told) = watched(HOURS);
     for _ in 0..10 {
-        ex.spawn(async {
-            for _ in 0..1_000 {
-                yield_now().await;
-            }
-        });
+        ex.spawn(yields(1_000));
     }
     ex.block_on(ex.drained());
     assert_eq!(guard.stats(), StallStats::default());
@@ -113,9 +101,7 @@ fn many_polls_are_not_one_long_poll() {
 
 #[test]
 fn a_poll_of_the_main_future_is_in_no_queue() {
-    let (tell, told) = told();
-    let ex = Executor::new();
-    let guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (ex, guard, told) = watched(MS);
     let stall = guilty_main(&ex, &told);
     assert_eq!((stall.queue, stall.group, stall.task, stall.spawned_at), (None, None, None, None));
     assert!(guard.stats().reported >= 1);
@@ -123,33 +109,21 @@ fn a_poll_of_the_main_future_is_in_no_queue() {
 
 #[test]
 fn the_drop_of_an_aborted_task_is_watched() {
-    struct Slow(Rc<Receiver<Stall>>);
-    impl Drop for Slow {
-        fn drop(&mut self) {
-            let stall = guilty(StallKind::Drop, &self.0);
-            assert_eq!(stall.queue.as_deref(), Some("default"));
-        }
-    }
-    let (tell, told) = told();
-    let told = Rc::new(told);
-    let ex = Executor::new();
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
-    let slow = Slow(Rc::clone(&told));
-    let task = ex.spawn(async move {
-        let _slow = slow;
-        std::future::pending::<()>().await;
-    });
+    let (ex, _guard, told) = watched(MS);
+    let task = ex.spawn(hold(OnDrop::new(move || {
+        let stall = guilty(StallKind::Drop, &told);
+        note(stall.queue.as_deref().unwrap());
+    })));
     ex.block_on(yield_now());
     task.abort();
     assert!(ex.block_on(task).unwrap_err().is_cancelled());
+    assert_eq!(trace(), "default");
 }
 
 #[test]
 fn each_queue_is_reported_by_its_own_name() {
-    let (tell, told) = told();
+    let (ex, _guard, told) = watched(MS);
     let told = Rc::new(told);
-    let ex = Executor::new();
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
     for name in ["one", "two"] {
         let (queue, told) = (ex.new_queue(name).create().unwrap(), Rc::clone(&told));
         let stall = ex.block_on(queue.spawn(async move { guilty(StallKind::Poll, &told) })).unwrap();
@@ -160,18 +134,14 @@ fn each_queue_is_reported_by_its_own_name() {
 /// The name is the one that the queue has when its task is polled.
 #[test]
 fn a_renamed_queue_is_reported_by_its_new_name() {
-    let (tell, told) = told();
-    let ex = Executor::new();
+    let (ex, _guard, told) = watched(MS);
     let queue = ex.new_queue("old").create().unwrap();
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
-    let task = queue.spawn({
-        let queue = queue.clone();
-        async move {
-            let first = guilty(StallKind::Poll, &told);
-            queue.rename("new").unwrap();
-            yield_now().await;
-            (first, guilty(StallKind::Poll, &told))
-        }
+    let renamed = queue.clone();
+    let task = queue.spawn(async move {
+        let first = guilty(StallKind::Poll, &told);
+        renamed.rename("new").unwrap();
+        yield_now().await;
+        (first, guilty(StallKind::Poll, &told))
     });
     let (first, second) = ex.block_on(task).unwrap();
     assert_eq!((first.queue.as_deref(), second.queue.as_deref()), (Some("old"), Some("new")));
@@ -180,11 +150,8 @@ fn a_renamed_queue_is_reported_by_its_new_name() {
 /// A name is shown of whom it belongs to, and not of the task after it.
 #[test]
 fn tasks_and_groups_are_reported_by_their_names() {
-    let (tell, told) = told();
-    let told = Rc::new(told);
-    let ex = Executor::new();
-    let queue = ex.default_queue();
-    let _guard = detector(MS, &tell).watch(&ex).unwrap();
+    let (ex, _guard, told) = watched(MS);
+    let (queue, told) = (ex.default_queue(), Rc::new(told));
     let stall = || {
         let told = Rc::clone(&told);
         async move { guilty(StallKind::Poll, &told) }
@@ -203,10 +170,8 @@ fn tasks_and_groups_are_reported_by_their_names() {
 /// Both executors stand still, and each says so.
 #[test]
 fn an_executor_inside_a_task_of_another_stalls_both() {
-    let ((tell_outer, told_outer), (tell_inner, told_inner)) = (told(), told());
-    let (outer, inner) = (Executor::new(), Executor::new());
-    let _guards =
-        [detector(MS, &tell_outer).watch(&outer).unwrap(), detector(MS, &tell_inner).watch(&inner).unwrap()];
+    let (outer, _outer_guard, told_outer) = watched(MS);
+    let (inner, _inner_guard, told_inner) = watched(MS);
     let task = outer.spawn(async move {
         let outer_id = Id::current().unwrap();
         let task = inner.spawn(async move {

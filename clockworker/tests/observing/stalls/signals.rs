@@ -42,8 +42,7 @@ fn the_signal_is_given_back_with_the_last_guard() {
 #[test]
 fn any_real_time_signal_will_do_and_no_other() {
     in_child(|| {
-        let (tell, told) = told();
-        let ex = Executor::new();
+        let (ex, (tell, told)) = (Executor::new(), channel());
         for number in [libc::SIGRTMIN(), libc::SIGRTMAX()] {
             let guard = detector(MS, &tell).signal(number).watch(&ex).unwrap();
             let stall = guilty_main(&ex, &told);
@@ -108,9 +107,7 @@ fn a_thread_that_blocks_the_signal_gives_no_stack() {
         unsafe { libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut()) };
     }
     in_child(|| {
-        let (tell, told) = told();
-        let ex = Executor::new();
-        let guard = detector(MS, &tell).watch(&ex).unwrap();
+        let (ex, guard, told) = watched(MS);
         let_in(false);
         let stall = guilty_main(&ex, &told);
         assert_eq!(stall.stack, Err(NoStack::NoAnswer), "{stall}");
@@ -118,7 +115,7 @@ fn a_thread_that_blocks_the_signal_gives_no_stack() {
         drop(guard);
         let_in(true);
         // A new watch gets stacks as ever.
-        let _guard = detector(MS, &tell).watch(&ex).unwrap();
+        let (_guard, told) = watch(&ex, MS);
         assert!(guilty_main(&ex, &told).stack.is_ok());
     });
 }

@@ -26,14 +26,9 @@ fn several_executors_on_several_threads_share_one_thread() {
     in_child(|| {
         assert_eq!(lookouts(), 0);
         thread::scope(|scope| {
-            let (tell, told) = told();
-            let watched = |tell: Sender<Stall>| {
-                let ex = Executor::new();
-                (detector(MS, &tell).watch(&ex).unwrap(), ex)
-            };
-            let _here = watched(tell.clone());
-            let elsewhere = scope.spawn(move || {
-                let (guard, ex) = watched(tell);
+            let _here = watched(MS);
+            let elsewhere = scope.spawn(|| {
+                let (ex, guard, told) = watched(MS);
                 let stall = guilty_main(&ex, &told);
                 wait_for_lookouts(1);
                 assert_eq!(stall.thread, None);
@@ -56,9 +51,7 @@ fn the_thread_ends_with_the_last_executor_and_begins_again() {
             drop(ex);
             // It finds out by itself.
             wait_for_lookouts(0);
-            let ex = Executor::new();
-            let (tell, told) = told();
-            let other = detector(MS, &tell).watch(&ex).unwrap();
+            let (ex, other, told) = watched(MS);
             guilty_main(&ex, &told);
             drop((other, guard));
             assert_eq!(lookouts(), 0);
@@ -74,9 +67,7 @@ fn watches_come_and_go_on_all_threads() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let (tell, told) = told();
-                        let ex = Executor::new();
-                        let guard = detector(MS, &tell).watch(&ex).unwrap();
+                        let (ex, guard, told) = watched(MS);
                         guilty_main(&ex, &told);
                         drop(guard);
                     }
@@ -91,8 +82,7 @@ fn watches_come_and_go_on_all_threads() {
 #[test]
 fn reports_go_to_standard_error_if_asked_for() {
     let said = in_child(|| {
-        let (tell, told) = told();
-        let ex = Executor::new();
+        let (ex, (tell, told)) = (Executor::new(), channel());
         let _guard = detector(MS, &tell).to_stderr().watch(&ex).unwrap();
         guilty_main(&ex, &told);
     });

@@ -5,12 +5,12 @@ use std::time::Duration;
 use clockworker::{Cap, yield_now};
 
 use super::super::shares::SECOND;
-use super::{cap, capped, fifth, ms, ticking, work};
-use crate::support::{Spans, VirtualTime, compute, us};
+use super::{cap, capped, fifth, ms, ticking};
+use crate::support::{climb, compute, now, polls, run, sleep, spans, us, within, world};
 
 /// The greatest excess over the bound: quota for each period that a stretch touches, burst, and one poll.
-fn excess(spans: &Spans, cap: Cap, longest: Duration) -> i128 {
-    let all: Vec<_> = spans.all().into_iter().filter(|span| span.0 < span.1).collect();
+fn excess(cap: Cap, longest: Duration) -> i128 {
+    let all: Vec<_> = spans("a").into_iter().filter(|span| span.0 < span.1).collect();
     let period = cap.period().as_nanos();
     let mut worst = i128::MIN;
     for (first, &(from, _)) in all.iter().enumerate() {
@@ -27,57 +27,48 @@ fn excess(spans: &Spans, cap: Cap, longest: Duration) -> i128 {
 
 /// Runs polls and naps in turn, 30 periods long, and returns how far the bound was from being broken.
 fn attack(cap: Cap, moves: &[u64], beside: bool) -> i128 {
-    let (sim, spans) = (VirtualTime::new(), Spans::new());
-    let ex = sim.executor();
-    let queue = capped(&ex, "a", cap);
-    let (sim2, spans2, moves2) = (sim.clone(), spans.clone(), moves.to_vec());
+    let ex = world();
+    let (queue, all) = (capped(&ex, cap), moves.to_vec());
     queue.spawn(async move {
-        for (step, &length) in moves2.iter().cycle().enumerate() {
-            match (step % moves2.len()) % 2 {
+        for (step, &length) in all.iter().enumerate().cycle() {
+            match step % 2 {
                 0 => {
-                    spans2.work(&sim2, us(length));
+                    polls("a", 1, us(length)).await;
                     yield_now().await;
                 }
-                _ if length > 0 => sim2.sleep(us(length)).await,
+                _ if length > 0 => sleep(us(length)).await,
                 _ => {}
             }
         }
     });
     if beside {
-        ex.spawn(compute(&sim, us(30)));
+        ex.spawn(compute(us(30)));
     }
-    sim.run(&ex, ticking(&sim, cap.period(), cap.period() * 30));
+    run(&ex, ticking(cap.period(), cap.period() * 30));
     let longest = moves.iter().step_by(2).copied().max().unwrap_or(0);
     assert!(queue.stats().busy > Duration::ZERO);
-    excess(&spans, cap, us(longest))
+    excess(cap, us(longest))
 }
 
 /// Climbs from random programs of polls and naps to ones that have more than the bound: there are none.
 #[test]
 fn no_program_gets_more_than_its_bound() {
-    let mut seed = 0x5eed_u64;
-    let mut draw = move |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % below
-    };
+    let mut random = fastrand::Rng::with_seed(1);
     let mut worst = i128::MIN;
     for start in 0..24 {
         // Short polls and long ones, without and with a burst, alone and beside another queue.
         let (longest, burst) = ([25, 80, 400, 1_200][start % 4], [0, 50, 200][start / 4 % 3]);
         let cap = cap(us(200), us(1_000)).with_burst(us(burst)).unwrap();
         let beside = start >= 12;
-        let mut program: Vec<u64> = (0..6).map(|_| draw(longest)).collect();
-        let mut best = attack(cap, &program, beside);
-        for _ in 0..12 {
-            let mut next = program.clone();
-            let at = draw(6) as usize;
-            next[at] = if at.is_multiple_of(2) { draw(longest) } else { draw(1_200) * draw(2) };
-            let found = attack(cap, &next, beside);
-            if found >= best {
-                (program, best) = (next, found);
-            }
-        }
-        assert!(best <= 0, "seed 0x5eed, start {start}: {best} ns over the bound by {program:?}");
+        let program: Vec<u64> = (0..6).map(|_| random.u64(..longest)).collect();
+        let change = |program: &Vec<u64>| {
+            let (mut next, at) = (program.clone(), random.usize(..6));
+            let is_nap = at % 2 == 1;
+            next[at] = if is_nap { random.u64(..1_200) * random.u64(..2) } else { random.u64(..longest) };
+            next
+        };
+        let (program, best) = climb(program, 12, change, |program| attack(cap, program, beside));
+        assert!(best <= 0, "start {start}: {best} ns over the bound by {program:?}");
         worst = worst.max(best);
     }
     // It is as good as reached: all lengths are whole microseconds, and less than a poll can be overrun.
@@ -86,22 +77,25 @@ fn no_program_gets_more_than_its_bound() {
 
 #[test]
 fn jitter_takes_nothing_from_the_quota() {
-    let (sim, spans) = (VirtualTime::new(), Spans::new());
-    let ex = sim.executor();
-    let queue = capped(&ex, "a", fifth());
-    let polls: Vec<_> = (0..97).map(|n| us(37 + n * n * 31 % 5_003)).collect();
-    let longest = polls.iter().max().copied().unwrap();
-    queue.spawn(work(&sim, &spans, polls));
-    ex.spawn(compute(&sim, us(330)));
+    let ex = world();
+    let lengths = (0..97).map(|n| 37 + n * n * 31 % 5_003);
+    let longest = us(lengths.clone().max().unwrap());
+    capped(&ex, fifth()).spawn(async move {
+        for length in lengths.cycle() {
+            polls("a", 1, us(length)).await;
+            yield_now().await;
+        }
+    });
+    ex.spawn(compute(us(330)));
     let mut lengths = (1..).map(|n| us(130 + n * 7_919 % 1_000));
-    sim.run(&ex, async {
-        while sim.now() < 20 * SECOND {
-            sim.sleep(lengths.next().unwrap()).await;
+    run(&ex, async {
+        while now() < 20 * SECOND {
+            sleep(lengths.next().unwrap()).await;
         }
     });
     // 200 periods: all of each, and a poll more or less at the end.
-    let got = spans.within(ms(0), 20 * SECOND);
+    let got = within("a", ms(0), 20 * SECOND);
     assert!(got.abs_diff(ms(20) * 200) <= longest, "{got:?}");
-    assert!(excess(&spans, fifth(), longest) <= 0);
-    assert_eq!(ex.stats().busy, sim.now());
+    assert!(excess(fifth(), longest) <= 0);
+    assert_eq!(ex.stats().busy, now());
 }

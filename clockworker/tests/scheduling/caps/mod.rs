@@ -1,11 +1,10 @@
 //! Caps: a queue gets its quota per period and its burst, pays for what a poll overruns, and leaves the rest to others.
 
-use std::future::Future;
 use std::time::Duration;
 
-use clockworker::{Cap, Executor, Queue, yield_now};
+use clockworker::{Cap, CapError, Executor, Queue};
 
-use crate::support::{Spans, VirtualTime};
+use crate::support::{now, run, sleep, within};
 
 mod alone;
 mod beside;
@@ -25,26 +24,26 @@ fn fifth() -> Cap {
     cap(ms(20), ms(100))
 }
 
-fn capped(ex: &Executor, name: &str, cap: Cap) -> Queue {
-    ex.new_queue(name).cap(cap).create().unwrap()
-}
-
-/// Computes for ever in polls of these lengths, one after the other.
-fn work(sim: &VirtualTime, spans: &Spans, polls: Vec<Duration>) -> impl Future<Output = ()> + use<> {
-    let (sim, spans) = (sim.clone(), spans.clone());
-    async move {
-        for poll in polls.into_iter().cycle() {
-            spans.work(&sim, poll);
-            yield_now().await;
-        }
-    }
+/// A queue `a`, whose task is to be `a`, too.
+fn capped(ex: &Executor, cap: Cap) -> Queue {
+    ex.new_queue("a").cap(cap).create().unwrap()
 }
 
 /// A manual clock has no alarm: something looks at it every `tick`, until `end`.
-async fn ticking(sim: &VirtualTime, tick: Duration, end: Duration) {
-    while sim.now() < end {
-        sim.sleep(tick).await;
+async fn ticking(tick: Duration, end: Duration) {
+    while now() < end {
+        sleep(tick).await;
     }
+}
+
+/// Runs until `end`, with a look at the clock in each millisecond.
+fn run_until(ex: &Executor, end: Duration) {
+    run(ex, ticking(ms(1), end));
+}
+
+/// What task `a` did in each of so many stretches of that length.
+fn in_each(from: Duration, length: Duration, count: u32) -> Vec<Duration> {
+    (0..count).map(|n| from + length * n).map(|from| within("a", from, from + length)).collect()
 }
 
 fn counts(queue: &Queue) -> (u64, u64, Duration) {
@@ -54,23 +53,28 @@ fn counts(queue: &Queue) -> (u64, u64, Duration) {
 
 #[test]
 fn a_cap_has_bounds() {
-    let text = |result: Result<Cap, clockworker::CapError>| result.unwrap_err().to_string();
-    for (quota, period, says) in [
-        (ms(1), ms(0), "a cap's period must be more than zero"),
-        (ms(0), ms(100), "a cap's quota is more than zero and at most its period, 100ms, not 0ns"),
-        (ms(101), ms(100), "a cap's quota is more than zero and at most its period, 100ms, not 101ms"),
+    let kinds = |error: &CapError| [error.is_period(), error.is_quota(), error.is_burst()];
+    let [period, quota, burst] = [[true, false, false], [false, true, false], [false, false, true]];
+    for (cap, kind, says) in [
+        (Cap::new(ms(1), ms(0)), period, "a cap's period must be more than zero"),
+        (
+            Cap::new(ms(0), ms(100)),
+            quota,
+            "a cap's quota is more than zero and at most its period, 100ms, not 0ns",
+        ),
+        (
+            Cap::new(ms(101), ms(100)),
+            quota,
+            "a cap's quota is more than zero and at most its period, 100ms, not 101ms",
+        ),
+        (Cap::percent(0, ms(1)), quota, "a cap is between 1 and 100 percent of its period, not 0"),
+        (Cap::percent(101, ms(1)), quota, "a cap is between 1 and 100 percent of its period, not 101"),
+        (fifth().with_burst(ms(21)), burst, "a cap's burst is at most its quota, 20ms, not 21ms"),
     ] {
-        assert_eq!(text(Cap::new(quota, period)), says);
+        let error = cap.unwrap_err();
+        assert_eq!((kinds(&error), error.to_string().as_str()), (kind, says));
     }
-    assert_eq!(text(Cap::percent(0, ms(1))), "a cap is between 1 and 100 percent of its period, not 0");
-    assert_eq!(text(Cap::percent(101, ms(1))), "a cap is between 1 and 100 percent of its period, not 101");
     assert!(Cap::percent(1, Duration::from_nanos(99)).unwrap_err().is_quota(), "less than a nanosecond");
-    assert_eq!(text(fifth().with_burst(ms(21))), "a cap's burst is at most its quota, 20ms, not 21ms");
-    let kinds = |error: clockworker::CapError| [error.is_period(), error.is_quota(), error.is_burst()];
-    assert_eq!(kinds(Cap::new(ms(1), ms(0)).unwrap_err()), [true, false, false]);
-    assert_eq!(kinds(Cap::new(ms(2), ms(1)).unwrap_err()), [false, true, false]);
-    assert_eq!(kinds(Cap::percent(0, ms(1)).unwrap_err()), [false, true, false]);
-    assert_eq!(kinds(fifth().with_burst(ms(30)).unwrap_err()), [false, false, true]);
 }
 
 #[test]
@@ -82,7 +86,7 @@ fn a_cap_is_what_it_was_made_of() {
     let burst = fifth().with_burst(ms(20)).unwrap();
     assert_eq!((burst.quota(), burst.period(), burst.burst()), (ms(20), ms(100), ms(20)));
     let ex = Executor::new();
-    let queue = capped(&ex, "a", burst);
+    let queue = capped(&ex, burst);
     assert_eq!((queue.cap(), ex.default_queue().cap()), (Some(burst), None));
     queue.set_cap(None).unwrap();
     queue.set_cap(None).unwrap();
