@@ -67,8 +67,7 @@ struct Setup {
 impl Setup {
     fn new() -> Self {
         let ex = Executor::new();
-        let create =
-            |(n, policy): (usize, &Policy)| policy.create(ex.new_queue(&n.to_string())).unwrap();
+        let create = |(n, policy): (usize, &Policy)| policy.create(ex.new_queue(&n.to_string())).unwrap();
         let queues = Policy::ALL.iter().enumerate().map(create).collect();
         Setup { ex, queues }
     }

@@ -101,11 +101,7 @@ fn wake_all(wakers: &[Waker]) -> i64 {
 fn wake_many(wakers: &[Waker], first: usize) {
     for index in 0..WAKES {
         let waker = &wakers[(first + index) % wakers.len()];
-        if index % 3 == 0 {
-            waker.clone().wake()
-        } else {
-            waker.wake_by_ref()
-        }
+        if index % 3 == 0 { waker.clone().wake() } else { waker.wake_by_ref() }
     }
 }
 
@@ -167,7 +163,11 @@ fn under_locks(rounds: usize, pulse: &Pulse) -> u64 {
         round(&shared);
         pulse.beat(1);
     }
-    assert_eq!(shared.inside.load(Ordering::Acquire), 0, "polls and drops of tasks inside of wakes and aborts");
+    assert_eq!(
+        shared.inside.load(Ordering::Acquire),
+        0,
+        "polls and drops of tasks inside of wakes and aborts"
+    );
     shared.calls.load(Ordering::Acquire)
 }
 

@@ -21,13 +21,16 @@ use super::{Reached, log_uniform};
 fn turns_keep_their_bounds_and_come_near_them() {
     for &host in Host::ALL {
         let turns = Turns::default();
-        each_seed(100, 2_000, |seed| play(host, seed, &turns));
+        each_seed(200, 2_000, |seed| play(host, seed, &turns));
         let Turns { count, timed, by_lot, seldom, polls } = &turns;
-        println!("{host}: {} turns; longest / bound: {timed} where each poll is timed, {by_lot}", count.get());
+        println!(
+            "{host}: {} turns; longest / bound: {timed} where each poll is timed, {by_lot}",
+            count.get()
+        );
         println!("    by lot, {seldom} where the scheduler needs no time; polls / cap: {polls}");
         timed.assert_near(0.9);
         by_lot.assert_near(0.5);
-        seldom.assert_near(0.5);
+        seldom.assert_near(0.4);
         polls.assert_near(0.99);
     }
 }

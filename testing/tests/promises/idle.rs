@@ -48,7 +48,8 @@ fn wait_on(host: Host, wait: Duration) {
             // The poll that this goes on in was for the wake.
             assert_eq!(after.host_polls - before.host_polls - 1, 0, "host polls while idle, {host}");
             assert_eq!(after.polls - before.polls, 0, "polls of tasks while idle, {host}");
-            least_cpu = cpu.zip(cpu_before).map(|(cpu, before)| cpu - before).into_iter().chain(least_cpu).min();
+            least_cpu =
+                cpu.zip(cpu_before).map(|(cpu, before)| cpu - before).into_iter().chain(least_cpu).min();
         }
         let part = least_cpu.map(|ns| ns as f64 / wait.as_nanos() as f64);
         println!("{host}: {part:?} of a processor while idle");

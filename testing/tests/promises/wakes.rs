@@ -28,7 +28,7 @@ const BURSTS: u64 = 32;
 
 #[test]
 fn the_last_wake_of_each_burst_is_followed_by_a_poll() {
-    let wakes = pick(10_000, 8_000_000);
+    let wakes = pick(4_000, 8_000_000);
     let mut sum = Count::default();
     each_seed(1, 1, |seed| {
         for scene in scenes(wakes, seed) {
@@ -148,7 +148,8 @@ impl Scene {
         let (stats, polls) = (ex.stats(), polls.get());
         let wakes = self.generations * self.wakes * self.threads as u64;
         let tasks = stats.spawned - beside;
-        let is_explained = if self.kind == Kind::PingPong { polls == wakes + tasks } else { polls <= wakes + tasks };
+        let is_explained =
+            if self.kind == Kind::PingPong { polls == wakes + tasks } else { polls <= wakes + tasks };
         assert!(is_explained, "{self:?}: {polls} polls of {tasks} tasks after {wakes} wakes");
         assert_eq!(stats.completed + stats.cancelled, tasks, "{self:?}: tasks that ended");
         // Its host came back, and not because it was asked to. The first poll is the run's own.
@@ -200,7 +201,10 @@ impl Scene {
         }
         tasks.iter().for_each(JoinHandle::abort);
         for task in tasks {
-            assert!(task.await.map_or_else(|error| error.is_cancelled(), |()| true), "{self:?}: a task panicked");
+            assert!(
+                task.await.map_or_else(|error| error.is_cancelled(), |()| true),
+                "{self:?}: a task panicked"
+            );
         }
         checks
     }
