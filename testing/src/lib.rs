@@ -14,6 +14,7 @@
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`pulse`] | a count of what work has done, for its watchdog |
 //! | [`effort`], [`watchdog`] | how much a test tries, by the variables `LONG`, `MINUTES` and `SEED`; giving up work that hangs |
+//! | [`trial`] | test programs run on code in which something was broken |
 //! | [`climb`] | hill climbing, for tests that search for the worst case |
 //! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
 //!
@@ -38,5 +39,6 @@ pub mod quiet;
 pub mod random;
 pub mod soak;
 pub mod tape;
+pub mod trial;
 pub mod virtual_time;
 pub mod watchdog;

@@ -62,7 +62,7 @@ mod tests {
         let (_keep, never) = channel::<()>();
         let hang = move |pulse: &Arc<Pulse>| {
             pulse.beat(5);
-            drop(never.recv());
+            let _ = never.recv();
         };
         watch(Duration::from_millis(20), hang, |done| format!("{done} were done"));
     }

@@ -154,7 +154,8 @@ impl Scene {
     fn act_on(self: &Rc<Self>, on: &Rc<Known>, step: Move<Kind>) {
         match step.kind {
             Kind::Wake => {
-                on.naps.add_permits((step.polls as usize).min(MOST_NAPS - on.naps.available_permits()));
+                let room = MOST_NAPS.saturating_sub(on.naps.available_permits());
+                on.naps.add_permits(room.min(step.polls as usize));
                 let is_there = on.napper.borrow().as_ref().is_some_and(|napper| !napper.is_finished());
                 if !is_there {
                     let napper = on.queue.spawn(Rc::clone(self).nap(Rc::clone(on))).abort_handle();
@@ -252,6 +253,7 @@ impl Scene {
     }
 
     fn outcome(&self, ex: &Executor) -> Outcome {
+        assert_eq!(ex.stats().panicked, 0, "tasks that panicked");
         let outcome = self.accounts.borrow().outcome();
         let served = (outcome.served as f64).max(1.0);
         let error = |busy: Duration, used: u64| (busy.as_nanos() as f64 - used as f64).abs() / served;
