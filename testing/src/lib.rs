@@ -13,10 +13,12 @@
 //! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`pulse`] | a count of what work has done, for its watchdog |
+//! | [`effort`], [`watchdog`] | how much a test tries, by the variables `LONG`, `MINUTES` and `SEED`; giving up work that hangs |
+//! | [`trial`] | test programs run on code in which something was broken |
 //! | [`climb`] | hill climbing, for tests that search for the worst case |
 //! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
 //!
-//! Nothing here sleeps or reads a clock. The feature `hosts` brings the hosts that need other crates.
+//! Nothing here sleeps, and only [`effort`] reads a clock. The feature `hosts` brings the hosts that need other crates.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +26,7 @@ pub mod aborts;
 pub mod climb;
 pub mod containment;
 pub mod driving;
+pub mod effort;
 pub mod host;
 pub mod hostile;
 pub mod hostile_program;
@@ -36,4 +39,6 @@ pub mod quiet;
 pub mod random;
 pub mod soak;
 pub mod tape;
+pub mod trial;
 pub mod virtual_time;
+pub mod watchdog;

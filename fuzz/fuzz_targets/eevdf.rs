@@ -1,8 +1,0 @@
-//! Every call of `Eevdf` in any order, with numbers of any size.
-
-#![no_main]
-
-use clockworker_fuzz::eevdf;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| eevdf::run(data));

@@ -1,0 +1,174 @@
+//! Planted defects: realistic bugs, kept as patches in `clockworker/tests/defects`, each of which a test must catch.
+//!
+//! `cargo run -p clockworker-testing --bin defects` puts one after the other into a copy of the workspace. The copy must build,
+//! and the test that the patch names must fail, or hang. The same test must pass in the copy as it was. `defects TEXT` tries
+//! those with the text in their names. A patch begins with what the defect is, and the test that catches it:
+//!
+//! ```text
+//! # A push onto the inbox of a parked host wakes nobody.
+//! # promise: 1
+//! # test: clockworker --test runs wake_a_sleeping_host_exactly_once
+//! diff --git …
+//! ```
+//!
+//! That is a package; which of its test programs cargo is to build, or all if that is left out; and a part of the test's name.
+
+#![allow(clippy::print_stdout, reason = "it is a program for a terminal")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use clockworker_testing::trial::{self, Ended, succeed, workspace};
+
+const FOLDER: &str = "clockworker/tests/defects";
+
+/// A test that runs for so long hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn main() -> anyhow::Result<()> {
+    let part = std::env::args().nth(1).unwrap_or_default();
+    let mut defects = read_all()?;
+    defects.retain(|defect| defect.name.contains(&part));
+    ensure!(!defects.is_empty(), "there is no defect '{part}' in {FOLDER}");
+    let copy = Copy::make()?;
+    for defect in &defects {
+        let (ended, said) = copy.test(defect).with_context(|| format!("without '{}'", defect.name))?;
+        ensure!(ended == Ended::Passed, "{ended:?} without the defect '{}':\n{said}", defect.name);
+    }
+    let mut missed = Vec::new();
+    for defect in &defects {
+        let (ended, said) = copy.try_defect(defect).with_context(|| format!("with '{}'", defect.name))?;
+        println!("{:40} promise {:2}  {ended:?}  {}", defect.name, defect.promise, first_words(&said));
+        missed.extend((ended == Ended::Passed).then_some(&defect.name));
+    }
+    println!("{} of {} defects caught", defects.len() - missed.len(), defects.len());
+    ensure!(missed.is_empty(), "not caught: {missed:?}");
+    Ok(())
+}
+
+/// A patch, and what stands at its head.
+struct Defect {
+    name: String,
+    path: PathBuf,
+    promise: u8,
+    package: String,
+    /// What cargo is to build.
+    targets: Vec<String>,
+    /// A part of the test's name.
+    filter: String,
+}
+
+/// All defects there are. Those with one test program come one after the other, so that it is built less often.
+fn read_all() -> anyhow::Result<Vec<Defect>> {
+    let mut defects = Vec::new();
+    for entry in fs::read_dir(workspace().join(FOLDER))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "patch") {
+            let text = fs::read_to_string(&path)?;
+            defects.push(parse(&path, &text).with_context(|| format!("the head of '{}'", path.display()))?);
+        }
+    }
+    defects.sort_by_key(|defect| (defect.package.clone(), defect.targets.clone(), defect.name.clone()));
+    Ok(defects)
+}
+
+fn parse(path: &Path, text: &str) -> anyhow::Result<Defect> {
+    let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
+    let field = |name: &str| {
+        let found = head.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        found.with_context(|| format!("there is no '# {name}: …'"))
+    };
+    let mut test = field("test")?.split_whitespace().map(str::to_owned);
+    let package = test.next().context("there is no package")?;
+    let mut targets: Vec<String> = test.collect();
+    Ok(Defect {
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        path: path.to_owned(),
+        promise: field("promise")?.parse()?,
+        package,
+        filter: targets.pop().context("there is no part of a test's name")?,
+        targets,
+    })
+}
+
+/// A copy of the workspace, to break something in it.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn make() -> anyhow::Result<Self> {
+        let root = std::env::temp_dir().join("clockworker-defects");
+        // There may be none of an earlier run.
+        let _ = fs::remove_dir_all(&root);
+        let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+        let names = succeed(Command::new("git").args(list).current_dir(workspace()))?;
+        for name in names.split('\0').filter(|name| workspace().join(name).is_file()) {
+            let (from, to) = (workspace().join(name), root.join(name));
+            fs::create_dir_all(to.parent().unwrap_or(&root))?;
+            fs::copy(&from, &to).with_context(|| format!("cannot copy '{name}'"))?;
+            // So that cargo sees no change where there is none.
+            File::options().write(true).open(&to)?.set_modified(fs::metadata(&from)?.modified()?)?;
+        }
+        Ok(Copy(root))
+    }
+
+    fn try_defect(&self, defect: &Defect) -> anyhow::Result<(Ended, String)> {
+        self.apply(defect, &[])?;
+        let tried = self.test(defect);
+        self.apply(defect, &["--reverse"])?;
+        tried
+    }
+
+    fn apply(&self, defect: &Defect, how: &[&str]) -> anyhow::Result<()> {
+        let mut git = Command::new("git");
+        succeed(git.arg("apply").args(how).arg(&defect.path).current_dir(&self.0)).map(drop)
+    }
+
+    /// Runs the defect's test in each program that was built: the worst end, and what was said.
+    fn test(&self, defect: &Defect) -> anyhow::Result<(Ended, String)> {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["test", "--locked", "--all-features", "-p", &defect.package]).args(&defect.targets);
+        let target = std::env::var_os("CARGO_TARGET_DIR");
+        cargo.env("CARGO_TARGET_DIR", target.unwrap_or_else(|| workspace().join("target").into()));
+        // Cargo tells members of workspaces apart by their paths in these, and would build what is broken in the place of what is
+        // not: a wrapper that does nothing keeps them apart.
+        cargo.env("RUSTC_WORKSPACE_WRAPPER", "/usr/bin/env").env("CARGO_INCREMENTAL", "0");
+        let (mut ended, mut all_said, mut is_there) = (Ended::Passed, String::new(), false);
+        for program in trial::build(cargo.current_dir(&self.0))? {
+            let mut program = trial::program(&program, PATIENCE);
+            let folder = self.0.join(defect.package.trim_start_matches("clockworker-"));
+            let (end, said) = trial::run(program.args([&defect.filter, "--nocapture"]).current_dir(folder))?;
+            is_there |= end == Ended::Hung || !said.contains("running 0 tests");
+            if end != Ended::Passed {
+                ended = end;
+            }
+            all_said += &said;
+        }
+        ensure!(is_there, "there is no test '{}'", defect.filter);
+        Ok((ended, all_said))
+    }
+}
+
+/// The line after the first panic's place.
+fn first_words(said: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut lines = said.lines().skip_while(|line| !line.contains("panicked at")).skip(1);
+    lines.next().unwrap_or_default().chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_have_a_head_and_apply() {
+        for defect in read_all().unwrap() {
+            let mut check = Command::new("git");
+            check.args(["apply", "--check"]).arg(&defect.path).current_dir(workspace());
+            succeed(&mut check).unwrap();
+            assert!((1..=17).contains(&defect.promise), "{}", defect.name);
+        }
+    }
+}

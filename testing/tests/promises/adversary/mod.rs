@@ -1,0 +1,183 @@
+//! Promise 16: a queue that always has work gets what it is owed, whatever the others do.
+//!
+//! An adversary searches for what the others can do to one queue, the victim: programs of moves that are made over and over,
+//! on `Eevdf` alone and on the executor. How far the victim falls short of its part of the thread, in any stretch of time, is
+//! divided by the bound of docs/BOUNDS.md. The search climbs from programs that people thought of, and from random ones.
+
+mod accounts;
+mod eevdf;
+mod executor;
+mod program;
+mod queues;
+mod scene;
+
+use clockworker_testing::climb::climb;
+use clockworker_testing::effort::{each_seed, seed};
+use fastrand::Rng;
+
+use accounts::Outcome;
+use program::{Kind, Program};
+
+#[test]
+fn no_program_takes_more_than_the_bound_from_a_queue_of_eevdf() {
+    attack(&eevdf::known(), 6, 2_000, 0.2);
+}
+
+#[test]
+fn no_program_takes_more_than_the_bound_from_a_queue_of_the_executor() {
+    attack(&executor::known(), 2, 400, 0.01);
+}
+
+/// Climbs of the search have seeds. `near` is the part of the bound that it comes to at least.
+fn attack<K: Kind>(known: &[Program<K>], short: u64, long: u64, near: f64) {
+    let mut search = Search { worst: None, programs: 0 };
+    known.iter().for_each(|program| search.examine(program.clone()));
+    each_seed(short, long, |seed| {
+        let mut rng = Rng::with_seed(seed);
+        let start = match seed as usize {
+            odd if !odd.is_multiple_of(2) => known[odd / 2 % known.len()].clone(),
+            _ => Program::draw(&mut rng),
+        };
+        search.climb(start, &mut rng);
+    });
+    let worst = search.worst.expect("programs were played").simplified();
+    println!(
+        "{} programs; greatest shortfall / bound {:.3}, to which each third",
+        search.programs,
+        worst.ratio()
+    );
+    println!("of the service adds {:.3}, by\n{}", worst.growth(), worst.program);
+    assert!(worst.ratio() > near || seed().is_some(), "the search comes no nearer than {}", worst.ratio());
+}
+
+/// Moves and polls of a program while it is tried.
+const TRIAL: u64 = 4_000;
+
+/// And where a climb ended: what grows slowly shows then.
+const EXAM: u64 = 40 * TRIAL;
+
+/// A climb is given up where so many changes have not brought it up by as much.
+const TRIES: usize = 400;
+const STEP: f64 = 0.01;
+
+/// What growth counts, next to the shortfall: what grows without a bound is the real find.
+const WEIGHT_OF_GROWTH: f64 = 20.0;
+
+/// What a move or a poll of a cycle counts against it: of two that are as bad the shorter is tried sooner.
+const WEIGHT_OF_LENGTH: f64 = 1e-6;
+
+/// How much of its height a program that breaks the bound must keep, to be shown in place of it.
+const SIMPLER: f64 = 0.9;
+
+/// How far the executor's counts of service may be from the truth, in parts of all service: errors of floating point.
+const MOST_MISBILLED: f64 = 1e-9;
+
+struct Search<K> {
+    worst: Option<Trial<K>>,
+    programs: u64,
+}
+
+impl<K: Kind> Search<K> {
+    fn climb(&mut self, start: Program<K>, rng: &mut Rng) {
+        let aim = rng.usize(..3);
+        let (mut top, mut height) = (start, f64::NEG_INFINITY);
+        loop {
+            let score = |program: &Program<K>| {
+                let trial = Trial::of(program.clone(), TRIAL);
+                self.note(&trial);
+                trial.height(aim)
+            };
+            let (higher, reached) = climb(top, TRIES, |program| program.mutated(rng), score);
+            top = higher;
+            if reached <= height + STEP {
+                break;
+            }
+            height = reached;
+        }
+        self.examine(top);
+    }
+
+    /// Plays a program at length. The bound must have been kept until then.
+    fn examine(&mut self, program: Program<K>) {
+        self.note(&Trial::at_length(program));
+        let broken = self.worst.take_if(|worst| worst.ratio() > 1.0).map(Trial::simplified);
+        if let Some(worst) = broken {
+            let (ratio, growth) = (worst.ratio(), worst.growth());
+            panic!(
+                "{ratio} times the bound, and each third of its service adds {growth}:\n{}",
+                worst.program
+            );
+        }
+    }
+
+    fn note(&mut self, trial: &Trial<K>) {
+        self.programs += 1;
+        let misbilled = trial.outcome.misbilled;
+        assert!(
+            misbilled <= MOST_MISBILLED,
+            "`busy` is off by {misbilled} of all service:\n{}",
+            trial.program
+        );
+        if self.worst.as_ref().is_none_or(|worst| trial.rank() > worst.rank()) {
+            self.worst = Some(trial.clone());
+        }
+    }
+}
+
+/// A program, and what came of it.
+#[derive(Clone)]
+struct Trial<K> {
+    program: Program<K>,
+    outcome: Outcome,
+}
+
+impl<K: Kind> Trial<K> {
+    fn of(program: Program<K>, operations: u64) -> Self {
+        let outcome = K::play(&program, operations);
+        Trial { program, outcome }
+    }
+
+    /// Plays it for longer too; what it came to is the worse of both.
+    fn at_length(program: Program<K>) -> Self {
+        let [short, long] = [TRIAL, EXAM].map(|operations| Self::of(program.clone(), operations));
+        if long.rank() >= short.rank() { long } else { short }
+    }
+
+    fn ratio(&self) -> f64 {
+        self.outcome.ratios[2]
+    }
+
+    /// What each further third of the service adds to it, at least. What comes once and late is no growth.
+    fn growth(&self) -> f64 {
+        let [first, second, third] = self.outcome.ratios;
+        (second - first).min(third - second)
+    }
+
+    /// Which of two is the worse: one that breaks the bound, and then the one that climbed higher; or else the one that is
+    /// nearer to it.
+    fn rank(&self) -> (bool, f64) {
+        let is_broken = self.ratio() > 1.0;
+        (is_broken, if is_broken { self.height(0) } else { self.ratio() })
+    }
+
+    /// How far a climb has come that goes up by that one of [`Outcome::beyond`]. All three are above 1 where the bound is
+    /// broken, and nowhere else; below that, the victim's own slice is the easiest part of the bound to reach, and what
+    /// sleepers keep is the hardest.
+    fn height(&self, aim: usize) -> f64 {
+        let outcome = &self.outcome;
+        let length = outcome.operations as f64 / outcome.cycles.max(1) as f64;
+        outcome.beyond[aim] + WEIGHT_OF_GROWTH * self.growth() - WEIGHT_OF_LENGTH * length
+    }
+
+    /// It without whatever it is as bad without; one that breaks the bound, without whatever it is nearly as bad without.
+    fn simplified(mut self) -> Self {
+        let (is_broken, rank) = self.rank();
+        let enough = (is_broken, if is_broken { SIMPLER * rank } else { rank });
+        let mut way = 0;
+        while let Some(program) = self.program.simpler(way) {
+            let trial = Self::at_length(program);
+            if trial.rank() >= enough { self = trial } else { way += 1 }
+        }
+        self
+    }
+}

@@ -1,0 +1,223 @@
+//! Promise 5: a woken task waits for a bounded time: docs/BOUNDS.md has the formula.
+//!
+//! Random workloads on the executor in virtual time. Each delay from a wake to its poll is divided by its bound.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use clockworker::Executor;
+use clockworker::schedulers::RunnableFifo;
+use clockworker_testing::effort::each_seed;
+use clockworker_testing::virtual_time::VirtualTime;
+use fastrand::Rng;
+
+use super::bounds::{self, Others, POLLS_OVERRUN, Queue};
+use super::{Reached, log_uniform};
+
+#[test]
+fn delays_from_wake_to_poll_keep_their_bound_and_come_near_it() {
+    let delays = Rc::new(Delays::default());
+    each_seed(1_000, 100_000, |seed| play(seed, &delays));
+    let Delays { wakes, one_queue, contending, come_and_go } = &*delays;
+    println!("{} wakes; greatest delay / bound: {one_queue} for one queue,", wakes.get());
+    println!("{contending} for queues that contend, {come_and_go} for queues that come and go");
+    one_queue.assert_near(0.5);
+    contending.assert_near(0.5);
+    come_and_go.assert_near(0.2);
+}
+
+/// The greatest delays, by what the workload is.
+#[derive(Default)]
+struct Delays {
+    wakes: Cell<u64>,
+    one_queue: Reached,
+    contending: Reached,
+    come_and_go: Reached,
+}
+
+struct Scene {
+    time: VirtualTime,
+    workload: Workload,
+    rng: RefCell<Rng>,
+    /// By queue, in nanoseconds: where the others come and go, and where they contend.
+    bounds: Vec<(f64, f64)>,
+    polls_left: Cell<u64>,
+    unfinished: Cell<u64>,
+    delays: Rc<Delays>,
+}
+
+/// Since when a task is ready.
+type Woken = Rc<Cell<Option<Duration>>>;
+
+fn play(seed: u64, delays: &Rc<Delays>) {
+    let mut rng = Rng::with_seed(seed);
+    let workload = Workload::draw(&mut rng);
+    let bound = |of: usize, others| {
+        let delay = bounds::delay(&workload.queues, of, workload.tasks[of], others);
+        bounds::with_host(delay, workload.host_budget, workload.host_away)
+    };
+    let queues = 0..workload.queues.len();
+    let scene = Rc::new(Scene {
+        time: VirtualTime::new(),
+        bounds: queues.map(|of| (bound(of, Others::ComeAndGo), bound(of, Others::Contend))).collect(),
+        polls_left: Cell::new(workload.polls),
+        unfinished: Cell::new(workload.tasks.iter().sum()),
+        workload,
+        rng: RefCell::new(rng),
+        delays: Rc::clone(delays),
+    });
+    let ex = scene.set();
+    let host_takes = || Duration::from_nanos(scene.rng.borrow_mut().u64(..=scene.workload.host_away));
+    scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes).unwrap();
+}
+
+impl Scene {
+    /// The executor with all tasks. The first queue is its default queue.
+    fn set(self: &Rc<Self>) -> Executor {
+        let (workload, ns) = (&self.workload, Duration::from_nanos);
+        let first = workload.queues[0];
+        let builder = self.time.builder().host_budget(ns(workload.host_budget));
+        let builder = builder.scheduler(RunnableFifo::new()).share(first.share).request(ns(first.request));
+        let ex = builder.build().unwrap();
+        for (index, (shape, &tasks)) in workload.queues.iter().zip(&workload.tasks).enumerate() {
+            let name = index.to_string();
+            let builder = ex.new_queue(&name).share(shape.share).request(ns(shape.request));
+            let queue = match index {
+                0 => ex.default_queue().clone(),
+                _ => builder.scheduler(RunnableFifo::new()).create().unwrap(),
+            };
+            for _ in 0..tasks {
+                let (scene, woken) = (Rc::clone(self), Woken::new(Cell::new(Some(self.time.now()))));
+                let _detached = queue.spawn(poll_fn(move |cx| scene.poll(index, &woken, cx.waker())));
+            }
+        }
+        ex
+    }
+
+    /// A poll of a task: it works, yields or goes to sleep, and works on; or it ends, when the scene is over.
+    fn poll(&self, queue: usize, woken: &Woken, waker: &Waker) -> Poll<()> {
+        self.note_delay(queue, woken.take());
+        let Some(left) = self.polls_left.get().checked_sub(1) else {
+            self.unfinished.set(self.unfinished.get() - 1);
+            return Poll::Ready(());
+        };
+        self.polls_left.set(left);
+        let (before, after, sleep) = self.draw_poll(queue);
+        self.time.pass(Duration::from_nanos(before));
+        let (time, woken, waker) = (self.time.clone(), Rc::clone(woken), waker.clone());
+        let due = time.now() + Duration::from_nanos(sleep.unwrap_or(0));
+        let wake = move || {
+            woken.set(Some(time.now()));
+            waker.wake();
+        };
+        if sleep.is_some() {
+            self.time.at(due, wake)
+        } else {
+            wake()
+        }
+        self.time.pass(Duration::from_nanos(after));
+        Poll::Pending
+    }
+
+    /// How long a poll works before it arranges for the next one, how long after that, and how long it sleeps then.
+    fn draw_poll(&self, queue: usize) -> (u64, u64, Option<u64>) {
+        let mut rng = self.rng.borrow_mut();
+        let length = self.workload.length(&mut rng);
+        let before = if rng.bool() { 0 } else { rng.u64(..=length) };
+        (before, length - before, self.workload.sleep(queue, &mut rng))
+    }
+
+    fn note_delay(&self, queue: usize, woken: Option<Duration>) {
+        let Some(woken) = woken else { panic!("a poll without a wake") };
+        let delay = (self.time.now() - woken).as_nanos() as f64;
+        let ((bound, beside_contenders), delays) = (self.bounds[queue], &self.delays);
+        delays.wakes.set(delays.wakes.get() + 1);
+        if self.bounds.len() == 1 {
+            return delays.one_queue.note(delay / bound);
+        }
+        delays.come_and_go.note(delay / bound);
+        let others_contend = self.workload.sleeps_once_in[1..].iter().all(Option::is_none);
+        if queue == 0 && others_contend {
+            delays.contending.note(delay / beside_contenders);
+        }
+    }
+}
+
+/// What is drawn before a workload begins. Times are in nanoseconds.
+struct Workload {
+    queues: Vec<Queue>,
+    /// By queue: how many tasks it has.
+    tasks: Vec<u64>,
+    /// By queue: its tasks sleep once in so many polls; none if they always contend.
+    sleeps_once_in: Vec<Option<u64>>,
+    longest_poll: u64,
+    lengths: Lengths,
+    host_budget: u64,
+    /// The longest that the host is away between two turns.
+    host_away: u64,
+    longest_sleep: u64,
+    /// After so many polls the tasks end.
+    polls: u64,
+}
+
+enum Lengths {
+    Longest,
+    Any,
+    /// Next to nothing, and the longest once in so many.
+    Seldom(u64),
+}
+
+impl Workload {
+    fn draw(rng: &mut Rng) -> Self {
+        let longest_poll = log_uniform(rng, 1_000, 1_000_000);
+        let count = if rng.u8(..4) == 0 { rng.usize(1..=8) } else { rng.usize(1..=3) };
+        let widest = [1, 10, 1_000][rng.usize(..3)];
+        let crowd = [2, 8, 64][rng.usize(..3)];
+        let request = log_uniform(rng, 1_000, 2_000_000);
+        let alike = rng.bool();
+        let queues = (0..count).map(|_| {
+            let share = log_uniform(rng, 1, widest) as u32;
+            let request = if alike { request } else { log_uniform(rng, 1_000, 2_000_000) };
+            let overrun = POLLS_OVERRUN * longest_poll;
+            (Queue { share, request, longest_poll, overrun }, rng.u64(1..=crowd))
+        });
+        let (queues, tasks): (Vec<_>, Vec<_>) = queues.unzip();
+        let first = rng.u64(1..=4);
+        let all_sleep = rng.bool();
+        let others = (1..count).map(|_| all_sleep.then(|| rng.u64(1..=20)));
+        // In the order in which they are drawn.
+        Workload {
+            queues,
+            tasks,
+            sleeps_once_in: [Some(first)].into_iter().chain(others).collect(),
+            longest_poll,
+            lengths: match rng.u8(..3) {
+                0 => Lengths::Longest,
+                1 => Lengths::Any,
+                _ => Lengths::Seldom(rng.u64(2..=20)),
+            },
+            host_budget: if rng.bool() { u64::MAX } else { log_uniform(rng, 10_000, 10_000_000) },
+            host_away: if rng.bool() { 0 } else { log_uniform(rng, 1, 200_000) },
+            longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
+            polls: rng.u64(200..=2_000),
+        }
+    }
+
+    fn length(&self, rng: &mut Rng) -> u64 {
+        match self.lengths {
+            Lengths::Longest => self.longest_poll,
+            Lengths::Any => rng.u64(..=self.longest_poll),
+            Lengths::Seldom(once_in) if rng.u64(..once_in) == 0 => self.longest_poll,
+            Lengths::Seldom(_) => rng.u64(..=self.longest_poll / 100),
+        }
+    }
+
+    /// How long a task of that queue sleeps after a poll; none if it yields.
+    fn sleep(&self, queue: usize, rng: &mut Rng) -> Option<u64> {
+        let sleeps = self.sleeps_once_in[queue].is_some_and(|once_in| rng.u64(..once_in) == 0);
+        sleeps.then(|| rng.u64(..=self.longest_sleep))
+    }
+}

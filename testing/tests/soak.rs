@@ -1,0 +1,89 @@
+//! Everything at once: random rounds of tasks, threads, panics, hostile schedulers and shutdowns, of which nothing is left.
+//!
+//! `clockworker_testing::soak` has the rounds, which count for themselves. One without threads is played twice, and is the same
+//! both times. One test, as it counts what the whole process allocates.
+
+#![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clockworker::Executor;
+use clockworker_testing::effort::each_seed;
+use clockworker_testing::host::Host;
+use clockworker_testing::memory::{Allocated, COUNTING, Counting};
+use clockworker_testing::pulse::Pulse;
+use clockworker_testing::soak::{Ledger, Round, Summary, Tally};
+use clockworker_testing::watchdog::{PATIENCE, watch};
+
+#[global_allocator]
+static ALLOCATOR: Counting = COUNTING;
+
+/// Rounds before memory is compared: all that is made once has been made then.
+const WARM_UP: u64 = 300;
+
+#[test]
+fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
+    let at = Arc::new(AtomicU64::new(0));
+    let shown = Arc::clone(&at);
+    let total = watch(
+        PATIENCE,
+        move |pulse| {
+            Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}).unwrap());
+            let mut total = Total::default();
+            (1..=WARM_UP).for_each(|seed| total.play(seed, pulse));
+            let before = Allocated::now();
+            each_seed(100, 50_000, |seed| {
+                shown.store(seed, Ordering::Relaxed);
+                total.play(seed, pulse);
+            });
+            let lost = Allocated::now() - before;
+            assert_eq!((lost.bytes, lost.pieces), (0, 0), "lost in {} rounds", total.rounds - WARM_UP);
+            total
+        },
+        |_| format!("the round of seed {at:?}"),
+    );
+    total.check();
+}
+
+#[derive(Default)]
+struct Total {
+    rounds: u64,
+    repeated: u64,
+    polls: u64,
+    faults: u64,
+    ledger: Ledger,
+}
+
+impl Total {
+    fn play(&mut self, seed: u64, pulse: &Arc<Pulse>) {
+        let round = Round::of(seed, 0);
+        let summary = play(round, pulse, &self.ledger);
+        if round.threads == 0 {
+            assert_eq!(play(round, pulse, &self.ledger), summary, "played again it differs: {round:?}");
+            self.repeated += 1;
+        }
+        self.rounds += 1;
+        self.polls += summary.polls;
+        self.faults += summary.faults;
+    }
+
+    fn check(&self) {
+        let (ledger, [spawned, ended @ ..]) = (&self.ledger, self.ledger.tasks());
+        println!("{} rounds, {} of them twice, {} polls", self.rounds, self.repeated, self.polls);
+        println!("{spawned} tasks spawned: {ended:?} completed, cancelled and panicked");
+        println!("{} hostile schedulers, {} reported", ledger.get(Tally::HostileQueues), self.faults);
+        println!("{} waits that one wake ended", ledger.get(Tally::WaitsOver));
+        assert_eq!(spawned, ended.iter().sum::<u64>(), "other tasks ended than were spawned");
+        assert_eq!(ledger.get(Tally::Waits), ledger.get(Tally::WaitsOver), "lost wakes");
+        let some = [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues, Tally::PollsDropped];
+        assert!(some.iter().all(|&of| ledger.get(of) > 0) && self.repeated > 0, "{ledger:?}");
+    }
+}
+
+fn play(round: Round, pulse: &Arc<Pulse>, total: &Ledger) -> Summary {
+    let ledger = Arc::new(Ledger::watched(pulse));
+    let summary = round.play(&ledger).unwrap_or_else(|error| panic!("{round:?}: {error:#}"));
+    total.add_all(&ledger);
+    summary
+}
