@@ -8,9 +8,7 @@ use clockworker_schedulers::simulate::{format_ns, parse_ns};
 /// A value, and the queue that it is for; `None` for all that have none of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PerQueue<T> {
-    /// The queue's name.
     pub(crate) queue: Option<String>,
-    /// The value.
     pub(crate) value: T,
 }
 
