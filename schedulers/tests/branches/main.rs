@@ -5,4 +5,4 @@ mod calls;
 #[cfg(feature = "laws")]
 mod oracle;
 mod shares;
-mod support;
+mod tree;

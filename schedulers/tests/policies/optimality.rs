@@ -2,11 +2,9 @@
 //!
 //! A set can be done in time if and only if no interval has more to do, of what comes and is due in it, than it is long.
 
-use core::num::NonZeroU32;
-
 use clockworker_schedulers::{Attributes, Deadline, FairTurns, Ready, RunnableFifo, Scheduler};
 
-use super::script::task;
+use super::script::{every, task};
 
 /// A task that comes, has so many polls, and is to be done by its deadline.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +153,7 @@ fn periodic_tasks_are_met_up_to_a_load_of_one() {
 #[test]
 fn fair_turns_cost_what_they_are_said_to() {
     const EVERY: u64 = 4;
-    let turns = FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap());
+    let turns = every(EVERY as u32);
     let policy = Deadline::new().with_fair_turns(turns);
     for (poll_ns, jobs, latest) in
         [(1, jobs(0..4, 3, &[2, 3, 4, 6, 9]), 0), (3, jobs(0..9, 3, &[4, 12, 24]), 4)]

@@ -1,9 +1,6 @@
 //! `WokenFirst`: woken before yielded, within two bounds.
 
-use std::collections::BTreeMap;
-
 use clockworker_schedulers::{Ready, Scheduler, WokenFirst};
-use proptest::prelude::*;
 
 use super::script::{drain, spawn, task};
 
@@ -167,68 +164,4 @@ fn where_nobody_waits_no_wait_goes_on() {
     policy.push(task(2), Ready::Woken);
     policy.push(task(0), Ready::Yielded);
     assert_eq!(drain(&mut policy), [2, 0], "the five milliseconds were before it yielded");
-}
-
-#[test]
-fn reads_no_clock() {
-    const { assert!(!WokenFirst::NEEDS_SERVICE) };
-}
-
-#[test]
-fn debug_is_short_however_many_tasks_there_are() {
-    let mut policy = WokenFirst::new();
-    spawn(&mut policy, (0..5_000).map(task));
-    assert_eq!(format!("{policy:?}"), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: None, .. }");
-}
-
-/// What happens to a queue between two pops.
-#[derive(Clone, Debug)]
-enum Step {
-    Push(Ready),
-    Pop,
-    YieldAndPop,
-    Time(u64),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        2 => Just(Step::Push(Ready::Woken)),
-        1 => Just(Step::Push(Ready::Deferred)),
-        2 => Just(Step::Pop),
-        1 => Just(Step::YieldAndPop),
-        2 => prop_oneof![Just(10), Just(200_000), Just(3_000_000)].prop_map(Step::Time),
-    ];
-    proptest::collection::vec(step, 0..400)
-}
-
-proptest! {
-    /// Tasks are numbered as they become ready.
-    #[test]
-    fn a_woken_task_waits_for_none_that_became_ready_after_it(steps in steps()) {
-        let mut policy = WokenFirst::new();
-        let (mut ready, mut number) = (BTreeMap::new(), 0);
-        for step in steps {
-            let mut next = |why| {
-                ready.insert(number, why);
-                number += 1;
-                task(number - 1)
-            };
-            let popped = match step {
-                Step::Push(why) => {
-                    policy.push(next(why), why);
-                    None
-                }
-                Step::Pop => policy.pop(),
-                Step::YieldAndPop => policy.push_pop(next(Ready::Yielded)),
-                Step::Time(ns) => {
-                    policy.time_passed(ns);
-                    None
-                }
-            };
-            let Some(popped) = popped.map(|id| id.slot() as u32) else { continue };
-            ready.remove(&popped);
-            let mut before = ready.range(..popped).map(|(_, why)| *why);
-            prop_assert!(before.all(|why| why != Ready::Woken), "{popped} is popped before one woken earlier");
-        }
-    }
 }

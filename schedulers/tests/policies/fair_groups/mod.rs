@@ -3,14 +3,11 @@
 mod adversary;
 mod model;
 mod tricks;
-mod weights;
-mod world;
 
 use clockworker_schedulers::{FairGroups, GroupId, Ready, Scheduler};
-use proptest::prelude::*;
 
-use super::script::{drain, member, run_yielding, spawn, task};
-use world::{End, World, attributes};
+use super::script::{ahead, drain, member, poll_of, spawn, task, trace};
+use super::world::{End, World, attributes};
 
 const QUANTUM_NS: u64 = 16_384;
 const POLL_NS: u64 = 10_000;
@@ -24,7 +21,7 @@ const TURN_NS: u64 = QUANTUM_NS + POLL_NS;
 fn a_group_goes_on_for_a_quantum() {
     let mut fair = FairGroups::new().with_quantum_ns(30);
     spawn(&mut fair, [task(0), task(1)]);
-    let trace = run_yielding(&mut fair, 12, |_| 10, |slot| slot as u32);
+    let trace = trace(&mut fair, 12, |_| 10);
     assert_eq!(trace, [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
 }
 
@@ -32,7 +29,7 @@ fn a_group_goes_on_for_a_quantum() {
 fn polls_longer_than_the_quantum_are_compared_each_time() {
     let mut fair = FairGroups::new().with_quantum_ns(30);
     spawn(&mut fair, [task(0), task(1)]);
-    let trace = run_yielding(&mut fair, 9, |task| [40, 100][task.id.slot()], |slot| slot as u32);
+    let trace = trace(&mut fair, 9, |slot| [40, 100][slot]);
     // v: 0 0 | 40 0 | 40 100 | 80 100 | 120 100 | 120 200 | 160 200 | 200 200 | 200 300, equal ones by who came first
     assert_eq!(trace, [0, 1, 0, 0, 1, 0, 0, 1, 0]);
 }
@@ -42,7 +39,7 @@ fn without_a_quantum_every_poll_is_compared() {
     let mut fair = FairGroups::new().with_quantum_ns(0);
     assert_eq!((fair.quantum_ns(), FairGroups::default().quantum_ns()), (0, QUANTUM_NS));
     spawn(&mut fair, (0..3).map(task));
-    let trace = run_yielding(&mut fair, 7, |_| 10, |slot| slot as u32);
+    let trace = trace(&mut fair, 7, |_| 10);
     assert_eq!(trace, [0, 1, 2, 0, 1, 2, 0]);
 }
 
@@ -50,7 +47,10 @@ fn without_a_quantum_every_poll_is_compared() {
 fn inside_a_group_tasks_take_turns() {
     let mut fair = FairGroups::new();
     spawn(&mut fair, [member(2, 7), member(0, 7), member(1, 7)]);
-    assert_eq!(run_yielding(&mut fair, 5, |_| 10, |_| 7), [2, 0, 1, 2, 0]);
+    for slot in [2, 0, 1, 2, 0] {
+        assert_eq!(fair.pop(), Some(member(slot, 7).id));
+        poll_of(&mut fair, member(slot, 7), 10);
+    }
     assert_eq!(drain(&mut fair), [1, 2, 0]);
 }
 
@@ -58,7 +58,7 @@ fn inside_a_group_tasks_take_turns() {
 fn a_poll_counts_for_a_nanosecond_at_least() {
     let mut fair = FairGroups::new().with_quantum_ns(3);
     spawn(&mut fair, [task(0), task(1)]);
-    assert_eq!(run_yielding(&mut fair, 7, |_| 0, |slot| slot as u32), [0, 0, 0, 1, 1, 1, 0]);
+    assert_eq!(trace(&mut fair, 7, |_| 0), [0, 0, 0, 1, 1, 1, 0]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn groups_that_sleep_between_short_polls_keep_the_order_of_waking() {
 fn virtual_time_moves_by_service_alone() {
     let mut fair = FairGroups::new();
     spawn(&mut fair, (0..3).map(task));
-    run_yielding(&mut fair, 2, |_| QUANTUM_NS, |slot| slot as u32);
+    trace(&mut fair, 2, |_| QUANTUM_NS);
     // All are popped and pushed again, and none was served: as an executor does that misses one.
     assert_eq!(drain(&mut fair), [2, 0, 1]);
     (0..3).for_each(|slot| fair.push(task(slot), Ready::Woken));
@@ -248,22 +248,12 @@ fn the_patience_holds_for_polls_of_no_length() {
 #[test]
 fn peek_looks_ahead_in_the_group_that_goes_on() {
     let mut fair = FairGroups::new();
-    assert_eq!(fair.peek(0), None);
+    assert_eq!(ahead(&fair), []);
     spawn(&mut fair, [member(4, 1), member(2, 1), member(7, 1), member(9, 2)]);
     assert_eq!(fair.pop(), Some(member(4, 1).id));
-    let ahead: Vec<_> = (0..3).map(|ahead| fair.peek(ahead).map(|id| id.slot())).collect();
-    assert_eq!(ahead, [Some(2), Some(7), None]);
+    assert_eq!(ahead(&fair), [2, 7]);
     fair.served(member(4, 1), QUANTUM_NS);
-    assert_eq!(fair.peek(0), None, "the turn is over");
-}
-
-#[test]
-fn debug_is_short_however_many_groups_there_are() {
-    let mut fair = FairGroups::new();
-    spawn(&mut fair, (0..5_000).map(task));
-    fair.pop();
-    let shown = format!("{fair:?}");
-    assert_eq!(shown, "FairGroups { quantum_ns: 16384, turn: Some(0), waiting_groups: 4999, debts: 0, .. }");
+    assert_eq!(ahead(&fair), [], "the turn is over");
 }
 
 #[test]
@@ -271,24 +261,4 @@ fn an_empty_one_is_a_constant() {
     const EMPTY: FairGroups = FairGroups::new().with_quantum_ns(5);
     assert_eq!(EMPTY.clone().pop(), None);
     assert_eq!(EMPTY.owes_ns(GroupId::new(7)), 0);
-}
-
-proptest! {
-    /// Calls that no executor should make: a task pushed twice or into two groups, what never was, groups closed while ready.
-    #[test]
-    fn wrong_calls_do_not_panic(calls in prop::collection::vec((0..8_u8, 0..4_u32, 0..4_u32), 0..200)) {
-        let mut fair = FairGroups::new().with_quantum_ns(30);
-        for (call, slot, group) in calls {
-            match call {
-                0 | 1 => fair.push(member(slot, group), Ready::Woken),
-                2 => drop(fair.pop()),
-                3 => fair.served(member(slot, group), 40),
-                4 => fair.group_closed(GroupId::new(group)),
-                5 => fair.group_opened(GroupId::new(group), slot.into(), &attributes(slot + 1)),
-                6 => fair.group_changed(GroupId::new(group), &attributes(slot + 1)),
-                _ => fair.drained(),
-            }
-            fair.peek(slot as usize);
-        }
-    }
 }
