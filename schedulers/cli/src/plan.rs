@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail, ensure};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{
-    Arrivals, Boxed, Classes, Done, Job, Outcome, POLICIES, Pause, Policy, Queue, Service, Stream,
+    Arrivals, Classes, Done, Job, Outcome, POLICIES, Pause, Policy, Queue, Service, Stream,
 };
+use serde::Serialize;
 
 use crate::options::Options;
 use crate::per_queue::{Load, PerQueue};
@@ -43,19 +44,21 @@ pub(crate) struct Plan {
 }
 
 /// A queue, but for what is to be tried.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct PlannedQueue {
     pub(crate) name: String,
+    /// What comes to it, for people.
+    pub(crate) load: String,
     /// What it asks for per turn.
     pub(crate) request_ns: u64,
     /// Its longest poll.
     pub(crate) quantum_ns: u64,
-    /// What comes to it, for people.
-    pub(crate) load: String,
     /// Whether it always has work, and nothing else.
-    pub(crate) busy: bool,
+    #[serde(skip)]
+    busy: bool,
     /// How its jobs are reported.
-    pub(crate) classes: Classes,
+    #[serde(skip)]
+    classes: Classes,
 }
 
 /// One combination: of each queue, its share and scheduler.
@@ -111,26 +114,26 @@ impl Plan {
     }
 
     /// The jobs of one run: the same for every case.
-    pub(crate) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
-        match &self.source {
+    pub(crate) fn jobs(&self, replication: u64) -> anyhow::Result<Box<dyn Iterator<Item = Job> + '_>> {
+        Ok(match &self.source {
             Source::Random { streams, jobs } => {
-                let jobs = jobs / REPLICATIONS;
-                // (The streams were checked when they were made.)
-                match Arrivals::new(streams, jobs, replication_seed(self.seed, replication)) {
-                    Ok(arrivals) => Box::new(arrivals),
-                    Err(_) => Box::new(std::iter::empty()),
-                }
+                let seed = replication_seed(self.seed, replication);
+                Box::new(Arrivals::new(streams, jobs / REPLICATIONS, seed)?)
             }
             Source::Trace(trace) => Box::new(trace.jobs().iter().copied()),
+        })
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        match &self.source {
+            Source::Random { .. } => None,
+            Source::Trace(trace) => Some(trace),
         }
     }
 
     /// How long polls are of the jobs that refer to them.
     pub(crate) fn polls(&self) -> &[u64] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.polls(),
-        }
+        self.trace().map_or(&[], Trace::polls)
     }
 
     /// How many polls a job of a trace had; 1 where it does not say.
@@ -143,18 +146,12 @@ impl Plan {
 
     /// The times when nothing runs.
     pub(crate) fn pauses(&self) -> &[Pause] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.pauses(),
-        }
+        self.trace().map_or(&[], Trace::pauses)
     }
 
     /// How the jobs went when they were recorded.
     pub(crate) fn measured(&self) -> &[Done] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.measured(),
-        }
+        self.trace().map_or(&[], Trace::measured)
     }
 
     /// An outcome for each queue, of no jobs yet.
@@ -165,8 +162,7 @@ impl Plan {
     /// The queues of one case, empty.
     pub(crate) fn make_queues(&self, case: &Case) -> Vec<Queue> {
         let make = |((queue, share), policy): ((&PlannedQueue, &Share), &Policy)| {
-            let boxed: Boxed = policy.make();
-            Queue::new(&*queue.name, boxed)
+            Queue::new(&*queue.name, policy.make())
                 .share(*share)
                 .request_ns(queue.request_ns)
                 .quantum_ns(queue.quantum_ns)

@@ -1,6 +1,6 @@
 //! What a simulation found, as data. Nothing in it depends on the machine or the date.
 
-use clockworker_schedulers::simulate::{Classes, Figures, Outcome, Spread};
+use clockworker_schedulers::simulate::{Classes, Figures, Outcome, QueueTotals, Spread};
 use serde::Serialize;
 
 use crate::numbers::mean_and_error;
@@ -23,7 +23,7 @@ pub(crate) struct Report {
 /// The command line's part in the result.
 #[derive(Debug, Serialize)]
 pub(crate) struct Arguments {
-    pub(crate) queues: Vec<QueueArguments>,
+    pub(crate) queues: Vec<PlannedQueue>,
     /// What each poll takes besides its work.
     pub(crate) overhead_ns: u64,
     /// Jobs in all; `null` for those of a trace.
@@ -32,18 +32,6 @@ pub(crate) struct Arguments {
     pub(crate) replications: u64,
     pub(crate) targets: Vec<String>,
     pub(crate) seed: u64,
-}
-
-/// A queue, but for what is tried.
-#[derive(Debug, Serialize)]
-pub(crate) struct QueueArguments {
-    pub(crate) name: String,
-    /// What comes to it.
-    pub(crate) load: String,
-    /// What it asks for per turn.
-    pub(crate) request_ns: u64,
-    /// Its longest poll.
-    pub(crate) quantum_ns: u64,
 }
 
 /// One combination.
@@ -67,12 +55,8 @@ pub(crate) struct QueueReport {
     /// The part of the thread's time that it had.
     pub(crate) cpu: f64,
     pub(crate) polls: u64,
-    /// Jobs that were done; 0 for a queue that is only busy.
-    pub(crate) jobs: u64,
-    /// From arrival to end.
-    pub(crate) response_ns: Option<Quantities>,
-    /// Response time / service time.
-    pub(crate) slowdown: Option<Quantities>,
+    #[serde(flatten)]
+    pub(crate) done: JobsReport,
     pub(crate) classes: Vec<ClassReport>,
 }
 
@@ -81,8 +65,17 @@ pub(crate) struct QueueReport {
 pub(crate) struct ClassReport {
     /// Which sizes.
     pub(crate) sizes: String,
+    #[serde(flatten)]
+    pub(crate) done: JobsReport,
+}
+
+/// The jobs that were done; none of a queue that is only busy.
+#[derive(Debug, Serialize)]
+pub(crate) struct JobsReport {
     pub(crate) jobs: u64,
+    /// From arrival to end.
     pub(crate) response_ns: Option<Quantities>,
+    /// Response time / service time.
     pub(crate) slowdown: Option<Quantities>,
 }
 
@@ -114,18 +107,12 @@ pub(crate) struct Verdict {
 impl Report {
     /// Of these cases.
     pub(crate) fn new(plan: &Plan, cases: Vec<CaseReport>) -> Self {
-        let queue = |queue: &PlannedQueue| QueueArguments {
-            name: queue.name.clone(),
-            load: queue.load.clone(),
-            request_ns: queue.request_ns,
-            quantum_ns: queue.quantum_ns,
-        };
         let jobs = match plan.source {
             Source::Random { jobs, .. } => Some(jobs),
             Source::Trace(_) => None,
         };
         let arguments = Arguments {
-            queues: plan.queues.iter().map(queue).collect(),
+            queues: plan.queues.clone(),
             overhead_ns: plan.overhead_ns,
             jobs,
             replications: plan.replications(),
@@ -182,41 +169,39 @@ fn merge(runs: &[Run], queue: usize) -> Outcome {
 
 impl QueueReport {
     fn new(plan: &Plan, case: &Case, runs: &[Run], queue: usize, merged: &Outcome) -> Self {
-        let figures = merged.all();
-        let by_run: Vec<Figures> = runs.iter().map(|run| run.outcomes[queue].all()).collect();
-        let by_run: Vec<&Figures> = by_run.iter().collect();
-        let total = |of: fn(&Run, usize) -> u64| runs.iter().map(|run| of(run, queue)).sum::<u64>();
+        let total =
+            |of: fn(&QueueTotals) -> u64| runs.iter().map(|run| of(&run.totals.queues[queue])).sum::<u64>();
         let ended: u64 = runs.iter().map(|run| run.totals.ended_ns).sum();
+        let by_run: Vec<Figures> = runs.iter().map(|run| run.outcomes[queue].all()).collect();
         let class = |(place, sizes): (usize, &String)| {
             let by_run: Vec<&Figures> = runs.iter().map(|run| run.outcomes[queue].class(place)).collect();
-            let figures = merged.class(place);
-            let [response_ns, slowdown] = Quantities::both(figures, &by_run);
-            ClassReport { sizes: sizes.clone(), jobs: figures.response.count(), response_ns, slowdown }
+            ClassReport { sizes: sizes.clone(), done: JobsReport::new(merged.class(place), &by_run) }
         };
-        let [response_ns, slowdown] = Quantities::both(&figures, &by_run);
         Self {
             name: plan.queues[queue].name.clone(),
             share: case.shares[queue].get(),
             scheduler: case.policies[queue].name().to_owned(),
             title: case.policies[queue].title().to_owned(),
-            cpu: total(|run, queue| run.totals.queues[queue].busy_ns) as f64 / ended.max(1) as f64,
-            polls: total(|run, queue| run.totals.queues[queue].polls),
-            jobs: figures.response.count(),
-            response_ns,
-            slowdown,
+            cpu: total(|totals| totals.busy_ns) as f64 / ended.max(1) as f64,
+            polls: total(|totals| totals.polls),
+            done: JobsReport::new(&merged.all(), &by_run.iter().collect::<Vec<_>>()),
             classes: merged.classes().titles().iter().enumerate().map(class).collect(),
         }
     }
 }
 
-impl Quantities {
-    /// Of the response times and of the slowdowns.
-    fn both(merged: &Figures, runs: &[&Figures]) -> [Option<Self>; 2] {
-        let spreads: [fn(&Figures) -> &Spread; 2] =
-            [|figures| &figures.response, |figures| &figures.slowdown];
-        spreads.map(|spread| Self::of(merged, runs, spread))
+impl JobsReport {
+    /// Of all runs together, and of each.
+    fn new(merged: &Figures, runs: &[&Figures]) -> Self {
+        Self {
+            jobs: merged.response.count(),
+            response_ns: Quantities::of(merged, runs, |figures| &figures.response),
+            slowdown: Quantities::of(merged, runs, |figures| &figures.slowdown),
+        }
     }
+}
 
+impl Quantities {
     /// Of a spread of `merged`, and of those of the runs it was merged from.
     fn of(merged: &Figures, runs: &[&Figures], spread: fn(&Figures) -> &Spread) -> Option<Self> {
         let whole = spread(merged);

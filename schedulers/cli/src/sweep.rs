@@ -49,6 +49,6 @@ fn run_once(plan: &Plan, case: &Case, replication: u64) -> anyhow::Result<Run> {
         .overhead_ns(plan.overhead_ns)
         .polls(plan.polls())
         .pauses(plan.pauses().iter().copied())
-        .run(plan.jobs(replication), |done| outcomes[done.job.queue].add(done))?;
+        .run(plan.jobs(replication)?, |done| outcomes[done.job.queue].add(done))?;
     Ok(Run { outcomes, totals })
 }

@@ -45,8 +45,8 @@ impl Report {
         for case in &self.cases {
             for (place, queue) in case.queues.iter().enumerate() {
                 let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
-                row.extend(quantities(queue.response_ns.as_ref(), time));
-                let [mean, _, p99, _] = quantities(queue.slowdown.as_ref(), three_digits);
+                row.extend(quantities(queue.done.response_ns.as_ref(), time));
+                let [mean, _, p99, _] = quantities(queue.done.slowdown.as_ref(), three_digits);
                 row.extend([mean, p99, percent(queue.cpu)]);
                 // A target is about one queue, but a case meets it or not: once for each case.
                 row.extend(case.targets.iter().map(|verdict| match place {
@@ -67,7 +67,7 @@ impl Report {
         let columns = columns.into_iter().chain(["mean slowdown", "p99 slowdown"]);
         let mut rows = Vec::new();
         for case in &self.cases {
-            for queue in case.queues.iter().filter(|queue| queue.jobs > 0) {
+            for queue in case.queues.iter().filter(|queue| queue.done.jobs > 0) {
                 let classes = queue.classes.iter().enumerate();
                 rows.extend(classes.map(|(place, class)| class_row(case, queue, class, place == 0)));
             }
@@ -117,9 +117,9 @@ fn quantities(quantities: Option<&Quantities>, show: fn(f64) -> String) -> [Stri
 fn class_row(case: &CaseReport, queue: &QueueReport, class: &ClassReport, first: bool) -> Vec<String> {
     let names = [case.shares(), queue.name.clone(), queue.title.clone()];
     let mut row: Vec<String> = names.map(|name| if first { name } else { String::new() }).to_vec();
-    row.extend([class.sizes.clone(), grouped(class.jobs)]);
-    row.extend(quantities(class.response_ns.as_ref(), time));
-    let [mean, _, p99, _] = quantities(class.slowdown.as_ref(), three_digits);
+    row.extend([class.sizes.clone(), grouped(class.done.jobs)]);
+    row.extend(quantities(class.done.response_ns.as_ref(), time));
+    let [mean, _, p99, _] = quantities(class.done.slowdown.as_ref(), three_digits);
     row.extend([mean, p99]);
     row
 }

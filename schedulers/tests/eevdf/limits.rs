@@ -25,6 +25,7 @@ fn wrong_calls_are_ignored() {
     eevdf.wake(a);
     assert_eq!((eevdf.lag(a), eevdf.virtual_runtime(a)), lag_and_v, "it is awake");
     assert!(!eevdf.preempts(a, b) && !eevdf.preempts(b, a));
+    assert!(eevdf.is_eligible(a) && !eevdf.preempts(a, a));
     assert_eq!(eevdf.pick(), Some(a));
     let far = (0..100).map(|_| eevdf.add(share(1), 1)).last().unwrap();
     let mut other = Eevdf::new();
