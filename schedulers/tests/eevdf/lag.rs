@@ -388,7 +388,7 @@ fn joining_leaving_and_sharing_anew_keep_the_bounds() {
             _ => {
                 let new_share = 1 + (round as u32 * 7) % 11;
                 bench.eevdf.set_share(id, share(new_share));
-                bench.queues[changed].share = new_share;
+                bench.queues[changed].claim.share = new_share;
             }
         }
         bench.check_while_queues_come_and_go();
@@ -401,8 +401,7 @@ fn removing_a_queue_leaves_the_others_at_zero_and_frees_the_id() {
     let mut bench =
         Bench::new(Eevdf::new(), &[(3, MS, &[10 * US]), (1, MS, &[30 * US]), (2, MS, &[50 * US])]);
     bench.run(10 * MS);
-    let gone = bench.queues.remove(1).id;
-    bench.eevdf.remove(gone);
+    let gone = bench.remove(1);
     bench.check();
     assert_eq!((bench.eevdf.share(gone), bench.eevdf.left_ns(gone), bench.eevdf.runnable()), (None, 0, 2));
     let next = bench.eevdf.add(share(7), MS);

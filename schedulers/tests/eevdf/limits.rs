@@ -82,7 +82,7 @@ fn polls_of_a_year_are_charged_in_full() {
     bench.run(500 * YEAR);
     let total: u64 = bench.queues.iter().map(|queue| queue.service_ns).sum();
     for queue in &bench.queues {
-        let due = total / 4 * u64::from(queue.share);
+        let due = total / 4 * u64::from(queue.claim.share);
         assert!(queue.service_ns.abs_diff(due) <= 2 * YEAR, "{:?}", queue.service_ns / YEAR);
     }
 }

@@ -42,15 +42,6 @@ fn the_earliest_deadline_goes_first_and_those_without_come_last() {
 }
 
 #[test]
-fn of_equal_deadlines_the_one_that_became_ready_first() {
-    let mut policy = strict();
-    spawn_due(&mut policy, &[Some(5), Some(5), Some(4), Some(5)]);
-    assert_eq!(trace(&mut policy, 2, |_| 10), [2, 2], "it keeps its deadline as it yields");
-    assert_eq!(policy.pop(), Some(task(2).id));
-    assert_eq!(trace(&mut policy, 4, |_| 10), [0, 1, 3, 0]);
-}
-
-#[test]
 fn a_deadline_is_the_tasks_own_or_its_groups_or_none() {
     let mut policy = strict();
     policy.group_opened(GroupId::new(5), 500, &due(70));

@@ -1,4 +1,5 @@
-//! `Las`: least attained service first to a resolution, turns among equals, and its fair turns.
+//! `Las`: least attained service first to a resolution, turns among equals, and its fair turns. Its whole order, pop by pop, is a
+//! law of `tests/laws`.
 
 use clockworker_schedulers::{FairTurns, GroupId, Las, Ready, Scheduler, Task, TaskId};
 use proptest::prelude::*;
@@ -33,30 +34,6 @@ fn the_least_served_goes_first() {
 }
 
 #[test]
-fn equal_groups_take_turns_whatever_the_number_of_their_tasks() {
-    let mut las = strict();
-    spawn(&mut las, [member(0, 7), member(1, 7), member(2, 7), member(3, 8), member(4, 8), member(5, 9)]);
-    assert_eq!(drain(&mut las), [0, 3, 5, 1, 4, 2], "polls that take no time");
-}
-
-/// A group whose turn has passed is behind one that becomes ready during its poll only if it has to become ready again.
-#[test]
-fn the_tail_is_taken_at_the_pop_or_on_becoming_ready() {
-    let mut las = strict();
-    spawn(&mut las, [member(0, 7), member(1, 7)]);
-    assert_eq!(las.pop(), Some(member(0, 7).id));
-    las.push(member(2, 8), Ready::Woken);
-    las.push(member(0, 7), Ready::Yielded);
-    assert_eq!(drain(&mut las), [1, 2, 0], "group 7 had another task, so it came to the tail before group 8");
-    spawn(&mut las, [member(0, 7)]);
-    assert_eq!(las.pop(), Some(member(0, 7).id));
-    las.push(member(2, 8), Ready::Woken);
-    las.served(member(0, 7), 1);
-    las.push(member(0, 7), Ready::Yielded);
-    assert_eq!(drain(&mut las), [2, 0], "it had none");
-}
-
-#[test]
 fn a_task_that_yields_goes_on_for_one_resolution_unless_another_has_less() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
     spawn(&mut las, [task(0), task(1)]);
@@ -66,15 +43,6 @@ fn a_task_that_yields_goes_on_for_one_resolution_unless_another_has_less() {
     assert_eq!(poll(&mut las, 1, 300), 1, "its turn lasts, and a newcomer of its bucket waits");
     las.served(task(1), 500);
     assert_eq!(poll(&mut las, 2, 0), 2, "1,100 ns, and another bucket");
-}
-
-#[test]
-fn turns_are_one_resolution_long_where_buckets_are_wider() {
-    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
-    (0..2).for_each(|slot| las.served(task(slot), 1 << 30)); // a bucket of 16 ms
-    spawn(&mut las, [task(0), task(1)]);
-    let trace = trace(&mut las, 8, |_| 600);
-    assert_eq!(trace, [0, 0, 1, 1, 0, 0, 1, 1]);
 }
 
 /// Old groups, whose bucket is 16 ms wide.
@@ -186,39 +154,6 @@ fn one_that_goes_on_alone_begins_another_turn() {
 }
 
 #[test]
-fn a_task_that_is_woken_goes_to_the_tail_whatever_its_turn_has_left() {
-    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
-    spawn(&mut las, [task(0), task(1)]);
-    assert_eq!(las.pop(), Some(task(0).id));
-    las.push(task(0), Ready::Woken);
-    assert_eq!(drain(&mut las), [1, 0]);
-}
-
-#[test]
-fn groups_equal_to_the_resolution_take_turns_of_one_resolution() {
-    let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
-    spawn(&mut las, (0..3).map(task));
-    let service = [300, 70, 500];
-    let trace = trace(&mut las, 25, |slot| service[slot]);
-    // Each goes on until it has had 1,024 ns: to 1,200, 1,050 and 1,500. Then turns in the next bucket, which ends at 2,048.
-    let turns = [(0, 4), (1, 15), (2, 3), (0, 3)];
-    let expected: Vec<usize> = turns.iter().flat_map(|&(slot, polls)| [slot].repeat(polls)).collect();
-    assert_eq!(trace, expected);
-}
-
-#[test]
-fn a_group_with_more_ready_tasks_crosses_to_the_tail_of_its_new_bucket() {
-    for (service_ns, rest) in [(9, [1, 2]), (10, [2, 1]), (11, [2, 1])] {
-        let mut las = strict();
-        las.served(member(2, 8), 10);
-        spawn(&mut las, [member(0, 7), member(1, 7), member(2, 8)]);
-        assert_eq!(las.pop(), Some(member(0, 7).id));
-        las.served(member(0, 7), service_ns);
-        assert_eq!(drain(&mut las), rest, "{service_ns} against 10");
-    }
-}
-
-#[test]
 fn service_that_no_pop_announced_moves_a_group_too() {
     let mut las = strict();
     spawn(&mut las, (0..4).map(task));
@@ -299,19 +234,6 @@ proptest! {
         prop_assert_eq!(apart, floor(less, resolution) != floor(more, resolution));
         prop_assert!(apart || more - less < resolution.max(less / 64));
     }
-}
-
-#[test]
-fn service_counts_for_the_group() {
-    let mut las = strict();
-    spawn(&mut las, [member(0, 7), member(1, 7), member(2, 8)]);
-    assert_eq!(las.pop(), Some(member(0, 7).id));
-    las.served(member(0, 7), 10);
-    assert_eq!(las.attained_ns(GroupId::new(7)), 10);
-    assert_eq!(las.pop(), Some(member(2, 8).id), "task 1 was ready earlier, but its group has had 10 ns");
-    las.served(member(2, 8), 11);
-    las.push(member(2, 8), Ready::Yielded);
-    assert_eq!(drain(&mut las), [1, 2]);
 }
 
 #[test]

@@ -34,16 +34,6 @@ fn the_highest_goes_first_from_end_to_end_of_the_range() {
 }
 
 #[test]
-fn of_equal_ones_the_one_that_became_ready_first() {
-    let mut policy = strict();
-    spawn_with(&mut policy, 0, &[3, 7, 3, 7]);
-    assert_eq!(policy.pop(), Some(task(1).id));
-    policy.push(task(4), Ready::Woken);
-    policy.push(task(1), Ready::Yielded);
-    assert_eq!(drain(&mut policy), [3, 1, 0, 2, 4]);
-}
-
-#[test]
 fn a_priority_is_the_tasks_own_or_its_groups_or_none() {
     let mut policy = strict();
     policy.group_opened(GroupId::new(5), 500, &priority(9));

@@ -37,6 +37,14 @@ pub(crate) struct Tenant {
     pub(crate) received_ns: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    pub(crate) weight: u32,
+    pub(crate) is_open: bool,
+    /// What the policy knows it as.
+    pub(crate) known_as: GroupId,
+}
+
 /// What a policy is not told as it should be, for a search to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -53,14 +61,12 @@ pub(crate) struct World<S> {
     pub(crate) fault: Fault,
     slots: Vec<Slot>,
     pub(crate) tenants: BTreeMap<u64, Tenant>,
-    /// Closed indices; the last is used first.
-    pub(crate) free: Vec<u32>,
-    /// By index, the weight of the group that has it or had it last.
-    pub(crate) weights: Vec<u32>,
-    /// By index, what the policy knows that group as.
-    known_as: Vec<GroupId>,
+    /// By index, the group that has it or had it last.
+    pub(crate) groups: Vec<Group>,
+    /// Indices of closed groups; the last is used first.
+    free: Vec<usize>,
+    /// How often a group was opened, and closed.
     opened: u32,
-    /// How often a group was closed.
     pub(crate) closed: u32,
     yielded: Option<Task>,
     pub(crate) passed_ns: u64,
@@ -78,11 +84,6 @@ impl World<FairGroups> {
     pub(crate) fn owes_ns(&self, key: u64) -> u64 {
         self.tenants[&key].group.map_or(0, |group| self.policy.owes_ns(group))
     }
-
-    /// What the group of that index owes, or the one that had it.
-    pub(crate) fn index_owes_ns(&self, index: usize) -> u64 {
-        self.policy.owes_ns(self.known_as[index])
-    }
 }
 
 impl<S: Scheduler> World<S> {
@@ -92,9 +93,8 @@ impl<S: Scheduler> World<S> {
             fault: Fault::None,
             slots: Vec::new(),
             tenants: BTreeMap::new(),
+            groups: Vec::new(),
             free: Vec::new(),
-            weights: Vec::new(),
-            known_as: Vec::new(),
             opened: 0,
             closed: 0,
             yielded: None,
@@ -112,21 +112,18 @@ impl<S: Scheduler> World<S> {
     }
 
     fn open(&mut self, key: u64, weight: u32) {
-        let index = self.free.pop().unwrap_or(self.weights.len() as u32);
-        if index as usize == self.weights.len() {
-            self.weights.push(weight);
-            self.known_as.push(GroupId::new(index));
-        }
-        self.weights[index as usize] = weight;
+        let index = self.free.pop().unwrap_or(self.groups.len());
+        let (number, known_as) = match self.fault {
+            Fault::Forgets => (self.opened.into(), self.opened),
+            _ => (key, index as u32),
+        };
+        let group = Group { weight, is_open: true, known_as: GroupId::new(known_as) };
+        self.groups.resize(self.groups.len().max(index + 1), group);
+        self.groups[index] = group;
         let tenant = self.tenants.get_mut(&key).unwrap();
-        (tenant.group, tenant.weight) = (Some(GroupId::new(index)), weight);
-        if self.fault == Fault::Forgets {
-            self.known_as[index as usize] = GroupId::new(self.opened);
-            self.policy.group_opened(GroupId::new(self.opened), self.opened.into(), &attributes(weight));
-        } else {
-            self.policy.group_opened(GroupId::new(index), key, &attributes(weight));
-        }
+        (tenant.group, tenant.weight) = (Some(GroupId::new(index as u32)), weight);
         self.opened += 1;
+        self.policy.group_opened(group.known_as, number, &attributes(weight));
     }
 
     fn spawn(&mut self, key: u64) {
@@ -146,7 +143,7 @@ impl<S: Scheduler> World<S> {
 
     /// A task as the policy knows it.
     fn known(&self, task: Task) -> Task {
-        Task { group: self.known_as[task.group.index()], ..task }
+        Task { group: self.groups[task.group.index()].known_as, ..task }
     }
 
     /// Changes the weight of a tenant that is open.
@@ -154,8 +151,9 @@ impl<S: Scheduler> World<S> {
         let Some(tenant) = self.tenants.get_mut(&key) else { return };
         let Some(group) = tenant.group else { return };
         tenant.weight = weight;
-        self.weights[group.index()] = weight;
-        self.policy.group_changed(self.known_as[group.index()], &attributes(weight));
+        let group = &mut self.groups[group.index()];
+        group.weight = weight;
+        self.policy.group_changed(group.known_as, &attributes(weight));
     }
 
     /// Wakes one sleeping task of a tenant. Whether there was one.
@@ -233,8 +231,10 @@ impl<S: Scheduler> World<S> {
         if tenant.tasks == 0 {
             tenant.group = None;
             self.closed += 1;
-            self.free.push(task.group.index() as u32);
-            self.policy.group_closed(self.known_as[task.group.index()]);
+            let index = task.group.index();
+            self.groups[index].is_open = false;
+            self.free.push(index);
+            self.policy.group_closed(self.groups[index].known_as);
         }
     }
 

@@ -4,7 +4,7 @@ use clockworker_schedulers::FairGroups;
 use clockworker_testing::climb::climb;
 use fastrand::Rng;
 
-use super::super::world::{End, Fault, World, pick};
+use super::super::world::{End, Fault, Group, World, pick};
 
 const QUANTUM_NS: u64 = 500;
 const LONGEST_POLL_NS: u64 = 1_000;
@@ -94,12 +94,12 @@ struct Point {
 }
 
 fn point(world: &World<FairGroups>) -> Point {
-    let exists = |index: &usize| !world.free.contains(&(*index as u32)) || world.index_owes_ns(*index) > 0;
-    let existing: Vec<usize> = (0..world.weights.len()).filter(exists).collect();
+    let exists = |group: &&Group| group.is_open || world.policy.owes_ns(group.known_as) > 0;
+    let existing: Vec<&Group> = world.groups.iter().filter(exists).collect();
     Point {
         passed_ns: world.passed_ns,
         received_ns: world.received_ns(VICTIM),
-        weights: existing.iter().map(|&index| world.weights[index]).sum(),
+        weights: existing.iter().map(|group| group.weight).sum(),
         groups: existing.len(),
     }
 }

@@ -6,7 +6,7 @@ mod tricks;
 
 use clockworker_schedulers::{FairGroups, GroupId, Ready, Scheduler};
 
-use super::script::{ahead, drain, member, poll_of, spawn, task, trace};
+use super::script::{ahead, drain, member, spawn, task, trace};
 use super::world::{End, World, attributes};
 
 const QUANTUM_NS: u64 = 16_384;
@@ -26,39 +26,12 @@ fn a_group_goes_on_for_a_quantum() {
 }
 
 #[test]
-fn polls_longer_than_the_quantum_are_compared_each_time() {
-    let mut fair = FairGroups::new().with_quantum_ns(30);
-    spawn(&mut fair, [task(0), task(1)]);
-    let trace = trace(&mut fair, 9, |slot| [40, 100][slot]);
-    // v: 0 0 | 40 0 | 40 100 | 80 100 | 120 100 | 120 200 | 160 200 | 200 200 | 200 300, equal ones by who came first
-    assert_eq!(trace, [0, 1, 0, 0, 1, 0, 0, 1, 0]);
-}
-
-#[test]
 fn without_a_quantum_every_poll_is_compared() {
     let mut fair = FairGroups::new().with_quantum_ns(0);
     assert_eq!((fair.quantum_ns(), FairGroups::default().quantum_ns()), (0, QUANTUM_NS));
     spawn(&mut fair, (0..3).map(task));
     let trace = trace(&mut fair, 7, |_| 10);
     assert_eq!(trace, [0, 1, 2, 0, 1, 2, 0]);
-}
-
-#[test]
-fn inside_a_group_tasks_take_turns() {
-    let mut fair = FairGroups::new();
-    spawn(&mut fair, [member(2, 7), member(0, 7), member(1, 7)]);
-    for slot in [2, 0, 1, 2, 0] {
-        assert_eq!(fair.pop(), Some(member(slot, 7).id));
-        poll_of(&mut fair, member(slot, 7), 10);
-    }
-    assert_eq!(drain(&mut fair), [1, 2, 0]);
-}
-
-#[test]
-fn a_poll_counts_for_a_nanosecond_at_least() {
-    let mut fair = FairGroups::new().with_quantum_ns(3);
-    spawn(&mut fair, [task(0), task(1)]);
-    assert_eq!(trace(&mut fair, 7, |_| 0), [0, 0, 0, 1, 1, 1, 0]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{QueueId, Share};
 use fastrand::Rng;
 
-use super::tree::{Claim, Tree, cases};
+use super::super::tree::{Claim, Tree, cases};
 
 type Model = EevdfOracle<40>;
 

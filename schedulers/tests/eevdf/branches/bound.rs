@@ -4,7 +4,7 @@ use clockworker_schedulers::QueueId;
 use clockworker_testing::climb::climb;
 use fastrand::Rng;
 
-use super::tree::{Claim, Exact, Tree, behind, whole};
+use super::super::tree::{Claim, Exact, Tree, behind, whole};
 
 /// Steps of a program, which is run over and over.
 const STEPS: usize = 24;

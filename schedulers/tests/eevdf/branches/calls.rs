@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{Eevdf, QueueId, Share};
 
-use super::tree::{Claim, Tree};
+use super::super::tree::{Claim, Tree};
 
 /// Queues side by side.
 fn queues<const N: usize>() -> (Tree, [QueueId; N]) {

@@ -3,7 +3,7 @@
 
 use fastrand::Rng;
 
-use super::tree::{Claim, Tree, ahead, behind, cases, whole};
+use super::super::tree::{Claim, Tree, ahead, behind, cases, whole};
 
 fn claim(random: &mut Rng) -> Claim {
     let longest = random.choice([100, 10_000, 100_000]).unwrap();
