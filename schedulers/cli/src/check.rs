@@ -165,7 +165,7 @@ fn check_row(row: &Row, million: u64, means: &[f64]) -> anyhow::Result<CheckRow>
     Ok(CheckRow {
         service: row.service.to_owned(),
         load: row.load,
-        discipline: row.order.title().to_owned(),
+        discipline: row.order.names().0.to_owned(),
         policy: row.policy(),
         jobs: row.millions * million,
         formula: wanted / size,
@@ -186,7 +186,7 @@ impl Row {
             0 => String::new(),
             overhead_ns => format!(" + {}", format_ns(overhead_ns as f64)),
         };
-        format!("{}, {polls}{overhead}", self.order.name())
+        format!("{}, {polls}{overhead}", self.order.names().1)
     }
 }
 
@@ -209,23 +209,14 @@ impl Order {
         }
     }
 
-    /// The formula's name.
-    fn title(self) -> &'static str {
+    /// The names of the formula and of the policy.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Order::Whole | Order::Arrival => "FCFS",
-            Order::Sharing => "PS",
-            Order::Las => "LAS",
-            Order::Qlas => "multilevel",
-        }
-    }
-
-    /// The policy's name.
-    fn name(self) -> &'static str {
-        match self {
-            Order::Whole | Order::Sharing => "RunnableFifo",
-            Order::Arrival => "ArrivalFifo",
-            Order::Las => "LAS",
-            Order::Qlas => "QLAS",
+            Order::Whole => ("FCFS", "RunnableFifo"),
+            Order::Arrival => ("FCFS", "ArrivalFifo"),
+            Order::Sharing => ("PS", "RunnableFifo"),
+            Order::Las => ("LAS", "LAS"),
+            Order::Qlas => ("multilevel", "QLAS"),
         }
     }
 }

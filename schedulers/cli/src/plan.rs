@@ -120,7 +120,7 @@ impl Plan {
                 let seed = replication_seed(self.seed, replication);
                 Box::new(Arrivals::new(streams, jobs / REPLICATIONS, seed)?)
             }
-            Source::Trace(trace) => Box::new(trace.jobs().iter().copied()),
+            Source::Trace(trace) => Box::new(trace.jobs.iter().copied()),
         })
     }
 
@@ -133,7 +133,7 @@ impl Plan {
 
     /// How long polls are of the jobs that refer to them.
     pub(crate) fn polls(&self) -> &[u64] {
-        self.trace().map_or(&[], Trace::polls)
+        self.trace().map_or(&[], |trace| &trace.polls)
     }
 
     /// How many polls a job of a trace had; 1 where it does not say.
@@ -146,12 +146,12 @@ impl Plan {
 
     /// The times when nothing runs.
     pub(crate) fn pauses(&self) -> &[Pause] {
-        self.trace().map_or(&[], Trace::pauses)
+        self.trace().map_or(&[], |trace| &trace.pauses)
     }
 
     /// How the jobs went when they were recorded.
     pub(crate) fn measured(&self) -> &[Done] {
-        self.trace().map_or(&[], Trace::measured)
+        self.trace().map_or(&[], |trace| &trace.measured)
     }
 
     /// An outcome for each queue, of no jobs yet.
@@ -268,11 +268,11 @@ fn planned(
 
 /// What a trace sends to one queue.
 fn described(trace: &Trace, place: usize) -> (String, Classes) {
-    let of_queue = trace.jobs().iter().filter(|job| job.queue == place);
+    let of_queue = trace.jobs.iter().filter(|job| job.queue == place);
     match Service::sample(of_queue.map(|job| job.service_ns)) {
         Ok(service) => {
-            let jobs = trace.jobs().iter().filter(|job| job.queue == place).count() as f64;
-            let span = trace.jobs().last().map_or(0, |job| job.at_ns) as f64;
+            let jobs = trace.jobs.iter().filter(|job| job.queue == place).count() as f64;
+            let span = trace.jobs.last().map_or(0, |job| job.at_ns) as f64;
             let load = if span > 0.0 { jobs * service.mean_ns() / span } else { f64::INFINITY };
             (format!("load {load:.3}, {service}"), Classes::of(&service))
         }

@@ -9,12 +9,13 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 /// The jobs of a trace, in order of time; the first comes at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
-    jobs: Vec<Job>,
+    pub(crate) jobs: Vec<Job>,
     /// How long polls are of the jobs that say so.
-    polls: Vec<u64>,
-    pauses: Vec<Pause>,
+    pub(crate) polls: Vec<u64>,
+    /// The times when nothing ran.
+    pub(crate) pauses: Vec<Pause>,
     /// How the jobs went when the trace was recorded, if all of them say so.
-    measured: Vec<Done>,
+    pub(crate) measured: Vec<Done>,
 }
 
 /// What a line may say.
@@ -76,26 +77,6 @@ impl Trace {
             pause.until_ns > 0
         });
         Ok(())
-    }
-
-    /// How long polls are of the jobs that refer to them.
-    pub(crate) fn polls(&self) -> &[u64] {
-        &self.polls
-    }
-
-    /// The times when nothing ran.
-    pub(crate) fn pauses(&self) -> &[Pause] {
-        &self.pauses
-    }
-
-    /// How the jobs went when the trace was recorded; empty if it does not say so.
-    pub(crate) fn measured(&self) -> &[Done] {
-        &self.measured
-    }
-
-    /// The jobs.
-    pub(crate) fn jobs(&self) -> &[Job] {
-        &self.jobs
     }
 
     /// The part of the thread that the jobs ask for, up to the last arrival; `None` where all come at once.
@@ -227,20 +208,20 @@ mod tests {
     fn a_trace_is_read_in_any_order_of_columns() {
         let text = "service,queue,arrival,group,note\n# nothing\n20us, back,\"1ms\", 7, x\n1500,,1000100,\n";
         let job = |at_ns, queue, service_ns, group| Job { at_ns, queue, service_ns, group, polls: None };
-        assert_eq!(read(text).unwrap().jobs(), [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
+        assert_eq!(read(text).unwrap().jobs, [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
     }
 
     #[test]
     fn a_recorded_trace_has_polls_pauses_and_how_it_went() {
         let text = "arrival,service,queue,polls,response\n1,2,(host),,\n10,200,back,150 50ns,900\n20,5,(host),,\n30,7,front,,40\n";
         let trace = read(text).unwrap();
-        assert_eq!(trace.jobs().iter().map(|job| job.polls).collect::<Vec<_>>(), [Some(0), None]);
-        assert_eq!(trace.polls(), [150, 50]);
-        assert_eq!(trace.pauses(), [Pause { from_ns: 10, until_ns: 15 }], "from the first job on");
-        assert_eq!(trace.measured().iter().map(|done| done.finished_ns).collect::<Vec<_>>(), [900, 60]);
-        assert_eq!(trace.clone().at_load(0.5).measured(), []);
+        assert_eq!(trace.jobs.iter().map(|job| job.polls).collect::<Vec<_>>(), [Some(0), None]);
+        assert_eq!(trace.polls, [150, 50]);
+        assert_eq!(trace.pauses, [Pause { from_ns: 10, until_ns: 15 }], "from the first job on");
+        assert_eq!(trace.measured.iter().map(|done| done.finished_ns).collect::<Vec<_>>(), [900, 60]);
+        assert_eq!(trace.clone().at_load(0.5).measured, []);
         let partly = read("arrival,service,response\n1,2,\n3,4,5\n").unwrap();
-        assert_eq!(partly.measured(), [], "not of all");
+        assert_eq!(partly.measured, [], "not of all");
     }
 
     #[test]
@@ -249,7 +230,7 @@ mod tests {
         assert_eq!(trace.load(), Some(0.4));
         let moved = trace.at_load(0.8);
         assert_eq!(moved.load(), Some(0.8));
-        assert_eq!(moved.jobs().iter().map(|job| job.at_ns).collect::<Vec<_>>(), [0, 250, 500]);
+        assert_eq!(moved.jobs.iter().map(|job| job.at_ns).collect::<Vec<_>>(), [0, 250, 500]);
         assert_eq!(read("arrival,service\n5,5\n").unwrap().at_load(0.5).load(), None);
     }
 

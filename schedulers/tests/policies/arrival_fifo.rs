@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clockworker_schedulers::{ArrivalFifo, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{ArrivalFifo, FairTurns, Ready, Scheduler, Task, TaskId};
 use fastrand::Rng;
 
 use super::script::{drain, every, spawn, task, trace};
@@ -24,18 +24,6 @@ fn pops_in_the_order_of_spawning_however_tasks_become_ready() {
 }
 
 #[test]
-fn a_reused_slot_is_a_new_arrival() {
-    let mut fifo = ArrivalFifo::new().with_fair_turns(FairTurns::NEVER);
-    spawn(&mut fifo, [task(0), task(1)]);
-    assert_eq!(fifo.pop(), Some(task(0).id));
-    fifo.finished(task(0));
-    let reused = Task { id: TaskId::new(0, 1), group: GroupId::new(0) };
-    spawn(&mut fifo, [reused]);
-    assert_eq!(fifo.pop(), Some(task(1).id));
-    assert_eq!(fifo.pop(), Some(reused.id));
-}
-
-#[test]
 fn every_third_pop_goes_round() {
     let mut fifo = with_turns(3);
     spawn(&mut fifo, (0..4).map(task));
@@ -51,28 +39,6 @@ fn the_default_is_every_32nd() {
     let trace = trace(&mut fifo, 128, |_| 0);
     let others: Vec<(usize, usize)> = trace.into_iter().enumerate().filter(|&(_, slot)| slot != 0).collect();
     assert_eq!(others, [(63, 1), (95, 2)]); // the 32nd and the 128th pop went to task 0, in its turn
-}
-
-/// Task 0 yields for ever and takes the usual pops; new tasks arrive faster than fair turns come; task 1 is between.
-#[test]
-fn new_arrivals_do_not_keep_the_turns_at_the_far_end() {
-    const EVERY: usize = 4;
-    let mut fifo = with_turns(EVERY as u32);
-    spawn(&mut fifo, (0..3).map(task));
-    let (mut next_slot, mut waited, mut longest, mut live) = (3, 0, 0, 3);
-    for _ in 0..4_000 {
-        let slot = fifo.pop().unwrap().slot() as u32;
-        waited += 1;
-        if slot == 1 {
-            // Within 2·N·L of becoming ready, where L counted itself.
-            assert!(waited <= 2 * EVERY * live, "{waited} pops with {live} tasks");
-            (longest, waited, live) = (longest.max(waited), 0, next_slot as usize);
-        }
-        spawn(&mut fifo, [task(next_slot)]);
-        next_slot += 1;
-        fifo.push(task(slot), Ready::Yielded);
-    }
-    assert!(longest > EVERY, "the test must make it wait");
 }
 
 /// The documented order, in the plainest way: arrival numbers that are never given anew, in a map.

@@ -1,8 +1,6 @@
 //! `Deadline`: earliest deadline first, late ones, those without.
 
-use clockworker_schedulers::{
-    Attributes, Deadline, FairTurns, GroupId, Late, Ready, Scheduler, Task, TaskId,
-};
+use clockworker_schedulers::{Attributes, Deadline, FairTurns, GroupId, Late, Ready, Scheduler};
 
 use super::script::{ahead, drain, every, member, spawn, task, trace};
 use super::search::Search;
@@ -51,22 +49,6 @@ fn a_deadline_is_the_tasks_own_or_its_groups_or_none() {
     assert_eq!(tasks.map(|task| policy.deadline_ns(task)), [Some(70), Some(90), Some(70), None]);
     spawn(&mut policy, tasks);
     assert_eq!(drain(&mut policy), [0, 2, 1, 3]);
-}
-
-#[test]
-fn what_comes_later_in_a_slot_or_an_index_inherits_nothing() {
-    let mut policy = strict();
-    policy.group_opened(GroupId::new(0), 1, &due(9));
-    policy.spawned(member(0, 0), &due(5));
-    spawn(&mut policy, [member(0, 0)]);
-    assert_eq!(drain(&mut policy), [0]);
-    policy.finished(member(0, 0));
-    let reused = Task { id: TaskId::new(0, 1), group: GroupId::new(0) };
-    assert_eq!(policy.deadline_ns(reused), Some(9), "its group's");
-    policy.group_closed(GroupId::new(0));
-    assert_eq!(policy.deadline_ns(reused), None);
-    policy.group_opened(GroupId::new(0), 2, &Attributes::new());
-    assert_eq!(policy.deadline_ns(reused), None);
 }
 
 #[test]

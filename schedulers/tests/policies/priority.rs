@@ -1,6 +1,6 @@
 //! `Priority`: levels from outside, FIFO inside them, aging.
 
-use clockworker_schedulers::{Attributes, FairTurns, GroupId, Priority, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Attributes, FairTurns, GroupId, Priority, Ready, Scheduler};
 
 use super::script::{drain, every, member, spawn, task, trace};
 use super::search::Search;
@@ -44,22 +44,6 @@ fn a_priority_is_the_tasks_own_or_its_groups_or_none() {
     assert_eq!(tasks.map(|task| policy.priority(task)), [9, -3, 9, 0, 0]);
     spawn(&mut policy, tasks);
     assert_eq!(drain(&mut policy), [0, 2, 3, 4, 1]);
-}
-
-#[test]
-fn what_comes_later_in_a_slot_or_an_index_inherits_nothing() {
-    let mut policy = strict();
-    policy.group_opened(GroupId::new(0), 1, &priority(9));
-    policy.spawned(member(0, 0), &priority(5));
-    spawn(&mut policy, [member(0, 0)]);
-    assert_eq!(drain(&mut policy), [0]);
-    policy.finished(member(0, 0));
-    let reused = Task { id: TaskId::new(0, 1), group: GroupId::new(0) };
-    assert_eq!(policy.priority(reused), 9, "its group's");
-    policy.group_closed(GroupId::new(0));
-    assert_eq!(policy.priority(reused), 0);
-    policy.group_opened(GroupId::new(0), 2, &Attributes::new());
-    assert_eq!(policy.priority(reused), 0);
 }
 
 #[test]

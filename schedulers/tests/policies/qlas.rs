@@ -53,33 +53,11 @@ fn spawned_and_woken_tasks_go_to_the_tail_of_their_level() {
 }
 
 #[test]
-fn a_lower_level_goes_first_whenever_it_comes() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0)]);
-    assert_eq!(trace(&mut qlas, 3, |_| 100), [0, 0, 0]);
-    spawn(&mut qlas, [task(1)]);
-    assert_eq!(qlas.pop(), Some(task(1).id));
-    assert_eq!(qlas.pop(), Some(task(0).id));
-}
-
-#[test]
 fn crossing_a_level_means_the_tail_of_the_next() {
     let mut qlas = strict();
     spawn(&mut qlas, [task(0), task(1)]);
     // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
     assert_eq!(trace(&mut qlas, 8, |_| 20), [0, 1, 0, 1, 0, 0, 1, 1]);
-}
-
-#[test]
-fn a_closed_group_starts_from_nothing() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0)]);
-    assert_eq!(qlas.pop(), Some(task(0).id));
-    qlas.served(task(0), 1_000);
-    assert_eq!(qlas.level(GroupId::new(0)), 6);
-    qlas.finished(task(0));
-    qlas.group_closed(GroupId::new(0));
-    assert_eq!(qlas.level(GroupId::new(0)), 0);
 }
 
 #[test]
@@ -101,7 +79,7 @@ fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
     let mut qlas = qlas.with_fair_turns(every(2));
     spawn(&mut qlas, (0..4).map(task));
     // Polls of no time, so levels stay. Fair turns visit levels 1, 0, 1, 0 ...; their tasks go to the tail.
-    //                                          fair:    .     .     .     .     .     .
+    //                                              fair:    .     .     .     .     .     .
     assert_eq!(trace(&mut qlas, 12, |_| 0), [0, 2, 0, 0, 1, 3, 1, 1, 0, 2, 0, 0]);
 }
 

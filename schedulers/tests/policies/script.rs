@@ -21,6 +21,16 @@ pub(crate) fn spawn(policy: &mut impl Scheduler, tasks: impl IntoIterator<Item =
     }
 }
 
+/// Pushes new tasks whose groups have attained so much.
+pub(crate) fn spawn_served(
+    policy: &mut impl Scheduler,
+    service_ns: u64,
+    tasks: impl IntoIterator<Item = Task> + Clone,
+) {
+    tasks.clone().into_iter().for_each(|task| policy.served(task, service_ns));
+    spawn(policy, tasks);
+}
+
 /// Pops until nothing is ready, and gives the slots.
 pub(crate) fn drain(policy: &mut impl Scheduler) -> Vec<usize> {
     core::iter::from_fn(|| policy.pop()).map(TaskId::slot).collect()

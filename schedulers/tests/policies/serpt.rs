@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler, Serpt};
 use fastrand::Rng;
 
-use super::script::{drain, every, spawn, task, trace};
+use super::script::{drain, every, spawn, spawn_served, task, trace};
 use super::world::{Beside, World};
 
 /// A group index that no waiting task has.
@@ -41,6 +41,11 @@ fn start_ns(level: u32) -> u64 {
     if level == 0 { 0 } else { 8 << level }
 }
 
+/// Spawns a task in a slot, whose group is at the beginning of a level.
+fn spawn_in(serpt: &mut Serpt, level: u32, slot: u32) {
+    spawn_served(serpt, start_ns(level), [task(slot)]);
+}
+
 /// The rank of a group at the beginning of each level.
 fn ranks(serpt: &Serpt, levels: u32) -> Vec<u32> {
     (0..levels).map(|level| serpt.rank_at(start_ns(level))).collect()
@@ -58,28 +63,18 @@ fn of_two_kinds_the_long_ones_are_equal() {
     assert_eq!(expected, [109, 984, 984]);
 }
 
-/// Nothing can be foretold from what was attained: what remains is two units of 16 ns wherever one is.
 #[test]
-fn memoryless_sizes_are_all_equal() {
-    let serpt = taught((1..=4_096_u64).map(|n| 16 * (u64::from(n.trailing_zeros()) + 1) - 1));
-    assert_eq!(ranks(&serpt, 7), [0, 0, 0, 0, 0, 5, 6], "16 went beyond 128 ns and none beyond 256");
-}
-
-/// Whoever has doubled its size will do so again as likely as not.
-#[test]
-fn heavy_tails_keep_all_levels_apart() {
-    let serpt = taught(heavy(1_024));
-    assert_eq!(ranks(&serpt, 12), Vec::from_iter(0..12));
+fn ranks_say_what_is_known_of_what_remains() {
+    // Nothing can be foretold from what was attained: what remains is two units of 16 ns wherever one is.
+    let memoryless = taught((1..=4_096_u64).map(|n| 16 * (u64::from(n.trailing_zeros()) + 1) - 1));
+    assert_eq!(ranks(&memoryless, 7), [0, 0, 0, 0, 0, 5, 6], "16 went beyond 128 ns and none beyond 256");
+    // What has doubled its size will do so again as likely as not.
+    assert_eq!(ranks(&taught(heavy(1_024)), 12), Vec::from_iter(0..12));
+    assert_eq!(ranks(&taught([1_000; 100]), 8), [0, 0, 0, 0, 0, 0, 0, 7]);
 }
 
 fn heavy(number: u64) -> impl Iterator<Item = u64> {
     (1..=number).map(|n| (16 << n.trailing_zeros()) - 1)
-}
-
-#[test]
-fn one_size_is_one_rank() {
-    let serpt = taught([1_000; 100]);
-    assert_eq!(ranks(&serpt, 8), [0, 0, 0, 0, 0, 0, 0, 7]);
 }
 
 /// The shortest memory is 16 exits: each 8 exits of a level halve what was before.
@@ -198,23 +193,16 @@ fn equal_ranks_are_fifo() {
 #[test]
 fn levels_that_become_equal_are_joined_in_their_order() {
     let mut serpt = strict();
-    for level in [3, 2, 1] {
-        serpt.served(task(level), start_ns(level));
-        spawn(&mut serpt, [task(level)]);
-    }
+    [3, 2, 1].into_iter().for_each(|level| spawn_in(&mut serpt, level, level));
     teach(&mut serpt, bimodal());
-    serpt.served(task(4), start_ns(1));
-    spawn(&mut serpt, [task(4)]);
+    spawn_in(&mut serpt, 1, 4);
     assert_eq!(drain(&mut serpt), [1, 2, 3, 4]);
 }
 
 #[test]
 fn levels_that_become_different_are_parted_as_turns_come() {
     let mut serpt = taught(bimodal()).clone();
-    for level in [3, 1] {
-        serpt.served(task(level), start_ns(level));
-        spawn(&mut serpt, [task(level)]);
-    }
+    [3, 1].into_iter().for_each(|level| spawn_in(&mut serpt, level, level));
     teach(&mut serpt, heavy(100_000));
     assert_eq!(serpt.peek(0), Some(task(3).id));
     assert_eq!(drain(&mut serpt), [1, 3]);
@@ -223,22 +211,18 @@ fn levels_that_become_different_are_parted_as_turns_come() {
 #[test]
 fn a_task_that_waits_too_far_behind_stays_there() {
     let mut serpt = strict();
-    serpt.served(task(3), start_ns(3));
-    spawn(&mut serpt, [task(3)]);
+    spawn_in(&mut serpt, 3, 3);
     teach(&mut serpt, bimodal());
-    serpt.served(task(1), start_ns(1));
-    spawn(&mut serpt, [task(1)]); // of equal rank, so behind
+    spawn_in(&mut serpt, 1, 1); // of equal rank, so behind
     teach(&mut serpt, heavy(100_000));
-    serpt.served(task(2), start_ns(2));
-    spawn(&mut serpt, [task(2)]);
+    spawn_in(&mut serpt, 2, 2);
     assert_eq!(drain(&mut serpt), [2, 3, 1]);
 }
 
 #[test]
 fn a_task_goes_on_before_those_that_came_to_its_rank_meanwhile() {
     let mut serpt = strict();
-    serpt.served(task(3), start_ns(3));
-    spawn(&mut serpt, [task(3)]);
+    spawn_in(&mut serpt, 3, 3);
     teach(&mut serpt, bimodal());
     serpt.served(task(1), start_ns(1));
     assert_eq!(serpt.pop(), Some(task(3).id)); // it waited in level 3
@@ -257,27 +241,21 @@ fn fair_every(pops: u32, serpt: Serpt) -> Serpt {
 #[test]
 fn a_fair_turn_leaves_the_one_that_goes_on_in_front() {
     let mut serpt = taught(bimodal());
-    for slot in 0..3 {
-        serpt.served(task(slot), 100);
-        spawn(&mut serpt, [task(slot)]);
-    }
+    spawn_served(&mut serpt, 100, (0..3).map(task));
     let mut serpt = fair_every(3, serpt);
-    //                                  fair:        .        .        .        .
+    //                                      fair:        .        .        .        .
     assert_eq!(trace(&mut serpt, 12, |_| 0), [0, 0, 1, 0, 0, 2, 0, 0, 1, 0, 0, 2]);
 }
 
 #[test]
 fn a_fair_turn_takes_the_front_if_it_was_not_polled_since_the_last() {
     let mut serpt = strict();
-    for slot in [1, 2] {
-        serpt.served(task(slot), 16); // level 1
-        spawn(&mut serpt, [task(slot)]);
-    }
+    spawn_served(&mut serpt, start_ns(1), [task(1), task(2)]);
     let mut serpt = fair_every(2, serpt);
     assert_eq!(trace(&mut serpt, 1, |_| 0), [1]);
     spawn(&mut serpt, [task(0)]); // level 0, for ever
     // Fair turns go round the levels 1, 0, 1, 0 ...: task 1 is passed over once.
-    //                                   fair:   .     .     .     .     .     .
+    //                                       fair:   .     .     .     .     .     .
     assert_eq!(trace(&mut serpt, 11, |_| 0), [2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0]);
 }
 
