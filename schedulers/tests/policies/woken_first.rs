@@ -1,8 +1,10 @@
 //! `WokenFirst`: woken before yielded, within two bounds.
 
-use clockworker_schedulers::{Ready, Scheduler, WokenFirst};
+use clockworker_schedulers::{Ready, Scheduler, TaskId, WokenFirst};
+use fastrand::Rng;
 
 use super::script::{drain, spawn, task};
+use super::world::pick;
 
 /// With task 0 yielded and 1 to 99 woken: after how many pops task 0 comes, if each took so long.
 fn passed_over(poll_ns: u64) -> usize {
@@ -144,4 +146,39 @@ fn where_nobody_waits_no_wait_goes_on() {
     policy.push(task(2), Ready::Woken);
     policy.push(task(0), Ready::Yielded);
     assert_eq!(drain(&mut policy), [2, 0], "the five milliseconds were before it yielded");
+}
+
+/// Tasks are numbered as they become ready.
+#[test]
+fn a_woken_task_waits_for_none_that_became_ready_after_it() {
+    for seed in 0..500 {
+        let mut random = Rng::with_seed(seed);
+        let mut policy = WokenFirst::new();
+        let mut ready: Vec<Option<Ready>> = Vec::new();
+        for _ in 0..400 {
+            let next = task(ready.len() as u32);
+            let mut push = |why| {
+                ready.push(Some(why));
+                policy.push(next, why);
+                None
+            };
+            let popped = match random.u32(..8) {
+                0 | 1 => push(Ready::Woken),
+                2 => push(Ready::Deferred),
+                3 | 4 => policy.pop(),
+                5 => {
+                    ready.push(Some(Ready::Yielded));
+                    policy.push_pop(next)
+                }
+                _ => {
+                    policy.time_passed(pick(&mut random, &[10, 200_000, 3_000_000]));
+                    None
+                }
+            };
+            let Some(popped) = popped.map(TaskId::slot) else { continue };
+            ready[popped] = None;
+            let is_first = !ready[..popped].contains(&Some(Ready::Woken));
+            assert!(is_first, "seed {seed}: {popped} is popped before one woken earlier");
+        }
+    }
 }
