@@ -1,6 +1,5 @@
 //! Both services, on both executors.
 
-use std::path::Path;
 use std::process::Command;
 
 fn output(program: &str, options: &[&str]) -> String {
@@ -43,18 +42,16 @@ fn every_action_is_done() {
 fn a_run_that_was_stopped_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     for on in EXECUTORS {
-        let path = folder.path().join(on);
-        let run = |seconds| actions_of(on, &path, seconds);
+        let database = folder.path().join(on);
+        // How many actions are recorded.
+        let run = |seconds| {
+            let options = ["--on", on, "--instances", "2000", "--seconds", seconds, "--database"];
+            let options = [&options[..], &[database.to_str().unwrap()]].concat();
+            count(&output(env!("CARGO_BIN_EXE_action_queue"), &options), "")
+        };
         let first = run("0.05");
         assert!(first < 8_000, "{on}: {first} actions, and nothing is left to go on with");
         assert_eq!(first + run("600"), 8_000, "{on}");
         assert_eq!(run("600"), 0, "{on}");
     }
-}
-
-/// Actions that were recorded.
-fn actions_of(on: &str, database: &Path, seconds: &str) -> u64 {
-    let database = database.to_str().unwrap();
-    let options = ["--on", on, "--instances", "2000", "--seconds", seconds, "--database", database];
-    count(&output(env!("CARGO_BIN_EXE_action_queue"), &options), "")
 }

@@ -49,14 +49,6 @@ impl Bench {
         id
     }
 
-    /// Removes the nth queue; its id.
-    pub(super) fn remove(&mut self, nth: usize) -> QueueId {
-        let id = self.queues.remove(nth).id;
-        self.eevdf.remove(id);
-        self.limit();
-        id
-    }
-
     fn limit(&mut self) {
         let claims: Vec<Claim> = self.queues.iter().map(|queue| queue.claim).collect();
         let limit = |nth: usize| {
@@ -97,33 +89,15 @@ impl Bench {
         assert!(sum <= 0 && sum > -self.shares(), "Σ lag = {sum}");
     }
 
-    /// A queue that comes with a credit, or leaves in debt, makes Σ lag more than 0 until that was served off. With queues so
-    /// much alike, no lag is beyond this.
-    pub(super) fn check_while_queues_come_and_go(&self) {
-        let longest = |of: fn(&Claim) -> u64| self.queues.iter().map(|queue| of(&queue.claim)).max().unwrap();
-        let bound = i128::from(longest(|claim| claim.request) + longest(|claim| claim.poll));
-        let mut sum = 0;
-        for queue in &self.queues {
-            let lag = self.eevdf.lag(queue.id);
-            assert!(lag.as_ns().abs() <= bound, "{:?}: {lag}, bound {bound} ns", queue.id);
-            sum += lag.raw();
-        }
-        assert!(sum > -self.shares(), "Σ lag = {sum}");
-    }
-
     fn shares(&self) -> i128 {
         self.queues.iter().map(|queue| i128::from(queue.claim.share)).sum()
     }
 
     pub(super) fn run(&mut self, ns: u64) {
-        self.run_and(ns, Self::check);
-    }
-
-    pub(super) fn run_and(&mut self, ns: u64, check: impl Fn(&Self)) {
         let mut spent = 0;
         while spent < ns {
             spent += self.slice().1;
-            check(self);
+            self.check();
         }
     }
 

@@ -143,19 +143,6 @@ fn fair_turns_all_the_time_keep_every_other_law() {
     obeys("Serpt, always fair", || serpt(1).steps(4_000).waits_at_most(passed_over));
 }
 
-/// The same policies with fair turns off break the bound, so the kit's loads do starve those that let them.
-#[test]
-fn strict_policies_starve_and_are_caught() {
-    let never = || FairTurns::NEVER;
-    let checks = [
-        Laws::new(|| ArrivalFifo::new().with_fair_turns(never())).check(),
-        Laws::new(|| Las::new().with_fair_turns(never())).check(),
-        Laws::new(|| Qlas::new().with_fair_turns(never())).check(),
-        Laws::new(|| Serpt::new().with_fair_turns(never())).check(),
-    ];
-    assert_eq!(checks.map(|check| check.unwrap_err().law()), [Law::BoundedWait; 4]);
-}
-
 /// A half-life of a millisecond, so that thousands pass while tasks wait.
 #[test]
 fn forgetting_keeps_every_law_but_the_order() {

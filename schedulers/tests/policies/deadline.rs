@@ -52,6 +52,17 @@ fn a_deadline_is_the_tasks_own_or_its_groups_or_none() {
 }
 
 #[test]
+fn a_group_inherits_nothing_from_one_that_had_its_index() {
+    let mut policy = strict();
+    policy.group_opened(GroupId::new(0), 1, &due(9));
+    assert_eq!(policy.deadline_ns(task(0)), Some(9));
+    policy.group_closed(GroupId::new(0));
+    assert_eq!(policy.deadline_ns(task(0)), None);
+    policy.group_opened(GroupId::new(0), 2, &Attributes::new());
+    assert_eq!(policy.deadline_ns(task(0)), None);
+}
+
+#[test]
 fn a_change_moves_ready_tasks_to_where_they_would_be() {
     let mut policy = behind();
     policy.spawned(member(4, 1), &due(50));

@@ -79,14 +79,6 @@ fn a_group_that_has_less_ends_the_turn() {
 }
 
 #[test]
-fn where_no_time_passes_a_turn_is_16_polls() {
-    let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
-    let trace = trace(&mut las, 33, |_| 0);
-    let turns = [(0, 16), (1, 16), (0, 1)];
-    assert_eq!(trace, turns.map(|(slot, polls)| [slot].repeat(polls)).concat());
-}
-
-#[test]
 fn the_end_of_a_half_life_ends_the_turn() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER).with_half_life_ns(1 << 30);
     spawn_served(&mut las, (1 << 29) - 3_000_000, [task(0), task(1)]);

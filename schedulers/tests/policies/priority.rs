@@ -47,6 +47,17 @@ fn a_priority_is_the_tasks_own_or_its_groups_or_none() {
 }
 
 #[test]
+fn a_group_inherits_nothing_from_one_that_had_its_index() {
+    let mut policy = strict();
+    policy.group_opened(GroupId::new(0), 1, &priority(9));
+    assert_eq!(policy.priority(task(0)), 9);
+    policy.group_closed(GroupId::new(0));
+    assert_eq!(policy.priority(task(0)), 0);
+    policy.group_opened(GroupId::new(0), 2, &Attributes::new());
+    assert_eq!(policy.priority(task(0)), 0);
+}
+
+#[test]
 fn a_change_moves_ready_tasks_to_where_they_would_be() {
     let mut policy = strict();
     policy.spawned(member(4, 1), &priority(0));

@@ -22,23 +22,21 @@ fn levels_are_powers_of_two_from_the_base() {
     }
     // 16,383 | 16,384 | 32,767 | 32,768 | 65,536 | saturated
     assert_eq!(levels, [0, 1, 1, 2, 3, 50]);
+    let mut finest = Qlas::new().with_base_ns(2);
+    finest.served(member(0, 3), u64::MAX);
+    assert_eq!(finest.level(group), 63);
 }
 
 #[test]
-fn the_highest_level_works_at_the_smallest_base() {
-    let mut qlas = Qlas::new().with_base_ns(2).with_fair_turns(FairTurns::NEVER);
-    qlas.served(task(0), u64::MAX);
-    assert_eq!(qlas.level(GroupId::new(0)), 63);
-    spawn(&mut qlas, [task(0), task(1)]);
-    assert_eq!(drain(&mut qlas), [1, 0]);
-}
-
-#[test]
-fn a_task_goes_on_until_it_leaves_its_level() {
+fn a_task_goes_on_until_it_leaves_its_level_for_the_tail_of_the_next() {
     let mut qlas = strict();
     spawn(&mut qlas, [task(0), task(1)]);
     // 8 ns polls: two in level 0, two in level 1, four in level 2.
     assert_eq!(trace(&mut qlas, 16, |_| 8), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1]);
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1)]);
+    // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
+    assert_eq!(trace(&mut qlas, 8, |_| 20), [0, 1, 0, 1, 0, 0, 1, 1]);
 }
 
 #[test]
@@ -50,14 +48,6 @@ fn spawned_and_woken_tasks_go_to_the_tail_of_their_level() {
     qlas.push(task(2), Ready::Spawned);
     qlas.push(task(0), Ready::Woken); // it slept, and was woken between two polls
     assert_eq!(drain(&mut qlas), [1, 2, 0]);
-}
-
-#[test]
-fn crossing_a_level_means_the_tail_of_the_next() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0), task(1)]);
-    // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
-    assert_eq!(trace(&mut qlas, 8, |_| 20), [0, 1, 0, 1, 0, 0, 1, 1]);
 }
 
 #[test]

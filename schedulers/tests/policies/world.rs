@@ -30,7 +30,6 @@ struct Slot {
 /// A tenant, which is a group while it is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tenant {
-    pub(crate) weight: u32,
     /// Its group, while it is open.
     group: Option<GroupId>,
     pub(crate) tasks: usize,
@@ -104,7 +103,7 @@ impl<S: Scheduler> World<S> {
 
     /// Opens a tenant's group, if it is not open, by that weight, and spawns tasks of it.
     pub(crate) fn join(&mut self, key: u64, weight: u32, tasks: usize) {
-        let closed = Tenant { weight, group: None, tasks: 0, received_ns: 0 };
+        let closed = Tenant { group: None, tasks: 0, received_ns: 0 };
         if self.tenants.entry(key).or_insert(closed).group.is_none() {
             self.open(key, weight);
         }
@@ -120,8 +119,7 @@ impl<S: Scheduler> World<S> {
         let group = Group { weight, is_open: true, known_as: GroupId::new(known_as) };
         self.groups.resize(self.groups.len().max(index + 1), group);
         self.groups[index] = group;
-        let tenant = self.tenants.get_mut(&key).unwrap();
-        (tenant.group, tenant.weight) = (Some(GroupId::new(index as u32)), weight);
+        self.tenants.get_mut(&key).unwrap().group = Some(GroupId::new(index as u32));
         self.opened += 1;
         self.policy.group_opened(group.known_as, number, &attributes(weight));
     }
@@ -148,9 +146,7 @@ impl<S: Scheduler> World<S> {
 
     /// Changes the weight of a tenant that is open.
     pub(crate) fn change(&mut self, key: u64, weight: u32) {
-        let Some(tenant) = self.tenants.get_mut(&key) else { return };
-        let Some(group) = tenant.group else { return };
-        tenant.weight = weight;
+        let Some(group) = self.tenants.get(&key).and_then(|tenant| tenant.group) else { return };
         let group = &mut self.groups[group.index()];
         group.weight = weight;
         self.policy.group_changed(group.known_as, &attributes(weight));

@@ -26,32 +26,6 @@ fn a_group_goes_on_for_a_quantum() {
 }
 
 #[test]
-fn without_a_quantum_every_poll_is_compared() {
-    let mut fair = FairGroups::new().with_quantum_ns(0);
-    assert_eq!((fair.quantum_ns(), FairGroups::default().quantum_ns()), (0, QUANTUM_NS));
-    spawn(&mut fair, (0..3).map(task));
-    let trace = trace(&mut fair, 7, |_| 10);
-    assert_eq!(trace, [0, 1, 2, 0, 1, 2, 0]);
-}
-
-#[test]
-fn groups_that_sleep_between_short_polls_keep_the_order_of_waking() {
-    let mut world = World::fair();
-    (0..3).for_each(|key| world.join(key, 1, 1));
-    let mut last = None;
-    let order: Vec<u64> = (0..15)
-        .map(|_| {
-            let key = world.poll(|key| ([500, 100, 300][key as usize], End::Sleeps)).unwrap();
-            // Each sleeps for one poll of another.
-            last.replace(key).map(|last| world.wake(last));
-            key
-        })
-        .collect();
-    // Until the first has received 1,500 ns, which is more than 1,024.
-    assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 2, 1, 2, 1, 2]);
-}
-
-#[test]
 fn virtual_time_moves_by_service_alone() {
     let mut fair = FairGroups::new();
     spawn(&mut fair, (0..3).map(task));

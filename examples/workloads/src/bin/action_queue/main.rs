@@ -1,8 +1,8 @@
 //! A durable queue of actions, in SQLite: how many can be done in a second, and how soon is each recorded?
 //!
-//! A loop starts instances of workflows, another takes their actions from the queue and gives them to tasks, a third records what they
-//! came to, many in a transaction, and a fourth writes the log. All share a thread, beside the database's. Each has a queue of its
-//! own, so that starting many instances does not keep those under way from being recorded.
+//! A loop starts instances of workflows, another takes their actions from the queue and gives them to tasks, and a third records what
+//! they came to, many in a transaction. All share a thread, beside the database's. Each has a queue of its own, so that starting
+//! many instances does not keep those under way from being recorded.
 //!
 //! It stops after a time or at ctrl-c, when what was taken is recorded, and goes on where it was if it is given the database again.
 //!
@@ -17,6 +17,7 @@
 mod store;
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,9 +28,9 @@ use clap::Parser;
 use clockworker::{Executor, Queue, QueueError};
 use clockworker_workloads::{On, Place, print_times, run};
 use serde::{Deserialize, Serialize};
-use store::{ACTIONS, Action, Store, Totals};
+use store::{ACTIONS, Action, Store};
 use tokio::sync::{Notify, Semaphore, mpsc};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 #[derive(Debug, Parser)]
 struct Options {
@@ -57,15 +58,14 @@ struct Options {
 /// Actions under way.
 const WORKERS: usize = 16;
 
-/// Instances that are started, actions that are taken and recorded, and lines that are written in a transaction.
+/// Instances that are started, and actions that are taken and recorded, in a transaction.
 const BATCH: usize = 100;
 
-fn queues(ex: &Executor) -> Result<[Queue; 4], QueueError> {
+fn queues(ex: &Executor) -> Result<[Queue; 3], QueueError> {
     Ok([
         ex.new_queue("start").create()?,
         ex.new_queue("dispatch").share(4).create()?,
         ex.new_queue("completion").share(8).create()?,
-        ex.new_queue("log").create()?,
     ])
 }
 
@@ -101,7 +101,6 @@ struct Times {
 #[derive(Deserialize, Serialize)]
 struct Payload {
     workflow: String,
-    attempts: u32,
     before: Option<String>,
 }
 
@@ -118,9 +117,9 @@ impl Service {
 async fn serve(
     store: Store,
     limit: Duration,
-    [starting, dispatching, completing, logging]: [Place; 4],
+    [starting, dispatching, completing]: [Place; 3],
 ) -> anyhow::Result<()> {
-    let Totals { instances, effects: before, .. } = store.call(store::totals).await?;
+    let [instances, before, ..] = store.call(store::totals).await?;
     let left = Cell::new(instances * u64::from(ACTIONS) - before);
     let (stopped, queued, times) = Default::default();
     let service = Rc::new(Service { store, stopped, left, queued, times });
@@ -129,28 +128,22 @@ async fn serve(
     let start = starting.spawn(start(service.clone()));
     let dispatch = dispatching.spawn(dispatch(service.clone(), completing.clone(), tell));
     let complete = completing.spawn(complete(service.clone(), done));
-    let log = logging.spawn(log(service.clone()));
     let stop = async {
         // Where there is no ctrl-c, the time is all.
         let _ = timeout(limit, tokio::signal::ctrl_c()).await;
         service.stopped.set(true);
         service.queued.notify_waiters();
-        std::future::pending::<()>().await
+        std::future::pending::<Infallible>().await
     };
-    let loops = async { (start.await, dispatch.await, complete.await) };
-    let ended = tokio::select! {
-        ended = loops => ended,
-        () = stop => unreachable!("it waits for ever"),
-    };
-    service.stopped.set(true);
-    for ended in [ended.0, ended.1, ended.2, log.await] {
-        ended?;
+    tokio::select! {
+        ended = async { tokio::try_join!(start, dispatch, complete) } => drop(ended?),
+        never = stop => match never {},
     }
     let elapsed = began.elapsed().as_secs_f64();
     let service = Rc::into_inner(service).context("a loop has not ended")?;
-    let Totals { effects, logged, taken, .. } = service.store.call(store::totals).await?;
+    let [_, effects, taken] = service.store.call(store::totals).await?;
     service.store.close();
-    ensure!((logged, taken) == (effects, 0), "{effects} effects, {logged} lines, {taken} actions lost");
+    ensure!(taken == 0, "{taken} actions are lost");
     let (recorded, left) = (effects - before, service.left.get());
     println!(
         "{recorded} actions recorded in {elapsed:.2} s, {:.0} a second; {left} left",
@@ -189,7 +182,7 @@ async fn start(service: Rc<Service>) -> anyhow::Result<()> {
 
 /// An action to be queued, after one that came to `before`.
 fn action(instance: i64, number: u32, before: Option<String>) -> anyhow::Result<Action> {
-    let payload = Payload { workflow: format!("queue-noop {instance}"), attempts: 3, before };
+    let payload = Payload { workflow: format!("queue-noop {instance}"), before };
     Ok(Action { instance, number, text: serde_json::to_string(&payload)? })
 }
 
@@ -206,23 +199,17 @@ async fn dispatch(service: Rc<Service>, workers: Place, tell: mpsc::Sender<Taken
             let permit = permits.clone().acquire_owned().await?;
             let tell = tell.clone();
             drop(workers.spawn(async move {
-                let done = perform(action).await;
+                let payload: Payload = serde_json::from_str(&action.text).expect("it was put there as JSON");
+                tokio::task::yield_now().await;
+                let before = payload.before.map_or(0, |text| text.len());
+                let text = format!("{}: after {before} bytes", payload.workflow);
                 // The loop that records is gone if it failed.
-                let _ = tell.send((done, now)).await;
+                let _ = tell.send((Action { text, ..action }, now)).await;
                 drop(permit);
             }));
         }
     }
     Ok(())
-}
-
-/// Does an action.
-async fn perform(action: Action) -> Action {
-    let Payload { workflow, attempts, before } =
-        serde_json::from_str(&action.text).expect("the queue holds what was put there");
-    tokio::task::yield_now().await;
-    let text = format!("{workflow}: {attempts} attempts after {} bytes", before.map_or(0, |text| text.len()));
-    Action { text, ..action }
 }
 
 /// Records what is done until no task is left that does anything.
@@ -242,22 +229,4 @@ async fn complete(service: Rc<Service>, mut done: mpsc::Receiver<Taken>) -> anyh
         times.actions.extend(taken.iter().map(Instant::elapsed));
     }
     Ok(())
-}
-
-/// Writes the log until everything is recorded that is going to be.
-async fn log(service: Rc<Service>) -> anyhow::Result<()> {
-    loop {
-        let is_last = service.stopped.get();
-        let mut lines = service.store.call(|on| store::unlogged(on, BATCH)).await?;
-        if lines.is_empty() && is_last {
-            return Ok(());
-        } else if lines.is_empty() {
-            sleep(Duration::from_millis(10)).await;
-            continue;
-        }
-        for (_, line) in &mut lines {
-            *line = serde_json::to_string(line)?;
-        }
-        service.store.call(move |on| store::write_log(on, &lines)).await?;
-    }
 }

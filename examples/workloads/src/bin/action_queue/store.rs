@@ -20,8 +20,6 @@ const TABLES: &str = "
     CREATE INDEX IF NOT EXISTS queued ON actions(id) WHERE taken = 0;
     CREATE TABLE IF NOT EXISTS effects(instance INTEGER NOT NULL, number INTEGER NOT NULL, output TEXT NOT NULL,
         PRIMARY KEY(instance, number)) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS unlogged(id INTEGER PRIMARY KEY, output TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS log(line TEXT NOT NULL);
 ";
 
 type Request = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -116,50 +114,18 @@ pub(crate) fn take(on: &Transaction<'_>, most: usize) -> Result<Vec<Action>> {
 /// Records what actions came to, and queues those that follow.
 pub(crate) fn record(on: &Transaction<'_>, done: &[Action], next: &[Action]) -> Result<()> {
     let mut effect = on.prepare_cached("INSERT INTO effects VALUES (?, ?, ?)")?;
-    let mut log = on.prepare_cached("INSERT INTO unlogged(output) VALUES (?)")?;
     let mut delete =
         on.prepare_cached("DELETE FROM actions WHERE instance = ? AND number = ? AND taken = 1")?;
     for Action { instance, number, text } in done {
         effect.execute(params![instance, number, text])?;
-        log.execute([text])?;
         delete.execute(params![instance, number])?;
     }
     next.iter().try_for_each(|action| queue(on, action))
 }
 
-/// Outputs that are not in the log, by their ids.
-pub(crate) fn unlogged(on: &Transaction<'_>, most: usize) -> Result<Vec<(i64, String)>> {
-    let mut select = on.prepare_cached("SELECT id, output FROM unlogged ORDER BY id LIMIT ?")?;
-    select.query_map([most as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-/// Writes lines to the log.
-pub(crate) fn write_log(on: &Transaction<'_>, lines: &[(i64, String)]) -> Result<()> {
-    let mut write = on.prepare_cached("INSERT INTO log VALUES (?)")?;
-    let mut delete = on.prepare_cached("DELETE FROM unlogged WHERE id = ?")?;
-    for (id, line) in lines {
-        write.execute([line])?;
-        delete.execute([id])?;
-    }
-    Ok(())
-}
-
-/// What a database holds.
-#[derive(Debug)]
-pub(crate) struct Totals {
-    pub(crate) instances: u64,
-    pub(crate) effects: u64,
-    pub(crate) logged: u64,
-    pub(crate) taken: u64,
-}
-
-pub(crate) fn totals(on: &Transaction<'_>) -> Result<Totals> {
-    Ok(Totals {
-        instances: count(on, "instances")?,
-        effects: count(on, "effects")?,
-        logged: count(on, "log")?,
-        taken: count(on, "actions WHERE taken = 1")?,
-    })
+/// Numbers of instances, of effects, and of actions that were taken and have no effect.
+pub(crate) fn totals(on: &Transaction<'_>) -> Result<[u64; 3]> {
+    Ok([count(on, "instances")?, count(on, "effects")?, count(on, "actions WHERE taken = 1")?])
 }
 
 fn count(on: &Transaction<'_>, of: &str) -> Result<u64> {
