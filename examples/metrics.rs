@@ -28,10 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rt = Builder::new_current_thread().enable_all().build()?;
     let ex = Executor::new();
     ex.observe(Observation::new().latency())?;
-    let queues = Queues {
-        requests: ex.new_queue("requests").share(9).create()?,
-        admin: ex.new_queue("admin").create()?,
-    };
+    let requests = ex.new_queue("requests").share(9).create()?;
+    let admin = ex.new_queue("admin").create()?;
     let page = Rc::new(Page {
         executor: ex.handle(),
         exporter: RefCell::new(Exporter::new()),
@@ -40,11 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     rt.block_on(ex.run_until(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         println!("listening on http://{}", listener.local_addr()?);
-        let accept = queues.requests.clone();
-        accept.spawn(async move {
+        let queues = [requests.clone(), admin];
+        requests.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let connection = serve(stream, queues.clone(), Rc::clone(&page));
-                queues.requests.spawn(connection);
+                clockworker::spawn_local(serve(stream, queues.clone(), Rc::clone(&page)));
             }
         });
         tokio::signal::ctrl_c().await
@@ -52,20 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[derive(Clone)]
-struct Queues {
-    requests: Queue,
-    admin: Queue,
-}
-
-async fn serve(stream: TcpStream, queues: Queues, page: Rc<Page>) {
+async fn serve(stream: TcpStream, queues: [Queue; 2], page: Rc<Page>) {
     let service = service_fn(|request: Request<Incoming>| {
-        let (queues, page) = (queues.clone(), Rc::clone(&page));
+        let ([requests, admin], page) = (queues.clone(), Rc::clone(&page));
         async move {
             let answer = if request.uri().path() == "/metrics" {
-                queues.admin.spawn(async move { page.write().await }).await
+                admin.spawn(async move { page.write().await }).await
             } else {
-                queues.requests.spawn(async { String::from("hello\n") }).await
+                requests.spawn(async { String::from("hello\n") }).await
             };
             Ok::<_, Infallible>(Response::new(answer.unwrap_or_else(|error| error.to_string())))
         }

@@ -16,6 +16,7 @@ use clap::Parser;
 use clockworker::observe::{Observation, Timeline};
 use clockworker::schedulers::{Qlas, RunnableFifo};
 use clockworker::{Executor, Handle, yield_now};
+use clockworker_examples::compute;
 use clockworker_schedulers::simulate::{Arrivals, Done, Job, Policy, Service, Stream};
 use clockworker_timeline::Workload;
 use futures::channel::oneshot;
@@ -139,13 +140,5 @@ async fn serve(work: Duration) {
         if left > Duration::ZERO {
             yield_now().await;
         }
-    }
-}
-
-#[allow(clippy::disallowed_methods, reason = "it stands for work")]
-fn compute(time: Duration) {
-    let began = Instant::now();
-    while began.elapsed() < time {
-        std::hint::spin_loop();
     }
 }

@@ -3,7 +3,7 @@
 //! For HTTP/1 hyper spawns nothing: a connection is a future, and runs in the queue that it is spawned on. For HTTP/2 a
 //! connection spawns a task per request, on the [executor](hyper::rt::Executor) that its builder is given. A [`Queue`] and a
 //! [`Group`] are such executors, for futures that need not be `Send`: `http2::Builder::new(requests.clone())` serves in
-//! `requests`. The examples `hyper_http1` and `hyper_http2` are whole servers.
+//! `requests`. The examples `http_service` and `hyper_http2` are whole servers.
 //!
 //! Clients with a pool of connections (hyper-util's `legacy::Client`, tonic's `Endpoint::executor`) want an executor that is
 //! `Send`: [`QueueExecutor`] is one.

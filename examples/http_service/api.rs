@@ -66,13 +66,15 @@ impl Api {
     /// The store is borrowed when the value is there, not while it is awaited.
     async fn put(&self, key: &str, body: Incoming) -> Answer {
         match Limited::new(body, MAX_VALUE).collect().await {
-            Ok(value) => self.store.borrow_mut().put(key, value.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => {
-                return text(StatusCode::PAYLOAD_TOO_LARGE, "this value is too large");
+            Ok(value) => {
+                self.store.borrow_mut().put(key, value.to_bytes());
+                text(StatusCode::NO_CONTENT, "")
             }
-            Err(_) => return text(StatusCode::BAD_REQUEST, "this value did not come to its end"),
+            Err(error) if error.is::<LengthLimitError>() => {
+                text(StatusCode::PAYLOAD_TOO_LARGE, "this value is too large")
+            }
+            Err(_) => text(StatusCode::BAD_REQUEST, "this value did not come to its end"),
         }
-        status(StatusCode::NO_CONTENT)
     }
 }
 
@@ -92,11 +94,5 @@ fn text(code: StatusCode, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = code;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    answer
-}
-
-fn status(code: StatusCode) -> Answer {
-    let mut answer = Response::new(Full::default());
-    *answer.status_mut() = code;
     answer
 }

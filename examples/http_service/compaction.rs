@@ -14,7 +14,7 @@ pub(crate) async fn run(
     store: Rc<RefCell<Store>>,
     counters: Rc<Counters>,
     shards: impl Iterator<Item = usize> + Clone,
-    chunk: usize,
+    chunk: u32,
 ) {
     for shard in shards.cycle() {
         let mut merge = store.borrow_mut().begin_merge(shard);

@@ -55,9 +55,8 @@ impl Counters {
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { requests, errors, broken, chunks, merges, corrupt } = self;
-        let [requests, errors, broken] = [requests, errors, broken].map(Counter::get);
-        let [chunks, merges, corrupt] = [chunks, merges, corrupt].map(Counter::get);
+        let [requests, errors, broken, chunks, merges, corrupt] =
+            self.all().map(|(_, counter)| counter.get());
         writeln!(f, "{requests} requests, {errors} errors, {broken} broken connections")?;
         write!(f, "{chunks} chunks of compaction, {merges} shards compacted, {corrupt} corrupt entries")
     }

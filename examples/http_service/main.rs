@@ -10,7 +10,6 @@
 mod api;
 mod compaction;
 mod counters;
-mod entry;
 mod merge;
 mod options;
 mod runner;
@@ -26,7 +25,7 @@ use api::Api;
 use clap::Parser;
 use counters::Counters;
 use options::Options;
-use runner::{Runner, Spawner};
+use runner::{Place, Runner};
 use store::Store;
 use tokio::net::TcpListener;
 
@@ -35,8 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rt = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let runner = Runner::new(&options)?;
     let counters = Rc::new(Counters::default());
-    let spawner = runner.spawner();
-    let drained = runner.run(&rt, serve(options, spawner, Rc::clone(&counters)))?;
+    let drained = runner.run(&rt, serve(options, runner.places(), Rc::clone(&counters)))?;
     if !drained {
         println!("some connections were cut: they were not done in time");
     }
@@ -46,17 +44,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Opens the store, starts its compaction, and serves until it is time to stop. Whether all connections were done.
-async fn serve(options: Options, spawner: Spawner, counters: Rc<Counters>) -> std::io::Result<bool> {
+async fn serve(
+    options: Options,
+    [requests, background]: [Place; 2],
+    counters: Rc<Counters>,
+) -> std::io::Result<bool> {
     let store = Rc::new(RefCell::new(Store::filled(options.keys)));
-    for first in 0..options.compactors {
-        let shards = (first..store::SHARDS).step_by(options.compactors);
-        let work = compaction::run(Rc::clone(&store), Rc::clone(&counters), shards, options.chunk);
-        spawner.spawn_compaction(work);
+    let compactors = usize::from(options.compactors);
+    for first in 0..compactors {
+        let shards = (first..store::SHARDS).step_by(compactors);
+        background.spawn(compaction::run(Rc::clone(&store), Rc::clone(&counters), shards, options.chunk));
     }
     let listener = TcpListener::bind((options.host, options.port)).await?;
     // Whoever started this program reads the port here, so now and not when a buffer is full.
     println!("listening on http://{}", listener.local_addr()?);
     std::io::stdout().flush()?;
     let api = Api::new(store, counters);
-    server::run(listener, api, spawner, options.stop()).await
+    server::run(listener, api, requests).await
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::entry::Entry;
+use crate::store::Entry;
 
 /// Entries in the order of their keys, each key once.
 pub(crate) type Run = Vec<Entry>;
@@ -26,7 +26,7 @@ impl Merge {
     }
 
     /// Merges this many entries. Whether there are more.
-    pub(crate) fn step(&mut self, entries: usize) -> bool {
+    pub(crate) fn step(&mut self, entries: u32) -> bool {
         for _ in 0..entries {
             let Some(entry) = self.next() else { return false };
             // As a store does that reads its data back: the merge is the time to notice that it is damaged.

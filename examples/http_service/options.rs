@@ -1,9 +1,8 @@
 //! What can be chosen on the command line.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, ValueEnum, value_parser};
 
 use crate::store::SHARDS;
 
@@ -22,17 +21,13 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
 
-    /// Stop after this many seconds; 0 serves until ctrl-c
-    #[arg(long, default_value_t = 0)]
-    seconds: u64,
-
     /// Background loops that compact the store without end; 0 for none
-    #[arg(long, default_value_t = 8, value_parser = at_most_one_per_shard)]
-    pub(crate) compactors: usize,
+    #[arg(long, default_value_t = 8, value_parser = value_parser!(u16).range(..=SHARDS as i64))]
+    pub(crate) compactors: u16,
 
     /// Entries that a compactor merges before it yields
-    #[arg(long, default_value_t = 300, value_parser = at_least_one)]
-    pub(crate) chunk: usize,
+    #[arg(long, default_value_t = 300, value_parser = value_parser!(u32).range(1..))]
+    pub(crate) chunk: u32,
 
     /// Keys that the store begins with: key-000000, key-000001, …
     #[arg(long, default_value_t = 100_000)]
@@ -44,11 +39,11 @@ pub(crate) struct Options {
 
     /// Clockworker: the service that the requests' queue asks for per turn, in microseconds
     #[arg(long, default_value_t = 100)]
-    request_us: u64,
+    pub(crate) request_us: u64,
 
     /// Clockworker: how long tasks may run before tokio looks at its sockets, in microseconds, instead of by what looking costs
     #[arg(long)]
-    host_budget_us: Option<u64>,
+    pub(crate) host_budget_us: Option<u64>,
 }
 
 /// Who runs the tasks.
@@ -59,39 +54,4 @@ pub(crate) enum ExecutorKind {
     LocalSet,
     /// `clockworker::Executor` with two queues
     Clockworker,
-}
-
-impl Options {
-    pub(crate) fn request(&self) -> Duration {
-        Duration::from_micros(self.request_us)
-    }
-
-    pub(crate) fn host_budget(&self) -> Option<Duration> {
-        self.host_budget_us.map(Duration::from_micros)
-    }
-
-    /// Done when it is time to stop: at ctrl-c, or when the seconds are over.
-    pub(crate) fn stop(&self) -> impl Future<Output = ()> + 'static {
-        let seconds = self.seconds;
-        async move {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                () = tokio::time::sleep(Duration::from_secs(seconds)), if seconds > 0 => {}
-            }
-        }
-    }
-}
-
-fn at_most_one_per_shard(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(compactors) if compactors <= SHARDS => Ok(compactors),
-        _ => Err(format!("a number from 0 to {SHARDS}, one per shard of the store")),
-    }
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("a number from 1".to_owned()),
-        Ok(entries) => Ok(entries),
-    }
 }

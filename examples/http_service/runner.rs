@@ -1,6 +1,7 @@
 //! Who runs the tasks: all that differs between the two executors.
 
 use std::error::Error;
+use std::time::Duration;
 
 use clockworker::{Executor, Queue, QueueStats};
 use tokio::runtime::Runtime;
@@ -11,21 +12,23 @@ use crate::options::{ExecutorKind, Options};
 /// An executor of `!Send` tasks, to be run inside tokio.
 pub(crate) enum Runner {
     LocalSet(LocalSet),
-    Clockworker { executor: Executor, queues: Queues },
+    Clockworker { executor: Executor, requests: Queue, compaction: Queue },
 }
 
-/// Clockworker's two queues.
+/// Where tasks go: to a queue, or to the `LocalSet`, which has none.
 #[derive(Clone)]
-pub(crate) struct Queues {
-    requests: Queue,
-    compaction: Queue,
-}
-
-/// Where tasks go. A `LocalSet` makes no difference between them.
-#[derive(Clone)]
-pub(crate) enum Spawner {
+pub(crate) enum Place {
     LocalSet,
-    Clockworker(Queues),
+    Queue(Queue),
+}
+
+impl Place {
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        match self {
+            Self::LocalSet => drop(tokio::task::spawn_local(task)),
+            Self::Queue(queue) => drop(queue.spawn(task)),
+        }
+    }
 }
 
 impl Runner {
@@ -34,21 +37,24 @@ impl Runner {
             return Ok(Self::LocalSet(LocalSet::new()));
         }
         let builder = Executor::builder();
-        let executor = match options.host_budget() {
-            Some(budget) => builder.host_budget(budget).build()?,
+        let executor = match options.host_budget_us {
+            Some(budget) => builder.host_budget(Duration::from_micros(budget)).build()?,
             None => builder.build()?,
         };
         // The small request lets the requests in soon when some have come, after the compaction's poll under way.
-        let requests =
-            executor.new_queue("requests").share(options.share).request(options.request()).create()?;
+        let request = Duration::from_micros(options.request_us);
+        let requests = executor.new_queue("requests").share(options.share).request(request).create()?;
         let compaction = executor.new_queue("compaction").share(1).create()?;
-        Ok(Self::Clockworker { executor, queues: Queues { requests, compaction } })
+        Ok(Self::Clockworker { executor, requests, compaction })
     }
 
-    pub(crate) fn spawner(&self) -> Spawner {
+    /// Where requests go, and where compaction goes.
+    pub(crate) fn places(&self) -> [Place; 2] {
         match self {
-            Self::LocalSet(_) => Spawner::LocalSet,
-            Self::Clockworker { queues, .. } => Spawner::Clockworker(queues.clone()),
+            Self::LocalSet(_) => [Place::LocalSet, Place::LocalSet],
+            Self::Clockworker { requests, compaction, .. } => {
+                [requests, compaction].map(|queue| Place::Queue(queue.clone()))
+            }
         }
     }
 
@@ -63,8 +69,8 @@ impl Runner {
     ) -> Result<T, Box<dyn Error>> {
         let done = match self {
             Self::LocalSet(local) => rt.block_on(local.run_until(local.spawn_local(server)))?,
-            Self::Clockworker { executor, queues } => {
-                rt.block_on(executor.run_until(queues.requests.spawn(server)))?
+            Self::Clockworker { executor, requests, .. } => {
+                rt.block_on(executor.run_until(requests.spawn(server)))?
             }
         };
         Ok(done?)
@@ -86,22 +92,4 @@ fn print_queue(queue: &QueueStats, all: f64) {
     let percent = 100.0 * queue.busy.as_secs_f64() / all;
     let QueueStats { name, share, polls, slices, .. } = queue;
     println!("{name:12} {share:5} {:5} ms {percent:6.1} % {polls:8} {slices:7}", queue.busy.as_millis());
-}
-
-impl Spawner {
-    /// For tasks that a client waits for.
-    pub(crate) fn spawn_request(&self, task: impl Future<Output = ()> + 'static) {
-        match self {
-            Self::LocalSet => drop(tokio::task::spawn_local(task)),
-            Self::Clockworker(queues) => drop(queues.requests.spawn(task)),
-        }
-    }
-
-    /// For tasks that nobody waits for.
-    pub(crate) fn spawn_compaction(&self, task: impl Future<Output = ()> + 'static) {
-        match self {
-            Self::LocalSet => drop(tokio::task::spawn_local(task)),
-            Self::Clockworker(queues) => drop(queues.compaction.spawn(task)),
-        }
-    }
 }

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use crate::api::Api;
-use crate::runner::Spawner;
+use crate::runner::Place;
 
 /// How long requests may take that are under way when the server is stopped.
 const GRACE: Duration = Duration::from_secs(10);
@@ -21,18 +21,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait after `accept` failed: most likely there are no file descriptors left, until a connection ends.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Serves until `stop` is done, then finishes what is under way. Whether all of it was finished in time.
-pub(crate) async fn run(
-    listener: TcpListener,
-    api: Api,
-    spawner: Spawner,
-    stop: impl Future<Output = ()>,
-) -> io::Result<bool> {
+/// Serves until ctrl-c, then finishes what is under way. Whether all of it was finished in time.
+pub(crate) async fn run(listener: TcpListener, api: Api, requests: Place) -> io::Result<bool> {
     let api = Rc::new(api);
     let graceful = GracefulShutdown::new();
     tokio::select! {
-        never = accept(&listener, &api, &spawner, &graceful) => match never {},
-        () = stop => {}
+        never = accept(&listener, &api, &requests, &graceful) => match never {},
+        _ = tokio::signal::ctrl_c() => {}
     }
     drop(listener);
     println!("stopping");
@@ -43,12 +38,12 @@ pub(crate) async fn run(
 async fn accept(
     listener: &TcpListener,
     api: &Rc<Api>,
-    spawner: &Spawner,
+    requests: &Place,
     graceful: &GracefulShutdown,
 ) -> Infallible {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => spawner.spawn_request(connection(stream, Rc::clone(api), graceful.watcher())),
+            Ok((stream, _)) => requests.spawn(connection(stream, Rc::clone(api), graceful.watcher())),
             Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }

@@ -1,7 +1,6 @@
 //! Short programs, one question each. They are in the files beside this crate's `README.md`, which lists them.
 //!
-//! Here is what they share. At the top what the host examples do: tasks that leave no CPU time over, and how late timers are
-//! beside them.
+//! Here is what they share: work, tasks that leave no CPU time over, and how late timers are beside them.
 
 #![forbid(unsafe_code)]
 
@@ -9,8 +8,6 @@
 pub mod per_core;
 pub mod web;
 
-use std::fmt;
-use std::future::Future;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -41,7 +38,16 @@ pub fn saturate(ex: &Executor) -> Result<Queue, QueueError> {
     Ok(foreground)
 }
 
-/// Measures how late 200 timers of a millisecond are, in a task of `queue` and in the calling future at the same time.
+/// Computes for so long.
+#[allow(clippy::disallowed_methods, reason = "it stands for work")]
+pub fn compute(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// Measures how late 200 timers of a millisecond are, in a task of `queue` and in the calling future at the same time; as text.
 ///
 /// # Errors
 ///
@@ -49,14 +55,14 @@ pub fn saturate(ex: &Executor) -> Result<Queue, QueueError> {
 pub async fn lateness<S: Future + 'static>(
     queue: &Queue,
     sleep: impl Fn(Duration) -> S + Clone + 'static,
-) -> Result<Lateness, JoinError> {
+) -> Result<String, JoinError> {
     let task = queue.spawn(measure(sleep.clone()));
     let main = measure(sleep).await;
-    Ok(Lateness { task: task.await?, main })
+    Ok(format!("{} in a task, {main} in run_until", task.await?))
 }
 
 #[allow(clippy::disallowed_methods, reason = "this measures")]
-async fn measure<S: Future>(sleep: impl Fn(Duration) -> S) -> Sorted {
+async fn measure<S: Future>(sleep: impl Fn(Duration) -> S) -> String {
     let time = Duration::from_millis(1);
     let mut late = Vec::new();
     for _ in 0..200 {
@@ -65,31 +71,7 @@ async fn measure<S: Future>(sleep: impl Fn(Duration) -> S) -> Sorted {
         late.push(start.elapsed().saturating_sub(time));
     }
     late.sort_unstable();
-    Sorted(late)
-}
-
-/// How late timers were. From [`lateness`].
-#[derive(Debug)]
-pub struct Lateness {
-    task: Sorted,
-    main: Sorted,
-}
-
-#[derive(Debug)]
-struct Sorted(Vec<Duration>);
-
-impl fmt::Display for Sorted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [median, most] =
-            [self.0.len() / 2, self.0.len() - 1].map(|index| self.0[index].as_secs_f64() * 1e3);
-        write!(f, "{median:.2} ms (median), {most:.2} ms (most)")
-    }
-}
-
-impl fmt::Display for Lateness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in a task, {} in run_until", self.task, self.main)
-    }
+    format!("{:.2?} (median), {:.2?} (most)", late[late.len() / 2], late[late.len() - 1])
 }
 
 /// At once, and not when a buffer is full: whoever started this program reads it.

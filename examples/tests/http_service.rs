@@ -85,25 +85,12 @@ fn exercise(executor: &str, compactors: &str) -> Vec<String> {
 }
 
 #[test]
-fn local_set_without_compaction() {
+fn it_answers_under_both_executors_with_and_without_compaction() {
     assert_eq!(exercise("localset", "0").len(), 2);
-}
-
-#[test]
-fn local_set_with_compaction() {
     assert_eq!(exercise("localset", "8").len(), 2);
-}
-
-#[test]
-fn clockworker_without_compaction() {
     let summary = exercise("clockworker", "0");
     let [_, _, _, requests, host] = &summary[..] else { panic!("{summary:?}") };
-    assert!(requests.starts_with("requests        19"), "{summary:?}");
-    assert!(host.starts_with("preempted "), "{summary:?}");
-}
-
-#[test]
-fn clockworker_with_compaction() {
+    assert!(requests.starts_with("requests        19") && host.starts_with("preempted "), "{summary:?}");
     let summary = exercise("clockworker", "8");
     let [_, _, _, requests, compaction, _] = &summary[..] else { panic!("{summary:?}") };
     assert!(requests.starts_with("requests        19"), "{summary:?}");
@@ -141,14 +128,4 @@ fn a_value_may_be_too_large() {
     assert_eq!(service.connect().ask("GET", "/larger", "").0, 404);
     service.interrupt();
     assert_eq!(service.summary()[0], "4 requests, 2 errors, 0 broken connections");
-}
-
-/// By itself, too.
-#[test]
-fn it_stops_when_its_seconds_are_over() {
-    for executor in ["localset", "clockworker"] {
-        let mut service = start(&["--executor", executor, "--seconds", "1"]);
-        assert_eq!(service.read_line(), "stopping");
-        assert_eq!(service.summary()[0], "0 requests, 0 errors, 0 broken connections");
-    }
 }

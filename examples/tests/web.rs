@@ -38,8 +38,9 @@ fn assert_visits(answers: Vec<String>) {
 }
 
 /// Over HTTP/1: a task for what accepts, and one per connection.
-fn ask_http1(program: &str) {
-    let service = Service::start(program, &[]);
+#[test]
+fn axum_service() {
+    let service = Service::start("axum_service", &[]);
     let client = || {
         let mut connection = service.connect();
         let mut ask = || connection.ask("GET", "/", "");
@@ -52,16 +53,6 @@ fn ask_http1(program: &str) {
     assert!(answers.iter().all(|(status, _)| *status == 200));
     assert_visits(answers.into_iter().map(|(_, body)| body).collect());
     assert_eq!(end(service), format!("{} tasks in the queue requests", 1 + CLIENTS));
-}
-
-#[test]
-fn hyper_http1() {
-    ask_http1("hyper_http1");
-}
-
-#[test]
-fn axum_service() {
-    ask_http1("axum_service");
 }
 
 /// What Prometheus reads: text, a series and its value per line.

@@ -28,10 +28,6 @@ fn ends(simulation: Simulation, jobs: &[Job]) -> Vec<(u64, u64)> {
     ends
 }
 
-fn ends_of(simulation: Simulation, jobs: &[Job]) -> Vec<u64> {
-    ends(simulation, jobs).into_iter().map(|(_, end)| end).collect()
-}
-
 fn one_queue(policy: Boxed, quantum_ns: u64) -> Simulation {
     Simulation::new([Queue::new("all", policy).quantum_ns(quantum_ns)])
 }
@@ -218,7 +214,7 @@ fn a_group_closes_when_its_last_job_ends() {
     // A tenant that comes back under its key has attained what it had: its next job waits for all of another's.
     let jobs = [of_tenant(0, 500), Job { group: Some(8), ..job(600, 0, 300) }, of_tenant(600, 100)];
     let las = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 100);
-    assert_eq!(ends_of(las, &jobs), [500, 900, 1_000]);
+    assert_eq!(ends(las, &jobs), [(500, 500), (300, 900), (100, 1_000)]);
 }
 
 /// Gives back what it was given, but for every hundredth task.

@@ -2,39 +2,21 @@
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
-use clockworker::Executor;
-use clockworker_console::Service;
 use console_api::field::{Name, Value};
 use console_api::instrument::instrument_client::InstrumentClient;
 use console_api::instrument::{InstrumentRequest, Update};
 use console_api::tasks::{Stats, Task};
-use tracing_subscriber::prelude::*;
 
 #[test]
 fn a_console_sees_tasks_with_queue_place_polls_and_times() {
-    let address = free_address();
-    let console = console_subscriber::ConsoleLayer::builder()
-        .server_addr(address)
-        .publish_interval(Duration::from_millis(50));
-    tracing_subscriber::registry().with(console.spawn()).init();
-    let executor = Executor::new();
-    let service = Service::new(&executor).unwrap();
-
-    let has_seen = AtomicBool::new(false);
-    let seen = thread::scope(|scope| {
-        let client = scope.spawn(|| {
-            let seen = watch(address);
-            has_seen.store(true, Ordering::Relaxed);
-            seen
-        });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(executor.run_until(service.run(|| has_seen.load(Ordering::Relaxed))));
-        client.join().unwrap()
-    });
+    let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let service = env!("CARGO_BIN_EXE_clockworker-console");
+    let mut service = Command::new(service).args(["--address", &address.to_string()]).spawn().unwrap();
+    let seen = watch(address);
+    service.kill().unwrap();
+    service.wait().unwrap();
 
     let compactor = seen.named("compactor").next().unwrap();
     assert_eq!(seen.field(compactor, "queue"), Some("compaction".to_owned()));
@@ -45,7 +27,7 @@ fn a_console_sees_tasks_with_queue_place_polls_and_times() {
     assert_eq!(seen.field(request, "queue"), Some("requests".to_owned()));
     let location = request.location.as_ref().unwrap();
     assert!(
-        location.file.as_ref().unwrap().ends_with("src/lib.rs") && location.line.unwrap() > 0,
+        location.file.as_ref().unwrap().ends_with("src/main.rs") && location.line.unwrap() > 0,
         "{location:?}"
     );
     let stats = seen.stats_of(request);
@@ -115,10 +97,6 @@ fn watch(address: SocketAddr) -> Seen {
         }
         seen
     })
-}
-
-fn free_address() -> SocketAddr {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap()
 }
 
 fn nanos_between(stats: &Stats) -> i64 {

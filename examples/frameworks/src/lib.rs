@@ -6,7 +6,7 @@ mod client;
 mod place;
 
 pub use client::{get, listen};
-pub use place::{Place, place, watch};
+pub use place::place;
 
 use clockworker::{Executor, Handle, Queue};
 use tokio::runtime::Builder;
@@ -14,21 +14,20 @@ use tokio::runtime::Builder;
 /// An executor with a queue named `requests`, as the tests see it.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The queue. Code that runs in it is in [`Place::Queue`].
+    /// The queue. Code that runs in it says so: [`place`].
     pub requests: Queue,
     /// For other threads, and for whoever must be `Send`.
     pub handle: Handle,
 }
 
 impl Host {
-    /// Of that executor, whose queue is made and watched.
+    /// Of that executor, whose queue is made.
     ///
     /// # Panics
     ///
     /// If it has such a queue already.
     pub fn of(ex: &Executor) -> Self {
         let requests = ex.new_queue("requests").share(9).create().expect("no queue has the name");
-        watch(&requests);
         Self { requests, handle: ex.handle() }
     }
 }

@@ -9,9 +9,7 @@
 //! | `begin` | `begun`: what follows belongs together, and a stop waits for its end |
 //! | `end` | `ended` |
 
-mod cores;
 mod listeners;
-mod notice;
 mod options;
 mod peers;
 mod session;
@@ -30,9 +28,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 
 use crate::say;
-use cores::Cores;
-use notice::Post;
 use peers::Peers;
+use tokio::sync::watch;
 use worker::{Duty, Event};
 
 /// Runs `work` on a thread per core until SIGINT or SIGTERM, and says how each ended. The code is a failure if anything
@@ -42,18 +39,22 @@ use worker::{Duty, Event};
 ///
 /// If the address is not to be had, or there can be no threads or no signal handlers.
 pub fn run(options: &Options, work: fn(Worker, Door) -> Ended) -> io::Result<ExitCode> {
-    let cores = Cores::allowed();
-    let count = options.cores.map_or(cores.count(), NonZero::get);
+    // None where the system does not say which this process may use.
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    let count = options.cores.map_or(cores.len().max(1), NonZero::get);
     let listeners = listeners::open(options.address, count)?;
     let address = listeners[0].local_addr()?;
     let (events, told) = channel();
     signals::watch(events.clone())?;
-    let ((stop, stopped), (close, closed)) = (Post::new(), Post::new());
+    // What is sent is that the sender is dropped.
+    let ((stop, stopped), (close, closed)) = (watch::channel(()), watch::channel(()));
     let peers = Arc::new(Peers::new(count));
     let mut threads = Vec::new();
     for (index, listener) in listeners.into_iter().enumerate() {
         let duty = Duty { grace: options.grace(), stopped: stopped.clone(), closed: closed.clone() };
-        let (core, peers, events) = (cores.core(index), Arc::clone(&peers), events.clone());
+        // If there are more threads than cores, they share.
+        let core = cores.get(index % cores.len().max(1)).copied();
+        let (peers, events) = (Arc::clone(&peers), events.clone());
         let thread = move || {
             if !core.is_some_and(core_affinity::set_for_current) {
                 let _ = events.send(Event::NotPinned(index));
@@ -71,7 +72,7 @@ pub fn run(options: &Options, work: fn(Worker, Door) -> Ended) -> io::Result<Exi
 }
 
 /// Waits until it is time to stop, tells all cores, and waits until none of them will ask another any more.
-fn stop_all(told: &Receiver<Event>, stop: Post, cores: usize) -> io::Result<()> {
+fn stop_all(told: &Receiver<Event>, stop: watch::Sender<()>, cores: usize) -> io::Result<()> {
     let mut stop = Some(stop);
     let mut done = 0;
     while done < cores {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures::channel::mpsc;
 use futures::future::{Either, select};
 
-use super::notice::Notice;
 use super::peers::Peers;
+use super::worker::{Notice, given};
 
 /// What a connection needs of its core. A clone is for another connection.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Session {
         if self.under_way {
             return Some(line.await);
         }
-        match select(pin!(self.stopped.given()), pin!(line)).await {
+        match select(pin!(given(&self.stopped)), pin!(line)).await {
             Either::Left(((), _)) => None,
             Either::Right((line, _)) => Some(line),
         }

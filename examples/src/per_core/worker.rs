@@ -13,8 +13,8 @@ use clockworker::{Executor, JoinHandle, Queue, QueueError, ShutdownReport};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::future::select;
+use tokio::sync::watch;
 
-use super::notice::Notice;
 use super::peers::{CALLS, Peers};
 use super::session::Session;
 
@@ -59,6 +59,14 @@ pub(super) struct Duty {
     pub(super) stopped: Notice,
     /// No core has anything to ask any more.
     pub(super) closed: Notice,
+}
+
+/// A moment that tasks of all cores wait for: when the sender is dropped.
+pub(super) type Notice = watch::Receiver<()>;
+
+pub(super) async fn given(notice: &Notice) {
+    // An error, as nothing else is sent.
+    let _ = notice.clone().changed().await;
 }
 
 /// What the cores and the signals tell the main thread.
@@ -111,11 +119,11 @@ impl Life {
         sleep: impl FnOnce(Duration) -> S,
     ) {
         let Self { duty: Duty { grace, stopped, closed }, mut sessions, done } = self;
-        stopped.given().await;
+        given(&stopped).await;
         // With it goes the listener: what comes from now on is refused.
         accepting.abort();
         select(sessions.next(), pin!(sleep(grace))).await;
         drop(done);
-        closed.given().await;
+        given(&closed).await;
     }
 }

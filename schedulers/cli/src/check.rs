@@ -5,15 +5,15 @@
 
 use std::num::NonZeroUsize;
 
+use anyhow::ensure;
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulation, Stream, format_ns};
 use clockworker_schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::mean::mean_and_error;
+use crate::numbers::mean_and_error;
 use crate::plan::replication_seed;
 use crate::work;
-use clockworker_terminal::failure::Failure;
 
 /// How far a simulated mean may be from the formula's, as a part of it.
 const TOLERANCE: f64 = 0.02;
@@ -85,103 +85,87 @@ const ROWS: [Row; 17] = [
 ];
 
 /// What the check found.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct CheckReport {
+#[derive(Debug, Serialize)]
+pub(crate) struct CheckReport {
     /// What kind of file this is.
-    pub schema: String,
+    schema: &'static str,
     /// The version of its form.
-    pub schema_version: u32,
+    schema_version: u32,
     /// Whether there were too few jobs to prove anything.
-    pub quick: bool,
-    /// The seed of every random choice.
-    pub seed: u64,
+    pub(crate) quick: bool,
+    pub(crate) seed: u64,
     /// How far a row may be off, as a part.
-    pub tolerance: f64,
-    /// The rows.
-    pub rows: Vec<CheckRow>,
-}
-
-impl CheckReport {
-    /// What its file calls itself.
-    pub const SCHEMA: &str = "clockworker-simulate-theory";
+    pub(crate) tolerance: f64,
+    pub(crate) rows: Vec<CheckRow>,
 }
 
 /// A formula beside the simulator.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct CheckRow {
-    /// The sizes.
-    pub service: String,
-    /// The load.
-    pub load: f64,
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CheckRow {
+    pub(crate) service: String,
+    pub(crate) load: f64,
     /// What the formula is for.
-    pub discipline: String,
+    pub(crate) discipline: String,
     /// What was run.
-    pub policy: String,
-    /// Jobs.
-    pub jobs: u64,
+    pub(crate) policy: String,
+    pub(crate) jobs: u64,
     /// E\[T\] / E\[S\] by the formula.
-    pub formula: f64,
+    pub(crate) formula: f64,
     /// The same by the simulator.
-    pub simulated: f64,
+    pub(crate) simulated: f64,
     /// How far that is from the formula, as a part of it.
-    pub error: f64,
+    pub(crate) error: f64,
     /// The standard error of `simulated`, as a part of the formula.
-    pub standard_error: Option<f64>,
+    pub(crate) standard_error: Option<f64>,
     /// Whether the error is within the tolerance.
-    pub within: bool,
+    pub(crate) within: bool,
 }
 
 /// Runs every row.
-///
-/// # Errors
-///
-/// If a scheduler breaks its contract.
-pub(crate) fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> Result<CheckReport, Failure> {
+pub(crate) fn run(seed: u64, quick: bool, threads: NonZeroUsize) -> anyhow::Result<CheckReport> {
     let million = if quick { 100 } else { 1_000_000 };
     let means = work::each("theory", ROWS.len() * RUNS, threads, |number| {
         mean_response(&ROWS[number / RUNS], million, replication_seed(seed, (number % RUNS) as u64))
     })?;
-    let means: Vec<f64> = means.into_iter().collect::<Result<_, _>>()?;
-    let rows: Result<Vec<CheckRow>, Failure> =
-        ROWS.iter().zip(means.chunks(RUNS)).map(|(row, means)| check_row(row, million, means)).collect();
+    let rows = ROWS.iter().zip(means.chunks(RUNS)).map(|(row, means)| check_row(row, million, means));
+    let (schema, tolerance) = ("clockworker-simulate-theory", TOLERANCE);
     Ok(CheckReport {
-        schema: CheckReport::SCHEMA.to_owned(),
+        schema,
         schema_version: 1,
         quick,
         seed,
-        tolerance: TOLERANCE,
-        rows: rows?,
+        tolerance,
+        rows: rows.collect::<Result<_, _>>()?,
     })
 }
 
 /// The mean response time of one run of a row, in nanoseconds.
-fn mean_response(row: &Row, million: u64, seed: u64) -> Result<f64, Failure> {
-    let (service, charged) = (read(row.service)?, read(row.charged)?);
+fn mean_response(row: &Row, million: u64, seed: u64) -> anyhow::Result<f64> {
+    let (service, charged) = (row.service.parse::<Service>()?, row.charged.parse::<Service>()?);
     let load = row.load * service.mean_ns() / charged.mean_ns();
     let jobs = row.millions * million / RUNS as u64;
-    let arrivals = Arrivals::new(&[Stream::new(service, load)], jobs, seed).map_err(Failure::run)?;
+    let arrivals = Arrivals::new(&[Stream::new(service, load)], jobs, seed)?;
     let (mut sum, mut count) = (0.0, 0_u64);
     Simulation::new([Queue::new("all", row.order.policy()).quantum_ns(row.quantum_ns)])
         .overhead_ns(row.overhead_ns)
         .run(arrivals, |done| {
             sum += done.response_ns() as f64;
             count += 1;
-        })
-        .map_err(Failure::run)?;
+        })?;
     Ok(sum / count.max(1) as f64)
 }
 
-fn check_row(row: &Row, million: u64, means: &[f64]) -> Result<CheckRow, Failure> {
-    let charged = read(row.charged)?;
+fn check_row(row: &Row, million: u64, means: &[f64]) -> anyhow::Result<CheckRow> {
+    let charged: Service = row.charged.parse()?;
     let size = charged.mean_ns();
-    let theory = MG1::new(charged, row.load).map_err(Failure::run)?;
+    let theory = MG1::new(charged, row.load)?;
     let wanted = theory.mean_response_ns(&row.order.discipline());
     let (mean, error_of_mean) = mean_and_error(means);
     let error = mean / wanted - 1.0;
     Ok(CheckRow {
         service: row.service.to_owned(),
         load: row.load,
-        discipline: row.order.title().to_owned(),
+        discipline: row.order.names().0.to_owned(),
         policy: row.policy(),
         jobs: row.millions * million,
         formula: wanted / size,
@@ -190,10 +174,6 @@ fn check_row(row: &Row, million: u64, means: &[f64]) -> Result<CheckRow, Failure
         standard_error: error_of_mean.map(|error| error / wanted),
         within: error.abs() <= TOLERANCE,
     })
-}
-
-fn read(service: &str) -> Result<Service, Failure> {
-    service.parse().map_err(Failure::run)
 }
 
 impl Row {
@@ -206,7 +186,7 @@ impl Row {
             0 => String::new(),
             overhead_ns => format!(" + {}", format_ns(overhead_ns as f64)),
         };
-        format!("{}, {polls}{overhead}", self.order.name())
+        format!("{}, {polls}{overhead}", self.order.names().1)
     }
 }
 
@@ -229,33 +209,22 @@ impl Order {
         }
     }
 
-    /// The formula's name.
-    fn title(self) -> &'static str {
+    /// The names of the formula and of the policy.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Order::Whole | Order::Arrival => "FCFS",
-            Order::Sharing => "PS",
-            Order::Las => "LAS",
-            Order::Qlas => "multilevel",
-        }
-    }
-
-    /// The policy's name.
-    fn name(self) -> &'static str {
-        match self {
-            Order::Whole | Order::Sharing => "RunnableFifo",
-            Order::Arrival => "ArrivalFifo",
-            Order::Las => "LAS",
-            Order::Qlas => "QLAS",
+            Order::Whole => ("FCFS", "RunnableFifo"),
+            Order::Arrival => ("FCFS", "ArrivalFifo"),
+            Order::Sharing => ("PS", "RunnableFifo"),
+            Order::Las => ("LAS", "LAS"),
+            Order::Qlas => ("multilevel", "QLAS"),
         }
     }
 }
 
 /// Fails if a row is off by more than it may, unless there were too few jobs to tell: whether the simulator can be believed.
-pub(crate) fn judge(report: &CheckReport) -> Result<(), Failure> {
+pub(crate) fn judge(report: &CheckReport) -> anyhow::Result<()> {
     let wrong = report.rows.iter().filter(|row| !row.within).count();
-    if report.quick || wrong == 0 {
-        return Ok(());
-    }
     let (rows, percent) = (report.rows.len(), report.tolerance * 100.0);
-    Err(Failure::run(format_args!("{wrong} of {rows} rows are more than {percent} % off")))
+    ensure!(report.quick || wrong == 0, "{wrong} of {rows} rows are more than {percent} % off");
+    Ok(())
 }

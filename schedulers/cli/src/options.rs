@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use clockworker_schedulers::simulate::{POLICIES, Policy, Service};
 
 use crate::per_queue::{Load, PerQueue, Time};
@@ -14,7 +15,7 @@ use crate::target::Target;
 /// Asks the schedulers in virtual time: response times, slowdowns, and which of them meet a target.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "clockworker-simulate", version, after_help = AFTER_HELP)]
-pub struct Options {
+pub(crate) struct Options {
     /// How long jobs are, for one queue or for all that are not named [default: exponential:mean=20us]
     #[arg(long, value_name = "[QUEUE=]KIND:…")]
     pub(crate) service: Vec<PerQueue<Service>>,
@@ -96,6 +97,11 @@ impl Options {
     /// How many threads may run.
     pub(crate) fn threads(&self) -> NonZeroUsize {
         self.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Ends the program as a wrong command line does.
+    pub(crate) fn refuse(&self, why: &anyhow::Error) -> ! {
+        Self::command().error(ErrorKind::ValueValidation, format!("{why:#}")).exit()
     }
 }
 

@@ -1,18 +1,20 @@
 //! What is run: the options, checked and made complete.
 
 use std::fs::File;
+use std::path::Path;
 
+use anyhow::{Context, anyhow, bail, ensure};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{
-    Arrivals, Boxed, Classes, Done, Job, Outcome, POLICIES, Pause, Policy, Queue, Service, Stream,
+    Arrivals, Classes, Done, Job, Outcome, POLICIES, Pause, Policy, Queue, Service, Stream,
 };
+use serde::Serialize;
 
 use crate::options::Options;
 use crate::per_queue::{Load, PerQueue};
 use crate::queue_spec::QueueSpec;
 use crate::target::Target;
-use crate::trace::{MAX_GROUPS, Trace, TraceError};
-use clockworker_terminal::failure::Failure;
+use crate::trace::{MAX_GROUPS, Trace};
 
 /// Runs that random jobs are divided among, so that there is a standard error.
 const REPLICATIONS: u64 = 10;
@@ -42,28 +44,27 @@ pub(crate) struct Plan {
 }
 
 /// A queue, but for what is to be tried.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct PlannedQueue {
-    /// Its name.
     pub(crate) name: String,
+    /// What comes to it, for people.
+    pub(crate) load: String,
     /// What it asks for per turn.
     pub(crate) request_ns: u64,
     /// Its longest poll.
     pub(crate) quantum_ns: u64,
-    /// What comes to it, for people.
-    pub(crate) load: String,
     /// Whether it always has work, and nothing else.
-    pub(crate) busy: bool,
+    #[serde(skip)]
+    busy: bool,
     /// How its jobs are reported.
-    pub(crate) classes: Classes,
+    #[serde(skip)]
+    classes: Classes,
 }
 
 /// One combination: of each queue, its share and scheduler.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// Shares.
     pub(crate) shares: Vec<Share>,
-    /// Schedulers.
     pub(crate) policies: Vec<Policy>,
 }
 
@@ -83,18 +84,14 @@ pub(crate) enum Source {
 
 impl Plan {
     /// What the options ask for.
-    ///
-    /// # Errors
-    ///
-    /// If they name a queue that is not there, contradict each other, or the trace cannot be read.
-    pub(crate) fn of(options: &Options) -> Result<Self, Failure> {
+    pub(crate) fn of(options: &Options) -> anyhow::Result<Self> {
         let specs = match &options.queues[..] {
             [] => vec![QueueSpec::only()],
             specs => specs.to_vec(),
         };
         check_names(options, &specs)?;
         let source = match &options.trace {
-            Some(_) => Source::Trace(read_trace(options, &specs)?),
+            Some(path) => Source::Trace(read_trace(path, options, &specs)?),
             None => random(options, &specs)?,
         };
         let queues = specs.iter().enumerate().map(|(place, spec)| planned(options, spec, place, &source));
@@ -117,26 +114,26 @@ impl Plan {
     }
 
     /// The jobs of one run: the same for every case.
-    pub(crate) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + '_> {
-        match &self.source {
+    pub(crate) fn jobs(&self, replication: u64) -> anyhow::Result<Box<dyn Iterator<Item = Job> + '_>> {
+        Ok(match &self.source {
             Source::Random { streams, jobs } => {
-                let jobs = jobs / REPLICATIONS;
-                // (The streams were checked when they were made.)
-                match Arrivals::new(streams, jobs, replication_seed(self.seed, replication)) {
-                    Ok(arrivals) => Box::new(arrivals),
-                    Err(_) => Box::new(std::iter::empty()),
-                }
+                let seed = replication_seed(self.seed, replication);
+                Box::new(Arrivals::new(streams, jobs / REPLICATIONS, seed)?)
             }
-            Source::Trace(trace) => Box::new(trace.jobs().iter().copied()),
+            Source::Trace(trace) => Box::new(trace.jobs.iter().copied()),
+        })
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        match &self.source {
+            Source::Random { .. } => None,
+            Source::Trace(trace) => Some(trace),
         }
     }
 
     /// How long polls are of the jobs that refer to them.
     pub(crate) fn polls(&self) -> &[u64] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.polls(),
-        }
+        self.trace().map_or(&[], |trace| &trace.polls)
     }
 
     /// How many polls a job of a trace had; 1 where it does not say.
@@ -149,18 +146,12 @@ impl Plan {
 
     /// The times when nothing runs.
     pub(crate) fn pauses(&self) -> &[Pause] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.pauses(),
-        }
+        self.trace().map_or(&[], |trace| &trace.pauses)
     }
 
     /// How the jobs went when they were recorded.
     pub(crate) fn measured(&self) -> &[Done] {
-        match &self.source {
-            Source::Random { .. } => &[],
-            Source::Trace(trace) => trace.measured(),
-        }
+        self.trace().map_or(&[], |trace| &trace.measured)
     }
 
     /// An outcome for each queue, of no jobs yet.
@@ -171,8 +162,7 @@ impl Plan {
     /// The queues of one case, empty.
     pub(crate) fn make_queues(&self, case: &Case) -> Vec<Queue> {
         let make = |((queue, share), policy): ((&PlannedQueue, &Share), &Policy)| {
-            let boxed: Boxed = policy.make();
-            Queue::new(&*queue.name, boxed)
+            Queue::new(&*queue.name, policy.make())
                 .share(*share)
                 .request_ns(queue.request_ns)
                 .quantum_ns(queue.quantum_ns)
@@ -187,10 +177,10 @@ pub(crate) fn replication_seed(seed: u64, replication: u64) -> u64 {
     seed.wrapping_mul(1 << 20).wrapping_add(replication)
 }
 
-fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
+fn check_names(options: &Options, specs: &[QueueSpec]) -> anyhow::Result<()> {
     for (place, spec) in specs.iter().enumerate() {
         if specs[..place].iter().any(|before| before.name == spec.name) {
-            return Err(Failure::request(format_args!("there are two queues '{}'", spec.name)));
+            bail!("there are two queues '{}'", spec.name);
         }
     }
     let services = options.service.iter().filter_map(|value| value.queue.as_deref());
@@ -204,28 +194,22 @@ fn check_names(options: &Options, specs: &[QueueSpec]) -> Result<(), Failure> {
     }
 }
 
-fn unknown_queue(name: &str, specs: &[QueueSpec]) -> Failure {
+fn unknown_queue(name: &str, specs: &[QueueSpec]) -> anyhow::Error {
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
-    Failure::request(format_args!("there is no queue '{name}'; there are {}", names.join(", ")))
+    anyhow!("there is no queue '{name}'; there are {}", names.join(", "))
 }
 
 /// The streams of the queues that are not busy.
-fn random(options: &Options, specs: &[QueueSpec]) -> Result<Source, Failure> {
+fn random(options: &Options, specs: &[QueueSpec]) -> anyhow::Result<Source> {
     let mut streams = Vec::new();
     for (queue, spec) in specs.iter().enumerate() {
         if let Load::Part(load) = load_of(options, spec) {
             let groups = PerQueue::of(&options.groups, &spec.name).unwrap_or(0);
-            if groups > MAX_GROUPS {
-                return Err(Failure::request(format_args!(
-                    "there may be at most {MAX_GROUPS} groups, not {groups}"
-                )));
-            }
+            ensure!(groups <= MAX_GROUPS, "there may be at most {MAX_GROUPS} groups, not {groups}");
             streams.push(Stream { queue, load, groups, ..Stream::new(service_of(options, spec)?, load) });
         }
     }
-    if streams.is_empty() {
-        return Err(Failure::request("every queue is busy: no jobs come, so there is nothing to tell"));
-    }
+    ensure!(!streams.is_empty(), "every queue is busy: no jobs come, so there is nothing to tell");
     // Every run has as many.
     Ok(Source::Random { streams, jobs: options.jobs / REPLICATIONS * REPLICATIONS })
 }
@@ -234,27 +218,24 @@ fn load_of(options: &Options, spec: &QueueSpec) -> Load {
     PerQueue::of(&options.load, &spec.name).unwrap_or(Load::Part(DEFAULT_LOAD))
 }
 
-fn service_of(options: &Options, spec: &QueueSpec) -> Result<Service, Failure> {
+fn service_of(options: &Options, spec: &QueueSpec) -> anyhow::Result<Service> {
     let given = PerQueue::of(&options.service, &spec.name);
-    given.map_or_else(
-        || DEFAULT_SERVICE.parse().map_err(|error| Failure::request(format_args!("{error}"))),
-        Ok,
-    )
+    Ok(given.map_or_else(|| DEFAULT_SERVICE.parse(), Ok)?)
 }
 
-fn read_trace(options: &Options, specs: &[QueueSpec]) -> Result<Trace, Failure> {
+fn read_trace(path: &Path, options: &Options, specs: &[QueueSpec]) -> anyhow::Result<Trace> {
     let part = |load: &PerQueue<Load>| match load.value {
         Load::Part(part) => Some(part),
         Load::Busy => None,
     };
-    if options.load.iter().any(|load| load.queue.is_some() && part(load).is_some()) {
-        return Err(Failure::request("the jobs of a trace have one load, not one for each queue"));
-    }
-    let path = options.trace.as_deref().unwrap_or_else(|| "".as_ref());
-    let wrong = |error: TraceError| Failure::request(format_args!("trace '{}': {error}", path.display()));
-    let file = File::open(path).map_err(|error| wrong(error.into()))?;
+    let of_a_queue = |load: &PerQueue<Load>| load.queue.is_some() && part(load).is_some();
+    ensure!(
+        !options.load.iter().any(of_a_queue),
+        "the jobs of a trace have one load, not one for each queue"
+    );
     let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
-    let trace = Trace::read(file, &names).map_err(wrong)?;
+    let trace = File::open(path).map_err(anyhow::Error::from).and_then(|file| Trace::read(file, &names));
+    let trace = trace.with_context(|| format!("trace '{}'", path.display()))?;
     Ok(match options.load.iter().rev().find_map(part) {
         Some(load) => trace.at_load(load),
         None => trace,
@@ -266,7 +247,7 @@ fn planned(
     spec: &QueueSpec,
     place: usize,
     source: &Source,
-) -> Result<PlannedQueue, Failure> {
+) -> anyhow::Result<PlannedQueue> {
     let busy = PerQueue::of(&options.load, &spec.name) == Some(Load::Busy);
     let (load, classes) = match source {
         _ if busy => ("always busy".to_owned(), Classes::at([])),
@@ -279,23 +260,19 @@ fn planned(
         Source::Trace(trace) => described(trace, place),
     };
     let quantum_ns = PerQueue::of(&options.quantum, &spec.name).map_or(DEFAULT_QUANTUM_NS, |time| time.0);
-    if quantum_ns == 0 {
-        return Err(Failure::request("a quantum must be more than 0"));
-    }
+    ensure!(quantum_ns > 0, "a quantum must be more than 0");
     let request_ns = spec.request.map_or(DEFAULT_REQUEST_NS, |time| time.0);
-    if request_ns == 0 {
-        return Err(Failure::request("a queue's request must be more than 0"));
-    }
+    ensure!(request_ns > 0, "a queue's request must be more than 0");
     Ok(PlannedQueue { name: spec.name.clone(), request_ns, quantum_ns, load, busy, classes })
 }
 
 /// What a trace sends to one queue.
 fn described(trace: &Trace, place: usize) -> (String, Classes) {
-    let of_queue = trace.jobs().iter().filter(|job| job.queue == place);
+    let of_queue = trace.jobs.iter().filter(|job| job.queue == place);
     match Service::sample(of_queue.map(|job| job.service_ns)) {
         Ok(service) => {
-            let jobs = trace.jobs().iter().filter(|job| job.queue == place).count() as f64;
-            let span = trace.jobs().last().map_or(0, |job| job.at_ns) as f64;
+            let jobs = trace.jobs.iter().filter(|job| job.queue == place).count() as f64;
+            let span = trace.jobs.last().map_or(0, |job| job.at_ns) as f64;
             let load = if span > 0.0 { jobs * service.mean_ns() / span } else { f64::INFINITY };
             (format!("load {load:.3}, {service}"), Classes::of(&service))
         }
@@ -304,14 +281,13 @@ fn described(trace: &Trace, place: usize) -> (String, Classes) {
 }
 
 /// All shares to try, times all schedulers to try.
-fn cases(options: &Options, specs: &[QueueSpec]) -> Result<Vec<Case>, Failure> {
+fn cases(options: &Options, specs: &[QueueSpec]) -> anyhow::Result<Vec<Case>> {
     let shares: Vec<Vec<Share>> = match &options.shares[..] {
         [] => vec![specs.iter().map(|spec| spec.share).collect()],
         given => given.iter().map(|shares| shares.0.clone()).collect(),
     };
     if let Some(wrong) = shares.iter().find(|shares| shares.len() != specs.len()) {
-        let (given, wanted) = (wrong.len(), specs.len());
-        return Err(Failure::request(format_args!("there are {given} shares for {wanted} queues")));
+        bail!("there are {} shares for {} queues", wrong.len(), specs.len());
     }
     let tried: Vec<Policy> = match &options.schedulers[..] {
         _ if specs.iter().all(|spec| spec.scheduler.is_some()) => POLICIES[..1].to_vec(),
@@ -326,7 +302,7 @@ fn cases(options: &Options, specs: &[QueueSpec]) -> Result<Vec<Case>, Failure> {
 }
 
 /// The targets, with the places of their queues.
-fn targets(options: &Options, specs: &[QueueSpec]) -> Result<Vec<(usize, Target)>, Failure> {
+fn targets(options: &Options, specs: &[QueueSpec]) -> anyhow::Result<Vec<(usize, Target)>> {
     let placed = |target: &Target| {
         let name = target.queue.as_deref();
         let place = name.map_or(Some(0), |name| specs.iter().position(|spec| spec.name == name));

@@ -10,9 +10,7 @@ use crate::per_queue::Time;
 /// A queue as it is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueSpec {
-    /// Its name.
     pub(crate) name: String,
-    /// Its share.
     pub(crate) share: Share,
     /// The service it asks for per turn; `None` for the executor's default.
     pub(crate) request: Option<Time>,

@@ -2,35 +2,27 @@
 
 use std::num::NonZeroUsize;
 
-use clockworker_schedulers::simulate::{Outcome, QueueTotals, Simulation, SimulationError, Totals};
+use clockworker_schedulers::simulate::{Outcome, QueueTotals, Simulation, Totals};
 
 use crate::plan::{Case, Plan};
 use crate::report::{CaseReport, Report};
 use crate::work;
-use clockworker_terminal::failure::Failure;
 
 /// One run of one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     /// By queue.
     pub(crate) outcomes: Vec<Outcome>,
-    /// What was used.
     pub(crate) totals: Totals,
 }
 
 /// Runs a plan.
-///
-/// # Errors
-///
-/// If a scheduler breaks its contract.
-pub(crate) fn run(plan: &Plan, threads: NonZeroUsize) -> Result<Report, Failure> {
+pub(crate) fn run(plan: &Plan, threads: NonZeroUsize) -> anyhow::Result<Report> {
     let replications = plan.replications() as usize;
     let count = plan.cases.len() * replications;
     let runs = work::each("simulate", count, threads, |number| {
         run_once(plan, &plan.cases[number / replications], (number % replications) as u64)
     })?;
-    let runs: Result<Vec<Run>, SimulationError> = runs.into_iter().collect();
-    let runs = runs.map_err(Failure::run)?;
     let cases = plan.cases.iter().zip(runs.chunks(replications));
     let cases = cases.map(|(case, runs)| CaseReport::new(plan, case, runs));
     Ok(Report::new(plan, measured(plan).into_iter().chain(cases).collect()))
@@ -51,12 +43,12 @@ fn measured(plan: &Plan) -> Option<CaseReport> {
     Some(CaseReport::new(plan, case, &[run]).into_measured())
 }
 
-fn run_once(plan: &Plan, case: &Case, replication: u64) -> Result<Run, SimulationError> {
+fn run_once(plan: &Plan, case: &Case, replication: u64) -> anyhow::Result<Run> {
     let mut outcomes = plan.outcomes();
     let totals = Simulation::new(plan.make_queues(case))
         .overhead_ns(plan.overhead_ns)
         .polls(plan.polls())
         .pauses(plan.pauses().iter().copied())
-        .run(plan.jobs(replication), |done| outcomes[done.job.queue].add(done))?;
+        .run(plan.jobs(replication)?, |done| outcomes[done.job.queue].add(done))?;
     Ok(Run { outcomes, totals })
 }

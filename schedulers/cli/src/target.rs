@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clockworker_schedulers::simulate::{Figures, Spread, parse_ns};
 
-use clockworker_terminal::numbers::{three_digits, time};
+use crate::numbers::{three_digits, time};
 
 /// A bound on a figure of one queue.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,20 +1,21 @@
 //! Jobs from a CSV file.
 
 use std::io::{BufRead, BufReader, Read};
-use std::{error, fmt, io};
 
+use anyhow::{Context, anyhow, bail, ensure};
 use clockworker_schedulers::simulate::{Done, Job, Pause, parse_ns};
 use csv::{ReaderBuilder, StringRecord, Trim};
 
 /// The jobs of a trace, in order of time; the first comes at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
-    jobs: Vec<Job>,
+    pub(crate) jobs: Vec<Job>,
     /// How long polls are of the jobs that say so.
-    polls: Vec<u64>,
-    pauses: Vec<Pause>,
+    pub(crate) polls: Vec<u64>,
+    /// The times when nothing ran.
+    pub(crate) pauses: Vec<Pause>,
     /// How the jobs went when the trace was recorded, if all of them say so.
-    measured: Vec<Done>,
+    pub(crate) measured: Vec<Done>,
 }
 
 /// What a line may say.
@@ -27,29 +28,19 @@ impl Trace {
     /// Reads CSV: a header that names the columns `arrival` and `service`, and any of the others, in any order, then a job a line,
     /// none over several. A time is a number of nanoseconds, or one with a unit. A job without a queue goes to the first of `queues`. A
     /// line of the queue `(host)` is a time when the thread was elsewhere. Lines that begin with `#` are passed over.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is not like that; with the number of the line.
-    pub(crate) fn read(input: impl Read, queues: &[&str]) -> Result<Self, TraceError> {
-        let mut columns: Option<Columns> = None;
+    pub(crate) fn read(input: impl Read, queues: &[&str]) -> anyhow::Result<Self> {
+        let mut columns = None;
         let mut trace = Self::default();
         let mut last_ns = 0;
-        for (line, text) in (1..).zip(BufReader::new(input).lines()) {
+        for (number, text) in (1..).zip(BufReader::new(input).lines()) {
             let text = text?;
             if text.trim().is_empty() || text.starts_with('#') {
                 continue;
             }
-            let wrong = |problem| TraceError::Line { line, problem };
-            let fields = fields(&text)?;
-            let Some(columns) = &columns else {
-                columns = Some(Columns::find(&fields).map_err(wrong)?);
-                continue;
-            };
-            let line = columns.line(&fields, queues).map_err(wrong)?;
-            if std::mem::replace(&mut last_ns, line.at_ns()) > line.at_ns() {
-                return Err(wrong("it arrives before the job above it".to_owned()));
-            }
+            let line = fields(&text).and_then(|fields| read_line(&mut columns, &fields, queues));
+            let Some(line) = line.with_context(|| format!("line {number}"))? else { continue };
+            let before_ns = std::mem::replace(&mut last_ns, line.at_ns());
+            ensure!(before_ns <= line.at_ns(), "line {number}: it arrives before the job above it");
             trace.add(line);
         }
         trace.begin_at_zero()?;
@@ -70,8 +61,8 @@ impl Trace {
     }
 
     /// Has the first job come at 0. Without the measured ones, unless all are.
-    fn begin_at_zero(&mut self) -> Result<(), TraceError> {
-        let first = self.jobs.first().ok_or(TraceError::Empty)?.at_ns;
+    fn begin_at_zero(&mut self) -> anyhow::Result<()> {
+        let first = self.jobs.first().context("there are no jobs in it")?.at_ns;
         self.jobs.iter_mut().for_each(|job| job.at_ns -= first);
         if self.measured.len() < self.jobs.len() {
             self.measured.clear();
@@ -86,26 +77,6 @@ impl Trace {
             pause.until_ns > 0
         });
         Ok(())
-    }
-
-    /// How long polls are of the jobs that refer to them.
-    pub(crate) fn polls(&self) -> &[u64] {
-        &self.polls
-    }
-
-    /// The times when nothing ran.
-    pub(crate) fn pauses(&self) -> &[Pause] {
-        &self.pauses
-    }
-
-    /// How the jobs went when the trace was recorded; empty if it does not say so.
-    pub(crate) fn measured(&self) -> &[Done] {
-        &self.measured
-    }
-
-    /// The jobs.
-    pub(crate) fn jobs(&self) -> &[Job] {
-        &self.jobs
     }
 
     /// The part of the thread that the jobs ask for, up to the last arrival; `None` where all come at once.
@@ -131,10 +102,23 @@ impl Trace {
 
 /// The fields of one line. (A reader of the whole would not tell on which line it is: it is out by blank ones, and by ends
 /// of lines that are two characters.)
-fn fields(line: &str) -> Result<StringRecord, csv::Error> {
+fn fields(line: &str) -> anyhow::Result<StringRecord> {
     let mut builder = ReaderBuilder::new();
     let reader = builder.has_headers(false).trim(Trim::All).buffer_capacity(128).from_reader(line.as_bytes());
-    reader.into_records().next().unwrap_or_else(|| Ok(StringRecord::new()))
+    Ok(reader.into_records().next().transpose()?.unwrap_or_default())
+}
+
+/// What a line says; nothing if it is the header, which says where the columns are.
+fn read_line(
+    columns: &mut Option<Columns>,
+    fields: &StringRecord,
+    queues: &[&str],
+) -> anyhow::Result<Option<Line>> {
+    if let Some(columns) = columns {
+        return columns.line(fields, queues).map(Some);
+    }
+    *columns = Some(Columns::find(fields)?);
+    Ok(None)
 }
 
 /// What a line says.
@@ -156,19 +140,15 @@ impl Line {
 struct Columns([Option<usize>; 6]);
 
 impl Columns {
-    fn find(header: &StringRecord) -> Result<Self, String> {
-        let place = |name| header.iter().position(|field| field == name);
-        let places = COLUMNS.map(place);
-        for missing in [0, 1] {
-            if places[missing].is_none() {
-                let missing = COLUMNS[missing];
-                return Err(format!("there is no column '{missing}'; a header names arrival and service"));
-            }
+    fn find(header: &StringRecord) -> anyhow::Result<Self> {
+        let places = COLUMNS.map(|name| header.iter().position(|field| field == name));
+        for (name, place) in COLUMNS.iter().zip(places).take(2) {
+            ensure!(place.is_some(), "there is no column '{name}'; a header names arrival and service");
         }
         Ok(Self(places))
     }
 
-    fn line(&self, record: &StringRecord, queues: &[&str]) -> Result<Line, String> {
+    fn line(&self, record: &StringRecord, queues: &[&str]) -> anyhow::Result<Line> {
         let [arrival, service, queue, group, polls, response] =
             self.0.map(|place| place.and_then(|place| record.get(place)).unwrap_or(""));
         let at_ns = time("arrival", arrival)?;
@@ -176,14 +156,10 @@ impl Columns {
         if queue == HOST {
             return Ok(Line::Pause(Pause { from_ns: at_ns, until_ns: at_ns.saturating_add(service_ns) }));
         }
-        if service_ns == 0 {
-            return Err("service must be at least 1 ns".to_owned());
-        }
-        let polls =
-            polls.split_whitespace().map(|poll| time("a poll", poll)).collect::<Result<Vec<_>, _>>()?;
-        if polls.contains(&0) {
-            return Err("a poll must be at least 1 ns".to_owned());
-        }
+        ensure!(service_ns > 0, "service must be at least 1 ns");
+        let polls = polls.split_whitespace().map(|poll| time("a poll", poll));
+        let polls: Vec<u64> = polls.collect::<Result<_, _>>()?;
+        ensure!(!polls.contains(&0), "a poll must be at least 1 ns");
         let response_ns = (!response.is_empty()).then(|| time("response", response)).transpose()?;
         let (queue, group) = (queue_named(queue, queues)?, group_numbered(group)?);
         Ok(Line::Job { job: Job { at_ns, service_ns, queue, group, polls: None }, polls, response_ns })
@@ -193,89 +169,38 @@ impl Columns {
 /// The longest time that may stand in a trace: 2⁵³ ns, 104 days, up to which every nanosecond can be told.
 const LONGEST_NS: f64 = 9_007_199_254_740_992.0;
 
-fn time(column: &str, text: &str) -> Result<u64, String> {
-    let ns = match text.parse::<f64>() {
-        Ok(ns) => Some(ns),
-        Err(_) => parse_ns(text).ok(),
+fn time(column: &str, text: &str) -> anyhow::Result<u64> {
+    let Some(ns) = text.parse::<f64>().ok().or_else(|| parse_ns(text).ok()) else {
+        bail!("{column} '{text}' is no time: nanoseconds, or a number and ns, us, ms or s");
     };
-    match ns {
-        Some(ns) if (0.0..=LONGEST_NS).contains(&ns) => Ok(ns.round() as u64),
-        Some(_) => Err(format!("{column} '{text}' is not between 0 and 104 days")),
-        None => Err(format!("{column} '{text}' is no time: nanoseconds, or a number and ns, us, ms or s")),
-    }
+    ensure!((0.0..=LONGEST_NS).contains(&ns), "{column} '{text}' is not between 0 and 104 days");
+    Ok(ns.round() as u64)
 }
 
-fn queue_named(name: &str, queues: &[&str]) -> Result<usize, String> {
+fn queue_named(name: &str, queues: &[&str]) -> anyhow::Result<usize> {
     if name.is_empty() {
         return Ok(0);
     }
     let place = queues.iter().position(|queue| *queue == name);
-    place.ok_or_else(|| format!("there is no queue '{name}'; there are {}", queues.join(", ")))
+    place.ok_or_else(|| anyhow!("there is no queue '{name}'; there are {}", queues.join(", ")))
 }
 
 /// Groups are numbered below this, as schedulers keep tables by their numbers.
 pub(crate) const MAX_GROUPS: u32 = 1_000_000;
 
-fn group_numbered(text: &str) -> Result<Option<u32>, String> {
+fn group_numbered(text: &str) -> anyhow::Result<Option<u32>> {
     if text.is_empty() {
         return Ok(None);
     }
     let number = text.parse().ok().filter(|number| *number < MAX_GROUPS);
-    number.map(Some).ok_or_else(|| format!("group '{text}' is no number below {MAX_GROUPS}"))
-}
-
-/// What is wrong with a trace.
-#[derive(Debug)]
-pub(crate) enum TraceError {
-    /// It cannot be read, or is no CSV.
-    Unreadable(csv::Error),
-    /// A line is not a job, or not a header.
-    Line {
-        /// Its number, from 1.
-        line: u64,
-        /// Why not.
-        problem: String,
-    },
-    /// There is no job in it.
-    Empty,
-}
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::Line { line, problem } => write!(f, "line {line}: {problem}"),
-            Self::Empty => f.write_str("there are no jobs in it"),
-        }
-    }
-}
-
-impl error::Error for TraceError {
-    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
-        match self {
-            Self::Unreadable(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<csv::Error> for TraceError {
-    fn from(error: csv::Error) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-impl From<io::Error> for TraceError {
-    fn from(error: io::Error) -> Self {
-        Self::Unreadable(error.into())
-    }
+    number.map(Some).ok_or_else(|| anyhow!("group '{text}' is no number below {MAX_GROUPS}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Trace, TraceError> {
+    fn read(text: &str) -> anyhow::Result<Trace> {
         Trace::read(text.as_bytes(), &["front", "back"])
     }
 
@@ -283,20 +208,20 @@ mod tests {
     fn a_trace_is_read_in_any_order_of_columns() {
         let text = "service,queue,arrival,group,note\n# nothing\n20us, back,\"1ms\", 7, x\n1500,,1000100,\n";
         let job = |at_ns, queue, service_ns, group| Job { at_ns, queue, service_ns, group, polls: None };
-        assert_eq!(read(text).unwrap().jobs(), [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
+        assert_eq!(read(text).unwrap().jobs, [job(0, 1, 20_000, Some(7)), job(100, 0, 1_500, None)]);
     }
 
     #[test]
     fn a_recorded_trace_has_polls_pauses_and_how_it_went() {
         let text = "arrival,service,queue,polls,response\n1,2,(host),,\n10,200,back,150 50ns,900\n20,5,(host),,\n30,7,front,,40\n";
         let trace = read(text).unwrap();
-        assert_eq!(trace.jobs().iter().map(|job| job.polls).collect::<Vec<_>>(), [Some(0), None]);
-        assert_eq!(trace.polls(), [150, 50]);
-        assert_eq!(trace.pauses(), [Pause { from_ns: 10, until_ns: 15 }], "from the first job on");
-        assert_eq!(trace.measured().iter().map(|done| done.finished_ns).collect::<Vec<_>>(), [900, 60]);
-        assert_eq!(trace.clone().at_load(0.5).measured(), []);
+        assert_eq!(trace.jobs.iter().map(|job| job.polls).collect::<Vec<_>>(), [Some(0), None]);
+        assert_eq!(trace.polls, [150, 50]);
+        assert_eq!(trace.pauses, [Pause { from_ns: 10, until_ns: 15 }], "from the first job on");
+        assert_eq!(trace.measured.iter().map(|done| done.finished_ns).collect::<Vec<_>>(), [900, 60]);
+        assert_eq!(trace.clone().at_load(0.5).measured, []);
         let partly = read("arrival,service,response\n1,2,\n3,4,5\n").unwrap();
-        assert_eq!(partly.measured(), [], "not of all");
+        assert_eq!(partly.measured, [], "not of all");
     }
 
     #[test]
@@ -305,7 +230,7 @@ mod tests {
         assert_eq!(trace.load(), Some(0.4));
         let moved = trace.at_load(0.8);
         assert_eq!(moved.load(), Some(0.8));
-        assert_eq!(moved.jobs().iter().map(|job| job.at_ns).collect::<Vec<_>>(), [0, 250, 500]);
+        assert_eq!(moved.jobs.iter().map(|job| job.at_ns).collect::<Vec<_>>(), [0, 250, 500]);
         assert_eq!(read("arrival,service\n5,5\n").unwrap().at_load(0.5).load(), None);
     }
 
@@ -333,7 +258,7 @@ mod tests {
             ("arrival,service,queue\n5,1,side\n", "line 2: there is no queue 'side'; there are front, back"),
             ("arrival,service,group\n5,1,-3\n", "line 2: group '-3' is no number below 1000000"),
         ] {
-            assert_eq!(read(text).unwrap_err().to_string(), wanted, "{text:?}");
+            assert_eq!(format!("{:#}", read(text).unwrap_err()), wanted, "{text:?}");
         }
     }
 }

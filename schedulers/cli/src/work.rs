@@ -6,22 +6,20 @@ use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use clockworker_terminal::failure::Failure;
-
-/// Does `work` for each number below `count` on so many threads; the results in order of the numbers. A bar on standard error
-/// shows a person at a terminal how far it is.
+/// Does `work` for each number below `count` on so many threads; the results in order of the numbers, or the first error. A bar
+/// on standard error shows a person at a terminal how far it is.
 pub(crate) fn each<R: Send>(
     what: &'static str,
     count: usize,
     threads: NonZeroUsize,
-    work: impl Fn(usize) -> R + Sync + Send,
-) -> Result<Vec<R>, Failure> {
+    work: impl Fn(usize) -> anyhow::Result<R> + Sync + Send,
+) -> anyhow::Result<Vec<R>> {
     let style = ProgressStyle::with_template("{prefix:>10} {bar:40} {pos}/{len} {elapsed}");
     let bar =
         ProgressBar::new(count as u64).with_style(style.expect("the template is valid")).with_prefix(what);
-    let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build().map_err(Failure::run)?;
+    let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let numbers = (0..count).into_par_iter().progress_with(bar.clone());
-    let results = pool.install(|| numbers.map(work).collect());
+    let results: Vec<_> = pool.install(|| numbers.map(work).collect());
     bar.finish_and_clear();
-    Ok(results)
+    results.into_iter().collect()
 }

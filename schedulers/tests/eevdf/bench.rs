@@ -2,6 +2,8 @@
 
 use clockworker_schedulers::{Eevdf, QueueId, Share};
 
+use super::tree::{Claim, Exact, ahead, behind};
+
 pub(super) const US: u64 = 1_000;
 pub(super) const MS: u64 = 1_000 * US;
 pub(super) const SECOND: u64 = 1_000 * MS;
@@ -15,42 +17,45 @@ pub(super) fn share(share: u32) -> Share {
 pub(super) struct Bench {
     pub(super) eevdf: Eevdf,
     pub(super) queues: Vec<Busy>,
-    longest_request: u64,
-    longest_poll: u64,
+    /// How far behind and ahead of its due each queue may be, in nanoseconds.
+    limits: Vec<[Exact; 2]>,
 }
 
 /// A queue whose polls take `polls[0]`, `polls[1]` and so on, over and over.
 pub(super) struct Busy {
     pub(super) id: QueueId,
-    pub(super) share: u32,
-    pub(super) polls: Vec<u64>,
+    pub(super) claim: Claim,
+    polls: Vec<u64>,
     polled: usize,
     pub(super) service_ns: u64,
-}
-
-impl Busy {
-    fn longest_poll(&self) -> i128 {
-        self.polls.iter().copied().max().map_or(0, i128::from)
-    }
 }
 
 impl Bench {
     /// Queues of (share, request, polls), all woken.
     pub(super) fn new(eevdf: Eevdf, queues: &[(u32, u64, &[u64])]) -> Self {
-        let mut bench = Self { eevdf, queues: Vec::new(), longest_request: 0, longest_poll: 0 };
-        for &(share, request_ns, polls) in queues {
-            bench.add(share, request_ns, polls);
+        let mut bench = Self { eevdf, queues: Vec::new(), limits: Vec::new() };
+        for &(share, request, polls) in queues {
+            bench.add(share, request, polls);
         }
         bench
     }
 
-    pub(super) fn add(&mut self, w: u32, request_ns: u64, polls: &[u64]) -> QueueId {
-        let id = self.eevdf.add(share(w), request_ns);
+    pub(super) fn add(&mut self, w: u32, request: u64, polls: &[u64]) -> QueueId {
+        let id = self.eevdf.add(share(w), request);
         self.eevdf.wake(id);
-        self.queues.push(Busy { id, share: w, polls: polls.to_vec(), polled: 0, service_ns: 0 });
-        self.longest_request = self.longest_request.max(request_ns);
-        self.longest_poll = polls.iter().copied().fold(self.longest_poll, u64::max);
+        let claim = Claim { share: w, request, poll: polls.iter().copied().max().unwrap() };
+        self.queues.push(Busy { id, claim, polls: polls.to_vec(), polled: 0, service_ns: 0 });
+        self.limit();
         id
+    }
+
+    fn limit(&mut self) {
+        let claims: Vec<Claim> = self.queues.iter().map(|queue| queue.claim).collect();
+        let limit = |nth: usize| {
+            let others = [&claims[..nth], &claims[nth + 1..]].concat();
+            [behind(&claims[nth], &others, 0), ahead(&claims[nth], &others)]
+        };
+        self.limits = (0..claims.len()).map(limit).collect();
     }
 
     /// Grants one slice, as an executor does: polls until the request is served. Gives the queue and the time.
@@ -72,77 +77,36 @@ impl Bench {
 
     /// Every lag is within the bounds that `Eevdf` documents, and Σ lag = 0 but for rounding.
     pub(super) fn check(&self) {
-        let shares = self.shares();
         let mut sum = 0;
-        for queue in &self.queues {
+        for (queue, [behind, ahead]) in self.queues.iter().zip(&self.limits) {
             let lag = self.eevdf.lag(queue.id);
-            // Both multiplied by W.
-            let ahead = (shares - i128::from(queue.share)) * (self.request(queue) + queue.longest_poll());
-            let behind: i128 = self.queues.iter().map(|other| self.turn(other, queue)).sum();
-            let found = lag.as_ns() * shares;
-            assert!(
-                (-ahead..=behind).contains(&found),
-                "{:?}: {lag}, W times that is not from -{ahead} to {behind}",
-                queue.id
-            );
+            let is_within =
+                (-ahead.floor().to_integer()..=behind.floor().to_integer()).contains(&lag.as_ns());
+            assert!(is_within, "{:?}: {lag} is not from -{ahead} to {behind} ns", queue.id);
             sum += lag.raw();
         }
-        self.check_sum(sum);
-    }
-
-    /// A queue that comes with a credit, or leaves in debt, makes Σ lag more than 0 until that was served off. With queues so
-    /// much alike, no lag is beyond this.
-    pub(super) fn check_while_queues_come_and_go(&self) {
-        let bound = i128::from(self.longest_request + self.longest_poll);
-        let mut sum = 0;
-        for queue in &self.queues {
-            let lag = self.eevdf.lag(queue.id);
-            assert!(lag.as_ns().abs() <= bound, "{:?}: {lag}, bound {bound} ns", queue.id);
-            sum += lag.raw();
-        }
-        assert!(sum > -self.shares(), "Σ lag = {sum}");
-    }
-
-    fn request(&self, queue: &Busy) -> i128 {
-        i128::from(self.eevdf.request_ns(queue.id))
-    }
-
-    /// W times what `queue` can fall behind while `other` is served.
-    fn turn(&self, other: &Busy, queue: &Busy) -> i128 {
-        if other.id == queue.id {
-            return 0;
-        }
-        let (w, w_other) = (i128::from(queue.share), i128::from(other.share));
-        (self.request(other) * w).max(self.request(queue) * w_other) + other.longest_poll() * w
-    }
-
-    /// Each lag is low by less than w units, so the sum is by less than W; it is never high.
-    fn check_sum(&self, sum: i128) {
+        // Each lag is low by less than w units, so the sum is by less than W; it is never high.
         assert!(sum <= 0 && sum > -self.shares(), "Σ lag = {sum}");
     }
 
     fn shares(&self) -> i128 {
-        self.queues.iter().map(|queue| i128::from(queue.share)).sum()
+        self.queues.iter().map(|queue| i128::from(queue.claim.share)).sum()
     }
 
     pub(super) fn run(&mut self, ns: u64) {
-        self.run_and(ns, Self::check);
-    }
-
-    pub(super) fn run_and(&mut self, ns: u64, check: impl Fn(&Self)) {
         let mut spent = 0;
         while spent < ns {
             spent += self.slice().1;
-            check(self);
+            self.check();
         }
     }
 
     /// How far from its due each queue's service is, at most, in parts per million of the due.
     pub(super) fn worst_ppm(&self) -> u64 {
         let total: u128 = self.queues.iter().map(|queue| u128::from(queue.service_ns)).sum();
-        let shares: u128 = self.queues.iter().map(|queue| u128::from(queue.share)).sum();
+        let shares = self.shares() as u128;
         let ppm = |queue: &Busy| {
-            let due = total * u128::from(queue.share) / shares;
+            let due = total * u128::from(queue.claim.share) / shares;
             u128::from(queue.service_ns).abs_diff(due) * 1_000_000 / due
         };
         self.queues.iter().map(ppm).max().unwrap() as u64

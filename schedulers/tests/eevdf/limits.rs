@@ -25,6 +25,7 @@ fn wrong_calls_are_ignored() {
     eevdf.wake(a);
     assert_eq!((eevdf.lag(a), eevdf.virtual_runtime(a)), lag_and_v, "it is awake");
     assert!(!eevdf.preempts(a, b) && !eevdf.preempts(b, a));
+    assert!(eevdf.is_eligible(a) && !eevdf.preempts(a, a));
     assert_eq!(eevdf.pick(), Some(a));
     let far = (0..100).map(|_| eevdf.add(share(1), 1)).last().unwrap();
     let mut other = Eevdf::new();
@@ -81,7 +82,7 @@ fn polls_of_a_year_are_charged_in_full() {
     bench.run(500 * YEAR);
     let total: u64 = bench.queues.iter().map(|queue| queue.service_ns).sum();
     for queue in &bench.queues {
-        let due = total / 4 * u64::from(queue.share);
+        let due = total / 4 * u64::from(queue.claim.share);
         assert!(queue.service_ns.abs_diff(due) <= 2 * YEAR, "{:?}", queue.service_ns / YEAR);
     }
 }

@@ -1,6 +1,7 @@
-//! EEVDF, the choice between queues.
+//! EEVDF, the choice between queues, and between queues below queues.
 
 mod bench;
+mod branches;
 #[cfg(feature = "laws")]
 #[path = "../eevdf_pair/mod.rs"]
 mod eevdf_pair;
@@ -9,3 +10,4 @@ mod limits;
 #[cfg(feature = "laws")]
 mod oracle;
 mod service;
+mod tree;

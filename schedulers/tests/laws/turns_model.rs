@@ -47,9 +47,9 @@ impl TurnsModel {
     }
 }
 
-/// Whether a pop is a fair turn, of a policy with one in 32.
-pub(crate) fn fair() -> impl Fn(&Moment<'_>) -> bool {
-    let model = RefCell::new(TurnsModel::new(32));
+/// Whether a pop is a fair turn, of a policy with one in so many, 0 for none.
+pub(crate) fn fair(every: u32) -> impl Fn(&Moment<'_>) -> bool {
+    let model = RefCell::new(TurnsModel::new(every.into()));
     move |moment| model.borrow_mut().is_fair(moment)
 }
 

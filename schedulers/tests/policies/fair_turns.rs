@@ -1,38 +1,34 @@
 //! Fair turns have one part in N of the time, under each policy that is told of service.
 
-use clockworker_schedulers::{FairTurns, GroupId, Las, Qlas, Ready, Scheduler, Serpt, Task, TaskId};
+use clockworker_schedulers::{FairTurns, Las, Qlas, Scheduler, Serpt};
+
+use super::script::task;
+use super::world::{End, World};
+
+const OLD: u64 = 0;
+const NEW: u64 = 1;
 
 /// The part of the queue's time, in millionths, that an old task of polls of `old_ns` gets beside new ones that never stop
 /// coming, each of which ends after a poll of `new_ns`.
 fn part_of_the_old(mut policy: impl Scheduler, old_ns: u64, new_ns: u64) -> u64 {
-    let old = Task { id: TaskId::new(0, 0), group: GroupId::new(0) };
-    let new = |generation| Task { id: TaskId::new(1, generation), group: GroupId::new(1) };
-    policy.served(old, 60_000_000_000);
-    policy.push(old, Ready::Woken);
-    policy.push(new(0), Ready::Spawned);
-    let (mut generation, mut of_the_old_ns, mut passed_ns) = (0, 0, 0);
-    let (mut pops, mut warm) = (0, false);
-    while !warm || pops < 400_000 {
-        pops += 1;
-        let id = policy.pop().unwrap();
-        let (task, ns) = if id == old.id { (old, old_ns) } else { (new(generation), new_ns) };
-        policy.served(task, ns);
-        passed_ns += ns;
-        // What was served before counts as a fair turn: 31 times 67 ms come first.
-        if !warm && passed_ns > 2_200_000_000 {
-            (warm, pops, passed_ns, of_the_old_ns) = (true, 0, ns, 0);
+    policy.served(task(0), 60_000_000_000);
+    let mut world = World::new(policy);
+    world.join(OLD, 1, 1);
+    world.join(NEW, 1, 1);
+    let poll = |world: &mut World<_>| {
+        let length = |key| if key == OLD { (old_ns, End::Yields) } else { (new_ns, End::Finishes) };
+        if world.poll(length) == Some(NEW) {
+            world.join(NEW, 1, 1);
         }
-        if id == old.id {
-            of_the_old_ns += ns;
-            policy.push(old, Ready::Yielded);
-        } else {
-            policy.finished(task);
-            policy.group_closed(task.group);
-            generation += 1;
-            policy.push(new(generation), Ready::Spawned);
-        }
+    };
+    // What was served before counts as a fair turn: 31 times 67 ms come first.
+    let (mut passed_ns, mut received_ns) = (0, 0);
+    while world.passed_ns <= 2_200_000_000 {
+        (passed_ns, received_ns) = (world.passed_ns, world.received_ns(OLD));
+        poll(&mut world);
     }
-    of_the_old_ns * 1_000_000 / passed_ns
+    (0..400_000).for_each(|_| poll(&mut world));
+    (world.received_ns(OLD) - received_ns) * 1_000_000 / (world.passed_ns - passed_ns)
 }
 
 /// Fair turns go to old and new in turn, and one part in 32 is 31,250 millionths. A pop counts for a little besides its service.

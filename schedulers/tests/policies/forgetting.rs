@@ -1,38 +1,34 @@
 //! What groups have attained is halved with each half-life, and comes back with a group's key.
 
-use clockworker_schedulers::{Attributes, FairTurns, GroupId, Las, Qlas, Ready, Scheduler, Serpt};
+use clockworker_schedulers::{FairTurns, GroupId, Las, Qlas, Scheduler, Serpt};
 
-use super::script::{drain, spawn, task};
+use super::script::{drain, poll_of, spawn, task};
+use super::world::{End, World};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Polls of groups that each have one task which always yields, for so long; the service of each group, in ns.
-fn work(policy: &mut impl Scheduler, groups: u32, for_ns: u64, poll_ns: impl Fn(u32) -> u64) -> Vec<u64> {
-    let mut service_ns = vec![0; groups as usize];
-    let mut passed_ns = 0;
-    while passed_ns < for_ns {
-        let slot = policy.pop().unwrap().slot() as u32;
-        let ns = poll_ns(slot);
-        policy.served(task(slot), ns);
-        policy.push(task(slot), Ready::Yielded);
-        service_ns[slot as usize] += ns;
-        passed_ns += ns;
-    }
-    service_ns
+/// What some tenants get while all their tasks yield, in thousandths of what goes to all, until so much has passed.
+fn parts<const N: usize>(
+    world: &mut World<impl Scheduler>,
+    tenants: [u64; N],
+    ns: u64,
+    poll_ns: impl Fn(u64) -> u64,
+) -> [u64; N] {
+    let (passed_ns, before) = (world.passed_ns, tenants.map(|key| world.received_ns(key)));
+    world.run_for(ns, poll_ns);
+    let passed_ns = world.passed_ns - passed_ns;
+    let received = tenants.map(|key| world.received_ns(key));
+    core::array::from_fn(|n| (received[n] - before[n]) * 1_000 / passed_ns)
 }
 
-/// The part of the second of two groups, in thousandths, in each of eight half-lives since it came, after the first had been
-/// alone for a minute.
-fn parts_after_a_minute(mut policy: impl Scheduler, poll_ns: [u64; 2]) -> Vec<u64> {
-    let poll_ns = |slot: u32| poll_ns[slot as usize];
-    spawn(&mut policy, [task(0)]);
-    work(&mut policy, 1, 60 * SECOND, poll_ns);
-    spawn(&mut policy, [task(1)]);
-    let part = |_| {
-        let service_ns = work(&mut policy, 2, SECOND, poll_ns);
-        service_ns[1] * 1_000 / (service_ns[0] + service_ns[1])
-    };
-    (0..8).map(part).collect()
+/// The part of the second of two tenants in each of eight half-lives since it came, after the first had been alone for a minute.
+fn parts_after_a_minute(policy: impl Scheduler, poll_ns: [u64; 2]) -> Vec<u64> {
+    let poll_ns = |key: u64| poll_ns[key as usize];
+    let mut world = World::new(policy);
+    world.join(0, 1, 1);
+    world.run_for(60 * SECOND, poll_ns);
+    world.join(1, 1, 1);
+    (0..8).map(|_| parts(&mut world, [1], SECOND, poll_ns)[0]).collect()
 }
 
 /// The newcomer catches up in one half-life. In the second it has half to within 2 %, in each one after that to within 1 %.
@@ -66,15 +62,17 @@ fn without_a_half_life_a_minute_alone_is_not_forgotten() {
     }
 }
 
-/// The least and the most that a group gets of its equal part, in thousandths, where so many always have work for 10 s.
-fn spread(mut policy: impl Scheduler, groups: u32) -> [u64; 2] {
-    let poll_ns = |slot: u32| 20_000 + 1_000 * u64::from(slot % 50);
-    spawn(&mut policy, (0..groups).map(task));
-    work(&mut policy, groups, 2 * SECOND, poll_ns);
-    let service_ns = work(&mut policy, groups, 10 * SECOND, poll_ns);
-    let part_ns = 10 * SECOND / u64::from(groups);
-    let range = [service_ns.iter().min(), service_ns.iter().max()];
-    range.map(|ns| ns.unwrap() * 1_000 / part_ns)
+/// The least and the most that a tenant gets of its equal part, in thousandths, where so many always have work for 10 s.
+fn spread(policy: impl Scheduler, tenants: u64) -> [u64; 2] {
+    let poll_ns = |key: u64| 20_000 + 1_000 * (key % 50);
+    let mut world = World::new(policy);
+    (0..tenants).for_each(|key| world.join(key, 1, 1));
+    world.run_for(2 * SECOND, poll_ns);
+    let before: Vec<u64> = (0..tenants).map(|key| world.received_ns(key)).collect();
+    world.run_for(10 * SECOND, poll_ns);
+    let received = (0..tenants).map(|key| world.received_ns(key) - before[key as usize]);
+    let range = [received.clone().min(), received.max()];
+    range.map(|ns| ns.unwrap() * 1_000 * tenants / (10 * SECOND))
 }
 
 /// Up to sixteen groups share alike under each, any number under `Las`.
@@ -94,24 +92,18 @@ fn many_that_always_have_work_share_alike() {
     assert!(least >= 985 && most <= 1_015, "{least} to {most}");
 }
 
-const OPEN: Attributes = Attributes::new();
-
-/// What the second of two groups gets of a half-life, in thousandths. The first was alone for ten, closed, was absent for so many
-/// while the second worked, and is back under `key`.
-fn part_beside_one_that_is_back(mut policy: impl Scheduler, absent: u64, key: u64) -> u64 {
+/// What the second of two tenants gets of a half-life. The first was alone for ten, closed, was absent for so many while the second
+/// worked, and is back under `key`.
+fn part_beside_one_that_is_back(policy: impl Scheduler, absent: u64, key: u64) -> u64 {
     let poll_ns = |_| 100_000;
-    policy.group_opened(GroupId::new(0), 7, &OPEN);
-    spawn(&mut policy, [task(0)]);
-    work(&mut policy, 1, 10 * SECOND, poll_ns);
-    assert_eq!(drain(&mut policy), [0]);
-    policy.finished(task(0));
-    policy.group_closed(GroupId::new(0));
-    policy.group_opened(GroupId::new(1), 8, &OPEN);
-    spawn(&mut policy, [task(1)]);
-    work(&mut policy, 2, absent * SECOND, poll_ns);
-    policy.group_opened(GroupId::new(0), key, &OPEN);
-    spawn(&mut policy, [task(0)]);
-    work(&mut policy, 2, SECOND, poll_ns)[1] / (SECOND / 1_000)
+    let mut world = World::new(policy);
+    world.join(7, 1, 1);
+    world.run_for(10 * SECOND, poll_ns);
+    world.poll(|_| (0, End::Finishes));
+    world.join(8, 1, 1);
+    world.run_for(absent * SECOND, poll_ns);
+    world.join(key, 1, 1);
+    parts(&mut world, [8], SECOND, poll_ns)[0]
 }
 
 #[test]
@@ -128,30 +120,18 @@ fn absence_is_no_way_to_be_new_again() {
 }
 
 /// What a tenant gets, in thousandths, that closes after every poll and comes back, beside one that always has work.
-fn part_of_one_that_comes_and_goes(mut policy: impl Scheduler) -> u64 {
-    let (goes, stays) = (task(0), task(1));
-    policy.group_opened(stays.group, 1, &OPEN);
-    spawn(&mut policy, [stays]);
-    let [mut passed_ns, mut went_ns] = [0, 0];
-    policy.group_opened(goes.group, 0, &OPEN);
-    spawn(&mut policy, [goes]);
-    while passed_ns < 10 * SECOND {
-        let id = policy.pop().unwrap();
-        let ns = 100_000;
-        passed_ns += ns;
-        if id == stays.id {
-            policy.served(stays, ns);
-            policy.push(stays, Ready::Yielded);
-            continue;
+fn part_of_one_that_comes_and_goes(policy: impl Scheduler) -> u64 {
+    let [stays, goes] = [1, 0];
+    let mut world = World::new(policy);
+    world.join(stays, 1, 1);
+    world.join(goes, 1, 1);
+    while world.passed_ns < 10 * SECOND {
+        let polled = world.poll(|key| (100_000, if key == stays { End::Yields } else { End::Finishes }));
+        if polled == Some(goes) {
+            world.join(goes, 1, 1);
         }
-        policy.served(goes, ns);
-        went_ns += ns;
-        policy.finished(goes);
-        policy.group_closed(goes.group);
-        policy.group_opened(goes.group, 0, &OPEN);
-        policy.push(goes, Ready::Spawned);
     }
-    went_ns * 1_000 / passed_ns
+    world.received_ns(goes) * 1_000 / world.passed_ns
 }
 
 #[test]
@@ -177,8 +157,7 @@ fn attained_service_is_halved_at_the_pop_after_each_half_life() {
         for _ in 0..9 {
             assert_eq!(policy.pop(), Some(task(0).id));
             course.push([0, 9].map(|slot| attained_ns(&policy, GroupId::new(slot))));
-            policy.served(task(0), 1 << 18);
-            policy.push(task(0), Ready::Yielded);
+            poll_of(&mut policy, task(0), 1 << 18);
         }
         // In quarters: 0 1 2 3 4/2 3 4 5 6/2.
         let quarters: Vec<u64> = course.iter().map(|[ns, _]| ns >> 18).collect();
@@ -198,8 +177,7 @@ fn those_that_wait_come_down_with_their_levels() {
         policy.served(task(2), 32);
         spawn(&mut policy, [task(0), task(2), task(1)]);
         assert_eq!(policy.pop(), Some(task(0).id));
-        policy.served(task(0), 1 << 20);
-        policy.push(task(0), Ready::Yielded);
+        poll_of(&mut policy, task(0), 1 << 20);
         let first = policy.pop().unwrap().slot();
         policy.served(task(3), 16); // to level 1, behind task 2 if that came down
         spawn(&mut policy, [task(3)]);
@@ -233,8 +211,7 @@ fn the_longest_polls_do_no_harm() {
         spawn(&mut policy, (0..3).map(task));
         let popped = |_| {
             let slot = policy.pop().unwrap().slot() as u32;
-            policy.served(task(slot), u64::MAX);
-            policy.push(task(slot), Ready::Yielded);
+            poll_of(&mut policy, task(slot), u64::MAX);
             slot
         };
         let mut popped: Vec<u32> = (0..1_000).map(popped).collect();

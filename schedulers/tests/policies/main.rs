@@ -2,16 +2,17 @@
 
 mod arrival_fifo;
 mod deadline;
+mod every_policy;
 mod fair_groups;
 mod fair_turns;
 mod forgetting;
 mod las;
+mod levels;
 mod optimality;
-mod patience;
 mod priority;
 mod qlas;
-mod runnable_fifo;
 mod script;
 mod search;
 mod serpt;
 mod woken_first;
+mod world;

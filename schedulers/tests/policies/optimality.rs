@@ -2,11 +2,9 @@
 //!
 //! A set can be done in time if and only if no interval has more to do, of what comes and is due in it, than it is long.
 
-use core::num::NonZeroU32;
-
 use clockworker_schedulers::{Attributes, Deadline, FairTurns, Ready, RunnableFifo, Scheduler};
 
-use super::script::task;
+use super::script::{every, task};
 
 /// A task that comes, has so many polls, and is to be done by its deadline.
 #[derive(Clone, Copy, Debug)]
@@ -39,15 +37,11 @@ fn lateness_ns(mut policy: impl Scheduler, jobs: &[Job], poll_ns: u64, backgroun
     }
     let mut yielded = None;
     loop {
-        to_come.retain(|&slot| {
-            let comes = jobs[slot].comes_ns <= now_ns;
-            if comes {
-                policy
-                    .spawned(task(slot as u32), &Attributes::new().with_deadline_ns(jobs[slot].deadline_ns));
-                policy.push(task(slot as u32), Ready::Spawned);
-            }
-            !comes
-        });
+        for slot in to_come.extract_if(.., |slot| jobs[*slot].comes_ns <= now_ns) {
+            let due = Attributes::new().with_deadline_ns(jobs[slot].deadline_ns);
+            policy.spawned(task(slot as u32), &due);
+            policy.push(task(slot as u32), Ready::Spawned);
+        }
         policy.time_is(now_ns);
         let popped = match yielded.take() {
             Some(slot) => policy.push_pop(task(slot as u32)),
@@ -89,11 +83,8 @@ fn sets_of_three(jobs: &[Job]) -> impl Iterator<Item = [Job; 3]> {
 
 fn jobs(comes: core::ops::Range<u64>, polls: u64, within: &[u64]) -> Vec<Job> {
     let with_polls = |comes_ns| (1..=polls).map(move |polls| (comes_ns, polls));
-    let all = comes.flat_map(with_polls);
-    let due =
-        |&within: &u64| move |(comes_ns, polls)| Job { comes_ns, polls, deadline_ns: comes_ns + within };
-    let all: Vec<(u64, u64)> = all.collect();
-    within.iter().flat_map(|within| all.iter().copied().map(due(within))).collect()
+    let due = |(comes_ns, polls)| move |within| Job { comes_ns, polls, deadline_ns: comes_ns + within };
+    comes.flat_map(with_polls).flat_map(|job| within.iter().copied().map(due(job))).collect()
 }
 
 fn strict() -> Deadline {
@@ -155,7 +146,7 @@ fn periodic_tasks_are_met_up_to_a_load_of_one() {
 #[test]
 fn fair_turns_cost_what_they_are_said_to() {
     const EVERY: u64 = 4;
-    let turns = FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap());
+    let turns = every(EVERY as u32);
     let policy = Deadline::new().with_fair_turns(turns);
     for (poll_ns, jobs, latest) in
         [(1, jobs(0..4, 3, &[2, 3, 4, 6, 9]), 0), (3, jobs(0..9, 3, &[4, 12, 24]), 4)]

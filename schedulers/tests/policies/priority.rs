@@ -1,10 +1,8 @@
 //! `Priority`: levels from outside, FIFO inside them, aging.
 
-use core::num::NonZeroU32;
+use clockworker_schedulers::{Attributes, FairTurns, GroupId, Priority, Ready, Scheduler};
 
-use clockworker_schedulers::{Attributes, FairTurns, GroupId, Priority, Ready, Scheduler, Task, TaskId};
-
-use super::script::{drain, member, run_yielding, spawn, task};
+use super::script::{drain, every, member, spawn, task, trace};
 use super::search::Search;
 
 fn priority(priority: i8) -> Attributes {
@@ -15,8 +13,8 @@ fn strict() -> Priority {
     Priority::new().with_fair_turns(FairTurns::NEVER)
 }
 
-fn every(pops: u32) -> Priority {
-    Priority::new().with_fair_turns(FairTurns::every(NonZeroU32::new(pops).unwrap()))
+fn with_turns(pops: u32) -> Priority {
+    Priority::new().with_fair_turns(every(pops))
 }
 
 /// Spawns a task with a priority of its own for each, in slots from `first` on.
@@ -27,33 +25,12 @@ fn spawn_with(policy: &mut Priority, first: u32, priorities: &[i8]) {
     }
 }
 
-/// The tasks of that many polls, all of which yield and take what `service_of` says of the slot.
-fn trace(policy: &mut Priority, polls: usize, service_of: impl Fn(usize) -> u64) -> Vec<usize> {
-    let poll = |_| {
-        let id = policy.pop().expect("all are ready again after each poll");
-        policy.time_passed(service_of(id.slot()));
-        policy.push(task(id.slot() as u32), Ready::Yielded);
-        id.slot()
-    };
-    (0..polls).map(poll).collect()
-}
-
 #[test]
 fn the_highest_goes_first_from_end_to_end_of_the_range() {
     let mut policy = strict();
     spawn_with(&mut policy, 0, &[-128, 0, 127, 1, -1, 63, 64]);
     assert_eq!(drain(&mut policy), [2, 6, 5, 3, 1, 4, 0]);
     assert_eq!(policy.pop(), None);
-}
-
-#[test]
-fn of_equal_ones_the_one_that_became_ready_first() {
-    let mut policy = strict();
-    spawn_with(&mut policy, 0, &[3, 7, 3, 7]);
-    assert_eq!(policy.pop(), Some(task(1).id));
-    policy.push(task(4), Ready::Woken);
-    policy.push(task(1), Ready::Yielded);
-    assert_eq!(drain(&mut policy), [3, 1, 0, 2, 4]);
 }
 
 #[test]
@@ -70,19 +47,14 @@ fn a_priority_is_the_tasks_own_or_its_groups_or_none() {
 }
 
 #[test]
-fn what_comes_later_in_a_slot_or_an_index_inherits_nothing() {
+fn a_group_inherits_nothing_from_one_that_had_its_index() {
     let mut policy = strict();
     policy.group_opened(GroupId::new(0), 1, &priority(9));
-    policy.spawned(member(0, 0), &priority(5));
-    spawn(&mut policy, [member(0, 0)]);
-    assert_eq!(drain(&mut policy), [0]);
-    policy.finished(member(0, 0));
-    let reused = Task { id: TaskId::new(0, 1), group: GroupId::new(0) };
-    assert_eq!(policy.priority(reused), 9, "its group's");
+    assert_eq!(policy.priority(task(0)), 9);
     policy.group_closed(GroupId::new(0));
-    assert_eq!(policy.priority(reused), 0);
+    assert_eq!(policy.priority(task(0)), 0);
     policy.group_opened(GroupId::new(0), 2, &Attributes::new());
-    assert_eq!(policy.priority(reused), 0);
+    assert_eq!(policy.priority(task(0)), 0);
 }
 
 #[test]
@@ -110,13 +82,6 @@ fn a_change_of_nothing_else_moves_nothing() {
 }
 
 #[test]
-fn strictly_by_level_a_lower_one_starves() {
-    let mut policy = strict();
-    spawn_with(&mut policy, 0, &[0, 1, 1]);
-    assert!(!trace(&mut policy, 10_000, |_| 10).contains(&0));
-}
-
-#[test]
 fn the_default_is_one_in_32_for_the_one_that_was_ready_longest() {
     let mut policy = Priority::new();
     spawn_with(&mut policy, 0, &[-1, -9, 5]);
@@ -128,16 +93,16 @@ fn the_default_is_one_in_32_for_the_one_that_was_ready_longest() {
 /// Lower tasks get no more than in FIFO order either.
 #[test]
 fn a_turn_goes_to_the_highest_level_if_its_first_was_ready_longest() {
-    let mut policy = every(2);
+    let mut policy = with_turns(2);
     spawn_with(&mut policy, 0, &[5, 5, 5, 5, 0]);
     assert_eq!(trace(&mut policy, 10, |_| 10), [0, 1, 2, 3, 0, 4, 1, 2, 3, 0]);
 }
 
 #[test]
 fn a_level_alone_is_fifo_and_counts_nothing() {
-    let mut policy = every(4);
+    let mut policy = with_turns(4);
     spawn(&mut policy, (0..3).map(task));
-    assert_eq!(run_yielding(&mut policy, 9, |_| 0, |slot| slot as u32), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    assert_eq!(trace(&mut policy, 9, |_| 0), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
     spawn_with(&mut policy, 3, &[1]);
     assert_eq!(trace(&mut policy, 9, |_| 10), [3, 3, 3, 0, 3, 3, 3, 1, 3]);
 }
@@ -159,7 +124,7 @@ fn long_polls_of_low_levels_are_paid_for_by_time() {
 #[test]
 fn after_1_024_times_as_many_pops_a_turn_comes_in_any_case() {
     const EVERY: usize = 3;
-    let mut policy = every(EVERY as u32);
+    let mut policy = with_turns(EVERY as u32);
     spawn(&mut policy, (0..4).map(task));
     spawn_with(&mut policy, 4, &[1]);
     let trace = trace(&mut policy, 4 * 1_024 * EVERY, |slot| if slot == 4 { 0 } else { 1_000_000_000 });
@@ -174,7 +139,7 @@ fn no_program_makes_a_task_wait_for_longer_than_the_bound() {
     let (two, three) = (levels(&[126, 127]), levels(&[126, 127, 125]));
     for (pops, tasks, attributes, longest) in [(2, 3, three.clone(), 5), (3, 3, three, 7), (2, 4, two, 7)] {
         let search = Search {
-            policy: every(pops),
+            policy: with_turns(pops),
             tasks,
             attributes,
             changes: true,
@@ -184,29 +149,4 @@ fn no_program_makes_a_task_wait_for_longer_than_the_bound() {
         let most = search.longest_wait(|world| u64::from(pops) * world.ready().count() as u64);
         assert_eq!(most, longest, "N = {pops}, {tasks} tasks");
     }
-}
-
-#[test]
-fn reads_no_clock() {
-    const { assert!(!Priority::NEEDS_SERVICE && Priority::WANTS_TIME && !Priority::WANTS_CLOCK) };
-}
-
-#[test]
-fn says_who_is_next_on_the_highest_level() {
-    let mut policy = strict();
-    assert_eq!(policy.peek(0), None);
-    spawn_with(&mut policy, 0, &[0, 1, 1]);
-    assert_eq!([0, 1, 2].map(|ahead| policy.peek(ahead)), [Some(task(1).id), Some(task(2).id), None]);
-}
-
-#[test]
-fn debug_is_short_however_many_tasks_there_are() {
-    let mut policy = Priority::new();
-    spawn(&mut policy, (0..5_000).map(task));
-    let text = format!("{policy:?}");
-    assert!(text.starts_with("Priority { ready: 5000, levels: 1, ") && text.len() < 200, "{text}");
-    drain(&mut policy);
-    policy.drained();
-    spawn_with(&mut policy, 0, &[1, 2]);
-    assert_eq!(drain(&mut policy), [1, 0]);
 }

@@ -1,18 +1,12 @@
 //! `Qlas`: levels in powers of two, FIFO inside them, and its fair turns.
 
-use core::num::NonZeroU32;
-
 use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler};
 
-use super::script::{drain, member, run_yielding, spawn, task};
+use super::script::{drain, every, member, spawn, task, trace};
 
 /// Strict, with levels that end at 16, 32, 64 ns and so on.
 fn strict() -> Qlas {
     Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER)
-}
-
-fn trace(qlas: &mut Qlas, polls: usize, service_ns: u64) -> Vec<usize> {
-    run_yielding(qlas, polls, |_| service_ns, |slot| slot as u32)
 }
 
 #[test]
@@ -28,29 +22,21 @@ fn levels_are_powers_of_two_from_the_base() {
     }
     // 16,383 | 16,384 | 32,767 | 32,768 | 65,536 | saturated
     assert_eq!(levels, [0, 1, 1, 2, 3, 50]);
+    let mut finest = Qlas::new().with_base_ns(2);
+    finest.served(member(0, 3), u64::MAX);
+    assert_eq!(finest.level(group), 63);
 }
 
 #[test]
-fn the_base_is_rounded_down_to_a_power_of_two() {
-    let bases = [0, 1, 2, 3, 1_000, 1_024, u64::MAX].map(|ns| Qlas::new().with_base_ns(ns).base_ns());
-    assert_eq!(bases, [2, 2, 2, 2, 512, 1_024, 1 << 63]);
-}
-
-#[test]
-fn the_highest_level_works_at_the_smallest_base() {
-    let mut qlas = Qlas::new().with_base_ns(2).with_fair_turns(FairTurns::NEVER);
-    qlas.served(task(0), u64::MAX);
-    assert_eq!(qlas.level(GroupId::new(0)), 63);
-    spawn(&mut qlas, [task(0), task(1)]);
-    assert_eq!(drain(&mut qlas), [1, 0]);
-}
-
-#[test]
-fn a_task_goes_on_until_it_leaves_its_level() {
+fn a_task_goes_on_until_it_leaves_its_level_for_the_tail_of_the_next() {
     let mut qlas = strict();
     spawn(&mut qlas, [task(0), task(1)]);
     // 8 ns polls: two in level 0, two in level 1, four in level 2.
-    assert_eq!(trace(&mut qlas, 16, 8), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1]);
+    assert_eq!(trace(&mut qlas, 16, |_| 8), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1]);
+    let mut qlas = strict();
+    spawn(&mut qlas, [task(0), task(1)]);
+    // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
+    assert_eq!(trace(&mut qlas, 8, |_| 20), [0, 1, 0, 1, 0, 0, 1, 1]);
 }
 
 #[test]
@@ -62,47 +48,6 @@ fn spawned_and_woken_tasks_go_to_the_tail_of_their_level() {
     qlas.push(task(2), Ready::Spawned);
     qlas.push(task(0), Ready::Woken); // it slept, and was woken between two polls
     assert_eq!(drain(&mut qlas), [1, 2, 0]);
-}
-
-#[test]
-fn a_lower_level_goes_first_whenever_it_comes() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0)]);
-    assert_eq!(trace(&mut qlas, 3, 100), [0, 0, 0]);
-    spawn(&mut qlas, [task(1)]);
-    assert_eq!(qlas.pop(), Some(task(1).id));
-    assert_eq!(qlas.pop(), Some(task(0).id));
-}
-
-#[test]
-fn crossing_a_level_means_the_tail_of_the_next() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0), task(1)]);
-    // 0 → 20 (level 1), 1 → 20 (level 1), 0 → 40 (level 2), 1 → 40 (level 2), 0 → 60, 0 → 80 (level 3), 1 ...
-    assert_eq!(trace(&mut qlas, 8, 20), [0, 1, 0, 1, 0, 0, 1, 1]);
-}
-
-#[test]
-fn tasks_that_their_group_left_behind_are_moved_up_when_their_turn_comes() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [member(0, 5), member(1, 5), member(2, 6), member(3, 5)]);
-    assert_eq!(qlas.pop(), Some(member(0, 5).id));
-    qlas.served(member(0, 5), 70); // level 3; tasks 1 and 3 lie in level 0
-    qlas.push(member(0, 5), Ready::Yielded);
-    spawn(&mut qlas, [member(4, 7)]);
-    assert_eq!(drain(&mut qlas), [2, 4, 0, 1, 3]);
-}
-
-#[test]
-fn a_closed_group_starts_from_nothing() {
-    let mut qlas = strict();
-    spawn(&mut qlas, [task(0)]);
-    assert_eq!(qlas.pop(), Some(task(0).id));
-    qlas.served(task(0), 1_000);
-    assert_eq!(qlas.level(GroupId::new(0)), 6);
-    qlas.finished(task(0));
-    qlas.group_closed(GroupId::new(0));
-    assert_eq!(qlas.level(GroupId::new(0)), 0);
 }
 
 #[test]
@@ -121,18 +66,18 @@ fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
     let mut qlas = Qlas::new().with_base_ns(16);
     qlas.served(task(2), 16); // level 1
     qlas.served(task(3), 16);
-    let mut qlas = qlas.with_fair_turns(FairTurns::every(NonZeroU32::new(2).unwrap()));
+    let mut qlas = qlas.with_fair_turns(every(2));
     spawn(&mut qlas, (0..4).map(task));
     // Polls of no time, so levels stay. Fair turns visit levels 1, 0, 1, 0 ...; their tasks go to the tail.
-    //                                          fair:    .     .     .     .     .     .
-    assert_eq!(trace(&mut qlas, 12, 0), [0, 2, 0, 0, 1, 3, 1, 1, 0, 2, 0, 0]);
+    //                                              fair:    .     .     .     .     .     .
+    assert_eq!(trace(&mut qlas, 12, |_| 0), [0, 2, 0, 0, 1, 3, 1, 1, 0, 2, 0, 0]);
 }
 
 #[test]
 fn a_fair_turn_stays_in_its_level_when_it_moves_a_task_on() {
     let mut qlas = Qlas::new().with_base_ns(16);
     qlas.served(member(2, 2), 16); // level 1
-    let mut qlas = qlas.with_fair_turns(FairTurns::every(NonZeroU32::new(2).unwrap()));
+    let mut qlas = qlas.with_fair_turns(every(2));
     spawn(&mut qlas, [member(9, 9), member(0, 0), member(1, 0), member(3, 3), member(2, 2)]);
     assert_eq!(qlas.pop(), Some(member(9, 9).id)); // and sleeps
     assert_eq!(qlas.pop(), Some(member(2, 2).id), "a fair turn: level 1");
@@ -142,53 +87,4 @@ fn a_fair_turn_stays_in_its_level_when_it_moves_a_task_on() {
     qlas.push(member(0, 0), Ready::Yielded);
     assert_eq!(qlas.pop(), Some(member(3, 3).id), "a fair turn: level 0, past task 1");
     assert_eq!(drain(&mut qlas), [2, 0, 1]);
-}
-
-/// With M levels and p tasks ahead in its own, a task is popped within M·(p + 1) fair turns: N pops each, where none takes time.
-#[test]
-fn a_task_waits_no_longer_than_the_bound() {
-    const EVERY: u64 = 5;
-    for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
-        let mut qlas = Qlas::new().with_base_ns(2).without_half_life();
-        for level in 1..levels {
-            (0..per_level).for_each(|n| qlas.served(task(level * per_level + n), 1 << level));
-        }
-        let mut qlas = qlas.with_fair_turns(FairTurns::every(NonZeroU32::new(EVERY as u32).unwrap()));
-        spawn(&mut qlas, (0..levels * per_level).map(task));
-        let mut first = vec![0; (levels * per_level) as usize];
-        let mut pops = 0;
-        while first.contains(&0) {
-            let slot = trace(&mut qlas, 1, 0)[0];
-            pops += 1;
-            first[slot] = if first[slot] == 0 { pops } else { first[slot] };
-        }
-        for (slot, &pops) in first.iter().enumerate() {
-            let ahead = slot as u64 % u64::from(per_level);
-            let bound = EVERY * u64::from(levels) * (ahead + 1);
-            assert!(pops <= bound, "slot {slot} of {levels} × {per_level}: {pops} pops, bound {bound}");
-        }
-        // The bound is not idle: the last one meets it to within two rounds.
-        assert!(pops + 2 * EVERY * u64::from(levels) >= EVERY * u64::from(levels * per_level), "{pops}");
-    }
-}
-
-#[test]
-fn peek_looks_ahead_in_the_lowest_level() {
-    let mut qlas = strict();
-    assert_eq!(qlas.peek(0), None);
-    qlas.served(task(9), 16); // level 1
-    spawn(&mut qlas, [task(4), task(9), task(2)]);
-    let ahead = |qlas: &Qlas| (0..3).map(|ahead| qlas.peek(ahead).map(|id| id.slot())).collect::<Vec<_>>();
-    assert_eq!(ahead(&qlas), [Some(4), Some(2), None]);
-    assert_eq!((qlas.pop(), qlas.pop()), (Some(task(4).id), Some(task(2).id)));
-    assert_eq!(ahead(&qlas), [Some(9), None, None]);
-}
-
-#[test]
-fn debug_shows_levels_and_not_tasks() {
-    let mut qlas = strict();
-    qlas.served(task(0), 100);
-    spawn(&mut qlas, (0..3_000).map(task));
-    let shown = format!("{qlas:?}");
-    assert!(shown.contains("ready_by_level: [(0, 2999), (3, 1)]"), "{shown}");
 }

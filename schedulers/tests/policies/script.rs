@@ -1,10 +1,12 @@
-//! A policy under a script, and what came of it as a line of text.
+//! A policy under a script, and what came of it.
 
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
+use core::num::NonZeroU32;
+
+use clockworker_schedulers::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// A task in slot `slot`, in its own group.
 pub(crate) fn task(slot: u32) -> Task {
-    Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) }
+    member(slot, slot)
 }
 
 /// A task in slot `slot`, in `group`.
@@ -19,25 +21,48 @@ pub(crate) fn spawn(policy: &mut impl Scheduler, tasks: impl IntoIterator<Item =
     }
 }
 
+/// Pushes new tasks whose groups have attained so much.
+pub(crate) fn spawn_served(
+    policy: &mut impl Scheduler,
+    service_ns: u64,
+    tasks: impl IntoIterator<Item = Task> + Clone,
+) {
+    tasks.clone().into_iter().for_each(|task| policy.served(task, service_ns));
+    spawn(policy, tasks);
+}
+
 /// Pops until nothing is ready, and gives the slots.
 pub(crate) fn drain(policy: &mut impl Scheduler) -> Vec<usize> {
     core::iter::from_fn(|| policy.pop()).map(TaskId::slot).collect()
 }
 
-/// Runs `polls` polls of tasks that always yield; `service_of` says in which group a slot is and what a poll takes it.
-pub(crate) fn run_yielding(
+/// Runs `polls` polls of tasks that always yield, each in its own group; `service_of` says what a poll takes the task in a slot.
+pub(crate) fn trace(
     policy: &mut impl Scheduler,
     polls: usize,
-    mut service_of: impl FnMut(Task) -> u64,
-    group_of: impl Fn(usize) -> u32,
+    service_of: impl Fn(usize) -> u64,
 ) -> Vec<usize> {
-    let mut trace = Vec::new();
-    for _ in 0..polls {
-        let id = policy.pop().expect("all tasks are ready again after each poll");
-        let task = Task { id, group: GroupId::new(group_of(id.slot())) };
-        policy.served(task, service_of(task));
-        policy.push(task, Ready::Yielded);
-        trace.push(id.slot());
-    }
-    trace
+    let poll = |_| {
+        let slot = policy.pop().expect("all tasks are ready again after each poll").slot();
+        poll_of(policy, task(slot as u32), service_of(slot));
+        slot
+    };
+    (0..polls).map(poll).collect()
+}
+
+/// The task popped last took so long, and yields.
+pub(crate) fn poll_of(policy: &mut impl Scheduler, task: Task, service_ns: u64) {
+    policy.served(task, service_ns);
+    policy.time_passed(service_ns);
+    policy.push(task, Ready::Yielded);
+}
+
+/// The next tasks, as far as they are known at once; their slots.
+pub(crate) fn ahead(policy: &impl Scheduler) -> Vec<usize> {
+    (0..).map_while(|ahead| policy.peek(ahead)).map(TaskId::slot).collect()
+}
+
+/// One fair turn in so many.
+pub(crate) fn every(pops: u32) -> FairTurns {
+    FairTurns::every(NonZeroU32::new(pops).unwrap())
 }

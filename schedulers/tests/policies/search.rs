@@ -6,6 +6,7 @@
 
 use core::fmt::Debug;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler};
 
@@ -65,53 +66,36 @@ impl<S: Scheduler + Clone + Debug> Search<S> {
     ///
     /// If it waits for longer than `bound` says, of the moment when it became ready.
     pub(crate) fn longest_wait(&self, bound: impl Fn(&World<S>) -> u64) -> u64 {
-        let mut layer = HashMap::new();
-        for mut world in self.before_the_victim() {
+        let mut layer = reach(self.beginnings(), |world| [self.moves(world), self.polled(world)].concat());
+        for world in &mut layer {
             world.wake(0);
-            world.bound = bound(&world);
-            layer.insert(world.key(), world);
+            world.bound = bound(world);
         }
         let mut waited = 0;
         while !layer.is_empty() {
             waited += 1;
-            layer = self.polled(self.closure(layer));
-            for world in layer.values() {
+            let before = reach(layer, |world| self.moves(world));
+            layer = before.iter().flat_map(|world| self.polled(world)).collect();
+            for world in &layer {
                 assert!(waited < world.bound, "{waited} pops of {}: {:?}", world.bound, world.key());
             }
         }
         waited
     }
 
-    /// All that can have been when the victim becomes ready.
-    fn before_the_victim(&self) -> Vec<World<S>> {
-        let mut start = World {
-            policy: self.policy.clone(),
-            has: vec![0; self.tasks as usize],
-            ready: Vec::new(),
-            now_ns: 0,
-            bound: 0,
-        };
+    /// The start, or where attributes do not change one start for each choice of them.
+    fn beginnings(&self) -> Vec<World<S>> {
+        let (policy, has) = (self.policy.clone(), vec![0; self.tasks as usize]);
+        let mut start = World { policy, has, ready: Vec::new(), now_ns: 0, bound: 0 };
         for slot in 0..self.tasks {
             start.policy.group_opened(GroupId::new(slot), slot.into(), &self.attributes[0]);
         }
-        let mut known = HashMap::new();
-        let mut fresh: HashMap<Key, World<S>> = self.beginnings(start);
-        while !fresh.is_empty() {
-            known.extend(fresh.iter().map(|(key, world)| (key.clone(), world.clone())));
-            fresh = self.polled(self.closure(fresh));
-            fresh.retain(|key, _| !known.contains_key(key));
-        }
-        self.closure(known).into_values().collect()
-    }
-
-    /// The start, or where attributes do not change one start for each choice of them.
-    fn beginnings(&self, start: World<S>) -> HashMap<Key, World<S>> {
         let mut all = vec![start];
         for slot in (1..self.tasks as usize).filter(|_| !self.changes) {
             let choices = all.iter().flat_map(|world| (0..self.attributes.len()).map(move |n| (world, n)));
             all = choices.map(|(world, n)| self.changed(world, slot, n)).collect();
         }
-        all.into_iter().map(|world| (world.key(), world)).collect()
+        all
     }
 
     fn changed(&self, world: &World<S>, slot: usize, n: usize) -> World<S> {
@@ -121,21 +105,7 @@ impl<S: Scheduler + Clone + Debug> Search<S> {
         world
     }
 
-    /// What the adversary can make of these without a poll.
-    fn closure(&self, worlds: HashMap<Key, World<S>>) -> HashMap<Key, World<S>> {
-        let mut open: Vec<World<S>> = worlds.values().cloned().collect();
-        let mut all = worlds;
-        while let Some(world) = open.pop() {
-            for next in self.moves(&world) {
-                all.entry(next.key()).or_insert_with(|| {
-                    open.push(next.clone());
-                    next
-                });
-            }
-        }
-        all
-    }
-
+    /// What the adversary can do before the next poll.
     fn moves(&self, world: &World<S>) -> Vec<World<S>> {
         let mut next = Vec::new();
         for slot in (1..self.tasks).filter(|slot| !world.ready.contains(slot)) {
@@ -155,21 +125,31 @@ impl<S: Scheduler + Clone + Debug> Search<S> {
         next
     }
 
-    /// After one more poll, of another than the victim.
-    fn polled(&self, worlds: HashMap<Key, World<S>>) -> HashMap<Key, World<S>> {
-        let mut next = HashMap::new();
-        for mut world in worlds.into_values() {
-            let Some(id) = world.policy.pop() else { continue };
-            world.ready.retain(|&slot| slot as usize != id.slot());
-            if id.slot() == 0 {
-                continue;
-            }
-            let mut yielded = world.clone();
-            yielded.policy.push(task(id.slot() as u32), Ready::Yielded);
-            yielded.ready.push(id.slot() as u32);
-            next.insert(world.key(), world);
-            next.insert(yielded.key(), yielded);
-        }
-        next
+    /// After one more poll, of another than the victim, which sleeps or yields.
+    fn polled(&self, world: &World<S>) -> Vec<World<S>> {
+        let mut world = world.clone();
+        let Some(slot) = world.policy.pop().map(|id| id.slot() as u32).filter(|&slot| slot > 0) else {
+            return Vec::new();
+        };
+        world.ready.retain(|&ready| ready != slot);
+        let mut yielded = world.clone();
+        yielded.policy.push(task(slot), Ready::Yielded);
+        yielded.ready.push(slot);
+        vec![world, yielded]
     }
+}
+
+/// All worlds that can come of these, each once.
+fn reach<S: Scheduler + Clone + Debug>(
+    from: Vec<World<S>>,
+    next: impl Fn(&World<S>) -> Vec<World<S>>,
+) -> Vec<World<S>> {
+    let (mut open, mut all) = (from, HashMap::new());
+    while let Some(world) = open.pop() {
+        if let Entry::Vacant(place) = all.entry(world.key()) {
+            open.extend(next(&world));
+            place.insert(world);
+        }
+    }
+    all.into_values().collect()
 }

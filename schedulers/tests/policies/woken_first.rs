@@ -1,11 +1,10 @@
 //! `WokenFirst`: woken before yielded, within two bounds.
 
-use std::collections::BTreeMap;
-
-use clockworker_schedulers::{Ready, Scheduler, WokenFirst};
-use proptest::prelude::*;
+use clockworker_schedulers::{Ready, Scheduler, TaskId, WokenFirst};
+use fastrand::Rng;
 
 use super::script::{drain, spawn, task};
+use super::world::pick;
 
 /// With task 0 yielded and 1 to 99 woken: after how many pops task 0 comes, if each took so long.
 fn passed_over(poll_ns: u64) -> usize {
@@ -97,13 +96,8 @@ fn tasks_that_yield_once_a_wake_take_turns() {
 }
 
 #[test]
-fn one_pop_in_32_is_of_a_task_that_yielded() {
-    assert_eq!(passed_over(0), 31);
-    assert_eq!(passed_over(1_000), 31);
-}
-
-#[test]
-fn after_a_millisecond_a_task_that_yielded_is_next() {
+fn after_31_pops_or_a_millisecond_a_task_that_yielded_is_next() {
+    assert_eq!([0, 1_000].map(passed_over), [31; 2]);
     assert_eq!(passed_over(100_000), 8, "each pop counts as 1/31 ms besides");
     assert_eq!(passed_over(900_000), 2);
     assert_eq!(passed_over(1_000_000), 1);
@@ -144,21 +138,6 @@ fn several_with_long_polls_have_every_other_poll_and_no_more() {
 }
 
 #[test]
-fn what_was_woken_first_does_not_wait_for_what_yielded_later() {
-    let mut policy = WokenFirst::new();
-    (0..3).for_each(|slot| policy.push(task(slot), Ready::Woken));
-    policy.push(task(3), Ready::Yielded);
-    policy.push(task(4), Ready::Yielded);
-    (5..8).for_each(|slot| policy.push(task(slot), Ready::Woken));
-    let order: Vec<_> = std::iter::from_fn(|| {
-        policy.time_passed(1_000_000);
-        policy.pop().map(|id| id.slot())
-    })
-    .collect();
-    assert_eq!(order, [0, 1, 2, 3, 5, 4, 6, 7]);
-}
-
-#[test]
 fn where_nobody_waits_no_wait_goes_on() {
     let mut policy = WokenFirst::new();
     policy.push(task(1), Ready::Woken);
@@ -169,66 +148,37 @@ fn where_nobody_waits_no_wait_goes_on() {
     assert_eq!(drain(&mut policy), [2, 0], "the five milliseconds were before it yielded");
 }
 
+/// Tasks are numbered as they become ready.
 #[test]
-fn reads_no_clock() {
-    const { assert!(!WokenFirst::NEEDS_SERVICE) };
-}
-
-#[test]
-fn debug_is_short_however_many_tasks_there_are() {
-    let mut policy = WokenFirst::new();
-    spawn(&mut policy, (0..5_000).map(task));
-    assert_eq!(format!("{policy:?}"), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: None, .. }");
-}
-
-/// What happens to a queue between two pops.
-#[derive(Clone, Debug)]
-enum Step {
-    Push(Ready),
-    Pop,
-    YieldAndPop,
-    Time(u64),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        2 => Just(Step::Push(Ready::Woken)),
-        1 => Just(Step::Push(Ready::Deferred)),
-        2 => Just(Step::Pop),
-        1 => Just(Step::YieldAndPop),
-        2 => prop_oneof![Just(10), Just(200_000), Just(3_000_000)].prop_map(Step::Time),
-    ];
-    proptest::collection::vec(step, 0..400)
-}
-
-proptest! {
-    /// Tasks are numbered as they become ready.
-    #[test]
-    fn a_woken_task_waits_for_none_that_became_ready_after_it(steps in steps()) {
+fn a_woken_task_waits_for_none_that_became_ready_after_it() {
+    for seed in 0..500 {
+        let mut random = Rng::with_seed(seed);
         let mut policy = WokenFirst::new();
-        let (mut ready, mut number) = (BTreeMap::new(), 0);
-        for step in steps {
-            let mut next = |why| {
-                ready.insert(number, why);
-                number += 1;
-                task(number - 1)
+        let mut ready: Vec<Option<Ready>> = Vec::new();
+        for _ in 0..400 {
+            let next = task(ready.len() as u32);
+            let mut push = |why| {
+                ready.push(Some(why));
+                policy.push(next, why);
+                None
             };
-            let popped = match step {
-                Step::Push(why) => {
-                    policy.push(next(why), why);
+            let popped = match random.u32(..8) {
+                0 | 1 => push(Ready::Woken),
+                2 => push(Ready::Deferred),
+                3 | 4 => policy.pop(),
+                5 => {
+                    ready.push(Some(Ready::Yielded));
+                    policy.push_pop(next)
+                }
+                _ => {
+                    policy.time_passed(pick(&mut random, &[10, 200_000, 3_000_000]));
                     None
                 }
-                Step::Pop => policy.pop(),
-                Step::YieldAndPop => policy.push_pop(next(Ready::Yielded)),
-                Step::Time(ns) => {
-                    policy.time_passed(ns);
-                    None
-                }
             };
-            let Some(popped) = popped.map(|id| id.slot() as u32) else { continue };
-            ready.remove(&popped);
-            let mut before = ready.range(..popped).map(|(_, why)| *why);
-            prop_assert!(before.all(|why| why != Ready::Woken), "{popped} is popped before one woken earlier");
+            let Some(popped) = popped.map(TaskId::slot) else { continue };
+            ready[popped] = None;
+            let is_first = !ready[..popped].contains(&Some(Ready::Woken));
+            assert!(is_first, "seed {seed}: {popped} is popped before one woken earlier");
         }
     }
 }

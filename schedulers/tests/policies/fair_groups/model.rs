@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Task, TaskId};
+use fastrand::Rng;
 
-use super::world::{End, Random, World};
+use super::super::world::{Beside, World};
 
-const QUANTUM_NS: u64 = 1_500;
-
-/// A group that becomes ready and owes less stands at V.
+/// A group that becomes ready and owes less, and less than the quantum, stands at V.
 const GRACE_NS: u64 = 1_024;
 
 /// Bits after the binary point of the model. Weights are powers of two, so that all quotients are exact.
@@ -43,6 +42,7 @@ struct Turn {
 
 #[derive(Default)]
 struct Model {
+    quantum_ns: u64,
     groups: BTreeMap<u32, Group>,
     /// By key, v and weight of those that closed.
     closed: BTreeMap<u64, (u128, u128)>,
@@ -80,9 +80,13 @@ impl Model {
         group.stands_at = group.v;
     }
 
+    fn stands_at_v(&self, owes_ns: u64) -> bool {
+        owes_ns == 0 || owes_ns < GRACE_NS.min(self.quantum_ns)
+    }
+
     fn become_ready(&mut self, group: GroupId) {
         self.come(group);
-        if self.owes_ns(group) < GRACE_NS {
+        if self.stands_at_v(self.owes_ns(group)) {
             self.group(group).stands_at = self.now;
         }
     }
@@ -102,7 +106,14 @@ impl Model {
         }
     }
 
-    fn push(&mut self, task: Task) {
+    fn owes_ns(&self, group: GroupId) -> u64 {
+        let group = &self.groups[&(group.index() as u32)];
+        (group.v.saturating_sub(self.now) * group.weight).div_ceil(1 << BITS) as u64
+    }
+}
+
+impl Scheduler for Model {
+    fn push(&mut self, task: Task, _why: Ready) {
         let becomes_ready = self.group(task.group).tasks.is_empty();
         self.group(task.group).tasks.push_back(task.id);
         if becomes_ready && !self.has_turn(task.group) {
@@ -125,10 +136,10 @@ impl Model {
         let ready = self.groups.iter().filter(|(_, group)| !group.tasks.is_empty());
         let (&group, _) = ready.min_by_key(|(_, group)| (group.stands_at, group.came))?;
         let owes_ns = self.owes_ns(GroupId::new(group));
-        let (start, limit_ns) = if owes_ns < GRACE_NS {
-            (self.now, QUANTUM_NS - owes_ns)
+        let (start, limit_ns) = if self.stands_at_v(owes_ns) {
+            (self.now, self.quantum_ns - owes_ns)
         } else {
-            (self.groups[&group].v, QUANTUM_NS)
+            (self.groups[&group].v, self.quantum_ns)
         };
         self.turn = Some(Turn { group, start, received_ns: 0, limit_ns, over: false });
         self.groups.get_mut(&group)?.tasks.pop_front()
@@ -154,7 +165,8 @@ impl Model {
         group.stands_at = group.v;
     }
 
-    fn opened(&mut self, group: GroupId, key: u64, weight: u128) {
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        let weight = attributes.weight.get().into();
         self.leave_turn(group);
         self.set_weight(group, weight);
         self.group(group).key = Some(key);
@@ -167,7 +179,8 @@ impl Model {
         }
     }
 
-    fn changed(&mut self, group: GroupId, weight: u128) {
+    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        let weight = attributes.weight.get().into();
         if self.group(group).weight == weight {
             return;
         }
@@ -180,7 +193,7 @@ impl Model {
         self.group(group).came = came;
     }
 
-    fn closed(&mut self, group: GroupId) {
+    fn group_closed(&mut self, group: GroupId) {
         self.leave_turn(group);
         let Group { v, weight, key, .. } = self.group(group).clone();
         self.group(group).key = None;
@@ -193,116 +206,33 @@ impl Model {
         self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
         self.closed.clear();
     }
-
-    fn owes_ns(&self, group: GroupId) -> u64 {
-        let group = &self.groups[&(group.index() as u32)];
-        (group.v.saturating_sub(self.now) * group.weight).div_ceil(1 << BITS) as u64
-    }
 }
 
-/// Both, held to each other at each call.
-struct Both {
-    fair: FairGroups,
-    model: Model,
-    compared: u64,
-}
-
-impl Both {
-    fn agree(&mut self, popped: Option<TaskId>, expected: Option<TaskId>) -> Option<TaskId> {
-        if !self.model.is_inexact {
-            assert_eq!(popped, expected);
-            for &group in self.model.groups.keys() {
-                let group = GroupId::new(group);
-                assert_eq!(self.fair.owes_ns(group), self.model.owes_ns(group), "{group:?}");
-            }
-            self.compared += 1;
-        }
-        popped
+/// Whether the model is exact: then all groups owe what it says.
+fn agree(fair: &FairGroups, model: &Model) -> bool {
+    if model.is_inexact {
+        return false;
     }
-}
-
-impl Scheduler for Both {
-    fn push(&mut self, task: Task, why: Ready) {
-        self.fair.push(task, why);
-        self.model.push(task);
+    for &group in model.groups.keys() {
+        let group = GroupId::new(group);
+        assert_eq!(fair.owes_ns(group), model.owes_ns(group), "{group:?}");
     }
-
-    fn pop(&mut self) -> Option<TaskId> {
-        let (popped, expected) = (self.fair.pop(), self.model.pop());
-        self.agree(popped, expected)
-    }
-
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        self.model.push(task);
-        let (popped, expected) = (self.fair.push_pop(task), self.model.pop());
-        self.agree(popped, expected)
-    }
-
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.fair.served(task, service_ns);
-        self.model.served(task, service_ns);
-    }
-
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        self.fair.group_opened(group, key, attributes);
-        self.model.opened(group, key, attributes.weight.get().into());
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        self.fair.group_changed(group, attributes);
-        self.model.changed(group, attributes.weight.get().into());
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.fair.group_closed(group);
-        self.model.closed(group);
-    }
-
-    fn drained(&mut self) {
-        self.fair.drained();
-        self.model.drained();
-    }
-}
-
-/// One step of whatever tenants and the outside world may do.
-fn step(world: &mut World<Both>, random: &mut Random) {
-    let key = random.below(6);
-    let weight = random.pick(&[1, 1, 2, 4]);
-    match random.below(40) {
-        0..3 => world.join(key, weight, 1 + random.below(2) as usize),
-        3 => world.change(key, weight),
-        4 => world.abort(key, random.below(700)),
-        5..12 => _ = world.wake(key),
-        _ => {
-            let end = random.pick(&[
-                End::Yields,
-                End::Yields,
-                End::Yields,
-                End::Sleeps,
-                End::Sleeps,
-                End::Finishes,
-            ]);
-            let service_ns =
-                random.pick(&[0, 1, 40, 100, 100, 500, 1_023, 1_024, 1_025, 1_499, 1_500, 3_000]);
-            world.poll(|_| (service_ns, end));
-        }
-    }
+    true
 }
 
 #[test]
 fn each_decision_is_that_of_the_definition() {
-    let mut compared = 0;
-    for seed in 0..600 {
-        let both = Both {
-            fair: FairGroups::new().with_quantum_ns(QUANTUM_NS),
-            model: Model::default(),
-            compared: 0,
-        };
-        let (mut world, mut random) = (World::new(both), Random(seed));
-        for _ in 0..400 {
-            step(&mut world, &mut random);
+    const LENGTHS: [u64; 12] = [0, 1, 40, 100, 100, 500, 1_023, 1_024, 1_025, 1_499, 1_500, 3_000];
+    for quantum_ns in [0, 30, 1_500] {
+        let mut compared = 0;
+        for seed in 0..600 {
+            let fair = FairGroups::new().with_quantum_ns(quantum_ns);
+            let model = Model { quantum_ns, ..Model::default() };
+            let mut world = World::new(Beside::new(fair, model, agree));
+            let mut random = Rng::with_seed(seed);
+            (0..400).for_each(|_| world.step(&mut random, &LENGTHS, true));
+            compared += world.policy.compared;
         }
-        compared += world.policy.compared;
+        assert!(compared > 60_000, "{quantum_ns}: {compared}");
     }
-    assert!(compared > 60_000, "{compared}");
 }

@@ -1,41 +1,33 @@
 //! What tenants may try beside one that always works: it gains nothing.
 
-use super::world::{End, World};
-use super::{POLL_NS, QUANTUM_NS, TURN_NS};
-use clockworker_schedulers::FairGroups;
+use clockworker_schedulers::{FairGroups, GroupId, Scheduler};
 
-/// What a tenant of weight 1 that always works gets beside one that plays `trick`, as a part of its half.
-fn beside(mut trick: impl FnMut(&mut World<FairGroups>, Option<u64>)) -> f64 {
+use super::super::script::{spawn, task, trace};
+use super::super::world::{End, World, attributes};
+use super::{POLL_NS, QUANTUM_NS, TURN_NS};
+
+/// What a tenant of weight 1 that always works gets beside one that sleeps through so many polls after each of its own, as a part
+/// of its half.
+fn part_beside_one_that_sleeps(polls: u32) -> f64 {
     let mut world = World::fair();
     world.join(0, 1, 1);
     world.join(1, 1, 1);
-    let mut polled = None;
+    let mut asleep = 0;
     for _ in 0..20_000 {
-        polled = world.poll(|key| (POLL_NS, if key == 0 { End::Yields } else { End::Sleeps }));
-        trick(&mut world, polled);
+        let polled = world.poll(|key| (POLL_NS, if key == 0 { End::Yields } else { End::Sleeps }));
+        asleep = if polled == Some(1) { 0 } else { asleep + 1 };
+        if asleep == polls {
+            world.wake(1);
+        }
     }
-    let _ = polled;
     2.0 * world.received_ns(0) as f64 / world.passed_ns as f64
 }
 
 #[test]
 fn sleeping_gains_nothing() {
-    // At once awake again; awake just before the pick; awake just after it; asleep for long.
-    let at_once = beside(|world, polled| _ = polled == Some(1) && world.wake(1));
-    let mut asleep = 0;
-    let after_the_next = beside(|world, polled| {
-        asleep = if polled == Some(1) { 0 } else { asleep + 1 };
-        _ = asleep == 1 && world.wake(1);
-    });
-    let mut asleep = 0;
-    let after_five = beside(|world, polled| {
-        asleep = if polled == Some(1) { 0 } else { asleep + 1 };
-        _ = asleep == 5 && world.wake(1);
-    });
-    for part in [at_once, after_the_next, after_five] {
-        assert!(part > 0.999, "{at_once} {after_the_next} {after_five}");
-    }
-    assert!(at_once < 1.001, "{at_once}");
+    // At once awake again; awake just before the pick or just after it; asleep for long.
+    let parts = [0, 1, 2, 5].map(part_beside_one_that_sleeps);
+    assert!(parts.iter().all(|&part| part > 0.999) && parts[0] < 1.001, "{parts:?}");
 }
 
 #[test]
@@ -127,4 +119,58 @@ fn drops_of_aborted_tasks_are_charged() {
         assert_eq!(key, 0);
         POLL_NS
     });
+}
+
+// ---- Changes of weight
+
+#[test]
+fn another_weight_counts_from_then_on() {
+    let mut world = World::fair();
+    world.join(0, 1, 1);
+    world.join(1, 1, 1);
+    world.run_for(10_000_000, |_| POLL_NS);
+    world.change(1, 9);
+    let before = [0, 1].map(|key| world.received_ns(key));
+    world.run_for(10_000_000, |_| POLL_NS);
+    let after = [0, 1].map(|key| world.received_ns(key) - before[key as usize]);
+    assert!(after[1].abs_diff(9 * after[0]) <= 10 * TURN_NS, "{after:?}");
+}
+
+#[test]
+fn changing_weights_pays_no_debt() {
+    let mut world = World::fair();
+    world.join(0, 1, 1);
+    world.join(1, 1, 1);
+    assert_eq!(world.poll(|_| (900_000, End::Yields)), Some(0));
+    for weight in [1_000_000, 3, 1_000, 7, 1] {
+        world.change(0, weight);
+        assert!((900_000..=900_001).contains(&world.owes_ns(0)), "{weight}: {}", world.owes_ns(0));
+    }
+    world.run_for(890_000, |key| {
+        assert_eq!(key, 1);
+        POLL_NS
+    });
+}
+
+#[test]
+fn changing_weights_in_a_turn_ends_it() {
+    let mut world = World::fair();
+    world.join(0, 1, 1);
+    world.join(1, 1, 1);
+    for step in 0..1_000 {
+        // It would go on for ever if each change began its quantum anew.
+        world.change(0, 1 + step % 2);
+        world.poll(|_| (10, End::Yields));
+        world.change(0, 1);
+    }
+    assert!(world.received_ns(1) >= world.passed_ns / 3, "{}", world.received_ns(1));
+}
+
+#[test]
+fn a_group_without_attributes_has_weight_one_also_where_the_index_was_used() {
+    let mut fair = FairGroups::new().with_quantum_ns(0);
+    fair.group_opened(GroupId::new(0), 5, &attributes(1_000));
+    fair.group_closed(GroupId::new(0));
+    spawn(&mut fair, [task(0), task(1)]);
+    assert_eq!(trace(&mut fair, 6, |_| 10), [0, 1, 0, 1, 0, 1]);
 }

@@ -5,4 +5,3 @@ mod calls;
 #[cfg(feature = "laws")]
 mod oracle;
 mod shares;
-mod support;

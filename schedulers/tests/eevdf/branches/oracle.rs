@@ -2,9 +2,10 @@
 //! looking at the whole of it. They must agree to the last bit.
 
 use clockworker_schedulers::laws::EevdfOracle;
-use clockworker_schedulers::{Branches, Eevdf, QueueId, Share};
+use clockworker_schedulers::{QueueId, Share};
+use fastrand::Rng;
 
-use super::support::{Random, cases};
+use super::super::tree::{Claim, Tree, cases};
 
 type Model = EevdfOracle<40>;
 
@@ -126,102 +127,93 @@ impl Oracle {
 /// The two side by side.
 #[derive(Default)]
 struct Pair {
-    root: Eevdf,
-    branches: Branches,
-    ids: Vec<QueueId>,
+    tree: Tree,
     oracle: Oracle,
 }
 
 impl Pair {
-    fn add(&mut self, parent: Option<usize>, share: u32, request: u64) {
-        let id = self.root.add(Share::new(share).unwrap(), request);
-        if id.index() == self.ids.len() {
-            self.ids.push(id);
-        }
-        if let Some(parent) = parent {
-            self.branches.add(&mut self.root, self.ids[parent], id);
-        }
-        self.oracle.add(parent, share, request);
+    fn add(&mut self, parent: Option<QueueId>, share: u32, request: u64) {
+        self.tree.add(parent, Claim { share, request, poll: 1 });
+        self.oracle.add(parent.map(QueueId::index), share, request);
     }
 
-    fn step(&mut self, random: &mut Random) {
-        let existing: Vec<_> =
-            (0..self.ids.len()).filter(|&queue| self.oracle.queues[queue].exists).collect();
-        let queue = existing[random.below(existing.len() as u64) as usize];
-        let (id, root) = (self.ids[queue], &mut self.root);
-        let (share, request) = (1 + random.below(4) as u32, random.pick(&[2_000, 4_000, 6_000, 300_000]));
-        match random.below(20) {
+    fn existing(&self) -> Vec<QueueId> {
+        self.tree.ids.iter().copied().filter(|id| self.oracle.queues[id.index()].exists).collect()
+    }
+
+    fn step(&mut self, random: &mut Rng) {
+        let existing = self.existing();
+        let id = random.choice(existing.iter().copied()).unwrap();
+        let queue = id.index();
+        let (share, request) = (random.u32(1..=4), random.choice([2_000, 4_000, 6_000, 300_000]).unwrap());
+        let Pair { tree, oracle } = self;
+        match random.u32(..20) {
             0 | 1 if existing.len() < 12 => {
-                let nested = random.below(4) > 0 && self.branches.depth(id) < 3;
-                self.add(nested.then_some(queue), share, request);
+                let nested = random.u32(..4) > 0 && tree.branches.depth(id) < 3;
+                self.add(nested.then_some(id), share, request);
             }
-            2 if existing.len() > 1 && self.oracle.children(queue).is_empty() => {
-                self.branches.remove(root, id);
-                root.remove(id);
-                self.oracle.remove(queue);
+            2 if existing.len() > 1 && oracle.children(queue).is_empty() => {
+                tree.branches.remove(&mut tree.root, id);
+                tree.root.remove(id);
+                oracle.remove(queue);
             }
             3..=6 => {
-                self.branches.wake(root, id);
-                self.oracle.set_works(queue, true);
+                tree.wake(id);
+                oracle.set_works(queue, true);
             }
             7 | 8 => {
-                self.branches.sleep(root, id);
-                self.oracle.set_works(queue, false);
+                tree.sleep(id);
+                oracle.set_works(queue, false);
             }
             9 => {
-                self.branches.set_share(root, id, Share::new(share).unwrap());
-                let place = self.oracle.queues[queue].place;
-                self.oracle.siblings(queue).set_share(place, share);
+                tree.branches.set_share(&mut tree.root, id, Share::new(share).unwrap());
+                let place = oracle.queues[queue].place;
+                oracle.siblings(queue).set_share(place, share);
             }
             10 => {
-                self.branches.set_request(root, id, request);
-                let place = self.oracle.queues[queue].place;
-                self.oracle.siblings(queue).set_request(place, request);
-                let branch = self.oracle.queues[queue].branch.as_mut();
+                tree.branches.set_request(&mut tree.root, id, request);
+                let place = oracle.queues[queue].place;
+                oracle.siblings(queue).set_request(place, request);
+                let branch = oracle.queues[queue].branch.as_mut();
                 branch.into_iter().for_each(|branch| branch.set_request(0, request));
             }
             _ => {
-                if let Some(picked) = self.branches.pick(root) {
-                    let ns = random.pick(&[1_000, 2_000, 3_000, 400_000]);
-                    self.branches.charge(root, picked, ns);
-                    self.oracle.serve(picked.index(), Some(ns));
+                if let Some(picked) = tree.pick() {
+                    let ns = random.choice([1_000, 2_000, 3_000, 400_000]).unwrap();
+                    tree.charge(picked, ns);
+                    oracle.serve(picked.index(), Some(ns));
                 }
             }
         }
     }
 
     fn agree(&mut self, context: &str) {
-        let picked = self.branches.pick(&mut self.root);
+        let picked = self.tree.pick();
         assert_eq!(picked.map(QueueId::index), self.oracle.pick(), "{context}: pick");
         if let Some(id) = picked {
             let left = self.oracle.serve(id.index(), None);
-            assert_eq!(self.branches.left_ns(&self.root, id), left, "{context}: grant");
+            assert_eq!(self.tree.left_ns(id), left, "{context}: grant");
         }
+        let branches = &self.tree.branches;
         let mut contended = false;
-        for queue in 0..self.ids.len() {
-            if !self.oracle.queues[queue].exists {
-                continue;
-            }
-            let id = self.ids[queue];
+        for id in self.existing() {
+            let queue = id.index();
             let place = self.oracle.queues[queue].place;
             let lag = self.oracle.siblings(queue).lag(place);
-            assert_eq!(self.branches.lag(&self.root, id).raw(), lag, "{context}: lag of {queue}");
-            assert_eq!(
-                self.branches.children(id),
-                self.oracle.children(queue).len(),
-                "{context}: children of {queue}"
-            );
+            assert_eq!(branches.lag(&self.tree.root, id).raw(), lag, "{context}: lag of {queue}");
+            let children = self.oracle.children(queue).len();
+            assert_eq!(branches.children(id), children, "{context}: children of {queue}");
             let branch = self.oracle.queues[queue].branch.as_ref();
             contended |= branch.is_some_and(|branch| branch.runnable() > 1);
         }
-        assert_eq!(self.branches.are_contended(), contended, "{context}: contention");
+        assert_eq!(branches.are_contended(), contended, "{context}: contention");
     }
 }
 
 #[test]
 fn agrees_to_the_last_bit() {
     for seed in 0..cases() {
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed);
         let mut pair = Pair::default();
         pair.add(None, 1, 2_000);
         for step in 0..150 {

@@ -5,12 +5,12 @@ use core::cmp::Reverse;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment, Report};
+use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
 use clockworker_schedulers::{
     Attributes, Deadline, FairTurns, GroupId, Late, Priority, Ready, Scheduler, Task, TaskId,
 };
 
-const SEEDS: [u64; 3] = [1, 0xC10C_4B0A, u64::MAX];
+use super::{Grudging, SEEDS, least, obeys};
 
 /// Every group has attributes, by its index.
 fn of_group(group: GroupId) -> Attributes {
@@ -108,19 +108,6 @@ impl<S: Scheduler> Scheduler for Told<S> {
     }
 }
 
-fn least<'a, K: Ord>(moment: &Moment<'a>, key: impl Fn(&Candidate) -> K) -> Option<&'a Candidate> {
-    moment.ready.iter().min_by_key(|&task| key(task))
-}
-
-fn obeys<S: Scheduler>(name: &str, laws: impl Fn() -> Laws<'static, S>) -> Report {
-    let mut last = Report::default();
-    for seed in SEEDS {
-        last = laws().seed(seed).check().unwrap_or_else(|broken| panic!("{name}: {broken}"));
-        assert!(last.pops > 10_000, "{name}: {last:?}");
-    }
-    last
-}
-
 /// The law that the pop is the first in order; or, in each `every`th pop in a row that passes over another of `list_of`, the
 /// first by `turn`.
 fn with_turns<L: Ord, T: Ord>(
@@ -134,14 +121,14 @@ fn with_turns<L: Ord, T: Ord>(
         if moment.pops == 1 {
             passed.set(0); // another load, a fresh policy
         }
-        let first = least(moment, key);
-        let passes = first.is_some_and(|first| moment.ready.iter().any(|task| list(task) != list(first)));
+        let first = moment.ready.iter().min_by_key(|task| key(task)).map(list);
+        let passes = moment.ready.iter().any(|task| first != Some(list(task)));
         passed.set(if passes { passed.get() + 1 } else { 0 });
         if every > 0 && passed.get() == every {
             passed.set(0);
-            return least(moment, turn) == Some(&moment.popped);
+            return least(moment, turn);
         }
-        first == Some(&moment.popped)
+        least(moment, key)
     }
 }
 
@@ -204,8 +191,7 @@ fn deadline_with_late_ones_behind() {
             let now_ns = made.borrow().iter().nth_back(1).map_or(0, |now_ns| now_ns.get());
             let list = |task: &Candidate| deadline_ns(task).map_or(2, |due| u8::from(due < now_ns));
             late_pops.set(late_pops.get() + u32::from(list(&moment.popped) == 1));
-            let key = |task: &Candidate| (list(task), deadline_ns(task), task.became_ready);
-            least(moment, key) == Some(&moment.popped)
+            least(moment, |task| (list(task), deadline_ns(task), task.became_ready))
         };
         let laws = Laws::new(make).seed(seed).may_starve().order(order);
         let report = laws.check().unwrap_or_else(|broken| panic!("late ones behind: {broken}"));
@@ -214,24 +200,6 @@ fn deadline_with_late_ones_behind() {
     }
     let rule = || Told::new(Deadline::new().with_late(Late::Behind));
     obeys("Deadline, late ones behind", || Laws::new(rule).may_starve());
-}
-
-/// A policy that keeps what was said of a task when the task is gone.
-struct Grudging(Priority);
-
-impl Scheduler for Grudging {
-    fn push(&mut self, task: Task, why: Ready) {
-        self.0.push(task, why);
-    }
-    fn pop(&mut self) -> Option<TaskId> {
-        self.0.pop()
-    }
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        self.0.group_opened(group, key, attributes);
-    }
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.0.spawned(task, attributes);
-    }
 }
 
 #[test]
