@@ -6,8 +6,8 @@ use std::time::Duration;
 use clockworker::observe::{EventKind, SliceEndReason, Timeline};
 use clockworker_schedulers::{Eevdf, Lag, QueueId, Share};
 
-use crate::ready::Ready;
-use crate::series::Series;
+use crate::ready::{Ready, Series};
+use crate::spans::nanos;
 
 /// A lag is noted when it has moved by so many parts of the queue's request.
 const PARTS: u64 = 8;
@@ -54,7 +54,7 @@ impl Lags {
     fn new(timeline: &Timeline) -> Self {
         let mut eevdf = Eevdf::new();
         let queues = timeline.queues.iter().filter(|queue| !queue.is_constrained).map(|queue| {
-            let request_ns = u64::try_from(queue.request.as_nanos()).unwrap_or(u64::MAX);
+            let request_ns = nanos(queue.request);
             let id = eevdf.add(Share::new(queue.share).unwrap_or_default(), request_ns);
             let mut series = Series::default();
             timeline.events.first().into_iter().for_each(|first| series.set(first.at, 0));
@@ -114,8 +114,7 @@ impl Lags {
         if let Some((place, charged_until)) = &mut self.running {
             let service = now.saturating_sub(*charged_until);
             *charged_until = now.max(*charged_until);
-            let service_ns = u64::try_from(service.as_nanos()).unwrap_or(u64::MAX);
-            self.eevdf.charge(self.queues[*place].id, service_ns);
+            self.eevdf.charge(self.queues[*place].id, nanos(service));
         }
     }
 

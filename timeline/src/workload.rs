@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
 
 use clockworker::observe::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Boxed, Done, Job, Pause, Queue, Simulation, SimulationError, Totals};
+
+use crate::spans::nanos;
 
 /// What the tasks of a timeline asked for, and when: to be run again in virtual time, under other policies and shares.
 ///
@@ -148,10 +149,6 @@ fn quoted(name: &str) -> String {
     } else {
         name.to_owned()
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What a job belongs to: schedulers know the jobs of a task by it as one.
