@@ -213,16 +213,6 @@ fn a_name_has_one_series_and_there_is_room_for_so_many() {
 }
 
 #[test]
-fn a_recording_that_is_there_is_kept() {
-    let mut service = Service::new();
-    service.record(7);
-    Recorder::create(service.path()).unwrap();
-    assert_eq!(service.read().periods, []);
-    let kept = Recording::read(service.folder.path().join("service.cwr.1")).unwrap();
-    assert_eq!(seconds(&kept), [7]);
-}
-
-#[test]
 fn what_is_no_whole_recording_is_a_clear_error() {
     let mut service = Service::new();
     service.record(0);
@@ -268,6 +258,16 @@ fn a_torn_period_is_left_out_and_its_values_are_pending() {
     // And one in the middle leaves those behind it.
     let torn = service.read_changed(|bytes| bytes[places[2] + 40] ^= 1).unwrap();
     assert_eq!((seconds(&torn), numbers(&torn.pending[0].values)), (vec![0, 2], [0; 4]));
+}
+
+#[test]
+fn a_recording_that_is_there_is_kept() {
+    let mut service = Service::new();
+    service.record(7);
+    Recorder::create(service.path()).unwrap();
+    assert_eq!(service.read().periods, []);
+    let kept = Recording::read(service.folder.path().join("service.cwr.1")).unwrap();
+    assert_eq!(seconds(&kept), [7]);
 }
 
 #[test]

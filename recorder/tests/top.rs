@@ -96,7 +96,7 @@ fn a_file_that_cannot_be_read_is_an_error_of_one_line() {
     let missing = folder.path().join("missing");
     let cases = [
         (&path, "--once", "no recording"),
-        (&path, "--every=2", "no recording"),
+        (&path, "--over=2", "no recording"),
         (&missing, "--json", "No such file"),
     ];
     for (path, option, reason) in cases {

@@ -47,7 +47,7 @@ const HOST: u32 = 0;
 pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()> {
     let mut trace = Trace { writer: BufWriter::new(writer), waits: 0 };
     let about = json!({"is_cut": timeline.is_cut, "is_stopped": timeline.is_stopped});
-    write!(trace.writer, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[\n")?;
+    writeln!(trace.writer, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[")?;
     let process = json!({"ph": "M", "name": "process_name", "pid": PROCESS, "args": {"name": "clockworker"}});
     // It has no comma before it.
     serde_json::to_writer(&mut trace.writer, &process)?;

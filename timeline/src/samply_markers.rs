@@ -142,9 +142,8 @@ mod tests {
     }
 
     fn slice(from: u64, poll_ms: u64, to: u64) -> [Event; 3] {
-        let task = TaskRef { queue: 0, slot: 3, generation: 9 };
-        let polled =
-            EventKind::Polled { task, took: ms(poll_ms), measured_with: 1, outcome: PollOutcome::Pending };
+        let (task, outcome) = (TaskRef { queue: 0, slot: 3, generation: 9 }, PollOutcome::Pending);
+        let polled = EventKind::Polled { task, took: ms(poll_ms), measured_with: 1, outcome };
         let ended = EventKind::SliceEnded { queue: 0, reason: SliceEndReason::Drained };
         [(from, EventKind::SliceBegan { queue: 0, ready: 1 }), (from, polled), (to, ended)]
             .map(|(at, kind)| Event { at: ms(at), kind })
@@ -162,40 +161,25 @@ mod tests {
     }
 
     #[test]
-    fn each_slice_and_slow_poll_is_written_once() {
+    fn each_slice_that_is_over_is_written_once_with_its_slow_polls() {
         let directory = tempfile::tempdir().unwrap();
         let mut markers = SamplyMarkers::create(directory.path()).unwrap().slow_polls(ms(5));
+        assert!(markers.path().file_name().unwrap().to_str().unwrap().starts_with("marker-"));
         let queues = vec![TimelineQueue::new(0, "re\nports", 1, ms(1))];
+        let all = [slice(1, 1, 2), slice(10, 7, 20), slice(30, 1, 31)].concat();
         let before = monotonic();
-        let mut timeline = Timeline::new(queues, [slice(1, 1, 2), slice(10, 7, 20)].concat());
-        timeline.taken_at = ms(21);
-        markers.write(&timeline).unwrap();
-        timeline.events.extend(slice(30, 1, 31));
-        timeline.taken_at = ms(32);
-        markers.write(&timeline).unwrap();
+        // The second slice is not over yet; then it is; then all is, and is written again.
+        for (events, taken_at) in [(5, 18), (6, 21), (9, 32), (9, 33)] {
+            let mut timeline = Timeline::new(queues.clone(), all[..events].to_vec());
+            timeline.taken_at = ms(taken_at);
+            markers.write(&timeline).unwrap();
+        }
         let lines = lines(&markers);
         let found: Vec<_> = lines.iter().map(|(_, took, name)| (*took, &**name)).collect();
         let slow = (ms(7), "slow poll in re ports");
         assert_eq!(found, [(ms(1), "q:re ports"), slow, (ms(10), "q:re ports"), (ms(1), "q:re ports")]);
-        // The second is 10 ms after the beginning, which was 21 ms before it was written.
+        // The slow poll began 10 ms after the executor was made, which was 21 ms before it was written.
         let from = lines[1].0;
         assert!(from + ms(11) >= before && from + ms(11) <= monotonic(), "{from:?}");
-        assert!(markers.path().file_name().unwrap().to_str().unwrap().starts_with("marker-"));
-    }
-
-    #[test]
-    fn a_slow_poll_of_a_slice_that_is_not_over_is_written_with_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut markers = SamplyMarkers::create(directory.path()).unwrap();
-        let [began, polled, ended] = slice(10, 7, 20);
-        let mut timeline = Timeline::new(Vec::new(), vec![began, polled]);
-        markers.write(&timeline).unwrap();
-        assert_eq!(lines(&markers), []);
-        timeline.events.push(ended);
-        for _ in 0..2 {
-            markers.write(&timeline).unwrap();
-            let names: Vec<String> = lines(&markers).into_iter().map(|(.., name)| name).collect();
-            assert_eq!(names, ["slow poll in gone (0)", "q:gone (0)"]);
-        }
     }
 }

@@ -17,7 +17,7 @@ use view::View;
 /// Home, and nothing from there on.
 const CLEAR: &str = "\x1b[H\x1b[J";
 
-/// Shows what a recorded executor does, queue by queue, and the program's own series: live, until ctrl-c
+/// Shows what a recorded executor does, queue by queue, and the program's own series: once a second, until ctrl-c
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
@@ -26,40 +26,37 @@ struct Options {
     /// Over how many seconds, up to the last that was recorded
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     over: u64,
-    /// Print it once, as a table
+    /// Print it once
     #[arg(long)]
     once: bool,
     /// Print the whole recording once, as JSON
     #[arg(long, conflicts_with = "once")]
     json: bool,
-    /// After how many seconds the table is drawn anew
-    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    every: u64,
 }
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let read =
         || Recording::read(&options.file).map_err(|error| anyhow!("{}: {error}", options.file.display()));
+    let recording = read()?;
     if options.json {
-        return Ok(print(&serde_json::to_string_pretty(&read()?)?)?);
+        return Ok(print(&serde_json::to_string_pretty(&recording)?)?);
     }
-    let look = || read().map(|recording| View::of(&recording, options.over).to_string());
-    let mut text = look()?;
+    let text = |recording: Recording| View::of(&recording, options.over).to_string();
     if options.once {
-        return Ok(print(&text)?);
+        return Ok(print(&text(recording))?);
     }
     loop {
+        // A program that starts anew has no file for a moment.
+        let text = read().map_or_else(|error| error.to_string(), text);
         print(&format!("{CLEAR}{text}"))?;
-        wait(options.every);
-        // A file that cannot be read any more leaves what it had.
-        text = look().or_else(|error| Ok::<_, io::Error>(format!("{error}\n{text}")))?;
+        wait();
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "the user is to read it meanwhile")]
-fn wait(seconds: u64) {
-    thread::sleep(Duration::from_secs(seconds));
+#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
+fn wait() {
+    thread::sleep(Duration::from_secs(1));
 }
 
 /// A reader that has gone away, as `head` does, is no error.

@@ -4,106 +4,78 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use clockworker_recorder::{Recording, Sample, Values};
-
-const QUEUES: [&str; 12] = [
-    "queue",
-    "share",
-    "owed",
-    "got",
-    "polls/s",
-    "wait p99",
-    "longest poll",
-    "late slices",
-    "ready",
-    "live",
-    "refused",
-    "panicked",
-];
-const SERIES: [&str; 7] = ["series", "values/s", "sum/s", "mean", "least", "greatest", "pending"];
+use clockworker_recorder::{Period, Recording, Sample, Values};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";
 
+/// A line of a table: the names of its columns, and what stands in them.
+type Row = Vec<(&'static str, String)>;
+
 /// What a recording says of its last seconds.
-#[derive(Default)]
-pub(crate) struct View {
-    process: u32,
-    updated: Duration,
+pub(crate) struct View<'a> {
+    recording: &'a Recording,
+    periods: &'a [Period],
     seconds: f64,
-    busy_ns: u64,
-    /// By number: the name as it was last.
-    queues: BTreeMap<u32, (String, Sample)>,
-    /// Each with how many values are pending.
-    series: Vec<(String, Values, u64)>,
 }
 
-impl View {
+impl<'a> View<'a> {
     /// Of so many seconds, up to the last period.
-    pub(crate) fn of(recording: &Recording, over: u64) -> Self {
-        let Recording { process, periods, pending, .. } = recording;
-        let updated = Duration::from_nanos(periods.last().map_or(0, |period| period.at_ns));
-        let mut view = Self { process: *process, updated, ..Self::default() };
-        view.series = pending
-            .iter()
-            .map(|series| (series.name.clone(), Values::default(), series.values.count))
-            .collect();
+    pub(crate) fn of(recording: &'a Recording, over: u64) -> Self {
         let mut took_ns = 0;
-        let begin = periods.iter().rposition(|period| {
+        let begin = recording.periods.iter().rposition(|period| {
             took_ns += period.took_ns;
             took_ns >= over * 1_000_000_000
         });
-        for period in &periods[begin.unwrap_or(0)..] {
-            view.busy_ns += period.busy_ns;
-            for queue in &period.queues {
-                let (name, sample) = view.queues.entry(queue.number).or_default();
-                queue.name.clone_into(name);
-                sample.add(&queue.sample);
-            }
-            for (known, series) in view.series.iter_mut().zip(&period.series) {
-                known.1.add(&series.values);
-            }
-        }
-        Self { seconds: took_ns as f64 / 1e9, ..view }
+        Self { recording, periods: &recording.periods[begin.unwrap_or(0)..], seconds: took_ns as f64 / 1e9 }
     }
 
-    fn queue_rows(&self) -> Vec<Vec<String>> {
-        let samples = || self.queues.values().map(|(_, sample)| sample);
-        let all_owed = samples().map(owed).sum();
-        let all_busy = samples().map(|sample| sample.busy_ns as f64).sum();
-        let row = |(name, sample): &(String, Sample)| {
+    fn queues(&self) -> Vec<Row> {
+        // By number: the name as it was last.
+        let mut queues: BTreeMap<u32, (&str, Sample)> = BTreeMap::new();
+        for queue in self.periods.iter().flat_map(|period| &period.queues) {
+            let (name, sample) = queues.entry(queue.number).or_default();
+            *name = &queue.name;
+            sample.add(&queue.sample);
+        }
+        let all_owed = queues.values().map(|(_, sample)| owed(sample)).sum();
+        let all_busy = queues.values().map(|(_, sample)| sample.busy_ns as f64).sum();
+        let row = |(name, sample): &(&str, Sample)| {
             vec![
-                name.clone(),
-                sample.share.to_string(),
-                percent(owed(sample), all_owed),
-                percent(sample.busy_ns as f64, all_busy),
-                self.rate(sample.polls),
-                time(sample.wait_p99_ns),
-                time(sample.longest_poll_ns),
-                grouped(sample.overruns),
-                grouped(sample.ready),
-                grouped(sample.live),
-                grouped(sample.refused),
-                grouped(sample.panicked),
+                ("queue", (*name).to_owned()),
+                ("share", sample.share.to_string()),
+                ("owed", percent(owed(sample), all_owed)),
+                ("got", percent(sample.busy_ns as f64, all_busy)),
+                ("polls/s", self.rate(sample.polls)),
+                ("wait p99", time(sample.wait_p99_ns)),
+                ("longest poll", time(sample.longest_poll_ns)),
+                ("late slices", grouped(sample.overruns)),
+                ("ready", grouped(sample.ready)),
+                ("live", grouped(sample.live)),
+                ("refused", grouped(sample.refused)),
+                ("panicked", grouped(sample.panicked)),
             ]
         };
-        self.queues.values().map(row).collect()
+        queues.values().map(row).collect()
     }
 
-    fn series_rows(&self) -> Vec<Vec<String>> {
-        let row = |(name, values, pending): &(String, Values, u64)| {
+    fn series(&self) -> Vec<Row> {
+        let rows = self.recording.pending.iter().enumerate().map(|(nth, pending)| {
+            let mut values = Values::default();
+            let samples = self.periods.iter().filter_map(|period| period.series.get(nth));
+            samples.for_each(|series| values.add(&series.values));
             let known = |text: String| if values.count > 0 { text } else { NOTHING.to_owned() };
             vec![
-                name.clone(),
-                self.rate(values.count),
-                self.rate(values.sum),
-                known(number(values.mean().unwrap_or_default())),
-                known(grouped(values.min)),
-                known(grouped(values.max)),
-                grouped(*pending),
+                ("series", pending.name.clone()),
+                ("values/s", self.rate(values.count)),
+                ("sum/s", self.rate(values.sum)),
+                ("mean", known(number(values.mean().unwrap_or_default()))),
+                ("least", known(grouped(values.min))),
+                ("greatest", known(grouped(values.max))),
+                ("pending", grouped(pending.values.count)),
             ]
-        };
-        self.series.iter().map(row).collect()
+        });
+        rows.collect()
     }
 
     fn rate(&self, count: u64) -> String {
@@ -111,31 +83,33 @@ impl View {
     }
 }
 
-impl fmt::Display for View {
+impl fmt::Display for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { process, seconds, .. } = self;
-        let updated = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + self.updated);
-        let busy = percent(self.busy_ns as f64 / 1e9, *seconds);
+        let updated = Duration::from_nanos(self.periods.last().map_or(0, |period| period.at_ns));
+        let updated = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + updated);
+        let busy_ns: u64 = self.periods.iter().map(|period| period.busy_ns).sum();
+        let (busy, seconds) = (percent(busy_ns as f64 / 1e9, self.seconds), self.seconds);
+        let process = self.recording.process;
         write!(f, "process {process}, recorded until {updated}, {busy} busy over {seconds:.1} s")?;
-        write_table(f, &QUEUES, &self.queue_rows())?;
-        write_table(f, &SERIES, &self.series_rows())
+        write_table(f, &self.queues())?;
+        write_table(f, &self.series())
     }
 }
 
 /// A blank line, and the table: names on the left, numbers on the right. Nothing if it has no rows.
-fn write_table(f: &mut fmt::Formatter<'_>, head: &[&str], rows: &[Vec<String>]) -> fmt::Result {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
+fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let head: Row = first.iter().map(|(name, _)| (*name, (*name).to_owned())).collect();
     let rows = || [&head].into_iter().chain(rows);
-    let width = |column: usize| rows().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
     writeln!(f)?;
     for row in rows() {
-        write!(f, "\n{:<width$}", row[0], width = widths[0])?;
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            write!(f, "  {cell:>width$}")?;
+        writeln!(f)?;
+        for (column, (_, cell)) in row.iter().enumerate() {
+            let width = rows().map(|row| row[column].1.chars().count()).max().unwrap_or(0);
+            match column {
+                0 => write!(f, "{cell:<width$}")?,
+                _ => write!(f, "  {cell:>width$}")?,
+            }
         }
     }
     Ok(())

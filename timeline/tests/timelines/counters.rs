@@ -1,15 +1,13 @@
 //! The counters of a trace: how many tasks are ready, and what each queue is owed.
 
-use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
-use std::rc::Rc;
-use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
 use clockworker::observe::SliceEndReason::{Drained, HostDue, Spent};
 use clockworker::observe::{EventKind, ReadyReason, Timeline};
 use clockworker::{Executor, yield_now};
+use futures::StreamExt;
+use futures::channel::mpsc;
 use proptest::prelude::*;
 
 use crate::support::{HEAVY, LIGHT, Script, everything, executor, ns, run, trace, us};
@@ -100,49 +98,24 @@ fn tasks_that_were_ready_before_count_from_the_beginning_and_aborted_ones_no_lon
 fn run_ring(tasks: &[(usize, u64)], rounds: u32) -> Timeline {
     let (ex, clock) = executor(everything());
     let queues = [1, 2, 5].map(|share| ex.new_queue(&share.to_string()).share(share).create().unwrap());
-    let notes: Vec<Rc<Note>> = tasks.iter().map(|_| Rc::default()).collect();
-    for (nth, &(queue, took)) in tasks.iter().enumerate() {
-        let (clock, mine, next) = (clock.clone(), notes[nth].clone(), notes[(nth + 1) % tasks.len()].clone());
+    let (wakers, mut waiters): (Vec<_>, Vec<_>) = tasks.iter().map(|_| mpsc::unbounded::<()>()).unzip();
+    let nexts = wakers.iter().cycle().skip(1);
+    for ((&(queue, took), mut mine), next) in tasks.iter().zip(waiters.drain(..)).zip(nexts) {
+        let (clock, next) = (clock.clone(), next.clone());
         queues[queue].spawn(async move {
             for round in 0..rounds {
                 clock.advance(us(took));
-                next.wake();
+                next.unbounded_send(()).unwrap_or_default();
                 if round % 3 == 2 {
                     yield_now().await;
                 }
                 clock.advance(us(took / 2));
-                mine.woken().await;
+                mine.next().await;
             }
         });
     }
     ex.block_on(ex.drained());
     ex.timeline()
-}
-
-/// A wake that is kept until it is asked for.
-#[derive(Default)]
-struct Note {
-    wakes: Cell<u32>,
-    waiter: RefCell<Option<Waker>>,
-}
-
-impl Note {
-    fn wake(&self) {
-        self.wakes.set(self.wakes.get() + 1);
-        self.waiter.take().into_iter().for_each(Waker::wake);
-    }
-
-    async fn woken(&self) {
-        poll_fn(|cx| {
-            self.waiter.replace(Some(cx.waker().clone()));
-            if self.wakes.get() == 0 {
-                return Poll::Pending;
-            }
-            self.wakes.set(self.wakes.get() - 1);
-            Poll::Ready(())
-        })
-        .await;
-    }
 }
 
 /// What it was then.
