@@ -1,5 +1,5 @@
-//! A service that records what its queues do and how long its requests took, for `clockworker-top`: requests beside reports, until
-//! ctrl-c or for so many seconds.
+//! A service that records what its queues do and how long its requests take, for `clockworker-top`: requests beside reports, for 10
+//! seconds or as many as the argument says.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -9,33 +9,23 @@
 )]
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use clap::Parser;
 use clockworker::observe::Observation;
 use clockworker::{Executor, yield_now};
 use clockworker_recorder::Recorder;
 
-#[derive(Parser)]
-struct Options {
-    /// The file to record into
-    #[arg(default_value = "target/service.cwr")]
-    file: PathBuf,
-    /// For how many seconds
-    #[arg(long, default_value_t = 10)]
-    seconds: u64,
-}
+const FILE: &str = "target/service.cwr";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+    let seconds: u64 = std::env::args().nth(1).map_or(Ok(10), |seconds| seconds.parse())?;
     let ex = Executor::new();
     ex.observe(Observation::new().latency())?;
     let requests = ex.new_queue("requests").share(9).create()?;
     let reports = ex.new_queue("reports").create()?;
-    let mut recorder = Recorder::create(&options.file)?;
+    let mut recorder = Recorder::create(FILE)?;
     let response = recorder.series("response µs")?;
-    println!("recording into {}", options.file.display());
+    println!("recording into {FILE}");
     reports.spawn(async {
         loop {
             compute(Duration::from_micros(500));
@@ -43,19 +33,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     let handle = ex.handle();
-    let end = Instant::now() + Duration::from_secs(options.seconds);
     ex.block_on(async {
-        let mut next = Instant::now();
-        while Instant::now() < end {
-            let began = Instant::now();
-            requests.spawn(async { compute(Duration::from_micros(50)) }).await?;
-            response.record(began.elapsed().as_micros() as u64);
-            if Instant::now() >= next {
-                next += Duration::from_secs(1);
-                recorder.record(handle.stats().await?, SystemTime::now());
+        for _ in 0..seconds {
+            let second = Instant::now();
+            while second.elapsed() < Duration::from_secs(1) {
+                let began = Instant::now();
+                requests.spawn(async { compute(Duration::from_micros(50)) }).await?;
+                response.record(began.elapsed().as_micros() as u64);
             }
+            recorder.record(handle.stats().await?, SystemTime::now());
         }
-        recorder.record(handle.stats().await?, SystemTime::now());
         Ok(())
     })
 }

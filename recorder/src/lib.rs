@@ -1,17 +1,16 @@
-//! A flight recorder: what each queue of a [`clockworker`] executor did, second by second, and values of the program's own, in a file that
-//! outlives the process.
+//! A flight recorder: what each queue of a [`clockworker`] executor did, second by second, and values of the program's own, in a file
+//! that outlives the process.
 //!
-//! A [`Recorder`] writes into a mapped file: no thread, no system call. Another process reads
-//! the file meanwhile, or after a crash, as a [`Recording`]; the program `clockworker-top` shows it. A process that is killed loses
-//! of its queues what it had not passed to [`Recorder::record`] yet, and of its own [`Series`] nothing. (What the machine itself loses, if
-//! it crashes, is up to its file system.)
-//!
-//! The file has 10 minutes by the second, an hour by 10 seconds and a day by the minute, in 290 KB a queue and 170 KB a series, which it
-//! takes at once: a disk that is full is an error when the recorder is created, and not later.
+//! A [`Recorder`] writes into a mapped file: no thread, no system call. Another process reads the file meanwhile, or after a crash, as
+//! a [`Recording`]; the program `clockworker-top` shows it. A process that is killed loses of its queues what it had not passed to
+//! [`Recorder::record`] yet, and of its own [`Series`] nothing. (What the file has after a crash of the machine is up to its file
+//! system.)
 //!
 //! # Example
 //!
 //! ```
+//! use std::time::SystemTime;
+//!
 //! use clockworker::Executor;
 //! use clockworker_recorder::{Recorder, Recording};
 //!
@@ -20,35 +19,29 @@
 //! # let path = folder.path().join("service.cwr");
 //! let ex = Executor::new();
 //! let mut recorder = Recorder::create(&path)?;
+//! let sent = recorder.series("bytes sent")?;
 //! ex.block_on(ex.spawn(async {}))?;
-//! recorder.record(ex.stats(), std::time::SystemTime::now()); // in a task, once a second
+//! sent.record(1_500);
+//! recorder.record(ex.stats(), SystemTime::now()); // in a task, once a second
+//! sent.record(40);
 //!
-//! let recording = Recording::read(&path)?; // any process, at any time
-//! assert_eq!(recording.queues[0].name, "default");
-//! assert_eq!(recording.queues[0].seconds[0].sample.completed, 1);
+//! let recording = Recording::read(&path)?; // in any process, at any time
+//! let period = &recording.periods[0];
+//! assert_eq!((&*period.queues[0].name, period.queues[0].sample.completed), ("default", 1));
+//! assert_eq!((period.series[0].values.sum, recording.pending[0].values.sum), (1_500, 40));
 //! # Ok(())
 //! # }
 //! ```
 
 #![deny(unsafe_code)]
 
-mod entry;
-mod error;
 mod layout;
 #[allow(unsafe_code, reason = "the mapped file")]
 mod mapped;
-mod name;
 mod recorder;
 mod recording;
 mod sample;
-mod series;
-mod so_far;
-mod values;
 
-pub use error::{ReadError, RecorderError};
-pub use layout::{MAX_QUEUES, MAX_SERIES, TIERS, Tier};
-pub use recorder::Recorder;
-pub use recording::{Period, QueueRecording, Recording, SeriesRecording};
-pub use sample::Sample;
-pub use series::Series;
-pub use values::Values;
+pub use recorder::{Recorder, Series};
+pub use recording::{Period, QueueSample, Recording};
+pub use sample::{Sample, SeriesSample, Values};

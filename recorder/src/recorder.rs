@@ -1,178 +1,189 @@
-//! [`Recorder`]: writes samples into the file.
+//! [`Recorder`] and [`Series`]: what writes into the file.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
-use clockworker::{ExecutorStats, QueueStats};
+use clockworker::ExecutorStats;
+use serde::Serialize;
 
-use crate::error::RecorderError;
-use crate::layout::{self, Layout, MAX_QUEUES, MAX_SERIES, MOST, NAME_BYTES, header};
+use crate::layout::{self, LIVE, LIVE_WORDS, MAX_NAME, MAX_SERIES, NAMES, RING, header};
 use crate::mapped::Mapped;
-use crate::name;
-use crate::sample::Sample;
-use crate::series::{Filing, Series};
-use crate::so_far::SoFar;
+use crate::recording::{Period, QueueSample};
+use crate::sample::{Sample, SeriesSample, nanos};
+
+const BYTES: usize = 16 << 20;
+const LEAST_BYTES: usize = 16 << 10;
 
 /// Writes what an executor did into a file that other processes can read meanwhile, and that is left when this one is killed.
 ///
 /// **Dropping it** leaves the file as it is.
 #[derive(Debug)]
 pub struct Recorder {
-    path: PathBuf,
-    file: Arc<Mapped>,
-    layout: Layout,
-    seats: Vec<Seat>,
-    /// As many as have a name.
-    series: Vec<Filing>,
-    /// What was recorded so far.
+    file: Rc<Mapped>,
+    /// Where the next frame goes.
+    at: usize,
+    calls: u64,
     last: Option<ExecutorStats>,
-    left_out: u64,
-}
-
-/// Where a queue's series are.
-#[derive(Clone, Debug, Default)]
-struct Seat {
-    /// Whose it is: the queue's number and one more, so that 0 is nobody. It grows with each that takes the seat.
-    owner: u64,
-    name: String,
-    is_taken: bool,
-    so_far: SoFar<Sample>,
+    /// As they were filed last.
+    series: Vec<SeriesSample>,
 }
 
 impl Recorder {
-    /// Records into a new file, for up to [`MAX_QUEUES`] queues at a time and [`MAX_SERIES`] series of the program's own.
+    /// Records into a new file of 16 MiB, which holds the last hours of a service that calls it once a second: a call takes some 50 bytes
+    /// and 50 more for each queue and series. They are taken from the disk at once.
     ///
-    /// A recording that is there already is kept beside it, as `FILE.1`, in place of an older one of that name: it may be why the
-    /// process was started again. Nobody must make the file shorter while it is recorded into: on Unix the process would end by
-    /// SIGBUS.
+    /// A recording that is there already is kept beside it as `FILE.1`, in place of an older one: it may be why the process was started
+    /// again. Nothing must make the file shorter while it is recorded into: on Unix the process would end by SIGBUS.
     ///
     /// # Errors
     ///
-    /// If the file cannot be created or mapped, as the disk is full, or what is there already not be renamed.
-    pub fn create(path: impl AsRef<Path>) -> Result<Self, RecorderError> {
-        Self::with_room(path, MAX_QUEUES, MAX_SERIES)
+    /// If the file cannot be created or mapped, as the disk is full, or the one that is there cannot be renamed.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::with_bytes(path, BYTES)
     }
 
-    /// The same for so many queues, 1 to 4,096, each some 290 KB of file, and so many series, 0 to 4,096, each some 170 KB.
+    /// Does so with a file of another size.
     ///
     /// # Errors
     ///
-    /// As [`create`](Recorder::create), and if a number is out of range.
-    pub fn with_room(path: impl AsRef<Path>, queues: usize, series: usize) -> Result<Self, RecorderError> {
-        let path = path.as_ref();
-        let has_room = (1..=MOST).contains(&queues) && (0..=MOST).contains(&series);
-        let layout = if has_room { Layout::new(queues + 1, series) } else { None };
-        let layout = layout.ok_or_else(|| RecorderError::room(path, queues, series))?;
-        let file = new_file(path).map_err(RecorderError::io(path))?;
-        let file = Mapped::new(&file, layout.words).map_err(|error| {
-            // Of no use to anybody; if it cannot be removed, the error that is told is the first.
+    /// As [`create`](Recorder::create); [`InvalidInput`](ErrorKind::InvalidInput) if that is less than 16 KiB.
+    pub fn with_bytes(path: impl AsRef<Path>, bytes: usize) -> io::Result<Self> {
+        let (path, words) = (path.as_ref(), bytes / 8);
+        if bytes < LEAST_BYTES {
+            let wrong = format!("a recording takes {LEAST_BYTES} bytes or more");
+            return Err(io::Error::new(ErrorKind::InvalidInput, wrong));
+        }
+        let file = Mapped::new(&new_file(path)?, words).inspect_err(|_| {
+            // Zeros are of no use.
             let _ = fs::remove_file(path);
-            RecorderError::io(path)(error)
         })?;
-        let seats = vec![Seat::default(); layout.queues.count];
-        file.set(header::VERSION, &[layout::VERSION, seats.len() as u64, u64::from(process::id())]);
-        file.set(header::SERIES, &[series as u64]);
+        file.set(header::VERSION, &[layout::VERSION, u64::from(process::id()), words as u64]);
         // Last: from here on it is a recording.
         file.set(header::MAGIC, &[layout::MAGIC]);
-        let (path, file) = (path.into(), Arc::new(file));
-        Ok(Self { path, file, layout, seats, series: Vec::new(), last: None, left_out: 0 })
+        Ok(Self { file: Rc::new(file), at: RING, calls: 0, last: None, series: Vec::new() })
     }
 
-    /// A series of the program's own values in the same file. It has a place there from now on.
-    ///
-    /// The name of one that was dropped goes on with the same series.
+    /// A series of the program's own values. A name that was given before gives the same series.
     ///
     /// # Errors
     ///
-    /// If somebody has the series of that name; if there is no room for one more; or if the name is empty, has more than 64 bytes or a
-    /// zero byte.
-    pub fn series(&mut self, name: &str) -> Result<Series, RecorderError> {
-        if name.is_empty() || name.len() > NAME_BYTES || name.contains('\0') {
-            return Err(RecorderError::name(&self.path, name));
-        }
+    /// [`StorageFull`](ErrorKind::StorageFull) if it is one more than 64; [`InvalidInput`](ErrorKind::InvalidInput) if its name is empty or
+    /// has more than 64 bytes.
+    pub fn series(&mut self, name: &str) -> io::Result<Series> {
         let known = self.series.iter().position(|series| series.name == name);
-        let seat = known.unwrap_or(self.series.len());
-        if seat == self.layout.series.count {
-            return Err(RecorderError::full(&self.path, seat));
+        let nth = known.unwrap_or(self.series.len());
+        if name.is_empty() || name.len() > MAX_NAME {
+            let wrong = format!("{name:?}: the name of a series has 1 to {MAX_NAME} bytes");
+            return Err(io::Error::new(ErrorKind::InvalidInput, wrong));
+        }
+        if nth == MAX_SERIES {
+            return Err(io::Error::new(ErrorKind::StorageFull, format!("no more than {MAX_SERIES} series")));
         }
         if known.is_none() {
-            self.series.push(Filing::new(name));
-            let at = self.layout.series.name_at(seat);
-            self.file.set_checked(at, [&[seat as u64 + 1], &name::to_words(name)]);
+            self.series.push(SeriesSample { name: name.into(), ..SeriesSample::default() });
+            let names: Vec<&str> = self.series.iter().map(|series| &*series.name).collect();
+            self.file.set(NAMES, &frame(0, &names));
         }
-        let opened = self.series[seat].open(&self.file, &self.layout, seat);
-        opened.ok_or_else(|| RecorderError::in_use(&self.path, name))
+        Ok(Series { file: self.file.clone(), nth })
     }
 
     /// Records what happened since the last call: `stats` are from [`Executor::stats`](clockworker::Executor::stats), always of the
-    /// same executor, `now` is when. Call it once a second; what is passed on at once counts as of that second.
+    /// same executor, `now` is when. What came into each [`Series`] since the last call counts as of this one.
     ///
-    /// It also files what was recorded into each [`Series`] since the last call, as of that second.
-    ///
-    /// It makes no system call. With more queues than it has room for, those that come last are
-    /// [left out](crate::Recording::left_out).
-    ///
-    /// A clock that is set back makes series go on in the past, which overwrites what was there.
+    /// Call it once a second, or when there is something to tell. It makes no system call.
     pub fn record(&mut self, stats: ExecutorStats, now: SystemTime) {
-        let now = since_1970(now);
         let since = self.last.as_ref().map_or_else(|| stats.clone(), |last| stats.since(last));
-        self.write(0, 0, "", &Sample::of_executor(&since), now);
-        self.leave_seats(&stats);
-        for queue in &since.queues {
-            match self.seat_of(queue) {
-                Some(seat) => {
-                    self.write(seat, u64::from(queue.number), &queue.name, &Sample::of_queue(queue), now);
-                }
-                None => self.left_out += 1,
-            }
+        for (nth, series) in self.series.iter_mut().enumerate() {
+            *series = series.next(live(&self.file, nth).each_ref().map(|word| word.load(Ordering::Relaxed)));
         }
-        for (seat, series) in self.series.iter_mut().enumerate() {
-            series.file(&self.file, &self.layout, seat, now);
+        let queues = since.queues.iter().map(|queue| QueueSample {
+            name: queue.name.clone(),
+            number: queue.number,
+            sample: Sample::of_queue(queue),
+        });
+        let busy = since.busy + since.main + since.own;
+        let period = Period {
+            at_ns: now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanos),
+            took_ns: nanos(busy + since.host),
+            busy_ns: nanos(busy),
+            queues: queues.collect(),
+            series: self.series.clone(),
+        };
+        self.append(&frame(self.calls, &period));
+        // Only now: until the frame is whole, nothing else has the extremes.
+        for nth in 0..self.series.len() {
+            live(&self.file, nth)[2..].iter().for_each(|word| word.store(0, Ordering::Relaxed));
         }
-        if self.last.replace(stats).is_none() {
-            self.file.set(header::STARTED, &[now]);
-        }
-        self.file.set(header::UPDATED, &[now, self.left_out]);
+        self.calls += 1;
+        self.last = Some(stats);
     }
 
-    /// Gives the seats of queues that are gone away. What is in them can be read until another queue takes them.
-    fn leave_seats(&mut self, stats: &ExecutorStats) {
-        for seat in &mut self.seats[1..] {
-            seat.is_taken =
-                seat.is_taken && stats.queues.iter().any(|queue| u64::from(queue.number) + 1 == seat.owner);
+    /// Writes a frame over the oldest ones. One that is longer than the ring is left out.
+    fn append(&mut self, frame: &[u64]) {
+        let end = self.file.words().len();
+        if self.at + frame.len() > end {
+            self.at = RING;
         }
-    }
-
-    /// Its seat, or else the one that was left first.
-    fn seat_of(&self, queue: &QueueStats) -> Option<usize> {
-        let owner = u64::from(queue.number) + 1;
-        let own = (1..self.seats.len()).find(|&seat| self.seats[seat].owner == owner);
-        own.or_else(|| {
-            let free = (1..self.seats.len()).filter(|&seat| !self.seats[seat].is_taken);
-            free.min_by_key(|&seat| self.seats[seat].owner)
-        })
-    }
-
-    fn write(&mut self, at: usize, number: u64, name: &str, sample: &Sample, now: u64) {
-        let (seat, seats) = (&mut self.seats[at], &self.layout.queues);
-        let owner = number + 1;
-        if seat.owner != owner {
-            *seat = Seat { owner, ..Seat::default() };
+        if self.at + frame.len() <= end {
+            self.file.set(self.at, frame);
+            self.at += frame.len();
         }
-        if !seat.is_taken || seat.name != name {
-            seat.is_taken = true;
-            name.clone_into(&mut seat.name);
-            self.file.set_checked(seats.name_at(at), [&[owner], &name::to_words(name)]);
-        }
-        seat.so_far.add(sample, now, &self.file, seats, at, owner);
     }
 }
 
+fn frame(number: u64, content: &impl Serialize) -> Vec<u64> {
+    // It has no types that postcard cannot write.
+    layout::frame(number, &postcard::to_stdvec(content).unwrap_or_default())
+}
+
+/// Values of the program's own, in the file of the [`Recorder`] that [made it](Recorder::series): requests, bytes, microseconds, lengths.
+///
+/// A value is safe from the end of the process at once. It counts as of the next call of [`Recorder::record`]; what came after the last
+/// call is [there too](crate::Recording::pending). Clones record into the same series, also when the recorder was dropped.
+#[derive(Clone, Debug)]
+pub struct Series {
+    file: Rc<Mapped>,
+    nth: usize,
+}
+
+impl Series {
+    /// Records a value: some loads and stores, no system call, no lock, no clock.
+    #[inline]
+    pub fn record(&self, value: u64) {
+        let [count, sum, greatest, inverse_least] = live(&self.file, self.nth);
+        raise(greatest, value);
+        raise(inverse_least, !value);
+        add(sum, value);
+        add(count, 1);
+    }
+}
+
+#[inline]
+fn live(file: &Mapped, nth: usize) -> &[AtomicU64; LIVE_WORDS] {
+    &file.words()[LIVE..].as_chunks().0[nth]
+}
+
+// All that writes live words is on one thread, and a reader takes each word by itself: hence Relaxed, and no read-modify-write.
+
+#[inline]
+fn raise(word: &AtomicU64, to: u64) {
+    if word.load(Ordering::Relaxed) < to {
+        word.store(to, Ordering::Relaxed);
+    }
+}
+
+#[inline]
+fn add(word: &AtomicU64, value: u64) {
+    word.store(word.load(Ordering::Relaxed).wrapping_add(value), Ordering::Relaxed);
+}
+
 /// A new file of that name. One that is there gets another name first.
-fn new_file(path: &Path) -> std::io::Result<File> {
+fn new_file(path: &Path) -> io::Result<File> {
     let has_something = fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0);
     if has_something {
         let mut kept = PathBuf::from(path).into_os_string();
@@ -180,10 +191,4 @@ fn new_file(path: &Path) -> std::io::Result<File> {
         fs::rename(path, kept)?;
     }
     OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)
-}
-
-/// Nanoseconds since 1970: 0 before that, and in the year 2554 the clock stops.
-fn since_1970(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use clockworker::Executor;
-use clockworker_recorder::{Period, Recorder, Recording, SeriesRecording};
+use clockworker_recorder::{Recorder, Recording};
 
-/// Where the child records.
+/// Where the child records, and whether it calls the recorder each second.
 const FILE: &str = "CLOCKWORKER_RECORDED";
+const CALLS: &str = "CLOCKWORKER_CALLS";
 
 /// Values that the child records a second.
 const VALUES: u64 = 3;
@@ -23,12 +24,15 @@ const VALUES: u64 = 3;
 fn child() {
     let Some(path) = env::var_os(FILE) else { return };
     let ex = Executor::new();
-    let mut recorder = Recorder::create(path).unwrap();
+    // Of some hundred seconds.
+    let mut recorder = Recorder::with_bytes(path, 32 << 10).unwrap();
     let series = recorder.series("values").unwrap();
     for second in 0.. {
         (0..VALUES).for_each(|_| series.record(second));
-        ex.block_on(ex.spawn(async {})).unwrap();
-        recorder.record(ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+        if env::var_os(CALLS).is_some() {
+            ex.block_on(ex.spawn(async {})).unwrap();
+            recorder.record(ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+        }
         if second == 1_000 {
             println!("recorded");
         }
@@ -42,84 +46,71 @@ fn what_was_recorded_outlives_sigkill() {
         let path = folder.path().join(format!("{round}.cwr"));
         // Read while it is being written: nothing in it is wrong.
         let mut live = None;
-        let child = killed("child", &path, || live = Some(Recording::read(&path).unwrap()));
+        let child = killed(&path, true, || live = Some(Recording::read(&path).unwrap()));
         let (live, left) = (live.unwrap(), Recording::read(&path).unwrap());
         assert_eq!(left.process, child);
-        assert!(left.updated_ns >= live.updated_ns);
-        // What the last call was writing may be missing.
-        assert!(left.torn <= 1, "{} torn", left.torn);
-        // Killed between two stores: the sum has a value that the count has not.
-        let series = &left.series[0];
-        assert!([0, series.count / VALUES].contains(&(series.sum - sum_of(series))), "{series:?}");
-        for recording in [&live, &left] {
-            let queue = &recording.queues[0];
-            assert!(queue.seconds.len() >= 598, "{} seconds", queue.seconds.len());
-            assert!(queue.seconds.iter().all(|period| period.sample.completed == 1));
-            check(&recording.series[0]);
+        assert!(last_second(&left) >= last_second(&live));
+        check_periods(&left);
+        check_pending(&left);
+        for (before, period) in left.periods.iter().zip(&left.periods[1..]) {
+            assert_eq!(period.at_ns - before.at_ns, 1_000_000_000, "none is missing");
         }
-    }
-}
-
-/// Each second is whole, and what came after the last is pending: nothing is lost.
-fn check(series: &SeriesRecording) {
-    for Period { began, sample, .. } in &series.seconds {
-        let is_whole =
-            (sample.count, sample.sum, sample.min, sample.max) == (VALUES, VALUES * began, *began, *began);
-        assert!(is_whole, "{began}: {sample:?}");
-    }
-    assert!(series.seconds.len() >= 598, "{} seconds", series.seconds.len());
-    let last = series.seconds[series.seconds.len() - 1].began;
-    assert_eq!(series.count, (last + 1) * VALUES + series.pending.count);
-    assert!(series.sum >= sum_of(series), "{series:?}");
-}
-
-/// Of as many values as were counted.
-fn sum_of(series: &SeriesRecording) -> u64 {
-    (0..series.count).map(|value| value / VALUES).sum()
-}
-
-/// Not a test but what the other child does: it records values, and is killed before any second is over.
-#[test]
-fn child_of_a_moment() {
-    let Some(path) = env::var_os(FILE) else { return };
-    let mut recorder = Recorder::create(path).unwrap();
-    let series = recorder.series("values").unwrap();
-    for value in 1.. {
-        series.record(value);
-        if value == 1_000 {
-            println!("recorded");
-        }
+        // While it was read, the oldest were overwritten.
+        check_periods(&live);
     }
 }
 
 #[test]
-fn values_that_no_second_has_yet_outlive_sigkill() {
+fn values_that_no_period_has_yet_outlive_sigkill() {
     let folder = tempfile::tempdir().unwrap();
     for round in 0..20 {
         let path = folder.path().join(format!("{round}.cwr"));
-        let child = killed("child_of_a_moment", &path, || ());
+        killed(&path, false, || ());
         let left = Recording::read(&path).unwrap();
-        assert_eq!((left.process, left.torn, left.updated_ns), (child, 0, 0));
-        let series = &left.series[0];
-        let (count, pending) = (series.count, series.pending);
-        assert!(
-            count >= 1_000 && pending.count == count && series.seconds.is_empty(),
-            "{count}: {pending:?}"
-        );
-        // What it was recording when it was killed may be there in part.
-        assert!([0, count + 1].contains(&(series.sum - count * (count + 1) / 2)), "{count}: {}", series.sum);
-        assert!(pending.min == 1 && (count..=count + 1).contains(&pending.max), "{count}: {pending:?}");
+        assert!(left.periods.is_empty() && left.pending[0].count >= 1_000 * VALUES);
+        assert_eq!(left.pending[0].values.count, left.pending[0].count);
+        check_pending(&left);
     }
 }
 
-/// Runs that child until it has recorded something, then `meanwhile`, then kills it. Its process.
-fn killed(child: &str, path: &Path, meanwhile: impl FnOnce()) -> u32 {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", child, "--nocapture"])
-        .env(FILE, path)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn last_second(recording: &Recording) -> Option<u64> {
+    recording.periods.last().map(|period| period.at_ns / 1_000_000_000)
+}
+
+/// Each is whole.
+fn check_periods(recording: &Recording) {
+    assert!(recording.periods.len() >= 100, "{} periods", recording.periods.len());
+    for period in &recording.periods {
+        assert_eq!(period.queues[0].sample.completed, 1);
+        let (second, values) = (period.at_ns / 1_000_000_000, period.series[0].values);
+        let expected = (VALUES, VALUES * second, second, second);
+        assert_eq!((values.count, values.sum, values.min, values.max), expected);
+    }
+}
+
+/// What no period has is pending: nothing is lost.
+fn check_pending(recording: &Recording) {
+    let series = &recording.pending[0];
+    let filed = last_second(recording).map_or(0, |second| second + 1);
+    assert_eq!(series.count, filed * VALUES + series.values.count);
+    // Killed between two stores: the sum or an extreme may have a value that the count has not.
+    let counted: u64 = (0..series.count).map(|value| value / VALUES).sum();
+    let next = series.count / VALUES;
+    assert!([0, next].contains(&(series.sum - counted)), "{series:?}");
+    if series.values.count > 0 {
+        assert_eq!(series.values.min, filed);
+        assert!([next, (series.count - 1) / VALUES].contains(&series.values.max), "{series:?}");
+    }
+}
+
+/// Runs the child until it has recorded something, then `meanwhile`, then kills it. Its process.
+fn killed(path: &Path, calls: bool, meanwhile: impl FnOnce()) -> u32 {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "child", "--nocapture"]).env(FILE, path).stdout(Stdio::piped());
+    if calls {
+        child.env(CALLS, "");
+    }
+    let mut child = child.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.map_while(Result::ok).any(|line| line.ends_with("recorded")));
     meanwhile();

@@ -4,24 +4,21 @@
 #![allow(missing_docs, reason = "tests")]
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock, Queue};
-use clockworker_recorder::{MAX_QUEUES, MAX_SERIES, Period, Recorder, Recording, TIERS};
+use clockworker_recorder::{Period, Recorder, Recording, Sample, SeriesSample, Values};
 use tempfile::TempDir;
 
-/// A minute that begins with a whole ten seconds and a whole minute.
-const START: u64 = 1_800_000_000;
-
-fn at(second: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(START + second)
-}
+const BYTES: usize = 64 << 10;
 
 struct Service {
     ex: Executor,
     clock: ManualClock,
+    recorder: Recorder,
     folder: TempDir,
 }
 
@@ -30,220 +27,255 @@ impl Service {
         let clock = ManualClock::new();
         let ex = Executor::builder().clock(clock.clone()).build().unwrap();
         ex.observe(Observation::new().latency().every_poll()).unwrap();
-        Self { ex, clock, folder: tempfile::tempdir().unwrap() }
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::with_bytes(folder.path().join("service.cwr"), BYTES).unwrap();
+        Self { ex, clock, recorder, folder }
+    }
+
+    /// A task of the queue takes so many milliseconds.
+    fn work(&self, queue: &Queue, ms: u64) {
+        let clock = self.clock.clone();
+        let task = queue.spawn(async move { clock.advance(Duration::from_millis(ms)) });
+        self.ex.block_on(task).unwrap();
+    }
+
+    fn record(&mut self, second: u64) {
+        self.recorder.record(self.ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs(second));
     }
 
     fn path(&self) -> PathBuf {
         self.folder.path().join("service.cwr")
     }
 
-    /// A task of the queue that takes so many milliseconds.
-    fn work(&self, queue: &Queue, ms: u64) {
-        let clock = self.clock.clone();
-        let task = queue.spawn(async move { clock.advance(Duration::from_millis(ms)) });
-        self.ex.block_on(task).unwrap();
+    fn read(&self) -> Recording {
+        Recording::read(self.path()).unwrap()
+    }
+
+    /// Reads the same file with a change.
+    fn read_changed(&self, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<Recording> {
+        let mut bytes = fs::read(self.path()).unwrap();
+        change(&mut bytes);
+        let path = self.folder.path().join("changed.cwr");
+        fs::write(&path, bytes).unwrap();
+        Recording::read(path)
     }
 }
 
-fn began(periods: &[Period]) -> Vec<u64> {
-    periods.iter().map(|period| period.began - START).collect()
+fn seconds(recording: &Recording) -> Vec<u64> {
+    recording.periods.iter().map(|period| period.at_ns / 1_000_000_000).collect()
+}
+
+/// Count, sum, least, greatest.
+fn numbers(values: &Values) -> [u64; 4] {
+    [values.count, values.sum, values.min, values.max]
+}
+
+fn all_values(recording: &Recording) -> Vec<[u64; 4]> {
+    recording.periods.iter().map(|period| numbers(&period.series[0].values)).collect()
 }
 
 #[test]
-fn each_second_has_what_happened_in_it() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
+fn each_period_has_what_the_queues_did_in_it() {
+    let mut service = Service::new();
     let requests = service.ex.new_queue("requests").share(9).create().unwrap();
-    for second in [0, 1, 2, 12, 61] {
+    for second in [0, 1, 2, 12] {
+        service.clock.advance(Duration::from_millis(100));
         service.work(&requests, second + 1);
         service.work(&requests, 1);
-        recorder.record(service.ex.stats(), at(second));
+        service.record(second);
     }
-    let recording = Recording::read(service.path()).unwrap();
-    assert_eq!((recording.process, recording.torn, recording.left_out), (std::process::id(), 0, 0));
-    assert_eq!(recording.updated_ns, (START + 61) * 1_000_000_000);
-    let names: Vec<_> = recording.queues.iter().map(|queue| &*queue.name).collect();
-    assert_eq!(names, ["default", "requests"]);
-    let numbers: Vec<_> = service.ex.stats().queues.iter().map(|queue| queue.number).collect();
-    assert_eq!(Vec::from_iter(recording.queues.iter().map(|queue| queue.number)), numbers);
-    let requests = &recording.queues[1];
-    assert_eq!(began(&requests.seconds), [0, 1, 2, 12, 61]);
-    let busy: Vec<u64> = requests.seconds.iter().map(|period| period.sample.busy_ns / 1_000_000).collect();
-    assert_eq!(busy, [2, 3, 4, 14, 63]);
-    let third = requests.seconds[2].sample;
-    assert_eq!((third.share, third.completed, third.polls, third.live), (9, 2, 2, 0));
-    assert_eq!((third.waits, third.longest_poll_ns), (2, 3_000_000));
-    assert_eq!(began(&requests.tens), [0, 10, 60]);
-    assert_eq!(requests.tens[0].sample.completed, 6);
-    assert_eq!(began(&requests.minutes), [0, 60]);
-    assert_eq!(requests.minutes[0].sample.busy_ns, 23_000_000);
-    assert_eq!(recording.executor.seconds[4].sample.busy_ns, 63_000_000);
+    let mut sum = Sample::default();
+    let recording = service.read();
+    assert_eq!((recording.process, seconds(&recording)), (std::process::id(), vec![0, 1, 2, 12]));
+    for (period, ms) in recording.periods.iter().zip([2, 3, 4, 14]) {
+        assert_eq!((period.took_ns, period.busy_ns), ((100 + ms) * 1_000_000, ms * 1_000_000));
+        let numbers = period.queues.iter().map(|queue| queue.number);
+        assert!(numbers.eq(service.ex.stats().queues.iter().map(|queue| queue.number)));
+        let [default, queue] = &period.queues[..] else { panic!("{period:?}") };
+        assert_eq!((&*default.name, default.sample.polls, &*queue.name), ("default", 0, "requests"));
+        let sample = queue.sample;
+        assert_eq!((sample.share, sample.completed, sample.polls, sample.live), (9, 2, 2, 0));
+        assert_eq!((sample.busy_ns, sample.waits), (ms * 1_000_000, 2));
+        assert_eq!(sample.longest_poll_ns, (ms - 1) * 1_000_000);
+        sum.add(&sample);
+    }
+    assert_eq!((sum.share, sum.polls, sum.waits, sum.live, sum.ready), (9, 8, 8, 0, 0));
+    assert_eq!((sum.busy_ns, sum.longest_poll_ns), (23_000_000, 13_000_000));
 }
 
 #[test]
-fn what_is_recorded_twice_in_a_second_adds_up() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
-    for _ in 0..3 {
-        service.work(service.ex.default_queue(), 2);
-        recorder.record(service.ex.stats(), at(7));
+fn each_period_has_the_values_that_were_recorded_in_it() {
+    let mut service = Service::new();
+    let bytes = service.recorder.series("bytes").unwrap();
+    for recorded in [&[5, 3, 9][..], &[], &[0], &[70, 1], &[u64::MAX]] {
+        recorded.iter().for_each(|&value| bytes.record(value));
+        service.record(0);
     }
-    let queue = &Recording::read(service.path()).unwrap().queues[0];
-    assert_eq!(began(&queue.seconds), [7]);
-    assert_eq!((queue.seconds[0].sample.completed, queue.seconds[0].sample.busy_ns), (3, 6_000_000));
+    assert_eq!(numbers(&service.read().pending[0].values), [0; 4]);
+    bytes.record(4);
+    bytes.record(6);
+    let recording = service.read();
+    let last = [1, u64::MAX, u64::MAX, u64::MAX];
+    assert_eq!(all_values(&recording), [[3, 17, 3, 9], [0; 4], [1, 0, 0, 0], [2, 71, 1, 70], last]);
+    let SeriesSample { name, values, count, sum, .. } = &recording.pending[0];
+    assert_eq!((&**name, numbers(values), *count, *sum), ("bytes", [2, 10, 4, 6], 9, 98 - 1));
+    assert_eq!(values.mean(), Some(5.0));
+    let all = recording.periods.iter().map(|period| period.series[0].values);
+    let all = all.reduce(|mut sum, values| {
+        sum.add(&values);
+        sum
+    });
+    assert_eq!(numbers(&all.unwrap()), [7, 87, 0, u64::MAX]);
 }
 
 #[test]
-fn each_tier_keeps_its_newest_periods() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
-    let seconds = 4_000;
-    for second in 0..seconds {
-        recorder.record(service.ex.stats(), at(second));
-    }
-    let queue = &Recording::read(service.path()).unwrap().queues[0];
-    for (periods, tier) in [&queue.seconds, &queue.tens, &queue.minutes].into_iter().zip(TIERS) {
-        let all: Vec<u64> = (0..seconds).step_by(tier.seconds as usize).collect();
-        assert_eq!(began(periods), all[all.len().saturating_sub(tier.periods)..]);
-    }
-}
-
-#[test]
-fn an_executor_of_any_lifetime_leaves_all_its_seconds() {
-    for lifetime in [0.1, 1.0, 5.0, 30.0] {
-        let service = Service::new();
-        let mut recorder = Recorder::create(service.path()).unwrap();
-        // Once a second, and at the end.
-        let seconds = (0..).map(f64::from).take_while(|&second| second < lifetime).chain([lifetime]);
-        for second in seconds.skip(1) {
-            service.work(service.ex.default_queue(), 1);
-            recorder.record(service.ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs_f64(second));
+fn the_newest_periods_are_kept() {
+    let mut service = Service::new();
+    let series = service.recorder.series("seconds").unwrap();
+    let last = 4_000;
+    for second in 0..=last {
+        series.record(second);
+        service.record(second);
+        if second.is_power_of_two() {
+            // Frames of another length.
+            service.ex.new_queue(&"long".repeat(second as usize % 100)).create().unwrap();
         }
-        let queue = &Recording::read(service.path()).unwrap().queues[0];
-        let recorded: u64 = queue.seconds.iter().map(|period| period.sample.completed).sum();
-        assert_eq!(recorded, service.ex.stats().completed, "{lifetime} s");
-        assert!(queue.seconds.len() as f64 >= lifetime.floor(), "{lifetime} s");
+    }
+    let recording = service.read();
+    let kept = recording.periods.len() as u64;
+    assert!((20..last).contains(&kept), "{kept}");
+    assert_eq!(seconds(&recording), Vec::from_iter(last + 1 - kept..=last));
+    assert_eq!(
+        all_values(&recording),
+        Vec::from_iter((last + 1 - kept..=last).map(|second| [1, second, second, second]))
+    );
+    assert_eq!(recording.pending[0].values.count, 0);
+}
+
+/// An executor is killed just before the recorder's next call.
+#[test]
+fn after_any_lifetime_nothing_is_missing_but_what_queues_did_since_the_last_call() {
+    for lifetime_ms in [1, 100, 1_000, 1_001, 5_000, 30_000] {
+        let mut service = Service::new();
+        let series = service.recorder.series("ms").unwrap();
+        for ms in 1..=lifetime_ms {
+            service.work(service.ex.default_queue(), 1);
+            series.record(1);
+            if ms % 1_000 == 0 && ms < lifetime_ms {
+                service.record(ms / 1_000);
+            }
+        }
+        let called = (lifetime_ms - 1) / 1_000;
+        let Service { recorder, folder, .. } = service;
+        drop(recorder);
+        series.record(9);
+        let left = Recording::read(folder.path().join("service.cwr")).unwrap();
+        assert!(left.periods.iter().all(|period| period.queues[0].sample.completed == 1_000));
+        assert_eq!(all_values(&left), vec![[1_000, 1_000, 1, 1]; called as usize], "{lifetime_ms} ms");
+        let pending = &left.pending[0].values;
+        assert_eq!((pending.count, pending.max), (lifetime_ms - 1_000 * called + 1, 9), "{lifetime_ms} ms");
     }
 }
 
 #[test]
-fn a_queue_that_is_gone_can_be_read_until_its_seat_is_taken() {
-    let service = Service::new();
-    let mut recorder = Recorder::with_room(service.path(), 2, 0).unwrap();
-    let record = |recorder: &mut Recorder, second| recorder.record(service.ex.stats(), at(second));
-    let names = || -> Vec<String> {
-        Recording::read(service.path()).unwrap().queues.into_iter().map(|queue| queue.name).collect()
-    };
-    let first = service.ex.new_queue("first").create().unwrap();
-    record(&mut recorder, 0);
-    let second = service.ex.new_queue("second").create().unwrap();
-    record(&mut recorder, 1);
-    assert_eq!(names(), ["default", "first"]);
-    assert_eq!(Recording::read(service.path()).unwrap().left_out, 1);
-    first.close();
-    drop(first);
-    drop(second);
-    record(&mut recorder, 2);
-    assert_eq!(names(), ["default", "second"]);
-    let recording = Recording::read(service.path()).unwrap();
-    assert_eq!(began(&recording.queues[1].seconds), [2], "nothing of the queue that had the seat before");
-}
-
-#[test]
-fn names_are_kept_to_64_bytes_and_follow_a_new_name() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
+fn a_queue_has_the_name_that_it_had_and_is_missing_when_it_is_gone() {
+    let mut service = Service::new();
     let queue = service.ex.new_queue(&"é".repeat(50)).create().unwrap();
-    recorder.record(service.ex.stats(), at(0));
-    assert_eq!(Recording::read(service.path()).unwrap().queues[1].name, "é".repeat(32));
+    service.record(0);
     queue.rename("short").unwrap();
-    recorder.record(service.ex.stats(), at(1));
-    let recording = Recording::read(service.path()).unwrap();
-    assert_eq!(recording.queues[1].name, "short");
-    assert_eq!(began(&recording.queues[1].seconds), [0, 1]);
+    service.record(1);
+    queue.close();
+    drop(queue);
+    service.record(2);
+    let name = |period: &Period| period.queues.get(1).map(|queue| queue.name.clone());
+    let names: Vec<_> = service.read().periods.iter().map(name).collect();
+    assert_eq!(names, [Some("é".repeat(50)), Some("short".to_owned()), None]);
 }
 
 #[test]
-fn a_recording_that_is_there_is_kept() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
-    service.work(service.ex.default_queue(), 1);
-    recorder.record(service.ex.stats(), at(0));
-    drop(recorder);
-    Recorder::create(service.path()).unwrap();
-    assert!(Recording::read(service.path()).unwrap().queues.is_empty());
-    let kept = service.folder.path().join("service.cwr.1");
-    assert_eq!(Recording::read(kept).unwrap().queues[0].seconds[0].sample.completed, 1);
+fn a_name_has_one_series_and_there_is_room_for_so_many() {
+    let mut service = Service::new();
+    let name = |nth: usize| format!("{nth:é>32}");
+    for nth in 0..64 {
+        service.recorder.series(&name(nth)).unwrap().record(nth as u64);
+        service.recorder.series(&name(nth)).unwrap().record(1);
+    }
+    assert_eq!(service.recorder.series("one more").unwrap_err().kind(), ErrorKind::StorageFull);
+    for name in ["", &"n".repeat(65), &"é".repeat(33)] {
+        let error = service.recorder.series(name).unwrap_err();
+        assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains(name), "{error}");
+    }
+    let pending = service.read().pending;
+    assert_eq!(pending.len(), 64);
+    for (nth, series) in pending.iter().enumerate() {
+        assert_eq!((&series.name, series.count, series.sum), (&name(nth), 2, nth as u64 + 1));
+    }
 }
 
 #[test]
 fn what_is_no_whole_recording_is_a_clear_error() {
-    let service = Service::new();
-    Recorder::create(service.path()).unwrap().record(service.ex.stats(), at(0));
-    let whole = fs::read(service.path()).unwrap();
-    let read = |bytes: &[u8]| {
-        let path = service.folder.path().join("other.cwr");
-        fs::write(&path, bytes).unwrap();
-        Recording::read(path)
+    let mut service = Service::new();
+    service.record(0);
+    let fails = |kind: ErrorKind, said: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let error = service.read_changed(|bytes| change(bytes)).unwrap_err();
+        assert!(error.kind() == kind && error.to_string().contains(said), "{error}");
     };
-    for bytes in [&b""[..], b"short", &[0; 4_096], b"#!/bin/sh\necho no recording at all\n"] {
-        let error = read(bytes).unwrap_err();
-        assert!(error.is_foreign(), "{error}");
+    for foreign in [&b""[..], b"short", &[0; 4_096], b"#!/bin/sh\necho no recording at all\n"] {
+        fails(ErrorKind::InvalidData, "no recording", &|bytes| *bytes = foreign.to_vec());
     }
-    for length in [8, 127, 128, 4_096, whole.len() - 1] {
-        let error = read(&whole[..length]).unwrap_err();
-        assert!(error.is_truncated(), "{length}: {error}");
+    for left in [8, 16, 31, 32, 4_096, BYTES - 1] {
+        fails(ErrorKind::UnexpectedEof, "cut off", &|bytes| bytes.truncate(left));
     }
-    for version in [1, 3_u64] {
-        let mut other = whole.clone();
-        other[8..16].copy_from_slice(&version.to_ne_bytes());
-        let error = read(&other).unwrap_err();
-        assert!(error.is_version() && error.to_string().contains(&format!("version {version} ")), "{error}");
-    }
-    // Numbers of queues and of series.
-    for place in [16, 56] {
-        for number in [4_098, u64::MAX] {
-            let mut huge = whole.clone();
-            huge[place..place + 8].copy_from_slice(&number.to_ne_bytes());
-            assert!(read(&huge).unwrap_err().is_foreign());
-        }
-    }
-    let error = Recording::read(service.folder.path().join("nowhere")).unwrap_err();
-    assert!(error.to_string().contains("nowhere"), "{error}");
+    let set = |word: usize, value: u64| {
+        move |bytes: &mut Vec<u8>| bytes[8 * word..8 * word + 8].copy_from_slice(&value.to_ne_bytes())
+    };
+    fails(ErrorKind::InvalidData, "version 2 ", &set(1, 2));
+    fails(ErrorKind::UnexpectedEof, "cut off", &set(3, u64::MAX));
+    assert!(Recording::read(service.folder.path().join("nowhere")).is_err());
 }
 
-/// Whatever word of it is wrong: a period that was being written is missing, and the others are there.
+/// The totals of the period before say which values the torn one had: they are pending.
 #[test]
-fn a_torn_period_is_left_out() {
-    let service = Service::new();
-    let mut recorder = Recorder::create(service.path()).unwrap();
-    recorder.record(service.ex.stats(), at(0));
-    recorder.record(service.ex.stats(), at(1));
-    let whole = Recording::read(service.path()).unwrap();
-    let mut bytes = fs::read(service.path()).unwrap();
-    let began: Vec<u8> = (START + 1).to_ne_bytes().into();
-    let place = bytes.windows(8).position(|window| window == began).unwrap();
-    bytes[place + 8] ^= 1;
-    let path = service.folder.path().join("torn.cwr");
-    fs::write(&path, bytes).unwrap();
-    let torn = Recording::read(path).unwrap();
-    assert_eq!(torn.torn, 1);
-    let periods =
-        |recording: &Recording| recording.executor.seconds.len() + recording.queues[0].seconds.len();
-    assert_eq!(periods(&torn) + 1, periods(&whole));
+fn a_torn_period_is_left_out_and_its_values_are_pending() {
+    let mut service = Service::new();
+    let series = service.recorder.series("requests").unwrap();
+    for second in [0, 1, 2] {
+        series.record(10 + second);
+        service.record(second);
+    }
+    let bytes = fs::read(service.path()).unwrap();
+    let is_mark = |place: &usize| bytes[*place..].starts_with(b"CW-FRAME");
+    let places: Vec<usize> = (0..bytes.len()).step_by(8).filter(is_mark).collect();
+    let [_names, _, _, newest] = places[..] else { panic!("{places:?}") };
+    let end = newest + bytes[newest..].iter().rposition(|&byte| byte != 0).unwrap();
+    // Any bit of it may be wrong.
+    for wrong in newest..=end {
+        let torn = service.read_changed(|bytes| bytes[wrong] ^= 1).unwrap();
+        assert_eq!(seconds(&torn), [0, 1], "{wrong}");
+        let SeriesSample { values, count, sum, .. } = &torn.pending[0];
+        assert_eq!((numbers(values), *count, *sum), ([1, 12, 12, 12], 3, 33));
+    }
+    // And one in the middle leaves those behind it.
+    let torn = service.read_changed(|bytes| bytes[places[2] + 40] ^= 1).unwrap();
+    assert_eq!((seconds(&torn), numbers(&torn.pending[0].values)), (vec![0, 2], [0; 4]));
+}
+
+#[test]
+fn a_recording_that_is_there_is_kept() {
+    let mut service = Service::new();
+    service.record(7);
+    Recorder::create(service.path()).unwrap();
+    assert_eq!(service.read().periods, []);
+    let kept = Recording::read(service.folder.path().join("service.cwr.1")).unwrap();
+    assert_eq!(seconds(&kept), [7]);
 }
 
 #[test]
 fn what_cannot_be_recorded_into_is_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
-    for (queues, series) in [(0, 1), (4_097, 1), (usize::MAX, 1), (1, 4_097), (1, usize::MAX)] {
-        let error = Recorder::with_room(folder.path().join("file"), queues, series).unwrap_err();
-        let said = format!("{queues} queues and {series} series");
-        assert!(error.is_room() && error.to_string().contains(&said), "{error}");
-    }
+    let error = Recorder::with_bytes(folder.path().join("file"), 1_000).unwrap_err();
+    assert!(error.kind() == ErrorKind::InvalidInput && error.to_string().contains("16384 bytes"), "{error}");
     assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "no file is left");
-    let error = Recorder::create(folder.path().join("no/such/folder")).unwrap_err();
-    assert!(!error.is_room() && error.to_string().contains("no/such/folder"), "{error}");
+    assert!(Recorder::create(folder.path().join("no/such/folder")).is_err());
     assert!(Recorder::create(folder.path()).is_err(), "a folder");
-    const { assert!(MAX_QUEUES == 32 && MAX_SERIES == 16) };
 }

@@ -6,98 +6,23 @@
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::panic::Location;
-use std::time::Duration;
 
 use clockworker::observe::{Event, EventKind, PollOutcome, ReadyReason, TaskRef, Timeline};
-use dial9_trace_format::encoder::Encoder;
-use dial9_trace_format::{InternedString, TraceEvent};
+use dial9_trace_format::InternedString;
+use dial9_trace_format::encoder::{Encoder, Schema};
+use dial9_trace_format::schema::FieldDef;
+use dial9_trace_format::types::FieldType;
+use dial9_trace_format::types::FieldValue::{self, Bool, PooledString, StringMap, Varint};
 
 use crate::ready::Ready;
+use crate::spans::nanos;
 
 /// dial9 has no other word for a worker that is not known: another thread, or the host.
-const NO_WORKER: u8 = 255;
+const NO_WORKER: u64 = 255;
 /// Those above mean something else.
 const MOST_WORKERS: u32 = 253;
 /// Where a task was spawned that is older than the timeline.
 const BEFORE: &str = "(before the timeline)";
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct SegmentMetadataEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    entries: Vec<(String, String)>,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct TaskSpawnEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    task_id: u64,
-    spawn_loc: InternedString,
-    instrumented: bool,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct WakeEventEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    waker_task_id: u64,
-    woken_task_id: u64,
-    target_worker: u8,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct WorkerUnparkEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    worker_id: u64,
-    local_queue: u8,
-    cpu_time_ns: u64,
-    sched_wait_ns: Option<u64>,
-    tid: u32,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct WorkerParkEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    worker_id: u64,
-    local_queue: u8,
-    cpu_time_ns: u64,
-    tid: u32,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct PollStartEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    worker_id: u64,
-    local_queue: u8,
-    task_id: u64,
-    spawn_loc: InternedString,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct PollEndEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    worker_id: u64,
-}
-
-#[derive(TraceEvent)]
-#[traceevent(wire_slot)]
-struct TaskTerminateEvent {
-    #[traceevent(timestamp)]
-    timestamp_ns: u64,
-    task_id: u64,
-}
 
 /// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 15 bytes an
 /// event.
@@ -112,8 +37,21 @@ struct TaskTerminateEvent {
 ///
 /// Those of the writer. What was written until then stays.
 pub fn write_dial9(timeline: &Timeline, writer: impl Write) -> io::Result<()> {
-    let mut trace = Trace::begin(timeline, BufWriter::new(writer))?;
-    timeline.events.iter().try_for_each(|event| trace.write(event))?;
+    let mut trace = Trace {
+        encoder: Encoder::new_to(BufWriter::new(writer))?,
+        schemas: HashMap::new(),
+        tasks: HashMap::new(),
+        numbered: 0,
+        ready: Ready::default(),
+        slice: None,
+        busy: HashMap::new(),
+        poll: None,
+    };
+    let runtime = |name: &str, index: u32| (format!("runtime.{name}").into(), index.to_string().into());
+    let runtimes = timeline.queues.iter().map(|queue| runtime(&queue.name, queue.index)).collect();
+    let began = timeline.events.first().map_or(0, |event| nanos(event.at));
+    trace.write("SegmentMetadataEvent", began, [("entries", StringMap(runtimes))])?;
+    timeline.events.iter().try_for_each(|event| trace.add(event))?;
     trace.end_poll(u64::MAX)?;
     trace.encoder.flush()
 }
@@ -121,14 +59,15 @@ pub fn write_dial9(timeline: &Timeline, writer: impl Write) -> io::Result<()> {
 /// The file.
 struct Trace<W: Write> {
     encoder: Encoder<BufWriter<W>>,
+    /// By the names of events.
+    schemas: HashMap<&'static str, Schema>,
     /// The number of each task, and where it was spawned.
     tasks: HashMap<TaskRef, (u64, InternedString)>,
     /// How many tasks there were.
     numbered: u64,
-    locations: HashMap<&'static Location<'static>, InternedString>,
     ready: Ready,
     /// The queue that has the slice, and since when.
-    running: Option<(u32, u64)>,
+    slice: Option<(u32, u64)>,
     /// The slices of each queue, in nanoseconds.
     busy: HashMap<u32, u64>,
     /// The poll under way: its task, when it ends, and how.
@@ -136,131 +75,113 @@ struct Trace<W: Write> {
 }
 
 impl<W: Write> Trace<W> {
-    fn begin(timeline: &Timeline, writer: BufWriter<W>) -> io::Result<Self> {
-        let mut encoder = Encoder::new_to(writer)?;
-        let timestamp_ns = timeline.events.first().map_or(0, |event| nanos(event.at));
-        let runtime = |name: &str, index: u32| (format!("runtime.{name}"), index.to_string());
-        let entries = timeline.queues.iter().map(|queue| runtime(&queue.name, queue.index)).collect();
-        encoder.write(&SegmentMetadataEvent { timestamp_ns, entries })?;
-        Ok(Self {
-            encoder,
-            tasks: HashMap::new(),
-            numbered: 0,
-            locations: HashMap::new(),
-            ready: Ready::default(),
-            running: None,
-            busy: HashMap::new(),
-            poll: None,
-        })
-    }
-
-    fn write(&mut self, event: &Event) -> io::Result<()> {
+    fn add(&mut self, event: &Event) -> io::Result<()> {
         let now = nanos(event.at);
         self.end_poll(now)?;
         self.ready.next(event);
         match event.kind {
-            EventKind::Spawned { task, location, .. } => {
-                let (task_id, spawn_loc) = self.spawn(task, location)?;
-                self.encoder.write(&TaskSpawnEvent {
-                    timestamp_ns: now,
-                    task_id,
-                    spawn_loc,
-                    instrumented: true,
-                })?;
-                self.wake(now, (0, task_id), self.worker())
-            }
+            EventKind::Spawned { task, location, .. } => self.spawn(now, task, location),
             EventKind::Ready { task, reason } => {
                 let by = if reason == ReadyReason::Remote { NO_WORKER } else { self.worker() };
                 let woken = self.task(task)?.0;
                 self.wake(now, (0, woken), by)
             }
-            EventKind::SliceBegan { queue, .. } => self.begin_slice(now, queue),
-            EventKind::SliceEnded { queue, .. } => self.end_slice(now, queue),
+            EventKind::SliceBegan { queue, .. } => {
+                self.slice = Some((queue, now));
+                let [worker, ready, busy, thread] = self.slice_fields(queue);
+                let unknown = ("sched_wait_ns", FieldValue::None);
+                self.write("WorkerUnparkEvent", now, [worker, ready, busy, unknown, thread])
+            }
+            EventKind::SliceEnded { queue, .. } => {
+                let since = self.slice.take().map_or(now, |(_, since)| since);
+                *self.busy.entry(queue).or_default() += now.saturating_sub(since);
+                let fields = self.slice_fields(queue);
+                self.write("WorkerParkEvent", now, fields)
+            }
             EventKind::Polled { task, took, outcome, .. } => {
                 self.poll = Some((task, now + nanos(took), outcome));
-                self.begin_poll(now, task)
+                let (number, place) = self.task(task)?;
+                let fields = [
+                    ("worker_id", Varint(task.queue.into())),
+                    ("local_queue", self.ready_in(task.queue)),
+                    ("task_id", Varint(number)),
+                    ("spawn_loc", PooledString(place)),
+                ];
+                self.write("PollStartEvent", now, fields)
             }
             _ => Ok(()),
         }
     }
 
-    fn wake(&mut self, timestamp_ns: u64, (by, woken): (u64, u64), target_worker: u8) -> io::Result<()> {
-        let (waker_task_id, woken_task_id) = (by, woken);
-        self.encoder.write(&WakeEventEvent { timestamp_ns, waker_task_id, woken_task_id, target_worker })
+    /// Writes an event. Those of one name have the same fields.
+    fn write<const N: usize>(
+        &mut self,
+        name: &'static str,
+        at: u64,
+        fields: [(&str, FieldValue); N],
+    ) -> io::Result<()> {
+        let field_type = |value: &FieldValue| match value {
+            // Nothing else is optional.
+            FieldValue::None => FieldType::OptionalVarint,
+            value => FieldType::from_tag(value.field_type_tag()).unwrap_or(FieldType::Varint),
+        };
+        let define = || fields.iter().map(|(name, value)| FieldDef::new(*name, field_type(value))).collect();
+        let schema = self.schemas.entry(name).or_insert_with(|| Schema::new(name, define()));
+        self.encoder.write_event(schema, at, &fields.map(|(_, value)| value))
     }
 
-    fn begin_slice(&mut self, timestamp_ns: u64, queue: u32) -> io::Result<()> {
-        self.running = Some((queue, timestamp_ns));
-        self.encoder.write(&WorkerUnparkEvent {
-            timestamp_ns,
-            worker_id: queue.into(),
-            local_queue: self.ready_in(queue),
-            cpu_time_ns: self.busy.get(&queue).copied().unwrap_or(0),
-            sched_wait_ns: None,
-            tid: queue.saturating_add(1),
-        })
+    fn spawn(&mut self, at: u64, task: TaskRef, location: &Location<'_>) -> io::Result<()> {
+        let place = self.encoder.intern_string(&location.to_string())?;
+        let number = self.number(task, place);
+        let fields =
+            [("task_id", Varint(number)), ("spawn_loc", PooledString(place)), ("instrumented", Bool(true))];
+        self.write("TaskSpawnEvent", at, fields)?;
+        self.wake(at, (0, number), self.worker())
     }
 
-    fn end_slice(&mut self, timestamp_ns: u64, queue: u32) -> io::Result<()> {
-        let since = self.running.take().map_or(timestamp_ns, |(_, since)| since);
-        let busy = self.busy.entry(queue).or_default();
-        *busy += timestamp_ns.saturating_sub(since);
-        let cpu_time_ns = *busy;
-        self.encoder.write(&WorkerParkEvent {
-            timestamp_ns,
-            worker_id: queue.into(),
-            local_queue: self.ready_in(queue),
-            cpu_time_ns,
-            tid: queue.saturating_add(1),
-        })
+    fn wake(&mut self, at: u64, (waker, woken): (u64, u64), worker: u64) -> io::Result<()> {
+        let fields = [
+            ("waker_task_id", Varint(waker)),
+            ("woken_task_id", Varint(woken)),
+            ("target_worker", Varint(worker)),
+        ];
+        self.write("WakeEventEvent", at, fields)
     }
 
-    fn begin_poll(&mut self, timestamp_ns: u64, task: TaskRef) -> io::Result<()> {
-        let (task_id, spawn_loc) = self.task(task)?;
-        let (worker_id, local_queue) = (task.queue.into(), self.ready_in(task.queue));
-        self.encoder.write(&PollStartEvent { timestamp_ns, worker_id, local_queue, task_id, spawn_loc })
+    fn slice_fields(&self, queue: u32) -> [(&'static str, FieldValue); 4] {
+        let busy = self.busy.get(&queue).copied().unwrap_or(0);
+        [
+            ("worker_id", Varint(queue.into())),
+            ("local_queue", self.ready_in(queue)),
+            ("cpu_time_ns", Varint(busy)),
+            ("tid", Varint(queue.saturating_add(1).into())),
+        ]
     }
 
     /// Ends the poll under way if it was over by then: what is written is in the order of its times.
     fn end_poll(&mut self, now: u64) -> io::Result<()> {
-        let Some((task, timestamp_ns, outcome)) = self.poll.take_if(|poll| poll.1 <= now) else {
+        let Some((task, at, outcome)) = self.poll.take_if(|poll| poll.1 <= now) else {
             return Ok(());
         };
-        let task_id = self.task(task)?.0;
-        self.encoder.write(&PollEndEvent { timestamp_ns, worker_id: task.queue.into() })?;
+        let number = self.task(task)?.0;
+        self.write("PollEndEvent", at, [("worker_id", Varint(task.queue.into()))])?;
         match outcome {
-            PollOutcome::Yielded => self.wake(timestamp_ns, (task_id, task_id), worker(task.queue)),
+            PollOutcome::Yielded => self.wake(at, (number, number), worker(task.queue)),
             PollOutcome::Finished => {
                 self.tasks.remove(&task);
-                self.encoder.write(&TaskTerminateEvent { timestamp_ns, task_id })
+                self.write("TaskTerminateEvent", at, [("task_id", Varint(number))])
             }
             _ => Ok(()),
         }
     }
 
     /// The worker that wakes others now.
-    fn worker(&self) -> u8 {
-        self.running.map_or(NO_WORKER, |(queue, _)| worker(queue))
+    fn worker(&self) -> u64 {
+        self.slice.map_or(NO_WORKER, |(queue, _)| worker(queue))
     }
 
-    fn ready_in(&self, queue: u32) -> u8 {
-        u8::try_from(self.ready.count(queue)).unwrap_or(u8::MAX)
-    }
-
-    fn spawn(
-        &mut self,
-        task: TaskRef,
-        location: &'static Location<'static>,
-    ) -> io::Result<(u64, InternedString)> {
-        let place = match self.locations.get(location) {
-            Some(&place) => place,
-            None => {
-                let place = self.encoder.intern_string(&location.to_string())?;
-                self.locations.insert(location, place);
-                place
-            }
-        };
-        Ok(self.number(task, place))
+    fn ready_in(&self, queue: u32) -> FieldValue {
+        Varint(self.ready.count(queue).min(255).into())
     }
 
     /// The number of a task, and where it was spawned.
@@ -269,20 +190,16 @@ impl<W: Write> Trace<W> {
             return Ok(known);
         }
         let before = self.encoder.intern_string(BEFORE)?;
-        Ok(self.number(task, before))
+        Ok((self.number(task, before), before))
     }
 
-    fn number(&mut self, task: TaskRef, place: InternedString) -> (u64, InternedString) {
+    fn number(&mut self, task: TaskRef, place: InternedString) -> u64 {
         self.numbered += 1;
         self.tasks.insert(task, (self.numbered, place));
-        (self.numbered, place)
+        self.numbered
     }
 }
 
-fn worker(queue: u32) -> u8 {
-    if queue < MOST_WORKERS { queue as u8 } else { NO_WORKER }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+fn worker(queue: u32) -> u64 {
+    if queue < MOST_WORKERS { queue.into() } else { NO_WORKER }
 }

@@ -1,13 +1,13 @@
 //! [`Lags`]: what each queue is owed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clockworker::observe::{EventKind, SliceEndReason, Timeline};
 use clockworker_schedulers::{Eevdf, Lag, QueueId, Share};
 
-use crate::ready::Ready;
-use crate::series::Series;
+use crate::ready::{Ready, Series};
+use crate::spans::nanos;
 
 /// A lag is noted when it has moved by so many parts of the queue's request.
 const PARTS: u64 = 8;
@@ -20,11 +20,10 @@ const PARTS: u64 = 8;
 /// A timeline does not say what was owed when it began: that is taken for zero.
 pub(crate) struct Lags {
     eevdf: Eevdf,
-    queues: Vec<QueueLag>,
-    /// Where the queue of an index is in `queues`.
-    places: HashMap<u32, usize>,
-    /// The slice under way: the place of its queue in `queues`, and up to when that was charged.
-    running: Option<(usize, Duration)>,
+    /// By index.
+    queues: BTreeMap<u32, QueueLag>,
+    /// The queue of the slice under way, and up to when that was charged.
+    running: Option<(u32, Duration)>,
     /// When the last poll was over.
     polled_until: Duration,
     /// Up to when lags are noted.
@@ -32,7 +31,6 @@ pub(crate) struct Lags {
 }
 
 struct QueueLag {
-    index: u32,
     id: QueueId,
     series: Series<i64>,
     step_ns: u64,
@@ -48,21 +46,20 @@ impl Lags {
             lags.next(event.at, event.kind, &ready);
         }
         lags.end(timeline);
-        lags.queues.into_iter().map(|queue| (queue.index, queue.series))
+        lags.queues.into_iter().map(|(index, queue)| (index, queue.series))
     }
 
     fn new(timeline: &Timeline) -> Self {
         let mut eevdf = Eevdf::new();
         let queues = timeline.queues.iter().filter(|queue| !queue.is_constrained).map(|queue| {
-            let request_ns = u64::try_from(queue.request.as_nanos()).unwrap_or(u64::MAX);
+            let request_ns = nanos(queue.request);
             let id = eevdf.add(Share::new(queue.share).unwrap_or_default(), request_ns);
             let mut series = Series::default();
             timeline.events.first().into_iter().for_each(|first| series.set(first.at, 0));
-            QueueLag { index: queue.index, id, series, step_ns: request_ns / PARTS }
+            (queue.index, QueueLag { id, series, step_ns: request_ns / PARTS })
         });
-        let queues: Vec<QueueLag> = queues.collect();
-        let places = queues.iter().enumerate().map(|(place, queue)| (queue.index, place)).collect();
-        Self { eevdf, queues, places, running: None, polled_until: Duration::ZERO, now: Duration::ZERO }
+        let queues = queues.collect();
+        Self { eevdf, queues, running: None, polled_until: Duration::ZERO, now: Duration::ZERO }
     }
 
     fn next(&mut self, at: Duration, kind: EventKind, ready: &Ready) {
@@ -73,60 +70,50 @@ impl Lags {
             EventKind::Polled { took, .. } => self.polled_until = at + took,
             EventKind::SliceBegan { queue, .. } => {
                 self.wake(queue, at);
-                let place = self.place(queue);
-                self.running = place.map(|place| (place, at));
-                self.note(at, place);
+                self.running = Some((queue, at));
+                self.note(at, Some(queue));
             }
             EventKind::SliceEnded { queue, reason } => {
+                self.charge(at);
+                self.running = None;
                 let has_work = reason != SliceEndReason::Drained && ready.count(queue) > 0;
-                self.end_slice(queue, at, has_work);
+                if let Some(known) = self.queues.get(&queue).filter(|_| !has_work) {
+                    self.eevdf.sleep(known.id);
+                }
+                self.note(at, Some(queue));
             }
             _ => {}
         }
     }
 
-    fn place(&self, index: u32) -> Option<usize> {
-        self.places.get(&index).copied()
-    }
-
-    fn wake(&mut self, index: u32, at: Duration) {
-        if let Some(place) = self.place(index)
-            && !self.eevdf.is_runnable(self.queues[place].id)
-        {
+    fn wake(&mut self, queue: u32, at: Duration) {
+        let Some(id) = self.queues.get(&queue).map(|queue| queue.id) else { return };
+        if !self.eevdf.is_runnable(id) {
             self.charge(at);
-            self.eevdf.wake(self.queues[place].id);
-            self.note(at, Some(place));
+            self.eevdf.wake(id);
+            self.note(at, Some(queue));
         }
-    }
-
-    fn end_slice(&mut self, index: u32, at: Duration, has_work: bool) {
-        self.charge(at);
-        self.running = None;
-        let place = self.place(index);
-        if let Some(place) = place.filter(|_| !has_work) {
-            self.eevdf.sleep(self.queues[place].id);
-        }
-        self.note(at, place);
     }
 
     /// Charges the queue that has the slice.
     fn charge(&mut self, now: Duration) {
-        if let Some((place, charged_until)) = &mut self.running {
+        if let Some((queue, charged_until)) = &mut self.running
+            && let Some(known) = self.queues.get(queue)
+        {
             let service = now.saturating_sub(*charged_until);
             *charged_until = now.max(*charged_until);
-            let service_ns = u64::try_from(service.as_nanos()).unwrap_or(u64::MAX);
-            self.eevdf.charge(self.queues[*place].id, service_ns);
+            self.eevdf.charge(known.id, nanos(service));
         }
     }
 
-    /// Notes the lag of the queue at that place, and those that have moved far, or are nothing now.
-    fn note(&mut self, at: Duration, of: Option<usize>) {
+    /// Notes the lag of that queue, and those that have moved far, or are nothing now.
+    fn note(&mut self, at: Duration, of: Option<u32>) {
         // A spawn is looked at in the poll, a wake after it.
         self.now = self.now.max(at);
-        for (place, QueueLag { id, series, step_ns, .. }) in self.queues.iter_mut().enumerate() {
+        for (queue, QueueLag { id, series, step_ns }) in &mut self.queues {
             let lag = nearest_ns(self.eevdf.lag(*id));
             let moved = lag.abs_diff(series.last().unwrap_or(0));
-            if of == Some(place) || lag == 0 || moved >= *step_ns {
+            if of == Some(*queue) || lag == 0 || moved >= *step_ns {
                 series.set(self.now, lag);
             }
         }
@@ -137,7 +124,7 @@ impl Lags {
         let Some(last) = timeline.events.last() else { return };
         let now = last.at.max(self.polled_until);
         self.charge(now);
-        self.queues.iter_mut().for_each(|queue| queue.step_ns = 0);
+        self.queues.values_mut().for_each(|queue| queue.step_ns = 0);
         self.note(now, None);
     }
 }

@@ -29,9 +29,8 @@ mod ready;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 #[allow(unsafe_code, reason = "a file is mapped")]
 mod samply_markers;
-mod series;
+mod spans;
 mod summary;
-mod waits;
 mod workload;
 
 #[cfg(feature = "dial9")]
@@ -40,5 +39,5 @@ pub use html::write_html;
 pub use perfetto::write_perfetto;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use samply_markers::SamplyMarkers;
-pub use summary::{LongPoll, LongWait, QueueSummary, Summary};
+pub use summary::{Longest, QueueSummary, Summary};
 pub use workload::Workload;

@@ -7,13 +7,12 @@
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use clockworker::observe::{Event, EventKind, SliceEndReason, TaskRef, Timeline};
+use clockworker::observe::{SliceEndReason, TaskRef, Timeline, TimelineQueue};
 use serde_json::{Value, json};
 
 use crate::lags::Lags;
-use crate::ready::Ready;
-use crate::series::Series;
-use crate::waits::{Wait, Waits};
+use crate::ready::{Ready, Series};
+use crate::spans::{QueueSpans, Span, Spans, place_name, queue_name};
 
 /// There is one process.
 const PROCESS: u32 = 1;
@@ -46,74 +45,49 @@ const HOST: u32 = 0;
 ///
 /// Those of the writer. What was written until then stays.
 pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()> {
-    let mut trace = Trace::begin(BufWriter::new(writer))?;
-    trace.name_tracks(timeline)?;
-    let mut tracks = Tracks::new(timeline);
-    for event in &timeline.events {
-        tracks.write(&mut trace, event)?;
+    let mut trace = Trace { writer: BufWriter::new(writer), waits: 0 };
+    let about = json!({"is_cut": timeline.is_cut, "is_stopped": timeline.is_stopped});
+    writeln!(trace.writer, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[")?;
+    let process = json!({"ph": "M", "name": "process_name", "pid": PROCESS, "args": {"name": "clockworker"}});
+    // It has no comma before it.
+    serde_json::to_writer(&mut trace.writer, &process)?;
+    trace.name_track(HOST, json!({"name": "host: turns"}))?;
+    for TimelineQueue { index, name, share, .. } in &timeline.queues {
+        let shown = format!("queue {name} (share {share})");
+        trace.name_track(track(*index), json!({"name": shown, "queue": name, "share": share}))?;
     }
-    tracks.end(&mut trace)?;
+    let spans = Spans::of(timeline);
+    trace.host(&spans)?;
+    spans.queues.iter().try_for_each(|(&index, queue)| trace.queue(track(index), queue))?;
     for (queue, ready) in Ready::of(timeline) {
-        trace.counter(&format!("ready: {}", tracks.queue(queue)), "tasks", &ready)?;
+        trace.counter(&format!("ready: {}", queue_name(timeline, queue)), "tasks", &ready)?;
     }
     for (queue, lag) in Lags::of(timeline) {
-        trace.counter(&format!("lag: {}", tracks.queue(queue)), "ns", &lag)?;
+        trace.counter(&format!("lag: {}", queue_name(timeline, queue)), "ns", &lag)?;
     }
-    trace.end()
+    trace.writer.write_all(b"\n]}\n")?;
+    trace.writer.flush()
 }
 
 /// The file.
 struct Trace<W> {
     writer: W,
-    is_first: bool,
+    /// Each wait has a number.
+    waits: u64,
 }
 
 impl<W: Write> Trace<W> {
-    fn begin(mut writer: W) -> io::Result<Self> {
-        writer.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
-        Ok(Self { writer, is_first: true })
-    }
-
     fn write(&mut self, event: &Value) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_first) {
-            self.writer.write_all(b",\n")?;
-        }
-        serde_json::to_writer(&mut self.writer, event)?;
-        Ok(())
+        self.writer.write_all(b",\n")?;
+        Ok(serde_json::to_writer(&mut self.writer, event)?)
     }
 
-    fn end(mut self) -> io::Result<()> {
-        self.writer.write_all(b"\n]}\n")?;
-        self.writer.flush()
+    fn name_track(&mut self, tid: u32, args: Value) -> io::Result<()> {
+        self.write(&json!({"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "args": args}))?;
+        self.write(&json!({"ph": "M", "name": "thread_sort_index", "pid": PROCESS, "tid": tid, "args": {"sort_index": tid}}))
     }
 
-    fn name_tracks(&mut self, timeline: &Timeline) -> io::Result<()> {
-        self.write(
-            &json!({"ph": "M", "name": "process_name", "pid": PROCESS, "args": {"name": "clockworker"}}),
-        )?;
-        let host = (HOST, "host: turns".to_owned());
-        let queues = timeline.queues.iter().map(|queue| {
-            let name = format!("queue {} (share {})", queue.name, queue.share);
-            (track(queue.index), name)
-        });
-        for (tid, name) in std::iter::once(host).chain(queues) {
-            self.write(&json!({"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "args": {"name": name}}))?;
-            self.write(&json!({"ph": "M", "name": "thread_sort_index", "pid": PROCESS, "tid": tid, "args": {"sort_index": tid}}))?;
-        }
-        Ok(())
-    }
-
-    /// A number over time.
-    fn counter<T>(&mut self, name: &str, unit: &str, series: &Series<T>) -> io::Result<()>
-    where
-        T: Copy + PartialEq + Into<Value>,
-    {
-        series.points().iter().try_for_each(|&(at, number)| {
-            self.write(&json!({"ph": "C", "name": name, "pid": PROCESS, "ts": micros(at), "args": {unit: number.into()}}))
-        })
-    }
-
-    /// A slice that is over.
+    /// A slice of a track.
     fn complete(
         &mut self,
         tid: u32,
@@ -126,126 +100,59 @@ impl<W: Write> Trace<W> {
             &json!({"ph": "X", "name": name, "pid": PROCESS, "tid": tid, "ts": ts, "dur": dur, "args": args}),
         )
     }
-}
 
-/// What is under way on the tracks.
-struct Tracks<'a> {
-    timeline: &'a Timeline,
-    waits: Waits,
-    /// The waits written so far: each has a number of its own.
-    written: u64,
-    /// The slice under way: its queue, and when it began.
-    slice: Option<(u32, Duration)>,
-    turn: Option<Duration>,
-    /// When the last turn was over, and whether nothing was left to do.
-    host: Option<(Duration, bool)>,
-    /// The end of the last event.
-    now: Duration,
-}
-
-impl<'a> Tracks<'a> {
-    fn new(timeline: &'a Timeline) -> Self {
-        let (waits, now) = (Waits::default(), Duration::ZERO);
-        Self { timeline, waits, written: 0, slice: None, turn: None, host: None, now }
-    }
-
-    fn write<W: Write>(&mut self, trace: &mut Trace<W>, event: &Event) -> io::Result<()> {
-        self.now = self.now.max(event.at);
-        if let Some(wait) = self.waits.next(event) {
-            self.write_wait(trace, wait)?;
+    fn host(&mut self, spans: &Spans) -> io::Result<()> {
+        for &turn in &spans.turns {
+            self.complete(HOST, "turn", turn, json!({}))?;
         }
-        match event.kind {
-            EventKind::Polled { task, took, measured_with, outcome } => {
-                self.now = self.now.max(event.at + took);
-                let args = json!({"task": name_of(task), "outcome": format!("{outcome:?}"), "measured_with": measured_with});
-                trace.complete(track(task.queue), &self.label(task), (event.at, event.at + took), args)
-            }
-            EventKind::SliceBegan { queue, .. } => {
-                self.slice = Some((queue, event.at));
-                Ok(())
-            }
-            EventKind::SliceEnded { queue, reason } => self.end_slice(trace, event.at, queue, reason),
-            EventKind::TurnBegan => {
-                self.end_host(trace, event.at)?;
-                self.turn = Some(event.at);
-                Ok(())
-            }
-            EventKind::TurnEnded { idle } => {
-                self.host = Some((event.at, idle));
-                self.end_turn(trace, event.at)
-            }
-            _ => Ok(()),
+        for &(from, to, idle) in &spans.visits {
+            self.complete(HOST, if idle { "idle" } else { "visit" }, (from, to), json!({}))?;
         }
+        Ok(())
     }
 
-    fn end_slice<W: Write>(
-        &mut self,
-        trace: &mut Trace<W>,
-        at: Duration,
-        queue: u32,
-        reason: SliceEndReason,
-    ) -> io::Result<()> {
-        if let Some((began_of, from)) = self.slice.take()
-            && began_of == queue
-        {
-            trace.complete(track(queue), "slice", (from, at), json!({"ended": format!("{reason:?}")}))?;
+    fn queue(&mut self, tid: u32, queue: &QueueSpans) -> io::Result<()> {
+        for slice in &queue.slices {
+            self.complete(tid, "slice", (slice.from, slice.to), json!({"ended": slice.reason()}))?;
+            if slice.ended == Some(SliceEndReason::Preempted) {
+                self.write(&json!({"ph": "i", "s": "t", "name": "preempted", "pid": PROCESS, "tid": tid, "ts": micros(slice.to)}))?;
+            }
         }
-        match reason {
-            SliceEndReason::Preempted => trace.write(&json!({
-                "ph": "i", "s": "t", "name": "preempted", "pid": PROCESS, "tid": track(queue), "ts": micros(at),
-            })),
-            _ => Ok(()),
+        for poll in &queue.polls {
+            let (span, outcome) = (poll.span, format!("{:?}", poll.outcome));
+            let args =
+                json!({"task": name_of(span.task), "outcome": outcome, "measured_with": poll.measured_with});
+            self.complete(tid, &label(&span), (span.from, span.to), args)?;
         }
+        queue.waits.iter().try_for_each(|wait| self.wait(tid, &queue.name, wait))
     }
 
-    fn end_turn<W: Write>(&mut self, trace: &mut Trace<W>, at: Duration) -> io::Result<()> {
-        let turn = self.turn.take().map(|from| trace.complete(HOST, "turn", (from, at), json!({})));
-        turn.unwrap_or(Ok(()))
-    }
-
-    fn end_host<W: Write>(&mut self, trace: &mut Trace<W>, at: Duration) -> io::Result<()> {
-        let Some((from, idle)) = self.host.take() else { return Ok(()) };
-        trace.complete(HOST, if idle { "idle" } else { "visit" }, (from, at), json!({}))
-    }
-
-    fn write_wait<W: Write>(&mut self, trace: &mut Trace<W>, wait: Wait) -> io::Result<()> {
-        self.written += 1;
-        let (label, id) = (self.label(wait.task), format!("w{}", self.written));
-        let cat = format!("waits: {}", self.queue(wait.task.queue));
+    fn wait(&mut self, tid: u32, queue: &str, wait: &Span) -> io::Result<()> {
+        self.waits += 1;
+        let (cat, id) = (format!("waits: {queue}"), format!("w{}", self.waits));
         for (ph, at) in [("b", wait.from), ("e", wait.to)] {
-            trace.write(&json!({
-                "ph": ph, "cat": cat, "name": label, "id": id, "pid": PROCESS, "tid": track(wait.task.queue),
+            self.write(&json!({
+                "ph": ph, "cat": cat, "name": label(wait), "id": id, "pid": PROCESS, "tid": tid,
                 "ts": micros(at), "args": {"task": name_of(wait.task)},
             }))?;
         }
         Ok(())
     }
 
-    /// Ends what is under way where the timeline ends.
-    fn end<W: Write>(&mut self, trace: &mut Trace<W>) -> io::Result<()> {
-        if let Some((queue, from)) = self.slice.take() {
-            trace.complete(
-                track(queue),
-                "slice",
-                (from, self.now),
-                json!({"ended": "after the timeline"}),
-            )?;
-        }
-        for wait in self.waits.unfinished(self.now) {
-            self.write_wait(trace, wait)?;
-        }
-        self.end_turn(trace, self.now)
+    /// A number over time.
+    fn counter<T>(&mut self, name: &str, unit: &str, series: &Series<T>) -> io::Result<()>
+    where
+        T: Copy + Into<Value>,
+    {
+        series.points.iter().try_for_each(|&(at, number)| {
+            self.write(&json!({"ph": "C", "name": name, "pid": PROCESS, "ts": micros(at), "args": {unit: number.into()}}))
+        })
     }
+}
 
-    fn queue(&self, index: u32) -> String {
-        self.timeline.queue_name(index).map_or_else(|| format!("gone ({index})"), str::to_owned)
-    }
-
-    /// Where the task was spawned, or its number.
-    fn label(&self, task: TaskRef) -> String {
-        let location = self.waits.location(task);
-        location.map_or_else(|| name_of(task), |at| format!("{}:{}", at.file(), at.line()))
-    }
+/// Where the task was spawned, or its number.
+fn label(span: &Span) -> String {
+    span.location.map_or_else(|| name_of(span.task), place_name)
 }
 
 fn name_of(task: TaskRef) -> String {

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use clockworker::observe::{Event, EventKind, PollOutcome, Timeline};
 
-use crate::series::Series;
-
 /// How many tasks of each queue are ready, the one that is being polled not among them.
 ///
 /// One more for each that becomes ready, one less for each poll. At the beginning of each slice it is what the executor said then: so
@@ -20,7 +18,6 @@ pub(crate) struct Ready {
 
 #[derive(Debug, Default)]
 struct QueueReady {
-    count: u32,
     series: Series<u32>,
     /// Whether the executor has said how many they are.
     is_known: bool,
@@ -28,11 +25,11 @@ struct QueueReady {
 
 impl Ready {
     /// Of a whole timeline: the series of each queue.
-    pub(crate) fn of(timeline: &Timeline) -> impl Iterator<Item = (u32, Series<u32>)> {
+    pub(crate) fn of(timeline: &Timeline) -> BTreeMap<u32, Series<u32>> {
         let mut ready = Ready::default();
         timeline.events.iter().for_each(|event| ready.next(event));
         ready.settle(Duration::MAX);
-        ready.queues.into_iter().map(|(queue, ready)| (queue, ready.series))
+        ready.queues.into_iter().map(|(queue, ready)| (queue, ready.series)).collect()
     }
 
     /// Takes note of the next event.
@@ -42,11 +39,17 @@ impl Ready {
             EventKind::Spawned { task, .. } | EventKind::Ready { task, .. } => self.add(task.queue, event.at),
             EventKind::Polled { task, took, outcome, .. } => {
                 let count = self.count(task.queue).saturating_sub(1);
-                self.queues.entry(task.queue).or_default().set(event.at, count);
+                self.queues.entry(task.queue).or_default().series.set(event.at, count);
                 self.yielding = (outcome == PollOutcome::Yielded).then_some((task.queue, event.at + took));
             }
             EventKind::SliceBegan { queue, ready } => {
-                self.queues.entry(queue).or_default().correct(event.at, ready);
+                let known = self.queues.entry(queue).or_default();
+                if !std::mem::replace(&mut known.is_known, true) {
+                    // Nothing of it was polled until now: what is missing was ready before.
+                    let missing = ready.saturating_sub(known.series.last().unwrap_or(0));
+                    known.series.points.iter_mut().for_each(|(_, count)| *count += missing);
+                }
+                known.series.set(event.at, ready);
             }
             _ => {}
         }
@@ -54,7 +57,7 @@ impl Ready {
 
     /// How many tasks of the queue are ready.
     pub(crate) fn count(&self, queue: u32) -> u32 {
-        self.queues.get(&queue).map_or(0, |queue| queue.count)
+        self.queues.get(&queue).and_then(|queue| queue.series.last()).unwrap_or(0)
     }
 
     /// Ends the poll under way if it was over by then.
@@ -66,24 +69,34 @@ impl Ready {
 
     /// Adds a task of the queue. (A task becomes ready when it waits: none is twice.)
     fn add(&mut self, queue: u32, at: Duration) {
-        let queue = self.queues.entry(queue).or_default();
-        queue.set(at, queue.count + 1);
+        let count = self.count(queue) + 1;
+        self.queues.entry(queue).or_default().series.set(at, count);
     }
 }
 
-impl QueueReady {
-    fn set(&mut self, at: Duration, count: u32) {
-        self.count = count;
-        self.series.set(at, count);
+/// A number, from when on it was what: only where it became another.
+#[derive(Debug)]
+pub(crate) struct Series<T> {
+    pub(crate) points: Vec<(Duration, T)>,
+}
+
+impl<T> Default for Series<T> {
+    fn default() -> Self {
+        Self { points: Vec::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> Series<T> {
+    /// The number is that from `at` on, which is not before the last time.
+    pub(crate) fn set(&mut self, at: Duration, number: T) {
+        self.points.pop_if(|last| last.0 == at);
+        if self.last() != Some(number) {
+            self.points.push((at, number));
+        }
     }
 
-    /// The executor says that they are so many.
-    fn correct(&mut self, at: Duration, count: u32) {
-        if !std::mem::replace(&mut self.is_known, true) {
-            // Nothing of it was polled until now: what is missing was ready before.
-            let missing = count.saturating_sub(self.count);
-            self.series.change_all(|count| *count += missing);
-        }
-        self.set(at, count);
+    /// What it was last.
+    pub(crate) fn last(&self) -> Option<T> {
+        self.points.last().map(|&(_, number)| number)
     }
 }

@@ -1,17 +1,18 @@
 //! [`SamplyMarkers`]: slices and slow polls, where samply finds them.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clockworker::observe::{EventKind, TaskRef, Timeline};
+use clockworker::observe::Timeline;
 use memmap2::Mmap;
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::waits::Waits;
+use crate::spans::{Poll, QueueSpans, Slice, Spans};
 
 /// Polls that take as long or longer are marked, unless [`SamplyMarkers::slow_polls`] says otherwise.
 const SLOW: Duration = Duration::from_millis(1);
@@ -83,18 +84,44 @@ impl SamplyMarkers {
     ///
     /// Those of the file. What could not be written then is lost.
     pub fn write(&mut self, timeline: &Timeline) -> io::Result<()> {
+        let mut markers = Vec::new();
+        for queue in Spans::of(timeline).queues.values() {
+            self.add_markers(queue, &mut markers);
+        }
+        // Slow polls before the slice that they are in.
+        markers.sort_by_key(|(from, to, _)| (*to, Reverse(*from)));
+        self.written = markers.last().map_or(self.written, |(_, to, _)| *to);
         // The executor's clock and the kernel's run alike, from different moments on.
         let origin = monotonic().saturating_sub(timeline.taken_at);
-        let mut lines = Lines { timeline, origin, slow: self.slow, text: String::new() };
-        self.written = lines.add_after(self.written);
+        let mut lines = String::new();
+        for (from, to, name) in markers {
+            let [from, to] = [from, to].map(|at| (origin + at).as_nanos());
+            // Samply stops at the first line that it cannot read: a name must not end it.
+            let _ = writeln!(lines, "{from} {to} {}", name.replace(char::is_control, " "));
+        }
         self.file.seek(SeekFrom::Start(self.length))?;
-        let result = self.file.write_all(lines.text.as_bytes());
+        let result = self.file.write_all(lines.as_bytes());
         match result {
-            Ok(()) => self.length += lines.text.len() as u64,
+            Ok(()) => self.length += lines.len() as u64,
             // Samply stops at a line that is cut off.
             Err(_) => self.file.set_len(self.length)?,
         }
         result
+    }
+
+    /// Adds the slices that have ended since the last call, and their slow polls.
+    fn add_markers(&self, queue: &QueueSpans, markers: &mut Vec<(Duration, Duration, String)>) {
+        let is_new = |slice: &&Slice| slice.ended.is_some() && slice.to > self.written;
+        let slices: Vec<&Slice> = queue.slices.iter().filter(is_new).collect();
+        markers.extend(slices.iter().map(|slice| (slice.from, slice.to, format!("q:{}", queue.name))));
+        for Poll { span, .. } in queue.polls.iter().filter(|poll| poll.span.length() >= self.slow) {
+            let begun = slices.partition_point(|slice| slice.from <= span.from);
+            if begun > 0 && span.from < slices[begun - 1].to {
+                let place =
+                    span.location.map_or_else(String::new, |location| format!(", spawned at {location}"));
+                markers.push((span.from, span.to, format!("slow poll in {}{place}", queue.name)));
+            }
+        }
     }
 }
 
@@ -104,72 +131,9 @@ fn monotonic() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
-/// What is written of a timeline.
-struct Lines<'a> {
-    timeline: &'a Timeline,
-    /// When the executor was made.
-    origin: Duration,
-    slow: Duration,
-    text: String,
-}
-
-impl Lines<'_> {
-    /// Adds the slices that ended after that moment, and their slow polls; returns up to when that is.
-    fn add_after(&mut self, written: Duration) -> Duration {
-        let mut waits = Waits::default();
-        let mut began = None;
-        let mut slow = Vec::new();
-        let mut until = written;
-        for event in &self.timeline.events {
-            waits.next(event);
-            match event.kind {
-                EventKind::SliceBegan { queue, .. } => {
-                    began = Some((event.at, queue));
-                    slow.clear();
-                }
-                EventKind::SliceEnded { .. } => {
-                    if let Some((from, queue)) = began.take()
-                        && event.at > written
-                    {
-                        slow.drain(..)
-                            .for_each(|(from, to, name): (_, _, String)| self.line(from, to, &name));
-                        self.line(from, event.at, &format!("q:{}", self.queue(queue)));
-                        until = event.at;
-                    }
-                }
-                EventKind::Polled { task, took, .. } if took >= self.slow => {
-                    slow.push((event.at, event.at + took, self.slow_poll(task, &waits)));
-                }
-                _ => {}
-            }
-        }
-        until
-    }
-
-    /// The marker's name.
-    fn slow_poll(&self, task: TaskRef, waits: &Waits) -> String {
-        let mut name = format!("slow poll in {}", self.queue(task.queue));
-        if let Some(location) = waits.location(task) {
-            name += &format!(", spawned at {location}");
-        }
-        name
-    }
-
-    fn queue(&self, index: u32) -> String {
-        self.timeline.queue_name(index).map_or_else(|| format!("queue {index}"), str::to_owned)
-    }
-
-    /// Samply stops at the first line that it cannot read: a name must not end it.
-    fn line(&mut self, from: Duration, to: Duration, name: &str) {
-        let [from, to] = [from, to].map(|at| (self.origin + at).as_nanos());
-        let name = name.replace(char::is_control, " ");
-        let _ = writeln!(self.text, "{from} {to} {name}");
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use clockworker::observe::{Event, PollOutcome, SliceEndReason, TimelineQueue};
+    use clockworker::observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, TimelineQueue};
 
     use super::*;
 
@@ -177,60 +141,45 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn at(at: Duration, kind: EventKind) -> Event {
-        Event { at, kind }
+    fn slice(from: u64, poll_ms: u64, to: u64) -> [Event; 3] {
+        let (task, outcome) = (TaskRef { queue: 0, slot: 3, generation: 9 }, PollOutcome::Pending);
+        let polled = EventKind::Polled { task, took: ms(poll_ms), measured_with: 1, outcome };
+        let ended = EventKind::SliceEnded { queue: 0, reason: SliceEndReason::Drained };
+        [(from, EventKind::SliceBegan { queue: 0, ready: 1 }), (from, polled), (to, ended)]
+            .map(|(at, kind)| Event { at: ms(at), kind })
     }
 
-    fn slice(from: u64, poll_ms: u64, to: u64) -> [Event; 3] {
-        let task = TaskRef { queue: 0, slot: 3, generation: 9 };
-        let outcome = PollOutcome::Pending;
-        [
-            at(ms(from), EventKind::SliceBegan { queue: 0, ready: 1 }),
-            at(ms(from), EventKind::Polled { task, took: ms(poll_ms), measured_with: 1, outcome }),
-            at(ms(to), EventKind::SliceEnded { queue: 0, reason: SliceEndReason::Drained }),
-        ]
+    /// From when, for how long, and the name.
+    fn lines(markers: &SamplyMarkers) -> Vec<(Duration, Duration, String)> {
+        let text = std::fs::read_to_string(markers.path()).unwrap();
+        let time = |text: &str| Duration::from_nanos(text.parse().unwrap());
+        let line = |line: &str| {
+            let [from, to, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            (time(from), time(to) - time(from), name.to_owned())
+        };
+        text.lines().map(line).collect()
     }
 
     #[test]
-    fn each_slice_and_slow_poll_is_written_once() {
+    fn each_slice_that_is_over_is_written_once_with_its_slow_polls() {
         let directory = tempfile::tempdir().unwrap();
         let mut markers = SamplyMarkers::create(directory.path()).unwrap().slow_polls(ms(5));
-        let queues = vec![TimelineQueue::new(0, "re\nports", 1, ms(1))];
-        let before = monotonic();
-        let mut timeline = Timeline::new(queues, [slice(1, 1, 2), slice(10, 7, 20)].concat());
-        timeline.taken_at = ms(21);
-        markers.write(&timeline).unwrap();
-        timeline.events.extend(slice(30, 1, 31));
-        timeline.taken_at = ms(32);
-        markers.write(&timeline).unwrap();
-
-        let text = std::fs::read_to_string(markers.path()).unwrap();
-        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.splitn(3, ' ').collect()).collect();
-        let names: Vec<&str> = lines.iter().map(|line| line[2]).collect();
-        assert_eq!(names, ["q:re ports", "slow poll in re ports", "q:re ports", "q:re ports"]);
-        let took = |line: &Vec<&str>| line[1].parse::<u64>().unwrap() - line[0].parse::<u64>().unwrap();
-        assert_eq!(lines.iter().map(took).collect::<Vec<_>>(), [1_000_000, 7_000_000, 10_000_000, 1_000_000]);
-        // The second is 10 ms after the beginning, which was 21 ms before it was written.
-        let from = Duration::from_nanos(lines[1][0].parse().unwrap());
-        assert!(from + ms(11) >= before && from + ms(11) <= monotonic(), "{from:?}");
         assert!(markers.path().file_name().unwrap().to_str().unwrap().starts_with("marker-"));
-    }
-
-    #[test]
-    fn a_slow_poll_of_a_slice_that_is_not_over_is_written_with_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut markers = SamplyMarkers::create(directory.path()).unwrap();
-        let [began, polled, ended] = slice(10, 7, 20);
-        let mut timeline = Timeline::new(Vec::new(), vec![began, polled]);
-        timeline.taken_at = ms(18);
-        markers.write(&timeline).unwrap();
-        assert_eq!(std::fs::read_to_string(markers.path()).unwrap(), "");
-        timeline.events.push(ended);
-        timeline.taken_at = ms(21);
-        markers.write(&timeline).unwrap();
-        markers.write(&timeline).unwrap();
-        let text = std::fs::read_to_string(markers.path()).unwrap();
-        let names: Vec<&str> = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
-        assert_eq!(names, ["slow poll in queue 0", "q:queue 0"]);
+        let queues = vec![TimelineQueue::new(0, "re\nports", 1, ms(1))];
+        let all = [slice(1, 1, 2), slice(10, 7, 20), slice(30, 1, 31)].concat();
+        let before = monotonic();
+        // The second slice is not over yet; then it is; then all is, and is written again.
+        for (events, taken_at) in [(5, 18), (6, 21), (9, 32), (9, 33)] {
+            let mut timeline = Timeline::new(queues.clone(), all[..events].to_vec());
+            timeline.taken_at = ms(taken_at);
+            markers.write(&timeline).unwrap();
+        }
+        let lines = lines(&markers);
+        let found: Vec<_> = lines.iter().map(|(_, took, name)| (*took, &**name)).collect();
+        let slow = (ms(7), "slow poll in re ports");
+        assert_eq!(found, [(ms(1), "q:re ports"), slow, (ms(10), "q:re ports"), (ms(1), "q:re ports")]);
+        // The slow poll began 10 ms after the executor was made, which was 21 ms before it was written.
+        let from = lines[1].0;
+        assert!(from + ms(11) >= before && from + ms(11) <= monotonic(), "{from:?}");
     }
 }

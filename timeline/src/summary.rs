@@ -1,13 +1,13 @@
 //! [`Summary`]: who held the thread, and who waited for it.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-use clockworker::observe::{EventKind, Histogram, TaskRef, Timeline};
+use clockworker::observe::{Histogram, TaskRef, Timeline};
 
-use crate::waits::{Wait, Waits};
+use crate::spans::{QueueSpans, Span, Spans, place_name};
 
 /// The longest polls and waits that are kept.
 const LONGEST: usize = 5;
@@ -21,9 +21,9 @@ pub struct Summary {
     /// The queues that had a poll or a wait, in the order of their indices.
     pub queues: Vec<QueueSummary>,
     /// The longest polls, longest first.
-    pub longest_polls: Vec<LongPoll>,
+    pub longest_polls: Vec<Longest>,
     /// The longest waits, longest first; those that were not over too.
-    pub longest_waits: Vec<LongWait>,
+    pub longest_waits: Vec<Longest>,
     /// Whether there was more before, for which the timeline had no room.
     pub is_cut: bool,
 }
@@ -46,13 +46,13 @@ pub struct QueueSummary {
     pub waits: Histogram,
 }
 
-/// A poll that took long.
+/// A poll that took long, or a long wait of a ready task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LongPoll {
+pub struct Longest {
     /// When it began.
     pub at: Duration,
-    /// How long it took.
+    /// How long it was.
     pub took: Duration,
     /// Of which task.
     pub task: TaskRef,
@@ -62,107 +62,52 @@ pub struct LongPoll {
     pub location: Option<&'static Location<'static>>,
 }
 
-/// A task that waited long.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LongWait {
-    /// When it became ready.
-    pub at: Duration,
-    /// How long it waited.
-    pub waited: Duration,
-    /// Which task.
-    pub task: TaskRef,
-    /// The name of its queue.
-    pub queue: String,
-    /// Where it was spawned, if the timeline has it.
-    pub location: Option<&'static Location<'static>>,
-}
-
 impl Summary {
     /// Sums a timeline up.
     pub fn of(timeline: &Timeline) -> Self {
-        let mut sums = Sums::new(timeline);
-        timeline.events.iter().for_each(|event| {
-            if let Some(wait) = sums.waits.next(event) {
-                sums.add_wait(wait);
-            }
-            sums.now = sums.now.max(event.at);
-            if let EventKind::Polled { task, took, measured_with, .. } = event.kind {
-                sums.now = sums.now.max(event.at + took);
-                sums.add_poll(event.at, task, took, measured_with);
-            }
-        });
-        sums.waits.unfinished(sums.now).into_iter().for_each(|wait| sums.add_wait(wait));
-        let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
-        Summary {
-            time: sums.now.saturating_sub(began),
-            queues: sums.queues.into_values().collect(),
-            longest_polls: sums.polls,
-            longest_waits: sums.long_waits,
+        let spans = Spans::of(timeline);
+        let queues = spans.queues.values();
+        let polls = queues.clone().map(|queue| (queue, queue.polls.iter().map(|poll| poll.span)));
+        let waits = queues.clone().map(|queue| (queue, queue.waits.iter().copied()));
+        Self {
+            time: spans.ended.saturating_sub(spans.began),
+            longest_polls: longest(polls),
+            longest_waits: longest(waits),
+            queues: queues.filter_map(QueueSummary::of).collect(),
             is_cut: timeline.is_cut,
         }
     }
 }
 
-/// A summary as far as it got.
-struct Sums<'a> {
-    timeline: &'a Timeline,
-    waits: Waits,
-    queues: BTreeMap<u32, QueueSummary>,
-    polls: Vec<LongPoll>,
-    long_waits: Vec<LongWait>,
-    now: Duration,
-}
-
-impl<'a> Sums<'a> {
-    fn new(timeline: &'a Timeline) -> Self {
-        let (polls, long_waits) = (Vec::new(), Vec::new());
-        Self {
-            timeline,
-            waits: Waits::default(),
-            queues: BTreeMap::new(),
-            polls,
-            long_waits,
-            now: Duration::ZERO,
-        }
-    }
-
-    fn queue(&mut self, index: u32) -> &mut QueueSummary {
-        let timeline = self.timeline;
-        self.queues.entry(index).or_insert_with(|| {
-            let known = timeline.queues.iter().find(|queue| queue.index == index);
-            let name = known.map_or_else(|| format!("gone ({index})"), |queue| queue.name.clone());
-            QueueSummary { name, share: known.map(|queue| queue.share), ..QueueSummary::default() }
+impl QueueSummary {
+    fn of(queue: &QueueSpans) -> Option<Self> {
+        let mut waits = Histogram::default();
+        queue.waits.iter().for_each(|wait| waits.record(wait.length()));
+        let has_any = !queue.polls.is_empty() || !queue.waits.is_empty();
+        has_any.then(|| Self {
+            name: queue.name.clone(),
+            share: queue.share,
+            polls: queue.polls.len() as u64,
+            shared_out: queue.polls.iter().filter(|poll| poll.measured_with > 1).count() as u64,
+            busy: queue.polls.iter().map(|poll| poll.span.length()).sum(),
+            waits,
         })
     }
-
-    fn add_poll(&mut self, at: Duration, task: TaskRef, took: Duration, measured_with: u32) {
-        let queue = self.queue(task.queue);
-        queue.polls += 1;
-        queue.shared_out += u64::from(measured_with > 1);
-        queue.busy += took;
-        let (queue, location) = (queue.name.clone(), self.waits.location(task));
-        keep_longest(&mut self.polls, LongPoll { at, took, task, queue, location }, |poll| poll.took);
-    }
-
-    fn add_wait(&mut self, Wait { task, from, to }: Wait) {
-        let waited = to.saturating_sub(from);
-        let queue = self.queue(task.queue);
-        queue.waits.record(waited);
-        let (queue, location) = (queue.name.clone(), self.waits.location(task));
-        keep_longest(&mut self.long_waits, LongWait { at: from, waited, task, queue, location }, |wait| {
-            wait.waited
-        });
-    }
 }
 
-/// Keeps the longest, longest first; of equal ones the first.
-fn keep_longest<T>(longest: &mut Vec<T>, new: T, length: impl Fn(&T) -> Duration) {
-    let place = longest.partition_point(|kept| length(kept) >= length(&new));
-    if place < LONGEST {
-        longest.insert(place, new);
-        longest.truncate(LONGEST);
-    }
+/// The longest, longest first; of equal ones the first.
+fn longest<'a, S>(queues: impl Iterator<Item = (&'a QueueSpans, S)>) -> Vec<Longest>
+where
+    S: Iterator<Item = Span>,
+{
+    let mut spans: Vec<(Span, &str)> =
+        queues.flat_map(|(queue, spans)| spans.map(|span| (span, &*queue.name))).collect();
+    spans.sort_by_key(|(span, _)| (Reverse(span.length()), span.from));
+    let longest = spans.into_iter().take(LONGEST).map(|(span, queue)| {
+        let Span { task, from, location, .. } = span;
+        Longest { at: from, took: span.length(), task, queue: queue.to_owned(), location }
+    });
+    longest.collect()
 }
 
 impl fmt::Display for Summary {
@@ -182,27 +127,16 @@ impl fmt::Display for Summary {
             let (name, polls, busy) = (&queue.name, queue.polls, brief(queue.busy));
             writeln!(f, "{name:width$} {share:>5} {polls:>9} {busy:>10} {p50:>10} {p99:>10} {longest:>10}")?;
         }
-        let whose = |task: TaskRef, queue: &str, location: Option<&'static Location<'static>>| {
-            let place = location.map_or("before".into(), |at| format!("at {}:{}", at.file(), at.line()));
-            format!("task {} of {queue}, spawned {place}", task.slot)
-        };
-        for LongPoll { at, took, task, queue, location } in &self.longest_polls {
-            let (took, at) = (brief(*took), brief(*at));
-            writeln!(
-                f,
-                "held the thread for {took:>10} from {at:>10} on: {}",
-                whose(*task, queue, *location)
-            )?;
-        }
-        for LongWait { at, waited, task, queue, location } in &self.longest_waits {
-            let (waited, at) = (brief(*waited), brief(*at));
-            writeln!(
-                f,
-                "waited for          {waited:>10} from {at:>10} on: {}",
-                whose(*task, queue, *location)
-            )?;
-        }
-        Ok(())
+        self.longest_polls.iter().try_for_each(|poll| writeln!(f, "held the thread for {poll}"))?;
+        self.longest_waits.iter().try_for_each(|wait| writeln!(f, "waited for          {wait}"))
+    }
+}
+
+impl fmt::Display for Longest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (took, at) = (brief(self.took), brief(self.at));
+        let place = self.location.map_or("before".into(), |at| format!("at {}", place_name(at)));
+        write!(f, "{took:>10} from {at:>10} on: task {} of {}, spawned {place}", self.task.slot, self.queue)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
 
 use clockworker::observe::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Boxed, Done, Job, Pause, Queue, Simulation, SimulationError, Totals};
+
+use crate::spans::nanos;
 
 /// What the tasks of a timeline asked for, and when: to be run again in virtual time, under other policies and shares.
 ///
@@ -150,10 +151,6 @@ fn quoted(name: &str) -> String {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// What a job belongs to: schedulers know the jobs of a task by it as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
@@ -258,8 +255,9 @@ impl Reading {
 
     fn end(mut self, timeline: &Timeline) -> Workload {
         self.pauses.extend(self.open.into_values().flat_map(|open| open.polls));
-        let owners = numbers(&self.closed, &self.owners);
         let queues = timeline.queues.clone();
+        // The owners are numbered in the order of their jobs.
+        let mut groups: HashMap<Owner, u32> = HashMap::new();
         let (mut measured, mut polls) = (Vec::new(), Vec::new());
         self.closed.sort_by_key(|(_, open)| (open.from_ns, open.nth));
         for (task, open) in self.closed {
@@ -267,7 +265,10 @@ impl Reading {
             match place.and_then(|place| done(&open, place, polls.len())) {
                 Some(mut done) => {
                     polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
-                    done.job.group = owners.get(&owner_of(task, &self.owners)).copied();
+                    // A task that was spawned before the timeline began is its own.
+                    let owner = self.owners.get(&task).copied().unwrap_or(Owner::Task(task));
+                    let number = groups.len() as u32;
+                    done.job.group = Some(*groups.entry(owner).or_insert(number));
                     measured.push(done);
                 }
                 None => self.pauses.extend(open.polls),
@@ -276,28 +277,6 @@ impl Reading {
         self.pauses.sort_by_key(|pause| pause.from_ns);
         Workload { queues, measured, polls, pauses: self.pauses }
     }
-}
-
-/// Numbers the owners of jobs, but for tasks that have one job only, which are a group each.
-fn numbers(jobs: &[(TaskRef, Open)], owners: &HashMap<TaskRef, Owner>) -> HashMap<Owner, u32> {
-    let mut counts: HashMap<Owner, (u32, usize)> = HashMap::new();
-    for (nth, (task, _)) in jobs.iter().enumerate() {
-        let owner = owner_of(*task, owners);
-        counts.entry(owner).or_insert((0, nth)).0 += 1;
-    }
-    let is_one = |owner: &Owner, count| matches!(owner, Owner::Task(_)) && count < 2;
-    let mut kept: Vec<(usize, Owner)> = counts
-        .into_iter()
-        .filter(|(owner, (count, _))| !is_one(owner, *count))
-        .map(|(owner, (_, first))| (first, owner))
-        .collect();
-    kept.sort_by_key(|(first, _)| *first);
-    (0..).zip(kept).map(|(number, (_, owner))| (owner, number)).collect()
-}
-
-/// That of a task that was spawned before the timeline began is itself.
-fn owner_of(task: TaskRef, owners: &HashMap<TaskRef, Owner>) -> Owner {
-    owners.get(&task).copied().unwrap_or(Owner::Task(task))
 }
 
 /// The job of a queue, and how it went. None of one that took no time.

@@ -2,20 +2,22 @@
 
 #![forbid(unsafe_code)]
 
-mod live;
 mod view;
 
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::Parser;
 use clockworker_recorder::Recording;
-use clockworker_terminal::failure::Failure;
-use clockworker_terminal::program;
 use view::View;
 
-/// Shows what a recorded executor does, queue by queue, and the program's own series: live, until q is pressed
+/// Home, and nothing from there on.
+const CLEAR: &str = "\x1b[H\x1b[J";
+
+/// Shows what a recorded executor does, queue by queue, and the program's own series: once a second, until ctrl-c
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
@@ -24,31 +26,43 @@ struct Options {
     /// Over how many seconds, up to the last that was recorded
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     over: u64,
-    /// Print it once, as a table
+    /// Print it once
     #[arg(long)]
     once: bool,
     /// Print the whole recording once, as JSON
     #[arg(long, conflicts_with = "once")]
     json: bool,
-    /// How often the table is drawn anew
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
-    every: Duration,
 }
 
-fn main() -> ExitCode {
-    program::main(run)
-}
-
-fn run(options: &Options) -> Result<(), Failure> {
-    let read = || Recording::read(&options.file).map_err(Failure::request);
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let read =
+        || Recording::read(&options.file).map_err(|error| anyhow!("{}: {error}", options.file.display()));
     let recording = read()?;
     if options.json {
-        let json = serde_json::to_string_pretty(&recording).map_err(Failure::run)?;
-        return program::print_text(&format!("{json}\n"));
+        return Ok(print(&serde_json::to_string_pretty(&recording)?)?);
     }
+    let text = |recording: Recording| View::of(&recording, options.over).to_string();
     if options.once {
-        let view = View::of(&recording, options.over);
-        return program::print_text(&view.to_string());
+        return Ok(print(&text(recording))?);
     }
-    live::show(options.every, || Ok(View::of(&read()?, options.over)))
+    loop {
+        // A program that starts anew has no file for a moment.
+        let text = read().map_or_else(|error| error.to_string(), text);
+        print(&format!("{CLEAR}{text}"))?;
+        wait();
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
+fn wait() {
+    thread::sleep(Duration::from_secs(1));
+}
+
+/// A reader that has gone away, as `head` does, is no error.
+fn print(text: &str) -> io::Result<()> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }

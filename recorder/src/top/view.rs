@@ -1,174 +1,146 @@
-//! [`View`]: the table, made of a recording.
+//! [`View`]: a line on the whole, a table of the queues, and one of the series.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use clockworker_recorder::{Period, Recording, Sample, SeriesRecording, Values};
-use clockworker_terminal::numbers;
-use clockworker_terminal::table::Table;
+use clockworker_recorder::{Period, Recording, Sample, Values};
 
-/// What is shown.
-pub(crate) struct View {
-    /// Above the table.
-    pub(crate) head: String,
-    pub(crate) table: Table,
-    /// The program's own series. Without rows if it has none.
-    pub(crate) series: Table,
-}
+/// What stands where there is nothing.
+const NOTHING: &str = "–";
 
-/// What a queue did in the seconds that are looked at.
-struct Row {
-    name: String,
-    sample: Sample,
-    /// Parts of what all queues had.
-    owed: f64,
-    got: f64,
+/// A line of a table: the names of its columns, and what stands in them.
+type Row = Vec<(&'static str, String)>;
+
+/// What a recording says of its last seconds.
+pub(crate) struct View<'a> {
+    recording: &'a Recording,
+    periods: &'a [Period],
     seconds: f64,
 }
 
-/// What was recorded into a series in these seconds.
-struct SeriesRow {
-    name: String,
-    values: Values,
-    pending: u64,
-    seconds: f64,
-}
-
-impl fmt::Display for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n{}", self.head, self.table)?;
-        if self.series.rows.is_empty() { Ok(()) } else { writeln!(f, "{}", self.series) }
-    }
-}
-
-impl View {
-    /// Over so many seconds, up to the last that was recorded.
-    pub(crate) fn of(recording: &Recording, over: u64) -> Self {
-        let last = recording.updated_ns / 1_000_000_000;
-        let from = (last + 1).saturating_sub(over);
-        let queues: Vec<(String, Sample)> = recording
-            .queues
-            .iter()
-            .filter_map(|queue| {
-                let periods = by_length(over, &queue.seconds, &queue.tens, &queue.minutes);
-                Some((queue.name.clone(), sum(periods, from, Sample::add)?))
-            })
-            .collect();
-        let total = |of: fn(&Sample) -> u64| queues.iter().map(|(_, sample)| of(sample)).sum::<u64>() as f64;
-        let (busy, shares) = (total(|sample| sample.busy_ns), total(owed_share));
-        // The recording may be younger.
-        let seconds = over.min((last + 1).saturating_sub(recording.started_ns / 1_000_000_000)).max(1) as f64;
-        let rows = queues.into_iter().map(|(name, sample)| Row {
-            name,
-            sample,
-            owed: part(owed_share(&sample) as f64, shares),
-            got: part(sample.busy_ns as f64, busy),
-            seconds,
+impl<'a> View<'a> {
+    /// Of so many seconds, up to the last period.
+    pub(crate) fn of(recording: &'a Recording, over: u64) -> Self {
+        let mut took_ns = 0;
+        let begin = recording.periods.iter().rposition(|period| {
+            took_ns += period.took_ns;
+            took_ns >= over * 1_000_000_000
         });
-        let executor = &recording.executor;
-        let executor = by_length(over, &executor.seconds, &executor.tens, &executor.minutes);
-        let head = head(recording, sum(executor, from, Sample::add), seconds);
-        let series = recording.series.iter().map(|series| series_row(series, from, over, seconds));
-        Self { head, table: table(rows), series: series_table(series) }
+        Self { recording, periods: &recording.periods[begin.unwrap_or(0)..], seconds: took_ns as f64 / 1e9 }
     }
+
+    fn queues(&self) -> Vec<Row> {
+        // By number: the name as it was last.
+        let mut queues: BTreeMap<u32, (&str, Sample)> = BTreeMap::new();
+        for queue in self.periods.iter().flat_map(|period| &period.queues) {
+            let (name, sample) = queues.entry(queue.number).or_default();
+            *name = &queue.name;
+            sample.add(&queue.sample);
+        }
+        let all_owed = queues.values().map(|(_, sample)| owed(sample)).sum();
+        let all_busy = queues.values().map(|(_, sample)| sample.busy_ns as f64).sum();
+        let row = |(name, sample): &(&str, Sample)| {
+            vec![
+                ("queue", (*name).to_owned()),
+                ("share", sample.share.to_string()),
+                ("owed", percent(owed(sample), all_owed)),
+                ("got", percent(sample.busy_ns as f64, all_busy)),
+                ("polls/s", self.rate(sample.polls)),
+                ("wait p99", time(sample.wait_p99_ns)),
+                ("longest poll", time(sample.longest_poll_ns)),
+                ("late slices", grouped(sample.overruns)),
+                ("ready", grouped(sample.ready)),
+                ("live", grouped(sample.live)),
+                ("refused", grouped(sample.refused)),
+                ("panicked", grouped(sample.panicked)),
+            ]
+        };
+        queues.values().map(row).collect()
+    }
+
+    fn series(&self) -> Vec<Row> {
+        let rows = self.recording.pending.iter().enumerate().map(|(nth, pending)| {
+            let mut values = Values::default();
+            let samples = self.periods.iter().filter_map(|period| period.series.get(nth));
+            samples.for_each(|series| values.add(&series.values));
+            let known = |text: String| if values.count > 0 { text } else { NOTHING.to_owned() };
+            vec![
+                ("series", pending.name.clone()),
+                ("values/s", self.rate(values.count)),
+                ("sum/s", self.rate(values.sum)),
+                ("mean", known(number(values.mean().unwrap_or_default()))),
+                ("least", known(grouped(values.min))),
+                ("greatest", known(grouped(values.max))),
+                ("pending", grouped(pending.values.count)),
+            ]
+        });
+        rows.collect()
+    }
+
+    fn rate(&self, count: u64) -> String {
+        number(if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 })
+    }
+}
+
+impl fmt::Display for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let updated = Duration::from_nanos(self.periods.last().map_or(0, |period| period.at_ns));
+        let updated = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + updated);
+        let busy_ns: u64 = self.periods.iter().map(|period| period.busy_ns).sum();
+        let (busy, seconds) = (percent(busy_ns as f64 / 1e9, self.seconds), self.seconds);
+        let process = self.recording.process;
+        write!(f, "process {process}, recorded until {updated}, {busy} busy over {seconds:.1} s")?;
+        write_table(f, &self.queues())?;
+        write_table(f, &self.series())
+    }
+}
+
+/// A blank line, and the table: names on the left, numbers on the right. Nothing if it has no rows.
+fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let head: Row = first.iter().map(|(name, _)| (*name, (*name).to_owned())).collect();
+    let rows = || [&head].into_iter().chain(rows);
+    writeln!(f)?;
+    for row in rows() {
+        writeln!(f)?;
+        for (column, (_, cell)) in row.iter().enumerate() {
+            let width = rows().map(|row| row[column].1.chars().count()).max().unwrap_or(0);
+            match column {
+                0 => write!(f, "{cell:<width$}")?,
+                _ => write!(f, "  {cell:>width$}")?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The share of a queue that had something to do.
-fn owed_share(sample: &Sample) -> u64 {
-    if sample.polls > 0 || sample.ready > 0 { sample.share } else { 0 }
+fn owed(sample: &Sample) -> f64 {
+    if sample.polls > 0 || sample.ready > 0 { sample.share as f64 } else { 0.0 }
 }
 
-fn part(of: f64, whole: f64) -> f64 {
-    if whole > 0.0 { of / whole } else { 0.0 }
+/// In groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
 }
 
-/// The finest series that goes back so far.
-fn by_length<'a, S>(
-    over: u64,
-    seconds: &'a [Period<S>],
-    tens: &'a [Period<S>],
-    minutes: &'a [Period<S>],
-) -> &'a [Period<S>] {
-    match over {
-        0..=600 => seconds,
-        601..=3_600 => tens,
-        _ => minutes,
-    }
+fn number(value: f64) -> String {
+    if value > 0.0 && value < 99.95 { format!("{value:.2}") } else { grouped(value.round() as u64) }
 }
 
-/// What happened from that second on. None if nothing was recorded.
-fn sum<S: Copy>(periods: &[Period<S>], from: u64, add: fn(&mut S, &S)) -> Option<S> {
-    let mut periods = periods.iter().filter(|period| period.began >= from);
-    let mut sum = periods.next()?.sample;
-    periods.for_each(|period| add(&mut sum, &period.sample));
-    Some(sum)
+fn percent(part: f64, whole: f64) -> String {
+    format!("{:.0} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 })
 }
 
-fn series_row(series: &SeriesRecording, from: u64, over: u64, seconds: f64) -> SeriesRow {
-    let periods = by_length(over, &series.seconds, &series.tens, &series.minutes);
-    let values = sum(periods, from, Values::add).unwrap_or_default();
-    SeriesRow { name: series.name.clone(), values, pending: series.pending.count, seconds }
-}
-
-fn head(recording: &Recording, executor: Option<Sample>, seconds: f64) -> String {
-    let updated = SystemTime::UNIX_EPOCH + Duration::from_nanos(recording.updated_ns);
-    let busy = executor.map_or(0.0, |sample| sample.busy_ns as f64 / 1e9 / seconds);
-    let mut head = format!(
-        "process {}, recorded until {}, {} busy over {} s",
-        recording.process,
-        humantime::format_rfc3339_seconds(updated),
-        numbers::percent(busy),
-        seconds
-    );
-    if recording.left_out > 0 {
-        head += &format!("; {} samples of more queues are left out", recording.left_out);
-    }
-    head
-}
-
-fn table(rows: impl Iterator<Item = Row>) -> Table {
-    Table::of(
-        "",
-        rows,
-        [
-            ("queue", |row: &Row| row.name.clone()),
-            ("share", |row| row.sample.share.to_string()),
-            ("owed", |row| numbers::percent(row.owed)),
-            ("got", |row| numbers::percent(row.got)),
-            ("polls/s", |row| numbers::number(row.sample.polls as f64 / row.seconds)),
-            ("wait p99", |row| time(row.sample.wait_p99_ns)),
-            ("longest poll", |row| time(row.sample.longest_poll_ns)),
-            ("late slices", |row| numbers::grouped(row.sample.overruns)),
-            ("ready", |row| numbers::grouped(row.sample.ready)),
-            ("live", |row| numbers::grouped(row.sample.live)),
-            ("refused", |row| numbers::grouped(row.sample.refused)),
-            ("panicked", |row| numbers::grouped(row.sample.panicked)),
-        ],
-    )
-}
-
-fn series_table(rows: impl Iterator<Item = SeriesRow>) -> Table {
-    Table::of(
-        "",
-        rows,
-        [
-            ("series", |row: &SeriesRow| row.name.clone()),
-            ("values/s", |row| numbers::number(row.values.count as f64 / row.seconds)),
-            ("sum/s", |row| numbers::number(row.values.sum as f64 / row.seconds)),
-            ("mean", |row| row.values.mean().map_or_else(|| numbers::NOTHING.into(), numbers::number)),
-            ("least", |row| one_of(&row.values, row.values.min)),
-            ("greatest", |row| one_of(&row.values, row.values.max)),
-            ("pending", |row| numbers::grouped(row.pending)),
-        ],
-    )
-}
-
-/// Nothing where there are no values.
-fn one_of(values: &Values, value: u64) -> String {
-    if values.count == 0 { numbers::NOTHING.into() } else { numbers::grouped(value) }
-}
-
-/// Nothing where nothing was timed.
 fn time(ns: u64) -> String {
-    if ns == 0 { numbers::NOTHING.into() } else { numbers::time(ns as f64) }
+    let value = ns as f64;
+    match ns {
+        0 => NOTHING.to_owned(),
+        1..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", value / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
+        _ => format!("{:.2} s", value / 1e9),
+    }
 }

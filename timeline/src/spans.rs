@@ -1,0 +1,182 @@
+//! [`Spans`]: a timeline read once: who had the thread, and who waited for it, from when to when.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
+use std::time::Duration;
+
+use clockworker::observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, Timeline};
+
+/// What a timeline has from when to when. What it has the end of only is left out; what it has the beginning of only goes up to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Spans {
+    /// By index: queues that had the thread, or a task that waited.
+    pub(crate) queues: BTreeMap<u32, QueueSpans>,
+    /// Turns of the executor.
+    pub(crate) turns: Vec<(Duration, Duration)>,
+    /// What the host had between them, and whether nothing was left to do.
+    pub(crate) visits: Vec<(Duration, Duration, bool)>,
+    pub(crate) began: Duration,
+    pub(crate) ended: Duration,
+}
+
+/// What a queue had, each kind in the order in which it ended.
+#[derive(Debug, Default)]
+pub(crate) struct QueueSpans {
+    /// Its index, if it is gone.
+    pub(crate) name: String,
+    /// None if it is gone.
+    pub(crate) share: Option<u32>,
+    pub(crate) slices: Vec<Slice>,
+    pub(crate) polls: Vec<Poll>,
+    pub(crate) waits: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slice {
+    pub(crate) from: Duration,
+    pub(crate) to: Duration,
+    /// None if it was not over at the end of the timeline.
+    pub(crate) ended: Option<SliceEndReason>,
+}
+
+impl Slice {
+    pub(crate) fn reason(&self) -> String {
+        self.ended.map_or_else(|| "after the timeline".into(), |reason| format!("{reason:?}"))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Poll {
+    pub(crate) span: Span,
+    pub(crate) measured_with: u32,
+    pub(crate) outcome: PollOutcome,
+}
+
+/// A poll of a task, or a wait from when it was ready until it was polled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) task: TaskRef,
+    pub(crate) from: Duration,
+    pub(crate) to: Duration,
+    /// Where the task was spawned, if the timeline has it.
+    pub(crate) location: Option<&'static Location<'static>>,
+}
+
+impl Span {
+    pub(crate) fn length(&self) -> Duration {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+impl Spans {
+    pub(crate) fn of(timeline: &Timeline) -> Self {
+        let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
+        let mut reader = Reader {
+            timeline,
+            spans: Spans { began, ended: began, ..Spans::default() },
+            ready_since: HashMap::new(),
+            locations: HashMap::new(),
+            slice: None,
+            turn: None,
+            visit: None,
+        };
+        timeline.events.iter().for_each(|event| reader.read(event));
+        reader.end()
+    }
+}
+
+/// A timeline as far as it was read, and what is under way.
+struct Reader<'a> {
+    timeline: &'a Timeline,
+    spans: Spans,
+    ready_since: HashMap<TaskRef, Duration>,
+    locations: HashMap<TaskRef, &'static Location<'static>>,
+    slice: Option<(u32, Duration)>,
+    turn: Option<Duration>,
+    visit: Option<(Duration, bool)>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, event: &Event) {
+        let at = event.at;
+        self.spans.ended = self.spans.ended.max(at);
+        match event.kind {
+            EventKind::Spawned { task, location, .. } => {
+                self.locations.insert(task, location);
+                self.ready_since.insert(task, at);
+            }
+            // If the task is ready already, it was polled meanwhile, and that is cut off.
+            EventKind::Ready { task, .. } => drop(self.ready_since.insert(task, at)),
+            EventKind::Polled { task, took, measured_with, outcome } => {
+                self.add_wait(task, at);
+                if outcome == PollOutcome::Yielded {
+                    self.ready_since.insert(task, at + took);
+                }
+                self.spans.ended = self.spans.ended.max(at + took);
+                let span = self.span(task, at, at + took);
+                self.queue(task.queue).polls.push(Poll { span, measured_with, outcome });
+            }
+            EventKind::SliceBegan { queue, .. } => self.slice = Some((queue, at)),
+            EventKind::SliceEnded { queue, reason } => self.end_slice(queue, at, Some(reason)),
+            EventKind::TurnBegan => {
+                let visit = self.visit.take().map(|(from, idle)| (from, at, idle));
+                self.spans.visits.extend(visit);
+                self.turn = Some(at);
+            }
+            EventKind::TurnEnded { idle } => {
+                self.spans.turns.extend(self.turn.take().map(|from| (from, at)));
+                self.visit = Some((at, idle));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(mut self) -> Spans {
+        let ended = self.spans.ended;
+        if let Some((queue, _)) = self.slice {
+            self.end_slice(queue, ended, None);
+        }
+        let mut waiting: Vec<_> = self.ready_since.iter().map(|(&task, &from)| (from, task)).collect();
+        waiting.sort();
+        waiting.into_iter().for_each(|(from, task)| self.add_wait(task, ended.max(from)));
+        self.spans.turns.extend(self.turn.map(|from| (from, ended)));
+        self.spans
+    }
+
+    fn end_slice(&mut self, queue: u32, to: Duration, ended: Option<SliceEndReason>) {
+        if let Some((_, from)) = self.slice.take_if(|(began, _)| *began == queue) {
+            self.queue(queue).slices.push(Slice { from, to, ended });
+        }
+    }
+
+    fn add_wait(&mut self, task: TaskRef, to: Duration) {
+        if let Some(from) = self.ready_since.remove(&task) {
+            let span = self.span(task, from, to);
+            self.queue(task.queue).waits.push(span);
+        }
+    }
+
+    fn span(&self, task: TaskRef, from: Duration, to: Duration) -> Span {
+        Span { task, from, to, location: self.locations.get(&task).copied() }
+    }
+
+    fn queue(&mut self, index: u32) -> &mut QueueSpans {
+        self.spans.queues.entry(index).or_insert_with(|| {
+            let known = self.timeline.queues.iter().find(|queue| queue.index == index);
+            let name = queue_name(self.timeline, index);
+            QueueSpans { name, share: known.map(|queue| queue.share), ..QueueSpans::default() }
+        })
+    }
+}
+
+pub(crate) fn queue_name(timeline: &Timeline, index: u32) -> String {
+    timeline.queue_name(index).map_or_else(|| format!("gone ({index})"), str::to_owned)
+}
+
+pub(crate) fn place_name(location: &Location<'_>) -> String {
+    format!("{}:{}", location.file(), location.line())
+}
+
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

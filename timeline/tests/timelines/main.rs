@@ -1,0 +1,11 @@
+//! What is made of timelines, of executors on a manual clock and made up.
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "tests")]
+
+mod counters;
+#[cfg(feature = "dial9")]
+mod dial9;
+mod support;
+mod trace;
+mod workload;

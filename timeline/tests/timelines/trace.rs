@@ -1,0 +1,129 @@
+//! Traces, pages and summaries of what executors did, against what is known of it.
+
+use std::collections::BTreeMap;
+
+use clockworker::Executor;
+use clockworker::observe::{Observation, Timeline};
+use clockworker_timeline::{Summary, write_html};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::support::{everything, ns, run, trace, us};
+
+/// Slices of one track nest or are apart, or Perfetto moves them elsewhere; and what begins ends.
+fn assert_well_formed(events: &[Value]) {
+    for tid in 0..3 {
+        let slices = events.iter().filter(|event| event["ph"] == "X" && event["tid"] == tid);
+        let mut slices: Vec<_> =
+            slices.map(|event| (ns(&event["ts"]), ns(&event["ts"]) + ns(&event["dur"]))).collect();
+        slices.sort_by_key(|&(from, to)| (from, std::cmp::Reverse(to)));
+        let mut open: Vec<u64> = Vec::new();
+        for (from, to) in slices {
+            while open.last().is_some_and(|&end| end <= from) {
+                open.pop();
+            }
+            assert!(open.last().is_none_or(|&end| to <= end), "{from} to {to} overlaps on track {tid}");
+            open.push(to);
+        }
+    }
+    let mut waits: BTreeMap<&str, i32> = BTreeMap::new();
+    for event in events {
+        let by = match event["ph"].as_str().unwrap() {
+            "b" => 1,
+            "e" => -1,
+            _ => continue,
+        };
+        let open = waits.entry(event["id"].as_str().unwrap()).or_default();
+        *open += by;
+        assert!((0..=1).contains(open), "{event}");
+    }
+    assert!(waits.values().all(|&open| open == 0));
+}
+
+#[test]
+fn a_small_run_is_drawn_as_it_was() {
+    let (_ex, timeline) = run(everything(), 3, &[(false, 30, 2), (true, 50, 1)]);
+    let events = trace(&timeline);
+    assert_well_formed(&events);
+    let of_task = |ph: &str| -> Vec<(&str, u64)> {
+        let of_ph = events.iter().filter(|event| event["ph"] == ph);
+        let mut found: Vec<_> = of_ph
+            .filter_map(|event| Some((event["args"]["task"].as_str()?, ns(&event["ts"]) / 1_000)))
+            .collect();
+        found.sort_by_key(|(task, at)| (*at, std::cmp::Reverse(*task)));
+        found
+    };
+    // The queue of the larger share is due first, and the second poll of the other's task is the last.
+    assert_eq!(of_task("X"), [("1.0.1", 0), ("0.0.1", 50), ("0.0.1", 80)]);
+    assert_eq!(of_task("b"), [("1.0.1", 0), ("0.0.1", 0), ("0.0.1", 80)]);
+    assert_eq!(of_task("e"), [("1.0.1", 0), ("0.0.1", 50), ("0.0.1", 80)]);
+    let names: Vec<&Value> = events.iter().filter(|event| event["name"] == "thread_name").collect();
+    assert_eq!(names[2]["args"]["name"], "queue other (share 3)");
+    let polled = events.iter().find(|event| event["args"]["task"] == "1.0.1").unwrap();
+    assert!(polled["name"].as_str().unwrap().contains("support.rs:"), "{polled}");
+}
+
+#[test]
+fn a_summary_says_who_held_the_thread_and_who_waited() {
+    let (_ex, timeline) = run(everything(), 3, &[(true, 700, 1), (false, 30, 2)]);
+    let summary = Summary::of(&timeline);
+    assert_eq!((summary.time, summary.longest_polls[0].took), (us(760), us(700)));
+    let wait = &summary.longest_waits[0];
+    assert_eq!((wait.took, &*wait.queue), (us(700), "default"));
+    let text = summary.to_string();
+    assert!(text.contains("held the thread for   700.0 µs from       0 ns on: task 0 of other"), "{text}");
+    assert!(text.contains("waited for            700.0 µs from       0 ns on: task 0 of default"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+}
+
+#[test]
+fn nothing_is_a_trace_too() {
+    assert_eq!(trace(&Timeline::default()).len(), 3);
+    assert!(Summary::of(&Timeline::default()).queues.is_empty());
+}
+
+/// `.ci/browser` has a browser look at one.
+#[test]
+fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
+    let ex = Executor::new();
+    let queue = ex.new_queue("</script><b>").create().unwrap();
+    ex.observe(Observation::new().timeline(1 << 16)).unwrap();
+    ex.block_on(queue.spawn(async {})).unwrap();
+    for timeline in [ex.timeline(), Timeline::default()] {
+        let mut page = Vec::new();
+        write_html(&timeline, &mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        for word in ["</script><b>", "http:", "https:", "src=", "<link", "@import", "url("] {
+            assert!(!page.contains(word), "{word}");
+        }
+        let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+        let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        assert_eq!(data["traceEvents"], Value::Array(trace(&timeline)));
+        assert_eq!(
+            (&data["otherData"]["is_cut"], &data["otherData"]["is_stopped"]),
+            (&false.into(), &false.into())
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn whatever_ran_the_trace_is_well_formed_and_has_all_of_it(
+        tasks in prop::collection::vec((any::<bool>(), 0_u64..400, 1_u32..40), 1..20),
+        bytes in 10_u32..20,
+        every_poll in any::<bool>(),
+    ) {
+        let asked = Observation::new().timeline(1 << bytes);
+        let (ex, timeline) = run(if every_poll { asked.every_poll() } else { asked }, 3, &tasks);
+        assert_well_formed(&trace(&timeline));
+        if !timeline.is_cut {
+            let stats = ex.stats().queues;
+            for queue in Summary::of(&timeline).queues {
+                let account = stats.iter().find(|of| of.name == queue.name).unwrap();
+                prop_assert_eq!((queue.busy, queue.polls), (account.busy, account.polls));
+            }
+        }
+    }
+}
