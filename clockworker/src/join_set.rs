@@ -417,16 +417,11 @@ fn with_id<T>((id, output): (Id, Result<T, JoinError>)) -> Result<(Id, T), JoinE
 
 impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
-        // The waker of an executor's host may panic when it is woken for an abort.
-        let mut panicked = None;
         for place in self.places() {
-            let aborted = catch_unwind(AssertUnwindSafe(|| self.tasks[place].abort()));
-            drop_quietly(aborted.err().and_then(|payload| panicked.replace(payload)));
+            // The waker of an executor's host may panic when it is woken for an abort. The thread may be unwinding already.
+            drop_quietly(catch_unwind(AssertUnwindSafe(|| self.tasks[place].abort())));
         }
         self.drop_tasks();
-        if let Some(payload) = panicked {
-            resume_unwind(payload);
-        }
     }
 }
 

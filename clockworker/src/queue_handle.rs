@@ -352,14 +352,16 @@ impl Queue {
         self.core.close_queue(&self.inner);
     }
 
-    /// [Closes](Queue::close) the queue, waits until its tasks are finished or `deadline` is, cancels what is left, waits until that is
-    /// dropped, and reports how many tasks ended in which way. Then the queue is gone, and its place in the tables free for another.
+    /// Retires the queue and those below it: [closes](Queue::close) them, waits until their tasks are finished or `deadline` is,
+    /// cancels what is left, waits until that is dropped, and reports how many tasks of all these queues ended in which way. Then
+    /// the queues are gone, and their places in the tables free for others.
     ///
     /// `deadline` is any future, as for [`Executor::shutdown`](crate::Executor::shutdown): `std::future::pending::<()>()` waits for
-    /// all tasks, `std::future::ready(())` for none. Futures of cancelled tasks are dropped in the queue's own slices.
+    /// all tasks, `std::future::ready(())` for none. Futures of cancelled tasks are dropped in the queue's own slices, at once also
+    /// where its cap is used up: the cap pays for the drops.
     /// The tasks that ended while the executor was dropped or shut down count too.
     ///
-    /// A run must drive the executor meanwhile. A task of this very queue that awaits this waits for itself, for ever.
+    /// A run must drive the executor meanwhile. A task of one of these queues that awaits this waits for itself, for ever.
     ///
     /// # Cancel safety
     ///

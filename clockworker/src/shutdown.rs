@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use crate::host::RunUntil;
+use crate::queue::Counters;
 use crate::run::{Core, Drained, Gone, RunQueue, context};
 use crate::task::{Cause, Stopped};
 
@@ -67,8 +68,15 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
 }
 
 pub(crate) async fn retire<D: Future>(core: &Rc<Core>, queue: &Rc<RunQueue>, deadline: D) -> ShutdownReport {
-    let before = queue.counters.all_finished();
+    // No queue comes into a branch that is closed, and what leaves it is counted here.
     core.close_queue(queue);
+    let branch = core.branch(queue);
+    let finished = || {
+        let sum = Counters::default();
+        branch.iter().for_each(|queue| sum.absorb(&queue.counters));
+        sum.all_finished()
+    };
+    let before = finished();
     let mut deadline = pin!(deadline);
     let mut gone = Gone::new(core, queue);
     let drained = poll_fn(|cx| match gone.poll(cx) {
@@ -77,8 +85,10 @@ pub(crate) async fn retire<D: Future>(core: &Rc<Core>, queue: &Rc<RunQueue>, dea
     });
     let drained = drained.await;
     if !drained {
-        queue.abort_all(None);
+        for queue in &branch {
+            queue.abort_all(None);
+        }
         poll_fn(|cx| gone.poll(cx)).await;
     }
-    ShutdownReport::between(before, queue.counters.all_finished(), drained)
+    ShutdownReport::between(before, finished(), drained)
 }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use super::groups::{GroupIndex, NO_GROUP};
-use crate::base::wake_quietly;
+use crate::base::{drop_quietly, wake_quietly};
 
 /// The waiters of a queue, and the places reserved for them. Entering, leaving and moving take O(log n) steps.
 #[derive(Default)]
@@ -72,6 +72,11 @@ impl Waiter {
             let new = waker.clone();
             drop(self.waker.replace(Some(new)));
         }
+    }
+
+    /// Drops its waker. This is foreign code; a panic in it is swallowed.
+    pub(crate) fn forget_waker(&self) {
+        drop_quietly(self.waker.take());
     }
 
     /// Wakes it. This is foreign code; a panic in it is swallowed.

@@ -275,7 +275,8 @@ impl Core {
                     self.hasten(&queue);
                 }
             }
-            Incoming::New(task, key) => self.admit_new(task, key),
+            // What it calls, hooks and schedulers, is part of no task.
+            Incoming::New(task, key) => self.outside_tasks(|| self.admit_new(task, key)),
         }
     }
 
@@ -298,7 +299,7 @@ impl Core {
         let (Some(queue), None) = (&queue, cause) else {
             // Drops the future here, as part of no task.
             self.charge_polls();
-            let finish = self.slice.outside_tasks(|| task.cancel(cause.unwrap_or(Cause::Aborted)));
+            let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
             self.meter.mark_stale();
             // Counted afterwards: what the cancelling drops may close the queue.
             let counters = queue.as_ref().filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);

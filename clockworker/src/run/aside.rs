@@ -88,7 +88,7 @@ impl Core {
         // The end of a slice of its own settles where it stands.
         if works && self.slice.running() != Some(queue.id) && (was_throttled || queue.is_constrained()) {
             self.settle_place(queue);
-            self.preempt_for(queue);
+            self.heed(queue);
         }
         self.note_constraints();
     }
@@ -196,9 +196,9 @@ impl Core {
         queue.constraints.with_budget(|budget| budget.end_work());
     }
 
-    /// Brings a queue with futures to drop to where they are dropped soon. False if it is throttled: then they wait.
+    /// Brings a queue with futures to drop to where they are dropped soon.
     #[cold]
-    pub(super) fn hasten_constrained(&self, queue: &RunQueue) -> bool {
+    pub(super) fn hasten_constrained(&self, queue: &RunQueue) {
         if self.slice.running() != Some(queue.id) {
             self.charge_up_to_now();
             self.settle_place(queue);
@@ -207,16 +207,17 @@ impl Core {
         if queue.constraints.is_nested() {
             self.hasten_nested(queue);
         }
-        queue.constraints.place() != Place::Throttled
     }
 }
 
-/// Where a constrained queue with work belongs. One of the idle queues drops its aborted futures among the others, as nothing
-/// else would bound how long that takes.
+/// Where a constrained queue with work belongs. It drops the futures of its aborted tasks among the others, as nothing else
+/// would bound how long that takes: also if it is idle, or throttled, whose cap pays for the drops.
 fn place_of(queue: &RunQueue) -> Place {
-    if queue.constraints.budget().is_some_and(|budget| budget.is_spent()) {
+    if queue.has_aborted() {
+        Place::Thread
+    } else if queue.constraints.is_spent() {
         Place::Throttled
-    } else if queue.constraints.idle().is_some() && !queue.has_aborted() {
+    } else if queue.constraints.idle().is_some() {
         Place::Idle
     } else {
         Place::Thread
@@ -258,7 +259,8 @@ impl Core {
             Some(id) => self.aside.idle.left_ns(id),
             None => self.aside.nested.borrow().left_ns(&self.queues.eevdf.borrow(), queue.id),
         };
-        let left_of_cap = queue.constraints.budget().map_or(u64::MAX, |budget| budget.left_ns());
+        let budget = queue.constraints.budget().filter(|_| !self.only_drops(queue));
+        let left_of_cap = budget.map_or(u64::MAX, |budget| budget.left_ns());
         self.grant_until(left_ns.min(left_of_cap), self.aside.throttled.next());
     }
 
@@ -315,6 +317,7 @@ impl Core {
 
     /// Whether the queue runs among the others to drop futures only.
     pub(super) fn only_drops(&self, queue: &RunQueue) -> bool {
-        queue.constraints.idle().is_some() && queue.constraints.place() == Place::Thread
+        let is_aside = queue.constraints.idle().is_some() || queue.constraints.is_spent();
+        is_aside && queue.constraints.place() == Place::Thread
     }
 }

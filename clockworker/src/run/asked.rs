@@ -32,7 +32,7 @@ impl Core {
             self.charge_polls();
             let _entered = context::enter(&core);
             // Wakes who asked, which is foreign code.
-            self.slice.outside_tasks(|| task.poll_and_drop());
+            task.poll_and_drop();
             self.meter.mark_stale();
         }
     }

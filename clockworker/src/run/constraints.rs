@@ -85,6 +85,11 @@ impl Constraints {
         self.with_budget(|budget| *budget)
     }
 
+    /// Whether its cap is used up.
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget().is_some_and(|budget| budget.is_spent())
+    }
+
     /// Changes the budget, if there is a cap.
     pub(super) fn with_budget<T>(&self, change: impl FnOnce(&mut Budget) -> T) -> Option<T> {
         let mut budget = self.budget.take()?;

@@ -117,6 +117,14 @@ impl Core {
         children
     }
 
+    /// A queue and those below it that are not gone.
+    pub(crate) fn branch(&self, queue: &Rc<RunQueue>) -> Vec<Rc<RunQueue>> {
+        let is_in = |one: &RunQueue| one.key == queue.key || above(one).any(|above| above.key == queue.key);
+        let mut branch = self.all_queues();
+        branch.retain(|one| is_in(one));
+        branch
+    }
+
     /// Closes the children of a queue, and so those below them.
     #[cold]
     pub(super) fn close_children(&self, parent: &RunQueue) {

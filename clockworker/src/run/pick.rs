@@ -10,6 +10,7 @@ use super::meter::Account;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::queue::{GroupIndex, NO_GROUP};
+use crate::task::Id;
 
 /// The slice under way.
 pub(super) struct Slice {
@@ -79,14 +80,6 @@ impl Slice {
         self.current.get().queue != Current::NONE.queue
     }
 
-    /// Calls what is part of no task, although one may be being polled.
-    pub(super) fn outside_tasks<T>(&self, call: impl FnOnce() -> T) -> T {
-        let outer = self.current.replace(Current::NONE);
-        let result = call();
-        self.current.set(outer);
-        result
-    }
-
     /// Has the slice end after the poll under way.
     pub(super) fn preempt(&self) {
         self.signal.set(Signal::Preempted);
@@ -127,6 +120,16 @@ impl Slice {
 }
 
 impl Core {
+    /// Calls what is part of no task of this executor, although one was polled last.
+    pub(super) fn outside_tasks<T>(&self, call: impl FnOnce() -> T) -> T {
+        let (current, id) = (self.slice.current.replace(Current::NONE), Id::current());
+        Id::make_current(self.turn.outer_task(id));
+        let result = call();
+        self.slice.current.set(current);
+        Id::make_current(id);
+        result
+    }
+
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let Some(queue) = self.pick() else {
@@ -345,16 +348,16 @@ impl Core {
         }
     }
 
-    /// Has the queue served soon, as it has futures to drop, unless it is in debt.
+    /// Has the queue served soon, as it has futures to drop, unless it is in debt to the others.
     pub(super) fn hasten(&self, queue: &RunQueue) {
-        if queue.is_constrained() && !self.hasten_constrained(queue) {
-            return;
+        if queue.is_constrained() {
+            self.hasten_constrained(queue);
         }
         self.queues.eevdf.borrow_mut().hasten(queue.id);
         if self.slice.running.get() == Some(queue.id) {
             self.slice.preempt();
         }
-        self.preempt_for(queue);
+        self.heed(queue);
     }
 
     /// Adds a queue to those that EEVDF picks from, and preempts the running one if the new one is to be served first.
@@ -375,11 +378,13 @@ impl Core {
             self.grant_rest();
             self.slice.contend();
         }
-        self.preempt_for(queue);
+        self.heed(queue);
     }
 
-    /// Ends the slice under way if the queue is to be served before the running one.
-    pub(super) fn preempt_for(&self, queue: &RunQueue) {
+    /// Heeds that a queue has work now, or may be served sooner: ends the slice under way if the queue is to be served before
+    /// the running one, and wakes a parked host, as the caller may be outside of a turn.
+    pub(super) fn heed(&self, queue: &RunQueue) {
+        self.shared.inbox.wake_parked_host();
         if let Some(running) = self.slice.running.get()
             && (self.queues.eevdf.borrow().preempts(queue.id, running)
                 || self.aside.is_used() && self.preempts_aside(queue, running))

@@ -159,6 +159,8 @@ impl Core {
     pub(crate) fn leave_line(&self, queue: &RunQueue, waiter: &Waiter) {
         queue.waiters.borrow_mut().leave(waiter);
         self.give_room(queue);
+        // Called by a destructor.
+        waiter.forget_waker();
     }
 
     /// Changes a queue's limits. Waiters get the room that this makes.

@@ -220,7 +220,9 @@ impl Core {
         if queue.closed.get() {
             self.collect_refused(&queue.name.borrow());
         }
-        let pending = if self.slice.running() == Some(queue.id) { self.pending(Account::Queue) } else { 0 };
+        // The id of a queue that was removed may be another's.
+        let runs = !queue.removed.get() && self.slice.running() == Some(queue.id);
+        let pending = if runs { self.pending(Account::Queue) } else { 0 };
         let capped = queue.constraints.counts(|| self.meter.look());
         QueueStats {
             name: queue.name(),

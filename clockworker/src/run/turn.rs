@@ -22,8 +22,8 @@ pub(super) struct TurnState {
     visited: Cell<Option<u8>>,
     /// except so many tasks: the first of the woken list, which were in it when the turn before ended with work left.
     left_over: Cell<usize>,
-    /// The task of another executor, inside which this executor is run.
-    outer_task: Cell<Option<Id>>,
+    /// In a turn, the task of another executor inside which this executor is run, if it is inside one.
+    outer_task: Cell<Option<Option<Id>>>,
     pub(super) host_polls: Counter,
     pub(super) host_yields: Counter,
 }
@@ -52,6 +52,12 @@ impl TurnState {
     #[inline]
     pub(super) fn left_over(&self) -> usize {
         self.left_over.get()
+    }
+
+    /// The task of another executor that is the current one where no task of this one is. Outside of turns that is `current`.
+    #[inline]
+    pub(super) fn outer_task(&self, current: Option<Id>) -> Option<Id> {
+        self.outer_task.get().unwrap_or(current)
     }
 
     /// Notes that so many of them were admitted.
@@ -159,7 +165,7 @@ pub(crate) fn poll_in_turn<T>(
     waker: &Waker,
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
-    Id::make_current(core.turn.outer_task.get());
+    Id::make_current(core.turn.outer_task(None));
     core.end_visit();
     core.meter.begin(Account::Main);
     #[cfg(feature = "stalls")]
@@ -187,14 +193,14 @@ impl<'a> TurnGuard<'a> {
         core.begin_turn();
         core.coop_budget.keep();
         // The executor may be run inside a task of another one.
-        core.turn.outer_task.set(Id::current());
+        core.turn.outer_task.set(Some(Id::current()));
         TurnGuard(core)
     }
 }
 
 impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
-        Id::make_current(self.0.turn.outer_task.get());
+        Id::make_current(self.0.turn.outer_task.take().flatten());
         self.0.coop_budget.give_back();
         self.0.end_turn();
     }

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use slab::Slab;
 
-use crate::base::wake_quietly;
+use crate::base::{drop_quietly, wake_quietly};
 
 /// The wakers of those who wait. No borrow is held while one is cloned, woken or dropped.
 #[derive(Debug, Default)]
@@ -35,10 +35,10 @@ impl Waiting {
         drop(old);
     }
 
-    /// Takes out who waits no more.
+    /// Takes out who waits no more. Called by destructors, so a panic in its waker's is swallowed.
     pub(super) fn leave(&self, key: Option<usize>) {
         let waker = key.and_then(|key| self.wakers.borrow_mut().try_remove(key));
-        drop(waker);
+        drop_quietly(waker);
     }
 
     /// Wakes all who wait. Who waits on [registers](Waiting::register) again.
