@@ -33,10 +33,10 @@ impl Mapped {
         unsafe { slice::from_raw_parts(self.map.as_ptr().cast(), self.map.len() / 8) }
     }
 
-    /// Writes words one after the other. A reader may see some of them.
+    /// Writes words one after the other. A reader may see the first of them.
     pub(crate) fn set(&self, at: usize, values: &[u64]) {
         for (word, &value) in self.words()[at..].iter().zip(values) {
-            word.store(value, Ordering::Relaxed);
+            word.store(value, Ordering::Release);
         }
     }
 }

@@ -117,7 +117,7 @@ impl Recorder {
         self.append(&frame(self.calls, &period));
         // Only now: until the frame is whole, nothing else has the extremes.
         for nth in 0..self.series.len() {
-            live(&self.file, nth)[2..].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+            live(&self.file, nth)[2..].iter().for_each(|word| word.store(0, Ordering::Release));
         }
         self.calls += 1;
         self.last = Some(stats);
@@ -168,18 +168,18 @@ fn live(file: &Mapped, nth: usize) -> &[AtomicU64; LIVE_WORDS] {
     &file.words()[LIVE..].as_chunks().0[nth]
 }
 
-// All that writes live words is on one thread, and a reader takes each word by itself: hence Relaxed, and no read-modify-write.
+// One thread writes the live words, so no read-modify-write is needed. Ordering: Release, so that a kill leaves what came first.
 
 #[inline]
 fn raise(word: &AtomicU64, to: u64) {
     if word.load(Ordering::Relaxed) < to {
-        word.store(to, Ordering::Relaxed);
+        word.store(to, Ordering::Release);
     }
 }
 
 #[inline]
 fn add(word: &AtomicU64, value: u64) {
-    word.store(word.load(Ordering::Relaxed).wrapping_add(value), Ordering::Relaxed);
+    word.store(word.load(Ordering::Relaxed).wrapping_add(value), Ordering::Release);
 }
 
 /// A new file of that name. One that is there gets another name first.

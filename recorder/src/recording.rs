@@ -97,9 +97,11 @@ fn periods(ring: &[u64]) -> Vec<Period> {
 
 /// What the series had after their last period.
 fn pending(words: &[u64], last: Option<&Period>) -> Vec<SeriesSample> {
-    let names = Frame::at(&words[NAMES..RING]);
-    let names: Vec<String> =
-        names.and_then(|frame| postcard::from_bytes(&frame.content).ok()).unwrap_or_default();
+    let names = Frame::at(&words[NAMES..RING]).and_then(|frame| postcard::from_bytes(&frame.content).ok());
+    // One more was being added.
+    let filed_names =
+        || last.iter().flat_map(|period| &period.series).map(|series| series.name.clone()).collect();
+    let names: Vec<String> = names.unwrap_or_else(filed_names);
     let live = words[LIVE..].as_chunks::<LIVE_WORDS>().0;
     let filed = |nth: usize| last.and_then(|period| period.series.get(nth));
     let pending = names.into_iter().zip(live).enumerate().map(|(nth, (name, live))| match filed(nth) {

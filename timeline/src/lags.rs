@@ -12,7 +12,7 @@ use crate::spans::nanos;
 /// A lag is noted when it has moved by so many parts of the queue's request.
 const PARTS: u64 = 8;
 
-/// What each queue is owed, in nanoseconds of service: its lag, w·(V − v), by the [`Eevdf`] that the executor uses. That is told what
+/// What each queue is owed, in nanoseconds of service: its lag, w·(V − v), by the [`Eevdf`] that the executor uses. That gets what
 /// the timeline says: which queue woke and fell asleep, and how long its slices took.
 ///
 /// While the same queues contend, a queue's lag rises by its part w/W of each slice, and falls by the slice if that was its own. Asleep

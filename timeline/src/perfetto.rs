@@ -31,7 +31,7 @@ const HOST: u32 = 0;
 /// - `ready: NAME`, in tasks: how many were ready, the one that was being polled not among them. One more for each that became
 ///   ready, one less for each poll; where a slice began, what the executor said then.
 /// - `lag: NAME`, in nanoseconds of service: what the queue was owed; below zero, what it had had too much. That is w·(V − v) by an
-///   [`Eevdf`](clockworker_schedulers::Eevdf) that is told what the timeline says: when the queue had work and when not, and how long
+///   [`Eevdf`](clockworker_schedulers::Eevdf) that gets what the timeline says: when the queue had work and when not, and how long
 ///   its slices took. So while the same queues contend, it rises by the queue's part w/W of each slice, and falls by a slice of its own
 ///   ([the bounds](https://github.com/nikhilgarg28/clockworker/blob/main/docs/BOUNDS.md#lag)). A queue without work keeps a credit of at
 ///   most two turns, or its debt until V has passed it; when no queue has work all is forgiven. It is written where the queue woke, fell

@@ -35,7 +35,7 @@ fn one_turn_each() -> Script {
 fn a_lag_is_what_a_queue_is_owed_by_its_share() {
     let script = one_turn_each().polled(100, (HEAVY, 0), 45, Pending).ended(145, HEAVY, Drained);
     let timeline = script.timeline();
-    // Of 60 µs the light queue is owed 15, of 100 it is owed 25 and has had 40. Then nobody has work: all is forgiven.
+    // Of 60 µs the light queue is owed 15, of 100 it is owed 25 and has had 40. Then no queue has work: all is forgiven.
     assert_eq!(counter_us(&timeline, "lag: heavy"), [(0, 0), (60, -15_000), (100, 15_000), (145, 0)]);
     assert_eq!(counter_us(&timeline, "lag: light"), [(0, 0), (60, 15_000), (100, -15_000), (145, 0)]);
 }
