@@ -55,7 +55,7 @@ fn serve(name: &str, scheduler: impl Scheduler + 'static) -> Result<(), Box<dyn 
         let group = ex.default_queue().new_group(key).weight(tenant.weight).open()?;
         let latencies = Latencies::default();
         for _ in 0..tenant.connections {
-            // What a connection spawns with `spawn_local` is of the same group.
+            // What a connection spawns with `spawn_local` is of its group.
             group.spawn(connection(tenant.pause, latencies.clone()));
         }
         served.push((tenant, latencies));
