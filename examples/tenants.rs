@@ -60,7 +60,7 @@ fn serve(name: &str, scheduler: impl Scheduler + 'static) -> Result<(), Box<dyn 
         }
         served.push((tenant, latencies));
     }
-    rt.block_on(ex.run_until(sleep(Duration::from_millis(500))));
+    rt.block_on(ex.run_until(async { sleep(Duration::from_millis(500)).await }));
     for (Tenant { name: tenant, weight, connections, .. }, latencies) in served {
         let mut latencies = latencies.take();
         latencies.sort_unstable();
