@@ -1,7 +1,7 @@
 //! How do I use it without a runtime: where do timers and sockets come from then?
 //!
-//! From other threads. `run_until` is a future, and any `block_on` will do: that of futures, or `Executor::block_on`, which sleeps
-//! while there is nothing to do until a wake from any thread. async-io, which is what smol's timers and sockets are, brings its own
+//! From other threads. `run_until` is a future, and any `block_on` will do: the one of futures, or `Executor::block_on`, which
+//! sleeps while there is nothing to do, until a wake from any thread. async-io, which is what smol's timers and sockets are, brings its own
 //! thread to watch them. What blocks has a thread of its own, and answers on a channel.
 
 #![forbid(unsafe_code)]

@@ -55,12 +55,12 @@ fn serve(name: &str, scheduler: impl Scheduler + 'static) -> Result<(), Box<dyn 
         let group = ex.default_queue().new_group(key).weight(tenant.weight).open()?;
         let latencies = Latencies::default();
         for _ in 0..tenant.connections {
-            // What a connection spawns with `spawn_local` is of the same group.
+            // What a connection spawns with `spawn_local` is of its group.
             group.spawn(connection(tenant.pause, latencies.clone()));
         }
         served.push((tenant, latencies));
     }
-    rt.block_on(ex.run_until(sleep(Duration::from_millis(500))));
+    rt.block_on(ex.run_until(async { sleep(Duration::from_millis(500)).await }));
     for (Tenant { name: tenant, weight, connections, .. }, latencies) in served {
         let mut latencies = latencies.take();
         latencies.sort_unstable();

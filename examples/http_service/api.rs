@@ -66,15 +66,13 @@ impl Api {
     /// The store is borrowed when the value is there, not while it is awaited.
     async fn put(&self, key: &str, body: Incoming) -> Answer {
         match Limited::new(body, MAX_VALUE).collect().await {
-            Ok(value) => {
-                self.store.borrow_mut().put(key, value.to_bytes());
-                text(StatusCode::NO_CONTENT, "")
-            }
+            Ok(value) => self.store.borrow_mut().put(key, value.to_bytes()),
             Err(error) if error.is::<LengthLimitError>() => {
-                text(StatusCode::PAYLOAD_TOO_LARGE, "this value is too large")
+                return text(StatusCode::PAYLOAD_TOO_LARGE, "this value is too large");
             }
-            Err(_) => text(StatusCode::BAD_REQUEST, "this value did not come to its end"),
+            Err(_) => return text(StatusCode::BAD_REQUEST, "this value did not come to its end"),
         }
+        text(StatusCode::NO_CONTENT, "")
     }
 }
 

@@ -33,7 +33,7 @@ fn obeys<'a, S: Scheduler>(name: &str, laws: impl Fn() -> Laws<'a, S>) -> Report
     last
 }
 
-/// A policy that is not told of the ends of tasks and groups: what comes after them has what they had.
+/// A policy that hears of no end of a task or group: what comes after in its place has what it had.
 struct Grudging<S>(S);
 
 impl<S: Scheduler> Scheduler for Grudging<S> {

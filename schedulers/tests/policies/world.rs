@@ -44,7 +44,7 @@ pub(crate) struct Group {
     pub(crate) known_as: GroupId,
 }
 
-/// What a policy is not told as it should be, for a search to find.
+/// What the world does wrong on purpose, for a search to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
@@ -264,7 +264,7 @@ pub(crate) fn pick<T: Copy>(random: &mut Rng, from: &[T]) -> T {
     from[random.usize(..from.len())]
 }
 
-/// A policy and its definition, which are told the same and must pop the same.
+/// A policy and its definition. Both get every call, and must pop alike.
 pub(crate) struct Beside<A, B> {
     pub(crate) policy: A,
     pub(crate) model: B,
