@@ -12,8 +12,8 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use crate::support::{
-    DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, orders, output, parked,
-    settle, tick, untimed,
+    DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, output, parked, settle, tick,
+    untimed,
 };
 
 #[test]
