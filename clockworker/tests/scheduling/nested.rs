@@ -130,17 +130,6 @@ fn a_parent_goes_with_its_last_child_although_that_closed_first() {
     assert_eq!(ex.stats().queues.len(), 1);
 }
 
-#[test]
-fn dropping_the_executor_cancels_a_whole_tree() {
-    let ex = scene(PARENT_AND_CHILD);
-    let queues = [queue(&ex, "parent"), queue(&ex, "child")];
-    let tasks = queues.each_ref().map(|queue| queue.spawn(compute(us(5))));
-    run(&ex, sleep(us(100)));
-    drop(ex);
-    assert!(tasks.iter().all(|task| task.is_finished()));
-    assert_eq!(queues.each_ref().map(|queue| queue.stats().live), [0, 0]);
-}
-
 // ---- Who goes first
 
 /// A parent that works gets its first child in the middle of a slice, and shares with it from then on.
