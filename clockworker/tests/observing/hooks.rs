@@ -6,20 +6,24 @@ use std::sync::{Arc, Mutex};
 use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
 use clockworker::{Executor, Handle, Id, yield_now};
 
-use super::support::{elsewhere, note, trace};
+use crate::support::*;
 
-/// Writes down what it is told.
+/// Writes down what it is told, and may panic each time.
 #[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+struct Log {
+    told: Mutex<Vec<String>>,
+    panics: bool,
+}
 
 impl Log {
     fn write(&self, what: &str, task: &TaskMeta) {
         let name = task.name.as_deref().unwrap_or("-");
-        self.0.lock().unwrap().push(format!("{what} {name}"));
+        self.told.lock().unwrap().push(format!("{what} {name}"));
+        assert!(!self.panics, "as planned");
     }
 
     fn take(&self) -> String {
-        std::mem::take(&mut *self.0.lock().unwrap()).join(", ")
+        std::mem::take(&mut *self.told.lock().unwrap()).join(", ")
     }
 }
 
@@ -90,35 +94,16 @@ fn every_end_is_told_once_and_refusals_are_not() {
     assert_eq!(log.take(), "spawned -, Cancelled -");
 }
 
-/// Panics at each call.
-struct Panics;
-
-impl TaskHooks for Panics {
-    fn spawned(&self, _task: &TaskMeta) {
-        panic!("spawned");
-    }
-
-    fn before_poll(&self, _task: &TaskMeta) {
-        panic!("before");
-    }
-
-    fn after_poll(&self, _task: &TaskMeta) {
-        panic!("after");
-    }
-
-    fn ended(&self, _task: &TaskMeta, _how: TaskEnd) {
-        panic!("ended");
-    }
-}
-
 #[test]
 fn panics_of_hooks_are_counted_and_nothing_else() {
     let ex = Executor::new();
-    ex.set_hooks(Some(Arc::new(Panics)));
+    let log = Arc::new(Log { panics: true, ..Log::default() });
+    ex.set_hooks(Some(log.clone()));
     let before = ex.stats();
     assert_eq!(ex.block_on(ex.spawn(async { 5 })).unwrap(), 5);
     let since = ex.stats().since(&before);
     assert_eq!((since.hook_panics, since.panicked, since.completed), (4, 0, 1));
+    assert_eq!(log.take(), "spawned -, before -, after -, Completed -");
     ex.set_hooks(None);
     ex.block_on(ex.spawn(async {})).unwrap();
     assert_eq!(ex.stats().since(&before).hook_panics, 4);

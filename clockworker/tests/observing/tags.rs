@@ -8,7 +8,7 @@ use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
 use clockworker::schedulers::{Attributes, Priority};
 use clockworker::{Executor, JoinSet, Queue, current_tag, new_task, spawn_local, yield_now};
 
-use super::support::{OnDrop, elsewhere, hold, settle};
+use crate::support::*;
 
 thread_local! {
     /// Which tags tasks saw, by their names.
@@ -125,7 +125,7 @@ fn what_no_task_spawns_has_none() {
 }
 
 #[test]
-fn a_handle_inherits_nothing_and_its_builder_says_what_the_children_inherit() {
+fn a_handle_inherits_nothing_and_says_what_children_inherit() {
     let (ex, _queue) = with_queue();
     let handle = ex.handle();
     let inner = handle.clone();

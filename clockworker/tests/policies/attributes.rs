@@ -6,7 +6,7 @@ use std::time::Duration;
 use clockworker::schedulers::Attributes;
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{Log, Spy, drain, elsewhere, output, us, work, world};
+use crate::support::*;
 
 /// A queue on virtual time whose calls are logged.
 struct Logged {
@@ -35,7 +35,7 @@ impl Logged {
 }
 
 #[test]
-fn a_group_is_opened_before_its_tasks_are_pushed_and_changed_while_it_is_open() {
+fn a_group_is_opened_before_its_tasks_are_pushed() {
     let l = logged();
     let gold = l.queue.new_group(70).weight(4).priority(-3).tag(9).open().unwrap();
     let plain = l.queue.group(u64::MAX);
@@ -218,7 +218,7 @@ fn a_handle_names_group_and_attributes_and_they_are_told_at_admission() {
 }
 
 #[test]
-fn a_task_for_a_group_that_is_refused_or_aborted_before_admission_opens_none() {
+fn a_task_refused_or_aborted_before_admission_opens_no_group() {
     let l = logged();
     let handle = l.ex.handle();
     let (aborted, refused) =

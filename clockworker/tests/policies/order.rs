@@ -8,9 +8,7 @@ use std::time::Duration;
 use clockworker::schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{
-    Log, Signal, Spy, add, builder, drain, note, polls, run, scene, starts, us, work, world,
-};
+use crate::support::*;
 
 /// The order in which the tasks of a queue `q` with that policy are polled.
 #[track_caller]

@@ -8,10 +8,7 @@ use clockworker::schedulers::Las;
 use clockworker::{Cap, Executor, MAX_DEPTH, Queue, yield_now};
 
 use super::shares::SECOND;
-use crate::support::{
-    OnDrop, add, busy, compute, drain, hold, note, now, polls, queue, run, scene, sleep, sleep_until, trace,
-    us, work,
-};
+use crate::support::*;
 
 /// A queue at the top, and one below it.
 const PARENT_AND_CHILD: &str = "parent\n child below=parent";
@@ -75,7 +72,7 @@ fn a_tree_has_a_greatest_depth() {
 }
 
 #[test]
-fn a_closed_queue_has_no_new_children_and_a_stopped_executor_nests_no_more() {
+fn neither_a_closed_queue_nor_a_stopped_executor_has_new_children() {
     let ex = scene("other");
     let (parent, other) = (ex.new_queue("parent").create().unwrap(), queue(&ex, "other"));
     drop(parent.spawn(pending::<()>()));

@@ -6,7 +6,7 @@ use std::thread;
 
 use clockworker::{Executor, yield_now};
 
-use crate::support::{Signal, drain, note, polls, queue, run, scene, trace, us, work};
+use crate::support::*;
 
 /// How the running task wakes the other queue.
 #[derive(Clone, Copy, Debug)]

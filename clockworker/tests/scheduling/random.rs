@@ -7,7 +7,7 @@ use clockworker::{Cap, Executor, JoinHandle, Queue, QueueStats, spawn_local, yie
 use clockworker_testing::policy::Policy;
 use fastrand::Rng;
 
-use crate::support::{OnDrop, hosted, now, run, sleep, turn, us, work};
+use crate::support::*;
 
 /// Their names, of which those of closed queues are taken again.
 const NAMES: usize = 8;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{FairGroups, Las, RunnableFifo, Scheduler};
 use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{Call, OnDrop, Spy, builder, drain, now, polls, run, starts, us, work, world};
+use crate::support::*;
 
 const fn ns(n: u64) -> Duration {
     Duration::from_nanos(n)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clockworker::{Cap, CapError, Executor, Queue};
 
-use crate::support::{now, run, sleep, within};
+use crate::support::*;
 
 mod alone;
 mod beside;
