@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clockworker::schedulers::Las;
 use clockworker::{Executor, Group, JoinHandle, Queue, QueueError, spawn_local, yield_now};
 
-use crate::support::{Spy, elsewhere, never_rests, output, settle, tick, untimed};
+use crate::support::*;
 
 const MOST: usize = 1 << 30;
 
@@ -100,17 +100,6 @@ fn a_full_queue_refuses_whatever_spawns() {
     settle(&ex);
     output(next).unwrap();
     assert_eq!((queue.stats().live, queue.stats().refused), (1, 4));
-}
-
-#[test]
-fn an_aborted_task_counts_until_its_future_was_dropped() {
-    let ex = untimed();
-    let queue = ex.new_queue("q").max_live(1).max_live_per_group(1).create().unwrap();
-    let group = queue.group(1);
-    group.spawn(pending::<()>()).abort();
-    assert!(!takes(&queue));
-    tick(&ex);
-    assert!(group_takes(&group), "also in the group, where its record is a tombstone");
 }
 
 #[test]

@@ -8,10 +8,7 @@ use std::task::{Poll, Waker};
 use clockworker::{Executor, PolicyFault, Queue};
 
 use crate::polled::{Polled, Waiter, full, poll};
-use crate::support::{
-    Call, CountingWaker, Deed, HookedWaker, OnDrop, Spy, caught, hold, output, panic_as_meant, poll_once,
-    quietly, settle, tick, untimed, yields,
-};
+use crate::support::*;
 
 const DEEDS: [Deed; 3] = [Deed::Clone, Deed::Wake, Deed::Drop];
 

@@ -10,7 +10,7 @@ use clockworker::{Executor, Group, JoinHandle, Queue};
 use fastrand::Rng;
 
 use crate::polled::Polled;
-use crate::support::{settle, untimed};
+use crate::support::*;
 
 const GROUPS: usize = 3;
 

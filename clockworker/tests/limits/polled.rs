@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use clockworker::{Executor, JoinHandle, Queue, SpawnWhenRoom, TrySpawnError};
 
-use crate::support::{CountingWaker, settle};
+use crate::support::*;
 
 pub(crate) type Waiter = SpawnWhenRoom<Pending<()>>;
 type Answer = Result<JoinHandle<()>, TrySpawnError<Pending<()>>>;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use clockworker::{Executor, Queue};
 
-use crate::support::{Count, elsewhere, hold, output, settle, untimed, yields};
+use crate::support::*;
 
 fn refused(ex: &Executor, queue: &Queue) -> (u64, u64) {
     (ex.stats().refused, queue.stats().refused)

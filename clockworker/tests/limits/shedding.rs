@@ -8,7 +8,7 @@ use std::time::Duration;
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{Executor, LoadShedding, Queue, yield_now};
 
-use crate::support::{drain, elsewhere, now, output, run, settle, sleep_until, us, work, world};
+use crate::support::*;
 
 const MS: Duration = us(1_000);
 const SECOND: Duration = us(1_000_000);

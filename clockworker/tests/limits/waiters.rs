@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clockworker::{Executor, Queue, yield_now};
 
 use crate::polled::{Polled, end, full, wakes};
-use crate::support::{Count, complaint_of, hold, output, poll_once, settle, tick, untimed, yields};
+use crate::support::*;
 
 #[test]
 fn where_there_is_room_there_is_no_waiting() {
@@ -142,7 +142,8 @@ fn an_aborted_task_leaves_the_line() {
 
 #[test]
 fn the_end_of_a_queue_or_executor_answers_all_that_wait() {
-    let ends: [(fn(&mut Option<Executor>, &Queue), _); 3] = [
+    type End = fn(&mut Option<Executor>, &Queue);
+    let ends: [(End, _); 3] = [
         (|_, queue| queue.close(), "queue is closed"),
         (|ex, _| _ = ex.as_ref().unwrap().block_on_shutdown(async {}), "executor was shut down"),
         (|ex, _| *ex = None, "executor was dropped"),

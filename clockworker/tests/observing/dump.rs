@@ -11,7 +11,7 @@ use clockworker::schedulers::{Las, RunnableFifo};
 use clockworker::yield_now;
 
 use super::observing;
-use super::support::{OnDrop, Signal, Spy, elsewhere, hold, hosted, polls, settle, us, work};
+use crate::support::*;
 
 /// The task of that name.
 fn named<'a>(dump: &'a TaskDump, name: &str) -> &'a DumpedTask {
@@ -114,27 +114,23 @@ fn inside_the_drop_of_a_finished_future_and_of_an_aborted_one() {
 }
 
 #[test]
-fn while_an_executor_is_shut_down_and_afterwards() {
-    let ex = Rc::new(hosted());
-    let seen: Seen = Rc::default();
-    ex.spawn(hold(dump_on_drop(&ex, &seen)));
-    settle(&ex);
-    ex.block_on_shutdown(ready(()));
-    assert_eq!(seen.take().expect("it was dropped").tasks, []);
-    assert_eq!(ex.dump().tasks, []);
-}
-
-#[test]
-fn of_an_executor_that_is_dropped_just_now() {
-    let ex = Rc::new(hosted());
-    let queue = ex.default_queue().clone();
-    let seen: Seen = Rc::default();
-    ex.spawn(hold(dump_on_drop(&ex, &seen)));
-    settle(&ex);
-    drop(ex);
-    // The executor itself is not to be had any more.
-    assert!(seen.take().is_none());
-    assert_eq!(queue.stats().live, 0);
+fn while_an_executor_is_shut_down_or_dropped() {
+    for shut_down in [true, false] {
+        let ex = Rc::new(hosted());
+        let queue = ex.default_queue().clone();
+        let seen: Seen = Rc::default();
+        ex.spawn(hold(dump_on_drop(&ex, &seen)));
+        settle(&ex);
+        if shut_down {
+            ex.block_on_shutdown(ready(()));
+            assert_eq!(seen.take().expect("it was dropped").tasks, []);
+            assert_eq!(ex.dump().tasks, []);
+        }
+        drop(ex);
+        // The executor itself is not to be had any more.
+        assert!(seen.take().is_none());
+        assert_eq!(queue.stats().live, 0);
+    }
 }
 
 #[test]

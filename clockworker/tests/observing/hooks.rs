@@ -6,20 +6,24 @@ use std::sync::{Arc, Mutex};
 use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
 use clockworker::{Executor, Handle, Id, yield_now};
 
-use super::support::{elsewhere, note, trace};
+use crate::support::*;
 
-/// Writes down what it is told.
+/// Writes down what it is told, and may panic each time.
 #[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+struct Log {
+    told: Mutex<Vec<String>>,
+    panics: bool,
+}
 
 impl Log {
     fn write(&self, what: &str, task: &TaskMeta) {
         let name = task.name.as_deref().unwrap_or("-");
-        self.0.lock().unwrap().push(format!("{what} {name}"));
+        self.told.lock().unwrap().push(format!("{what} {name}"));
+        assert!(!self.panics, "as planned");
     }
 
     fn take(&self) -> String {
-        std::mem::take(&mut *self.0.lock().unwrap()).join(", ")
+        std::mem::take(&mut *self.told.lock().unwrap()).join(", ")
     }
 }
 
@@ -39,6 +43,7 @@ impl TaskHooks for Log {
     }
 
     fn ended(&self, task: &TaskMeta, how: TaskEnd) {
+        assert_eq!(Id::current(), Some(task.id));
         self.write(&format!("{how:?}"), task);
     }
 }
@@ -89,35 +94,16 @@ fn every_end_is_told_once_and_refusals_are_not() {
     assert_eq!(log.take(), "spawned -, Cancelled -");
 }
 
-/// Panics at each call.
-struct Panics;
-
-impl TaskHooks for Panics {
-    fn spawned(&self, _task: &TaskMeta) {
-        panic!("spawned");
-    }
-
-    fn before_poll(&self, _task: &TaskMeta) {
-        panic!("before");
-    }
-
-    fn after_poll(&self, _task: &TaskMeta) {
-        panic!("after");
-    }
-
-    fn ended(&self, _task: &TaskMeta, _how: TaskEnd) {
-        panic!("ended");
-    }
-}
-
 #[test]
 fn panics_of_hooks_are_counted_and_nothing_else() {
     let ex = Executor::new();
-    ex.set_hooks(Some(Arc::new(Panics)));
+    let log = Arc::new(Log { panics: true, ..Log::default() });
+    ex.set_hooks(Some(log.clone()));
     let before = ex.stats();
     assert_eq!(ex.block_on(ex.spawn(async { 5 })).unwrap(), 5);
     let since = ex.stats().since(&before);
     assert_eq!((since.hook_panics, since.panicked, since.completed), (4, 0, 1));
+    assert_eq!(log.take(), "spawned -, before -, after -, Completed -");
     ex.set_hooks(None);
     ex.block_on(ex.spawn(async {})).unwrap();
     assert_eq!(ex.stats().since(&before).hook_panics, 4);
@@ -157,17 +143,4 @@ fn hooks_go_with_their_executor_whatever_is_left_of_it() {
     drop(ex);
     assert_eq!((trace().as_str(), Arc::strong_count(&held)), ("true 2", 1));
     drop((task, handle));
-}
-
-#[test]
-fn the_current_task_of_a_hook_is_the_one_that_it_is_told_of() {
-    let (ex, ends) = (Executor::new(), Arc::new(Mutex::new(Vec::new())));
-    let noted = ends.clone();
-    let hooks = AtEnd(move |task: &TaskMeta| noted.lock().unwrap().push(Id::current() == Some(task.id)));
-    ex.set_hooks(Some(Arc::new(hooks)));
-    let first = ex.spawn(yield_now());
-    ex.spawn(yield_now());
-    first.abort();
-    ex.block_on(ex.drained());
-    assert_eq!(*ends.lock().unwrap(), [true; 2]);
 }

@@ -8,10 +8,8 @@ use clockworker::observe::{Event, EventKind, Histogram, Observation};
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
 use clockworker::{Executor, ExecutorStats, yield_now};
 
-use super::support::{
-    OnDrop, Signal, compute, elsewhere, hold, hosted_builder, polls, settle, tick, us, work,
-};
 use super::{latency_of, observing};
+use crate::support::*;
 
 const EXACT: Observation = Observation::new().latency().every_poll();
 
@@ -65,7 +63,7 @@ fn a_wake_counts_from_the_moment_in_the_poll_that_it_came() {
 }
 
 #[test]
-fn wakes_of_the_host_and_of_other_threads_count_from_then_on_and_so_do_spawns() {
+fn wakes_and_spawns_of_host_and_threads_count_from_then_on() {
     let ex = observing(EXACT);
     let [here, there] = [waiting(&ex), waiting(&ex)];
     settle(&ex);

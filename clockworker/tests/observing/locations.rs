@@ -7,8 +7,8 @@ use clockworker::observe::{EventKind, Observation};
 use clockworker::{Executor, JoinSet, new_task, spawn_local};
 use futures::FutureExt;
 
-use super::support::{elsewhere, us, work};
 use super::{latency_of, observing};
+use crate::support::*;
 
 /// The place of the call of this, in the line that a spawn is in.
 #[track_caller]

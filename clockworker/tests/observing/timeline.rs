@@ -6,7 +6,7 @@ use clockworker::observe::{EventKind, Observation, PollOutcome, ReadyReason, Tim
 use clockworker::{Executor, Queue, yield_now};
 
 use super::observing;
-use super::support::{elsewhere, polls, queue, settle, us, work, yields};
+use crate::support::*;
 
 /// The events in short, each with its time in microseconds.
 fn told(timeline: &Timeline) -> Vec<String> {

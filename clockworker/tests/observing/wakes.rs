@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use clockworker::{Executor, Queue, yield_now};
 
-use super::support::{Probe, elsewhere, queue, settle};
+use crate::support::*;
 
 /// An executor and a queue of it, with a task that waits.
 fn with_waiting() -> (Executor, Queue, Rc<Probe>) {
@@ -72,7 +72,7 @@ fn a_wake_in_a_slice_of_the_same_queue_counts_too() {
 }
 
 #[test]
-fn several_wakes_until_the_next_poll_are_one_and_those_of_the_finished_none() {
+fn several_wakes_until_a_poll_are_one_and_of_the_finished_none() {
     let (ex, _queue, probe) = with_waiting();
     probe.finish();
     (0..2).for_each(|_| probe.waker().wake());

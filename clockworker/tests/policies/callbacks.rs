@@ -7,10 +7,7 @@ use std::rc::{Rc, Weak};
 
 use clockworker::{Executor, Group, JoinHandle, PolicyFault, Queue, yield_now};
 
-use crate::support::{
-    Probe, Spy, assert_balanced, in_child, output, panic_as_meant, poll_once, quietly, settle, untimed, us,
-    work, world, yields,
-};
+use crate::support::*;
 
 /// What a scheduler can get hold of.
 struct Reach {
@@ -33,8 +30,10 @@ impl Reach {
     }
 }
 
+type Act = fn(&Reach);
+
 /// What a scheduler does, by name.
-const ACTS: [(&str, fn(&Reach)); 18] = [
+const ACTS: [(&str, Act); 18] = [
     ("spawn", |reach| drop(reach.own.spawn(async {}))),
     ("spawn elsewhere", |reach| drop(reach.other.spawn(async {}))),
     (WAKE, Reach::wake),
@@ -70,19 +69,9 @@ const WAKE: &str = "wake";
 const WAKE_AND_SPAWN: &str = "wake and spawn elsewhere";
 const SHUT_DOWN: &str = "shut down";
 
-const METHODS: [&str; 11] = [
-    "push",
-    "pop",
-    "push_pop",
-    "peek",
-    "served",
-    "finished",
-    "group_closed",
-    "group_opened",
-    "group_changed",
-    "spawned",
-    "time_is",
-];
+/// What it does it in.
+const METHODS: &str =
+    "push pop push_pop peek served finished group_closed group_opened group_changed spawned time_is";
 
 /// FIFO, which does something in one of its methods.
 fn acting(from: &'static str, act: impl Fn() + 'static) -> Spy {
@@ -104,7 +93,7 @@ fn spawn_others(ex: &Executor, own: &Queue, many: usize) -> (JoinHandle<()>, Vec
 }
 
 /// Whether the scheduler did, once, what it was to do.
-fn check(from: &'static str, (name, act): (&str, fn(&Reach)), idle: bool) -> bool {
+fn check(from: &'static str, (name, act): (&str, Act), idle: bool) -> bool {
     let case = format!("{name} in {from}, idle: {idle}");
     let ex = Rc::new(untimed());
     let (reach, done) = (Rc::new(OnceCell::<Reach>::new()), Rc::new(Cell::new(false)));
@@ -123,14 +112,9 @@ fn check(from: &'static str, (name, act): (&str, fn(&Reach)), idle: bool) -> boo
     let tasks = [own.spawn(probes[0].future()), other.spawn(probes[1].future())];
     let doomed = own.spawn(pending::<()>());
     let (parked, more) = spawn_others(&ex, &own, if from == "peek" { 1_100 } else { 0 });
-    let all = Reach {
-        ex: Rc::downgrade(&ex),
-        own: own.clone(),
-        other: other.clone(),
-        probes: probes.clone(),
-        doomed,
-        group: RefCell::new(Some(own.group(5))),
-    };
+    let (weak, group) = (Rc::downgrade(&ex), RefCell::new(Some(own.group(5))));
+    let all =
+        Reach { ex: weak, own: own.clone(), other: other.clone(), probes: probes.clone(), doomed, group };
     assert!(reach.set(all).is_ok());
     let wakes = || done.get() && [WAKE, WAKE_AND_SPAWN].contains(&name);
     if idle {
@@ -177,7 +161,7 @@ fn check(from: &'static str, (name, act): (&str, fn(&Reach)), idle: bool) -> boo
 #[test]
 fn no_task_is_lost_whatever_a_scheduler_calls_and_wherever() {
     in_child(|| {
-        for from in METHODS {
+        for from in METHODS.split(' ') {
             for act in ACTS {
                 for idle in [false, true] {
                     let done = check(from, act, idle);

@@ -9,10 +9,7 @@ use clockworker::{Executor, JoinHandle, PolicyFault, Queue, spawn_local, yield_n
 use clockworker_testing::hostile::{Call as Method, Fault, Faulty, Hostile};
 use clockworker_testing::policy::Policy;
 
-use crate::support::{
-    Call, Log, OnDrop, Spy, assert_finished, hold, note, output, panic_as_meant, settle, tick, trace,
-    untimed, yields,
-};
+use crate::support::*;
 
 /// What the new scheduler is told.
 const TOLD: [&str; 3] = ["push", "spawned", "group_opened"];
@@ -82,7 +79,7 @@ fn a_task_changes_the_scheduler_of_its_own_queue_after_its_poll() {
 }
 
 #[test]
-fn another_queues_task_and_a_destructor_change_it_at_once_or_after_the_poll() {
+fn another_queues_task_and_a_destructor_change_it() {
     let (ex, log) = (untimed(), Log::default());
     let queue = fifo(&ex);
     (0..3).for_each(|_| drop(queue.spawn(async {})));
@@ -182,7 +179,7 @@ fn aborted_tasks_go_over_too_and_are_never_polled() {
 }
 
 #[test]
-fn whatever_is_wrong_with_the_old_one_nothing_is_lost_and_the_fault_is_forgotten() {
+fn whatever_is_wrong_with_the_old_one_nothing_is_lost() {
     for &fault in Fault::ALL {
         for after in 0..6 {
             let ex = untimed();

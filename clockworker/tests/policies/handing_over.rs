@@ -9,7 +9,7 @@ use std::rc::Rc;
 use clockworker::schedulers::{Ready, RunnableFifo};
 use clockworker::{Executor, spawn_local};
 
-use crate::support::{Call, Signal, Spy, hosted_builder, note, poll_once, polls, tick, trace, us};
+use crate::support::*;
 
 fn in_order_of_readiness() -> Executor {
     hosted_builder().scheduler(RunnableFifo::new()).build().unwrap()

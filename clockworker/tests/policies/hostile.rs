@@ -11,10 +11,7 @@ use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, yield_now};
 use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
 
-use crate::support::{
-    Probe, Spy, assert_balanced, assert_finished, output, panic_as_meant, panic_of, poll_once, settle, tick,
-    untimed, yields,
-};
+use crate::support::*;
 
 /// Each fault once, and what can go on for ever.
 fn faults() -> Vec<(Fault, bool)> {
@@ -140,7 +137,7 @@ fn every_task_completes_whatever_the_scheduler_does_and_whenever() {
 }
 
 #[test]
-fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_in_the_slot_is_at_fault() {
+fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_is_at_fault() {
     /// Gives out the first id that it was given, whichever task is there.
     struct Remembers(Spy, Option<TaskId>);
     impl Scheduler for Remembers {
@@ -162,44 +159,37 @@ fn a_scheduler_that_gives_out_an_id_of_an_earlier_task_in_the_slot_is_at_fault()
     }
 }
 
+/// One in four is aborted while it is ready, one while it waits, one after it was woken, and one ends.
 #[test]
 fn aborts_and_wakes_meet_a_faulty_scheduler_and_no_task_is_lost() {
-    for fault in faults() {
-        for after in 0..20 {
-            let ex = untimed();
-            let hostile = Hostile::<Faulty>::new(faulty(fault, after));
-            let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
-            let probes: Vec<_> = (0..8).map(|_| Probe::new()).collect();
-            let tasks: Vec<_> = probes.iter().map(|probe| queue.spawn(probe.future())).collect();
-            // One in four is aborted while ready, one while parked, one after it was woken.
-            let abort = |all: [usize; 2]| all.into_iter().for_each(|i| tasks[i].abort());
-            abort([0, 4]);
-            settle(&ex);
-            abort([1, 5]);
-            for i in [2, 3, 6, 7] {
-                assert_eq!(probes[i].polls.get(), 1, "{fault:?} after {after}");
-                probes[i].finish();
-            }
-            abort([2, 6]);
-            settle(&ex);
-            for (i, task) in tasks.into_iter().enumerate() {
-                assert!(task.is_finished(), "{fault:?} after {after}: task {i}");
-                let result = output(task);
-                if i % 4 == 3 {
-                    assert_eq!(result.unwrap(), 2)
-                } else {
-                    assert!(result.unwrap_err().is_cancelled())
-                }
-                assert_eq!(probes[i].drops.get(), 1);
-            }
-            assert_finished(&ex.stats(), 2, 6, 0);
-            let reported = queue.stats().policy_fault;
-            assert!(
-                reported.is_none_or(|reported| fault.0.reported().contains(&reported)),
-                "{fault:?}: {reported:?}"
-            );
-            assert_usable(&ex, &queue);
+    for (fault, after) in faults().into_iter().flat_map(|fault| (0..20).map(move |after| (fault, after))) {
+        let (ex, case) = (untimed(), format!("{fault:?} after {after}"));
+        let hostile = Hostile::<Faulty>::new(faulty(fault, after));
+        let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
+        let probes: [_; 8] = std::array::from_fn(|_| Probe::new());
+        let tasks = probes.each_ref().map(|probe| queue.spawn(probe.future()));
+        let abort = |all: [usize; 2]| all.into_iter().for_each(|i| tasks[i].abort());
+        abort([0, 4]);
+        settle(&ex);
+        abort([1, 5]);
+        for i in [2, 3, 6, 7] {
+            assert_eq!(probes[i].polls.get(), 1, "{case}");
+            probes[i].finish();
         }
+        abort([2, 6]);
+        settle(&ex);
+        for (i, task) in tasks.into_iter().enumerate() {
+            assert!(task.is_finished(), "{case}: task {i}");
+            assert_eq!(output(task).ok(), (i % 4 == 3).then_some(2), "{case}: task {i}");
+            assert_eq!(probes[i].drops.get(), 1);
+        }
+        assert_finished(&ex.stats(), 2, 6, 0);
+        let reported = queue.stats().policy_fault;
+        assert!(
+            reported.is_none_or(|reported| fault.0.reported().contains(&reported)),
+            "{case}: {reported:?}"
+        );
+        assert_usable(&ex, &queue);
     }
 }
 

@@ -1,16 +1,14 @@
 //! The order inside a queue, as the executor brings it about: every policy, with groups and without.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo, Scheduler, Serpt};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{Log, Signal, Spy, add, builder, drain, note, polls, run, scene, us, work, world};
+use crate::support::*;
 
 /// The order in which the tasks of a queue `q` with that policy are polled.
 #[track_caller]
@@ -210,61 +208,45 @@ fn each_queue_keeps_its_own_policy() {
 
 // ---- Nothing starves
 
-/// Runs `others` beside one task that is ready all the time, and counts their polls until it is polled. The task has had
+/// Runs `others`, tasks `o`, beside one task that is ready all the time, and counts their polls until it is polled. The task has had
 /// more service than they will ever have; it is older than they are, or younger.
-fn polls_before<S: Scheduler + 'static>(
-    scheduler: S,
-    older: bool,
-    others: fn(&Queue, &Rc<Cell<u64>>),
-) -> u64 {
+fn polls_before<S: Scheduler + 'static>(scheduler: S, older: bool, others: fn(&Queue)) -> usize {
     let (ex, queue) = with_queue(scheduler);
     // The first pop of all counts as a fair turn, which those that follow would have to wait for.
     queue.spawn(polls("", 1, us(2)));
     drain(&ex);
-    let (start, polls) = (Signal::new(), Rc::new(Cell::new(0)));
-    let (starts, counted) = (start.clone(), Rc::clone(&polls));
-    let victim = async move {
+    let start = Signal::new();
+    let begins = start.clone();
+    if !older {
+        others(&queue);
+    }
+    let victim = queue.spawn(async move {
         work(Duration::from_secs(1_000));
-        starts.wait().await;
-        counted.get()
-    };
-    let victim = if older {
-        let victim = queue.spawn(victim);
+        begins.wait().await;
+        starts("o").len()
+    });
+    if older {
         drain(&ex);
-        others(&queue, &polls);
-        victim
-    } else {
-        others(&queue, &polls);
-        queue.spawn(victim)
-    };
+        others(&queue);
+    }
     start.set();
     run(&ex, victim).unwrap()
 }
 
 /// Eight tasks that are never old: each ends after a poll and is followed by a new one.
-fn ever_new(queue: &Queue, polls: &Rc<Cell<u64>>) {
-    fn next(polls: Rc<Cell<u64>>) -> Pin<Box<dyn Future<Output = ()>>> {
-        Box::pin(async move {
-            work(us(2));
-            polls.set(polls.get() + 1);
-            spawn_local(next(polls));
+fn ever_new(queue: &Queue) {
+    fn next() -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async {
+            polls("o", 1, us(2)).await;
+            spawn_local(next());
         })
     }
-    (0..8).for_each(|_| drop(queue.spawn(next(Rc::clone(polls)))));
+    (0..8).for_each(|_| drop(queue.spawn(next())));
 }
 
 /// Eight tasks that yield for ever.
-fn ever_yielding(queue: &Queue, polls: &Rc<Cell<u64>>) {
-    for _ in 0..8 {
-        let polls = Rc::clone(polls);
-        queue.spawn(async move {
-            loop {
-                work(us(2));
-                polls.set(polls.get() + 1);
-                yield_now().await;
-            }
-        });
-    }
+fn ever_yielding(queue: &Queue) {
+    (0..8).for_each(|_| drop(queue.spawn(polls("o", usize::MAX, us(2)))));
 }
 
 #[test]
@@ -281,7 +263,7 @@ fn an_old_task_is_not_starved_by_a_stream_of_new_ones() {
             polls_before(Qlas::new().with_fair_turns(turns()), true, ever_new),
             polls_before(Serpt::new().with_fair_turns(turns()), true, ever_new),
         ];
-        let most = [2 * 10, 18, 2, 2 * 2].map(|turns| u64::from(every) * turns);
+        let most = [2 * 10, 18, 2, 2 * 2].map(|turns| every as usize * turns);
         assert!(polls.iter().zip(most).all(|(&polls, most)| polls < most), "{polls:?} of {most:?}");
     }
     assert!(polls_before(Las::new(), true, ever_new) < 32 * 18);

@@ -2,32 +2,27 @@
 
 use std::rc::Rc;
 
-use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
 use clockworker::{PolicyFault, yield_now};
-use clockworker_testing::hostile::{Call, Fault, Faulty, Hostile, Misdeed};
+use clockworker_testing::hostile::{Call as Method, Fault, Faulty, Hostile};
 
 use super::hostile::assert_usable;
-use crate::support::{assert_finished, output, settle, untimed};
+use crate::support::*;
 
 #[test]
 fn a_scheduler_taken_out_of_service_is_dropped_at_once_and_once() {
-    /// Holds a reference.
-    struct Counted(Hostile<Faulty>, #[expect(dead_code, reason = "it is counted")] Rc<()>);
-    impl Scheduler for Counted {
-        fn push(&mut self, task: Task, why: Ready) {
-            self.0.push(task, why);
-        }
-        fn pop(&mut self) -> Option<TaskId> {
-            self.0.pop()
-        }
-    }
     let (ex, held) = (untimed(), Rc::new(()));
-    let hostile = Hostile::new(Faulty::once(Fault::Does(Misdeed::LosePushed), 0));
-    let queue = ex.new_queue("q").scheduler(Counted(hostile, Rc::clone(&held))).create().unwrap();
+    let holds = Rc::clone(&held);
+    let spy: Spy = Spy::fifo().listening(move |call| {
+        let _ = &holds;
+        if let Call::Pop(_) = call {
+            panic_as_meant("in `pop`");
+        }
+    });
+    let queue = ex.new_queue("q").scheduler(spy).create().unwrap();
     let task = queue.spawn(async {});
     settle(&ex);
     output(task).unwrap();
-    assert_eq!((queue.stats().policy_fault, Rc::strong_count(&held)), (Some(PolicyFault::Lost), 1));
+    assert_eq!((queue.stats().policy_fault, Rc::strong_count(&held)), (Some(PolicyFault::Panicked), 1));
     drop((ex, queue));
     assert_eq!(Rc::strong_count(&held), 1);
 }
@@ -52,7 +47,7 @@ fn a_closed_queue_whose_scheduler_panics_in_its_drop_goes_quietly() {
 }
 
 #[test]
-fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop() {
+fn a_scheduler_whose_queue_is_refused_may_panic_in_its_drop() {
     let ex = untimed();
     let plan = Faulty::once(Fault::PanicsInDrop, 0);
     let struck = plan.struck();
@@ -65,7 +60,7 @@ fn a_scheduler_that_is_refused_because_its_name_is_taken_may_panic_in_its_drop()
 #[test]
 fn a_panic_when_the_last_group_handle_goes_stays_inside() {
     let ex = untimed();
-    let hostile = Hostile::<Faulty>::new(Faulty::once(Fault::Panics(Call::GroupClosed), 0));
+    let hostile = Hostile::<Faulty>::new(Faulty::once(Fault::Panics(Method::GroupClosed), 0));
     let queue = ex.new_queue("hostile").scheduler(hostile).create().unwrap();
     drop(queue.group(7));
     assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked));

@@ -10,7 +10,7 @@ use clockworker::schedulers::{Attributes, GroupId, Ready, Task, TaskId};
 use clockworker::{Executor, Group, Handle, JoinHandle, Queue, spawn_local};
 use fastrand::Rng;
 
-use crate::support::{Call, Spy, assert_balanced, settle, tick, untimed, yields};
+use crate::support::*;
 
 /// What a policy knows, and what it should not have been told.
 #[derive(Default)]
@@ -130,10 +130,6 @@ impl Program {
         Program { ex, queue, handle, known, random, groups: vec![], tasks: vec![] }
     }
 
-    fn key(&mut self) -> u64 {
-        self.random.u64(..KEYS)
-    }
-
     fn group(&mut self) -> Option<Group> {
         self.random.choice(&self.groups).cloned()
     }
@@ -158,7 +154,7 @@ impl Program {
         let tag = self.random.u64(..3);
         let future = self.future(tag);
         count(tag);
-        let (group, remote, key) = (self.group(), self.random.u32(..3) == 0, self.key());
+        let (group, remote, key) = (self.group(), self.random.u32(..3) == 0, self.random.u64(..KEYS));
         let task = match group {
             _ if remote => self.handle.new_task().queue("audited").group(key).tag(tag).spawn(move || future),
             Some(group) => group.new_task().tag(tag).spawn(future),
@@ -172,20 +168,12 @@ impl Program {
     }
 
     fn step(&mut self) {
+        let key = self.random.u64(..KEYS);
         match self.random.u32(..12) {
-            0 => {
-                let key = self.key();
-                // Refused if it is open with another weight.
-                self.groups.extend(self.queue.new_group(key).weight(1 + key as u32 % 2).open());
-            }
-            1 => {
-                let key = self.key();
-                self.groups.push(self.queue.group(key));
-            }
-            2 => {
-                let key = self.key();
-                self.groups.extend(self.queue.find_group(key));
-            }
+            // Refused if it is open with another weight.
+            0 => self.groups.extend(self.queue.new_group(key).weight(1 + key as u32 % 2).open()),
+            1 => self.groups.push(self.queue.group(key)),
+            2 => self.groups.extend(self.queue.find_group(key)),
             3 | 4 if !self.groups.is_empty() => {
                 let at = self.random.usize(..self.groups.len());
                 self.groups.swap_remove(at);

@@ -10,9 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{FairTurns, Las, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, QueueStats, spawn_local, yield_now};
 
-use crate::support::{
-    Call, Probe, Spy, compute, hosted_builder, output, panic_as_meant, quietly, settle, tick, us, work,
-};
+use crate::support::*;
 
 /// What a watched scheduler says of its patience.
 type Patience = fn(usize) -> Option<u64>;
@@ -306,7 +304,7 @@ fn strict_las_starves_the_old_as_it_may() {
 }
 
 #[test]
-fn a_scheduler_that_panics_or_calls_back_when_asked_for_its_patience_is_at_fault() {
+fn a_scheduler_that_fails_when_asked_for_its_patience_is_at_fault() {
     let w = Watched::losing(10, |_| panic_as_meant("patience"));
     tick(&w.ex);
     assert_eq!(w.queue.stats().policy_fault, Some(Panicked));

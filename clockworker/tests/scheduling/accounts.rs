@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, ExecutorStats, Handle, Queue, spawn_local, yield_now};
 
-use crate::support::{
-    Log, OnDrop, Signal, Spy, hold, hosted, never_rests, note, poll_once, trace, turn, us, work,
-};
+use crate::support::*;
 
 fn sum(stats: &ExecutorStats) -> Duration {
     stats.busy + stats.main + stats.own + stats.host
@@ -89,7 +87,7 @@ fn all_the_polls_of_a_main_future_that_yields_are_on_its_account() {
 
 /// Some polls that take no time, and then such that take a millisecond: each of those has a turn of its own, after the first.
 #[test]
-fn a_main_future_whose_polls_become_long_leaves_the_host_a_turn_after_each() {
+fn a_main_future_of_long_polls_leaves_the_host_a_turn_after_each() {
     let ex = hosted();
     let mut polls = 0_u32;
     let mut run = pin!(ex.run_until(poll_fn(|cx| {

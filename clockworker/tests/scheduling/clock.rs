@@ -5,9 +5,7 @@ use std::time::Duration;
 use clockworker::schedulers::Las;
 use clockworker::{Executor, yield_now};
 
-use crate::support::{
-    NEVER, add, builder, busy, compute, drain, now, polls, queue, run, scene, time, us, work,
-};
+use crate::support::*;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -43,7 +41,7 @@ fn a_clock_set_back_goes_on_from_there_and_shares_are_kept() {
 }
 
 #[test]
-fn a_poll_during_which_the_clock_is_set_back_is_charged_what_was_done_in_it() {
+fn a_poll_during_which_the_clock_is_set_back_is_charged_its_work() {
     for back in [Duration::from_nanos(1), us(30), us(60), HOUR] {
         let builder = builder();
         time().clock().set(HOUR * 2);

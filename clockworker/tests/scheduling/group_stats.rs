@@ -6,7 +6,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Attributes, Las, Qlas, RunnableFifo, Scheduler, Share, WokenFirst};
 use clockworker::{Executor, GroupStats, JoinHandle, Queue, yield_now};
 
-use crate::support::{OnDrop, Signal, drain, hold, polls, run, us, work, world};
+use crate::support::*;
 
 fn with_queue<S: Scheduler + 'static>(scheduler: S) -> (Executor, Queue) {
     let ex = world();
@@ -26,12 +26,13 @@ fn service(stats: &GroupStats) -> (u64, Duration) {
 }
 
 #[test]
-fn each_group_has_its_own_account_and_together_they_have_the_queues() {
+fn each_group_has_its_own_account_and_tasks_without_a_group_are_in_none() {
     let (ex, queue) = with_queue(Las::new());
     let groups = [queue.group(10), queue.new_group(20).weight(3).open().unwrap()];
     groups[0].spawn(polls("", 3, us(7)));
     groups[0].spawn(polls("", 1, us(2)));
     groups[1].spawn(polls("", 2, us(30)));
+    queue.spawn(polls("", 1, us(1)));
     let begun = queue.group_stats();
     assert_eq!(begun.iter().map(tasks).collect::<Vec<_>>(), [[2, 2, 2, 0, 0, 0], [1, 1, 1, 0, 0, 0]]);
     drain(&ex);
@@ -41,19 +42,10 @@ fn each_group_has_its_own_account_and_together_they_have_the_queues() {
     assert_eq!(ended.each_ref().map(service), [(4, us(23)), (2, us(60))]);
     assert_eq!(ended.each_ref().map(|stats| stats.key), [10, 20]);
     assert_eq!(ended[1].attributes, Attributes::new().with_weight(Share::new(3).unwrap()));
-    assert_eq!((queue.stats().polls, queue.stats().busy), (6, us(83)));
+    assert_eq!((queue.stats().polls, queue.stats().busy), (7, us(84)));
     drop(groups);
     assert_eq!(queue.group_stats(), []);
     assert_eq!(tasks(&queue.group(10).stats()), [0; 6], "it was forgotten");
-}
-
-#[test]
-fn tasks_without_a_group_are_in_none() {
-    let (ex, queue) = with_queue(Qlas::new());
-    let group = queue.group(0);
-    queue.spawn(polls("", 3, us(7)));
-    drain(&ex);
-    assert_eq!((tasks(&group.stats()), service(&group.stats())), ([0; 6], (0, us(0))));
 }
 
 #[test]
@@ -86,6 +78,9 @@ fn every_end_is_counted_whenever_it_comes() {
     finishes.abort();
     drain(&ex);
     assert_eq!(tasks(&group.stats()), [0, 0, 4, 1, 3, 0], "it had finished");
+    let panics: JoinHandle<()> = group.spawn(async { std::panic::resume_unwind(Box::new("meant")) });
+    assert!(ex.block_on(panics).unwrap_err().is_panic());
+    assert_eq!(tasks(&group.stats()), [0, 0, 5, 1, 3, 1]);
 }
 
 #[test]
@@ -97,15 +92,6 @@ fn a_drop_of_an_aborted_future_is_its_groups_time_and_no_poll() {
     task.abort();
     drain(&ex);
     assert_eq!(service(&group.stats()), (1, us(40)));
-}
-
-#[test]
-fn a_panic_is_its_groups() {
-    let ex = Executor::builder().scheduler(Las::new()).build().unwrap();
-    let group = ex.default_queue().group(1);
-    let task: JoinHandle<()> = group.spawn(async { std::panic::resume_unwind(Box::new("meant")) });
-    assert!(ex.block_on(task).unwrap_err().is_panic());
-    assert_eq!(tasks(&group.stats()), [0, 0, 1, 0, 0, 1]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clockworker::schedulers::{FairTurns, Las};
 use clockworker::{Executor, Queue, spawn_local, yield_now};
 
-use crate::support::{Call, Signal, Spy, drain, hold, polls, us, work, world};
+use crate::support::*;
 
 fn las() -> (Executor, Queue) {
     let ex = world();
@@ -61,7 +61,7 @@ fn the_same_key_is_the_same_group_while_a_handle_is_held() {
 }
 
 #[test]
-fn a_task_holds_its_group_until_it_ends_or_is_aborted_and_so_does_its_child() {
+fn a_task_holds_its_group_until_it_ends_and_so_does_its_child() {
     for who in ["task", "aborted", "child"] {
         let ((ex, queue), end) = (las(), Signal::new());
         let waits = end.clone();

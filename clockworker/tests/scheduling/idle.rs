@@ -9,10 +9,7 @@ use std::time::Duration;
 use clockworker::{Executor, yield_now};
 
 use super::shares::SECOND;
-use crate::support::{
-    OnDrop, Signal, add, busy, compute, drain, hold, note, now, polls, queue, run, scene, sleep, sleep_until,
-    trace, us, work,
-};
+use crate::support::*;
 
 #[test]
 fn a_queue_knows_whether_it_is_idle() {
@@ -181,7 +178,7 @@ fn aborted(tasks: usize, drop: Duration) -> (Vec<Duration>, Duration) {
 }
 
 #[test]
-fn aborted_futures_of_an_idle_queue_are_dropped_also_where_others_always_have_work() {
+fn aborted_futures_of_an_idle_queue_are_dropped_beside_a_busy_one() {
     let (dropped, _) = aborted(1, us(7));
     assert_eq!(dropped, [us(7)], "at once, as a queue that owes nothing is served first");
     // Many that are slow share the thread with the others, by the queue's share.

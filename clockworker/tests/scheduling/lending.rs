@@ -11,7 +11,7 @@ use std::time::Duration;
 use clockworker::schedulers::{Las, RunnableFifo};
 use clockworker::{Cap, Executor, Group, Id, JoinHandle, Queue, new_task, spawn_local};
 
-use crate::support::{Signal, compute, drain, now, polls, run, us, world, yields};
+use crate::support::*;
 
 const MS: Duration = us(1_000);
 

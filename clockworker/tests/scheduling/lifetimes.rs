@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, Group, JoinSet, Queue, ShutdownReport, spawn_local, yield_now};
 
-use crate::support::{
-    CountingWaker, Log, OnDrop, Signal, Spy, compute, hold, now, poll_once, polls, run, settle, settle_with,
-    sleep_until, tick, untimed, us, world,
-};
+use crate::support::*;
 
 fn counts(report: &ShutdownReport) -> (u64, u64, u64, bool) {
     (report.completed, report.cancelled, report.panicked, report.drained)

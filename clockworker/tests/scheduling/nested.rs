@@ -8,10 +8,7 @@ use clockworker::schedulers::Las;
 use clockworker::{Cap, Executor, MAX_DEPTH, Queue, yield_now};
 
 use super::shares::SECOND;
-use crate::support::{
-    OnDrop, add, busy, compute, drain, hold, note, now, polls, queue, run, scene, sleep, sleep_until, trace,
-    us, work,
-};
+use crate::support::*;
 
 /// A queue at the top, and one below it.
 const PARENT_AND_CHILD: &str = "parent\n child below=parent";
@@ -75,7 +72,7 @@ fn a_tree_has_a_greatest_depth() {
 }
 
 #[test]
-fn a_closed_queue_has_no_new_children_and_a_stopped_executor_nests_no_more() {
+fn neither_a_closed_queue_nor_a_stopped_executor_has_new_children() {
     let ex = scene("other");
     let (parent, other) = (ex.new_queue("parent").create().unwrap(), queue(&ex, "other"));
     drop(parent.spawn(pending::<()>()));
@@ -128,17 +125,6 @@ fn a_parent_goes_with_its_last_child_although_that_closed_first() {
     assert_eq!(ex.stats().queues.len(), 3);
     drain(&ex);
     assert_eq!(ex.stats().queues.len(), 1);
-}
-
-#[test]
-fn dropping_the_executor_cancels_a_whole_tree() {
-    let ex = scene(PARENT_AND_CHILD);
-    let queues = [queue(&ex, "parent"), queue(&ex, "child")];
-    let tasks = queues.each_ref().map(|queue| queue.spawn(compute(us(5))));
-    run(&ex, sleep(us(100)));
-    drop(ex);
-    assert!(tasks.iter().all(|task| task.is_finished()));
-    assert_eq!(queues.each_ref().map(|queue| queue.stats().live), [0, 0]);
 }
 
 // ---- Who goes first

@@ -6,7 +6,7 @@ use std::thread;
 
 use clockworker::{Executor, yield_now};
 
-use crate::support::{Signal, drain, note, polls, queue, run, scene, trace, us, work};
+use crate::support::*;
 
 /// How the running task wakes the other queue.
 #[derive(Clone, Copy, Debug)]
@@ -63,39 +63,27 @@ fn run_and_wake(ex: &Executor, how: How) -> String {
     trace()
 }
 
-/// Where the other queue has that share and request: in what order they run, and whether that is by preemption.
-fn check(share: u32, request: u64, order: &str, preempts: bool) {
+/// Whether a queue of that share and request goes on after the poll under way, or at the end of the slice.
+#[track_caller]
+fn assert_preempts(share: u32, request: u64, preempts: bool) {
+    let order = if preempts { "l1 l2 w s1 l3 l4 l5 l6" } else { "l1 l2 w l3 l4 l5 s1 l6" };
     for how in [How::Waker, How::RemoteWaker, How::Spawn, How::RemoteSpawn] {
         let ex = scene(&format!("long\n other share={share} request={request}"));
         assert_eq!(run_and_wake(&ex, how), order, "{how:?}");
-        assert_eq!(queue(&ex, "long").stats().preemptions, u64::from(preempts), "{how:?}");
-        assert_eq!(queue(&ex, "other").stats().preemptions, 0, "{how:?}");
+        let preemptions = ["long", "other"].map(|name| queue(&ex, name).stats().preemptions);
+        assert_eq!(preemptions, [u64::from(preempts), 0], "{how:?}");
     }
 }
-
-const AT_ONCE: &str = "l1 l2 w s1 l3 l4 l5 l6";
-const AT_THE_END_OF_THE_SLICE: &str = "l1 l2 w l3 l4 l5 s1 l6";
 
 #[test]
 fn a_queue_that_is_due_earlier_goes_on_after_the_poll_under_way() {
     // Woken when V is 200, due at 250; the long one is due at 500.
-    check(1, 50, AT_ONCE, true);
-}
-
-#[test]
-fn a_queue_that_is_due_later_waits_for_the_end_of_the_slice() {
-    check(1, 5_000, AT_THE_END_OF_THE_SLICE, false);
-}
-
-#[test]
-fn at_equal_requests_whoever_began_first_finishes_its_turn() {
-    check(1, 500, AT_THE_END_OF_THE_SLICE, false);
-}
-
-#[test]
-fn a_larger_share_is_due_earlier_at_the_same_request() {
+    assert_preempts(1, 50, true);
+    assert_preempts(1, 5_000, false);
+    // At equal requests the one that began first finishes its turn.
+    assert_preempts(1, 500, false);
     // Due after 500 µs of service at share 9: 56 µs of virtual time.
-    check(9, 500, AT_ONCE, true);
+    assert_preempts(9, 500, true);
 }
 
 /// A queue that is ahead of what it is owed does not preempt, however early it is due.

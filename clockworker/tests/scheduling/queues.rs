@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use clockworker::{Executor, JoinHandle, Queue, QueueError, spawn_local, yield_now};
 
-use crate::support::{
-    OnDrop, busy, drain, hold, note, poll_once, polls, queue, run, scene, trace, us, work, world,
-};
+use crate::support::*;
 
 // ---- Names and bounds
 
@@ -41,26 +39,19 @@ fn a_name_can_be_taken_once() {
     assert_eq!(ex.stats().queues.len(), 4, "those that were refused left nothing behind");
 }
 
-/// Which kind of error it is, as it is of one.
-#[track_caller]
-fn kind(error: &QueueError) -> &'static str {
-    let kinds = [
-        ("name", error.is_name_taken()),
-        ("share", error.is_share()),
-        ("request", error.is_request()),
-        ("closed", error.is_closed()),
-        ("stopped", error.is_stopped()),
-    ];
-    let [kind] = kinds.iter().filter(|kind| kind.1).collect::<Vec<_>>()[..] else { panic!("{kinds:?}") };
-    kind.0
+/// Of which kind it is: name, share, request, closed, stopped.
+fn kinds(error: &QueueError) -> [bool; 5] {
+    [error.is_name_taken(), error.is_share(), error.is_request(), error.is_closed(), error.is_stopped()]
 }
+
+const STOPPED: [bool; 5] = [false, false, false, false, true];
 
 #[test]
 fn shares_have_bounds() {
     let ex = Executor::new();
     for share in [0, 1_000_001, u32::MAX] {
         let error = ex.new_queue("a").share(share).create().unwrap_err();
-        assert_eq!(kind(&error), "share");
+        assert_eq!(kinds(&error), [false, true, false, false, false]);
         assert_eq!(error.to_string(), format!("a share is between 1 and 1000000, not {share}"));
     }
     for share in [1, 1_000_000] {
@@ -77,7 +68,7 @@ fn shares_have_bounds() {
 fn requests_have_a_lower_bound() {
     let ex = Executor::new();
     let error = ex.new_queue("a").request(Duration::ZERO).create().unwrap_err();
-    assert_eq!(kind(&error), "request");
+    assert_eq!(kinds(&error), [false, false, true, false, false]);
     assert_eq!(error.to_string(), "a queue's request must be more than zero");
     let queue = ex.new_queue("a").request(Duration::from_nanos(1)).create().unwrap();
     assert_eq!(queue.set_request(Duration::ZERO).unwrap_err(), error);
@@ -100,7 +91,7 @@ fn no_queue_is_created_after_a_shutdown() {
     let ex = Executor::new();
     ex.block_on_shutdown(pending::<()>());
     let error = ex.new_queue("a").create().unwrap_err();
-    assert_eq!((kind(&error), error.to_string().as_str()), ("stopped", "the executor was shut down"));
+    assert_eq!((kinds(&error), error.to_string().as_str()), (STOPPED, "the executor was shut down"));
 }
 
 // ---- Closing
@@ -165,7 +156,8 @@ fn a_queue_that_is_gone_cannot_be_changed() {
     ex.block_on(task).unwrap();
     let new = ex.new_queue("new").create().unwrap();
     let error = old.set_share(9).unwrap_err();
-    assert_eq!((kind(&error), error.to_string().as_str()), ("closed", "the queue \"old\" is closed"));
+    assert_eq!(kinds(&error), [false, false, false, true, false]);
+    assert_eq!(error.to_string(), "the queue \"old\" is closed");
     assert!(old.set_request(us(1)).unwrap_err().is_closed());
     assert_eq!((new.share(), new.request(), old.share()), (1, us(500), 5));
 }
@@ -174,7 +166,7 @@ fn a_queue_that_is_gone_cannot_be_changed() {
 fn assert_stopped(queue: &Queue, why: &str) {
     let before = (queue.share(), queue.request());
     for error in [queue.set_share(9).unwrap_err(), queue.set_request(us(1)).unwrap_err()] {
-        assert_eq!((kind(&error), error.to_string().as_str()), ("stopped", why));
+        assert_eq!((kinds(&error), error.to_string().as_str()), (STOPPED, why));
     }
     assert_eq!((queue.share(), queue.request()), before);
     // What is wrong anyway is said first.
@@ -212,7 +204,7 @@ fn a_queue_whose_executor_is_gone_cannot_be_changed() {
 
 /// As of a closed one: while it drains it may be re-shared.
 #[test]
-fn a_queue_is_gone_when_its_executor_is_shut_down_and_its_last_task_has_finished() {
+fn after_a_shutdown_a_queue_goes_with_its_last_task() {
     let ex = Executor::new();
     let [idle, drains, stays] = ["idle", "drains", "stays"].map(|name| ex.new_queue(name).create().unwrap());
     let go = Rc::new(Cell::new(false));

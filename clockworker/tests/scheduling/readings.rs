@@ -10,7 +10,7 @@ use std::time::Duration;
 use clockworker::schedulers::{FairGroups, Las, RunnableFifo, Scheduler};
 use clockworker::{Executor, Queue, yield_now};
 
-use crate::support::{Call, OnDrop, Spy, builder, drain, now, run, us, work, world};
+use crate::support::*;
 
 const fn ns(n: u64) -> Duration {
     Duration::from_nanos(n)
@@ -24,53 +24,30 @@ enum Others {
     Begin,
 }
 
-/// Polls of 1 ms that queue `a` does before `b` has its next.
-#[derive(Default)]
-struct InARow {
-    polls: Cell<usize>,
-    ended: Cell<bool>,
-    over: Cell<bool>,
-}
-
-fn begin_others(queue: &Queue, row: &Rc<InARow>) {
-    let row = Rc::clone(row);
-    queue.spawn(async move {
-        while !row.over.get() {
-            row.ended.set(row.polls.get() > 0);
-            work(us(10));
-            yield_now().await;
-        }
-    });
-}
-
-/// How many polls of 1 ms `a` does in a row under a scheduler, after `short` polls of `length`.
-fn in_a_row<S: Scheduler + 'static>(scheduler: S, others: Others, length: Duration, short: u32) -> usize {
+/// How many polls of 1 ms `a` does before `b` has its next under a scheduler, after `short` polls of `length`.
+fn in_a_row<S: Scheduler + 'static>(scheduler: S, others: Others, length: Duration, short: usize) -> usize {
     let ex = world();
     let a = ex.new_queue("a").scheduler(scheduler).create().unwrap();
     let request = if others == Others::Begin { us(10_000) } else { us(500) };
     let b = ex.new_queue("b").request(request).create().unwrap();
-    let row = Rc::new(InARow::default());
+    let begin = move || drop(b.spawn(polls("b", usize::MAX, us(10))));
     if others == Others::Contend {
-        begin_others(&b, &row);
+        begin();
     }
-    let counted = Rc::clone(&row);
-    a.spawn(async move {
-        for poll in 1..=short {
-            work(length);
-            if poll == short && others == Others::Begin {
-                begin_others(&b, &counted);
-            }
-            yield_now().await;
+    let task = a.spawn(async move {
+        polls("", short - 1, length).await;
+        yield_now().await;
+        work(length);
+        if others == Others::Begin {
+            begin();
         }
-        while !counted.ended.get() && counted.polls.get() < 64 {
-            work(us(1_000));
-            counted.polls.set(counted.polls.get() + 1);
-            yield_now().await;
-        }
-        counted.over.set(true);
+        yield_now().await;
+        polls("a", 20, us(1_000)).await;
     });
-    drain(&ex);
-    row.polls.get()
+    run(&ex, task).unwrap();
+    let long = starts("a");
+    let next = starts("b").into_iter().find(|&start| start > long[0]).unwrap_or(Duration::MAX);
+    long.iter().filter(|&&start| start < next).count()
 }
 
 /// The most of them, whenever they turn long, in both cases.

@@ -10,7 +10,7 @@ use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
 use clockworker_testing::policy::Policy;
 
-use crate::support::{drain, now, time, work, world};
+use crate::support::*;
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -24,15 +24,11 @@ struct Settings {
     mean_ns: f64,
 }
 
-const fn settings(name: &'static str, share: u32, request_ns: u64, quantum_ns: u64) -> Settings {
-    Settings { name, share, request_ns, quantum_ns, load: 0.0, mean_ns: 0.0 }
-}
-
 /// The queues, which together ask for more than there is.
 const QUEUES: [Settings; 3] = [
-    Settings { load: 0.5, mean_ns: 20_000.0, ..settings("front", 3, 60_000, 7_000) },
-    Settings { load: 0.4, mean_ns: 90_000.0, ..settings("back", 1, 150_000, 35_000) },
-    Settings { load: 0.3, mean_ns: 15_000.0, ..settings("side", 2, 20_000, 11_000) },
+    Settings { name: "front", share: 3, request_ns: 60_000, quantum_ns: 7_000, load: 0.5, mean_ns: 20e3 },
+    Settings { name: "back", share: 1, request_ns: 150_000, quantum_ns: 35_000, load: 0.4, mean_ns: 90e3 },
+    Settings { name: "side", share: 2, request_ns: 20_000, quantum_ns: 11_000, load: 0.3, mean_ns: 15e3 },
 ];
 
 /// From this length on, the executor times every poll. Of shorter ones it times some, which the simulator does not.

@@ -4,7 +4,7 @@ use std::future::pending;
 
 use clockworker::{ExecutorStats, QueueStats};
 
-use crate::support::{add, drain, scene, us, world};
+use crate::support::*;
 
 fn find<'a>(stats: &'a ExecutorStats, name: &str) -> Option<&'a QueueStats> {
     stats.queues.iter().find(|queue| queue.name == name)

@@ -7,9 +7,7 @@ use std::time::Duration;
 use clockworker::yield_now;
 
 use super::shares::SECOND;
-use crate::support::{
-    Signal, busy, compute, drain, now, polls, queue, run, scene, sleep, sleep_until, starts, us, work,
-};
+use crate::support::*;
 
 /// A queue that works in polls of `poll` and sleeps for `nap` after each, beside one that always works, for 1 s. What it
 /// got, and how long it was asleep.
@@ -101,8 +99,7 @@ fn what_is_owed_to_a_queue_beside_long_polls_survives_its_sleep() {
 
 #[test]
 fn closing_a_queue_and_creating_it_again_is_no_way_out_of_a_debt() {
-    let ex = scene("victim");
-    queue(&ex, "victim").spawn(compute(us(20)));
+    let ex = scene("victim\n victim -: 20*");
     run(&ex, async {
         while now() < SECOND {
             let queue = ex.new_queue("again").request(us(10)).create().unwrap();

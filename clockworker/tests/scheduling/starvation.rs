@@ -1,17 +1,14 @@
 //! Nobody waits for ever: not beside tasks that wake each other without end, not behind those that spawn without end, and
 //! not for a lock that a task of the smallest share holds.
 
-use std::cell::Cell;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use clockworker::{Executor, Queue, yield_now};
 use clockworker_testing::policy::Policy;
 use futures::lock::Mutex;
 
-use crate::support::{NEVER, Signal, builder, now, polls, run, us, work, world, yields};
+use crate::support::*;
 
 /// Those that bound what a ready task waits.
 const POLICIES: [Policy; 5] =
@@ -23,42 +20,25 @@ fn with_queue(policy: Policy) -> (Executor, Queue) {
     (ex, queue)
 }
 
-/// How many polls tasks did, and whether they are to stop.
-#[derive(Clone, Default)]
-struct Others(Rc<(Cell<u64>, Cell<bool>)>);
-
-impl Others {
-    fn polls(&self) -> u64 {
-        self.0.0.get()
-    }
-
-    fn stop(&self) {
-        self.0.1.set(true);
-    }
-
-    /// A poll of 1 µs; whether to go on.
-    fn poll(&self) -> bool {
-        self.0.0.set(self.polls() + 1);
-        work(us(1));
-        !self.0.1.get()
-    }
-}
-
-/// Two tasks that wake each other at each poll.
-fn ping_pong(queue: &Queue, others: &Others) {
+/// Two tasks that wake each other at each poll without end.
+fn ping_pong(queue: &Queue) {
     let signals = [Signal::new(), Signal::new()];
     signals[0].set();
     for side in 0..2 {
-        let (others, own, other) = (others.clone(), signals[side].clone(), signals[1 - side].clone());
+        let (own, other) = (signals[side].clone(), signals[1 - side].clone());
         drop(queue.spawn(async move {
-            let mut goes_on = true;
-            while goes_on {
+            loop {
                 own.wait().await;
-                goes_on = others.poll();
+                polls("o", 1, us(1)).await;
                 other.set();
             }
         }));
     }
+}
+
+/// How many polls such tasks have had.
+fn polls_of_others() -> u64 {
+    starts("o").len() as u64
 }
 
 #[test]
@@ -66,46 +46,32 @@ fn pairs_that_wake_each_other_without_end_do_not_starve_a_third() {
     const PAIRS: u64 = 100;
     const YIELDS: u32 = 5;
     for policy in POLICIES {
-        let ((ex, queue), others) = (with_queue(policy), Others::default());
-        (0..PAIRS).for_each(|_| ping_pong(&queue, &others));
+        let (ex, queue) = with_queue(policy);
+        (0..PAIRS).for_each(|_| ping_pong(&queue));
         // They are all under way before the victim comes.
-        run(&ex, poll_fn(|cx| wait_until(cx.waker(), others.polls() > 10 * PAIRS)));
-        let before = others.polls();
+        run(&ex, async {
+            while polls_of_others() <= 10 * PAIRS {
+                yield_now().await;
+            }
+        });
+        let before = polls_of_others();
         run(&ex, queue.spawn(yields(YIELDS))).unwrap();
         // What the policies promise, with L tasks there: L pops in order of becoming ready, 2·32·L with fair turns.
         let tasks = 2 * PAIRS + 1;
         let promised = if policy == Policy::RunnableFifo { tasks } else { 2 * 32 * tasks };
-        let beside = others.polls() - before;
+        let beside = polls_of_others() - before;
         assert!(beside <= u64::from(YIELDS + 1) * promised, "{policy:?}: {beside} polls");
-        others.stop();
     }
-}
-
-/// Ready once `met`; asks to be polled again until then.
-fn wait_until(waker: &Waker, met: bool) -> Poll<()> {
-    if met {
-        return Poll::Ready(());
-    }
-    waker.wake_by_ref();
-    Poll::Pending
 }
 
 #[test]
 fn the_future_being_run_is_not_starved_by_tasks_that_wake_each_other() {
     for policy in POLICIES {
-        let ((ex, queue), others) = (with_queue(policy), Others::default());
-        ping_pong(&queue, &others);
-        let mut left = 100;
-        run(
-            &ex,
-            poll_fn(|cx| {
-                left -= 1;
-                wait_until(cx.waker(), left == 0)
-            }),
-        );
+        let (ex, queue) = with_queue(policy);
+        ping_pong(&queue);
+        run(&ex, yields(99));
         // It wakes itself at each of its polls, and so waits for 64 of the others'.
-        assert!(others.polls() <= 100 * 64, "{policy:?}: {} polls", others.polls());
-        others.stop();
+        assert!(polls_of_others() <= 100 * 64, "{policy:?}: {} polls", polls_of_others());
     }
 }
 

@@ -6,26 +6,14 @@ use std::time::Duration;
 use clockworker::schedulers::Las;
 use clockworker::{ExecutorStats, yield_now};
 
-use crate::support::{
-    Signal, add, builder, drain, now, polls, queue, run, scene, sleep, us, work, world, yields,
-};
+use crate::support::*;
 
 #[test]
 fn a_new_executor_has_done_nothing() {
     let stats = world().stats();
-    let counts = [
-        stats.polls,
-        stats.slices,
-        stats.overruns,
-        stats.preemptions,
-        stats.host_polls,
-        stats.host_yields,
-        stats.spawned,
-        stats.completed,
-        stats.cancelled,
-        stats.panicked,
-    ];
-    assert_eq!(counts, [0; 10]);
+    let polled = [stats.polls, stats.slices, stats.overruns, stats.preemptions];
+    let tasks = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
+    assert_eq!((polled, tasks, stats.host_polls, stats.host_yields), ([0; 4], [0; 4], 0, 0));
     assert_eq!((stats.busy, stats.overrun_time, stats.ready, stats.live), (us(0), us(0), 0, 0));
     let [default] = &stats.queues[..] else { panic!("one queue") };
     assert_eq!((default.name.as_str(), default.share, default.request), ("default", 1, us(500)));
@@ -94,10 +82,7 @@ fn overruns_and_by_how_much() {
     }
     let all = ex.stats();
     assert_eq!((all.overruns, all.overrun_time, all.slices, all.preemptions), (3, us(120), 4, 0));
-}
-
-#[test]
-fn a_slice_that_ends_on_time_is_no_overrun() {
+    // Slices that end on time are no overruns.
     let ex = scene("a request=100\n b request=100\n a -: 10*20\n b -: 10*20");
     drain(&ex);
     let all = ex.stats();
@@ -144,24 +129,19 @@ fn host_yields(budget: Duration, lengths: impl Iterator<Item = u64> + 'static) -
 }
 
 /// Where the polls of a single queue are short the clock is not read after each, but the host waits no longer than 32
-/// polls for that.
+/// polls for that. And one short poll says nothing of the next: the clock is read after two long ones at the latest.
 #[test]
-fn a_host_budget_is_exact_to_32_polls() {
+fn a_host_budget_is_exact_to_32_polls_and_to_two_among_long_ones() {
     // A thousand polls of no time, then sudden long ones.
     let yields = host_yields(us(200), [0; 1_000].into_iter().chain([100; 100]));
     assert!((50 - 16..=50).contains(&yields), "{yields} host yields");
-}
-
-/// One short poll says nothing of the next: the clock is read after two long ones at the latest.
-#[test]
-fn a_short_poll_among_long_ones_does_not_make_the_clock_go_unread() {
     let yields = host_yields(us(20), (0..320).map(|poll| if poll % 32 == 0 { 0 } else { 100 }));
     assert!((290..=310).contains(&yields), "{yields} visits after 310 long polls");
 }
 
 /// Also where no slice has as many polls as there are between two readings by then.
 #[test]
-fn short_polls_do_not_make_the_clock_go_unread_in_slices_of_a_few_long_ones() {
+fn the_clock_is_read_in_slices_of_a_few_long_polls_after_short_ones() {
     let ex = builder().host_budget(us(20)).build().unwrap();
     let signals: Vec<_> = (0..4).map(|_| Signal::new()).collect();
     let begin = ex.spawn(yields(1_000));

@@ -11,10 +11,7 @@ use std::time::Duration;
 use clockworker::schedulers::Ready;
 use clockworker::{Executor, HOST_BUDGETS, RunUntil, yield_now};
 
-use crate::support::{
-    Call, Signal, Spy, busy, compute, hosted, hosted_builder, never_rests, now, poll_once, queue, run, scene,
-    starts, time, us, work, yields,
-};
+use crate::support::*;
 
 /// Why tasks became ready: the slot and the reason.
 type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
@@ -84,7 +81,7 @@ fn the_eighth_wake_in_a_row_by_the_first_visit_after_a_poll_is_a_yield() {
 
 /// As a connection under load is, whose next request is always there by the next visit. (Of shorter ones few are measured.)
 #[test]
-fn a_task_whose_polls_are_short_does_not_yield_however_often_the_first_visit_wakes_it() {
+fn a_task_of_short_polls_does_not_yield_however_often_a_visit_wakes_it() {
     for poll in [3, 5, 15] {
         let reasons = reasons_of_one_that_each_visit_wakes(us(poll), 200);
         assert!(reasons[1..].iter().all(|why| *why == Ready::Woken), "{reasons:?}");
@@ -170,7 +167,7 @@ fn ring_for(ex: &Executor, waiters: usize, poll: Duration) {
 /// Many tasks that another one wakes wait for its poll, and the turn ends after it: their wakes are admitted in the next turn, but no visit
 /// woke them.
 #[test]
-fn many_tasks_that_another_one_wakes_are_woken_also_where_the_turn_ends_with_its_poll() {
+fn many_tasks_that_a_poll_wakes_are_woken_where_the_turn_ends_with_it() {
     const WAITERS: usize = 200;
     // A turn is a round.
     let (ex, seen) = watched(WAITERS as u32 + 1);
@@ -183,7 +180,7 @@ fn many_tasks_that_another_one_wakes_are_woken_also_where_the_turn_ends_with_its
 
 /// A flood of woken tasks with polls of a millisecond leaves every other poll, not one in 32.
 #[test]
-fn a_task_that_yields_gets_every_other_poll_beside_long_polls_of_woken_tasks() {
+fn a_task_that_yields_gets_every_other_poll_beside_long_woken_ones() {
     let ex = scene(
         "default a: 1000+wake(b)~*
         default b: 0~ 1000+wake(a)~*
@@ -245,7 +242,7 @@ fn turn(host: Duration, finds: bool) -> Duration {
 }
 
 #[test]
-fn a_turn_lasts_twenty_times_as_long_as_a_visit_or_64_times_where_none_finds_anything() {
+fn a_turn_lasts_20_times_as_long_as_a_visit_or_64_times_if_idle() {
     for (host, usual, rare) in [(1, 20, 64), (2, 40, 128), (3, 60, 192)] {
         let (busy, idle) = (turn(us(host), true), turn(us(host), false));
         // What is taken for the cost is right to a sixteenth, and a turn to a reading of the clock.
@@ -270,13 +267,11 @@ fn visits_become_rarer_also_where_each_turn_leaves_many_woken_tasks() {
 /// A foreground of share 9 whose tasks, of which there are so many, wait for signals, beside a background that always has work.
 fn foreground_and_background(tasks: usize, poll: Duration) -> (Executor, Vec<Signal>) {
     let ex = hosted();
-    let foreground = ex.new_queue("foreground").share(9).create().unwrap();
-    let background = ex.new_queue("background").create().unwrap();
+    add(&ex, "foreground share=9\n background\n background -: 60*");
     let signals = signals(tasks);
     for signal in signals.clone() {
-        foreground.spawn(wait_and_work(signal, poll));
+        queue(&ex, "foreground").spawn(wait_and_work(signal, poll));
     }
-    background.spawn(compute(us(60)));
     (ex, signals)
 }
 
@@ -299,7 +294,7 @@ fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Ve
 }
 
 #[test]
-fn the_host_is_visited_when_what_it_woke_is_done_and_then_the_others_have_a_turn() {
+fn the_host_is_visited_when_what_it_woke_is_done() {
     assert_eq!(polls_beside_background(|turn| turn == 0, 4), [(1, 0), (0, 1), (0, 1), (0, 1)]);
     let always = polls_beside_background(|_| true, 100);
     // By virtual deadline the background was first, once.

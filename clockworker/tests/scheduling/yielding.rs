@@ -8,9 +8,7 @@ use std::thread;
 
 use clockworker::{Executor, Queue, should_yield, yield_if_due, yield_now};
 
-use crate::support::{
-    NEVER, Signal, builder, drain, note, poll_once, polls, queue, run, scene, us, work, world, yields,
-};
+use crate::support::*;
 
 /// Runs a task in a queue beside a runnable one, and gives what it returns.
 fn contended<T: 'static>(request: u64, task: impl Future<Output = T> + 'static) -> T {
@@ -73,30 +71,21 @@ fn nothing_is_due_in_the_future_given_to_run_until() {
 }
 
 #[test]
-fn due_when_the_slice_is_spent() {
+fn due_when_the_slice_is_spent_and_not_at_the_beginning_of_the_next() {
     let seen = contended(500, async {
-        [(); 7].map(|()| {
+        let first = [(); 7].map(|()| {
             let due = should_yield();
             work(us(100));
             due
-        })
-    });
-    assert_eq!(seen, [false, false, false, false, false, true, true]);
-}
-
-#[test]
-fn not_due_at_the_beginning_of_the_next_slice() {
-    let seen = contended(500, async {
-        work(us(500));
-        let before = should_yield();
+        });
         yield_now().await;
-        let after = should_yield();
+        let begins = should_yield();
         work(us(499));
         let late = should_yield();
         work(us(1));
-        (before, after, late, should_yield())
+        (first, begins, late, should_yield())
     });
-    assert_eq!(seen, (true, false, false, true));
+    assert_eq!(seen, ([false, false, false, false, false, true, true], false, false, true));
 }
 
 /// With nobody to give way to, a slice has no end.

@@ -135,7 +135,7 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
 
 impl<const NEEDS_SERVICE: bool> Scheduler for Spy<NEEDS_SERVICE> {
     const NEEDS_SERVICE: bool = NEEDS_SERVICE;
-    const WANTS_TIME: bool = true;
+    const WANTS_TIME: bool = NEEDS_SERVICE;
     const WANTS_CLOCK: bool = true;
 
     fn push(&mut self, task: Task, why: Ready) {

@@ -6,8 +6,8 @@ use std::thread;
 use clockworker::stalls::StallStats;
 use clockworker::yield_now;
 
-use super::super::support::elsewhere;
 use super::*;
+use crate::support::*;
 
 #[test]
 fn nothing_is_reported_after_the_guard_was_dropped() {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use clockworker::stalls::StallStats;
 use clockworker::yield_now;
 
-use super::super::support::{OnDrop, hold, note, trace, yields};
 use super::*;
+use crate::support::*;
 
 /// Computes until told to end.
 #[inline(never)]
@@ -86,17 +85,6 @@ fn compute_for(time: Duration) -> Duration {
         spin_loop();
     }
     began.elapsed()
-}
-
-#[test]
-fn many_polls_are_not_one_long_poll() {
-    let (ex, guard, told) = watched(HOURS);
-    for _ in 0..10 {
-        ex.spawn(yields(1_000));
-    }
-    ex.block_on(ex.drained());
-    assert_eq!(guard.stats(), StallStats::default());
-    assert!(told.try_recv().is_err());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use clockworker::stalls::NoStack;
 
 use super::*;
-use crate::support::{in_child, in_child_of};
+use crate::support::*;
 
 /// Whether the process handles the signal, or ignores it.
 fn is_in_use(signal: i32) -> bool {

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 
 use super::*;
-use crate::support::in_child;
+use crate::support::*;
 
 /// Threads of this process that look for stalls.
 fn lookouts() -> usize {

@@ -6,7 +6,7 @@ use clockworker::yield_now;
 
 use super::super::shares::SECOND;
 use super::{capped, counts, fifth, in_each, ms, run_until, ticking};
-use crate::support::{Signal, drain, polls, queue, run, scene, sleep, sleep_until, starts, world};
+use crate::support::*;
 
 #[test]
 fn alone_it_works_for_its_quota_in_each_period() {

@@ -2,9 +2,7 @@
 
 use super::super::shares::SECOND;
 use super::{cap, ms, run_until};
-use crate::support::{
-    busy, compute, polls, queue, run, scene, sleep, sleep_until, starts, us, within, work, world,
-};
+use crate::support::*;
 
 #[test]
 fn others_have_what_it_leaves() {

@@ -6,7 +6,7 @@ use clockworker::{Cap, yield_now};
 
 use super::super::shares::SECOND;
 use super::{cap, capped, fifth, ms, ticking};
-use crate::support::{climb, compute, now, polls, run, sleep, spans, us, within, world};
+use crate::support::*;
 
 /// The greatest excess over the bound: quota for each period that a stretch touches, burst, and one poll.
 fn excess(cap: Cap, longest: Duration) -> i128 {

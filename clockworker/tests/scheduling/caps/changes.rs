@@ -8,7 +8,7 @@ use clockworker::yield_now;
 
 use super::super::shares::SECOND;
 use super::{cap, capped, counts, fifth, in_each, ms, run_until};
-use crate::support::{OnDrop, compute, drain, hold, now, polls, queue, scene, starts, within, work, world};
+use crate::support::*;
 
 #[test]
 fn a_cap_may_be_changed_midway() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clockworker::{Cap, CapError, Executor, Queue};
 
-use crate::support::{now, run, sleep, within};
+use crate::support::*;
 
 mod alone;
 mod beside;
@@ -55,24 +55,18 @@ fn counts(queue: &Queue) -> (u64, u64, Duration) {
 fn a_cap_has_bounds() {
     let kinds = |error: &CapError| [error.is_period(), error.is_quota(), error.is_burst()];
     let [period, quota, burst] = [[true, false, false], [false, true, false], [false, false, true]];
+    let quota_is = |n: u64| format!("a cap's quota is more than zero and at most its period, 100ms, not {n}");
+    let percent_is = |n: u32| format!("a cap is between 1 and 100 percent of its period, not {n}");
     for (cap, kind, says) in [
-        (Cap::new(ms(1), ms(0)), period, "a cap's period must be more than zero"),
-        (
-            Cap::new(ms(0), ms(100)),
-            quota,
-            "a cap's quota is more than zero and at most its period, 100ms, not 0ns",
-        ),
-        (
-            Cap::new(ms(101), ms(100)),
-            quota,
-            "a cap's quota is more than zero and at most its period, 100ms, not 101ms",
-        ),
-        (Cap::percent(0, ms(1)), quota, "a cap is between 1 and 100 percent of its period, not 0"),
-        (Cap::percent(101, ms(1)), quota, "a cap is between 1 and 100 percent of its period, not 101"),
-        (fifth().with_burst(ms(21)), burst, "a cap's burst is at most its quota, 20ms, not 21ms"),
+        (Cap::new(ms(1), ms(0)), period, "a cap's period must be more than zero".to_owned()),
+        (Cap::new(ms(0), ms(100)), quota, quota_is(0) + "ns"),
+        (Cap::new(ms(101), ms(100)), quota, quota_is(101) + "ms"),
+        (Cap::percent(0, ms(1)), quota, percent_is(0)),
+        (Cap::percent(101, ms(1)), quota, percent_is(101)),
+        (fifth().with_burst(ms(21)), burst, "a cap's burst is at most its quota, 20ms, not 21ms".to_owned()),
     ] {
         let error = cap.unwrap_err();
-        assert_eq!((kinds(&error), error.to_string().as_str()), (kind, says));
+        assert_eq!((kinds(&error), error.to_string()), (kind, says));
     }
     assert!(Cap::percent(1, Duration::from_nanos(99)).unwrap_err().is_quota(), "less than a nanosecond");
 }

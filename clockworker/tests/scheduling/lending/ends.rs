@@ -8,7 +8,7 @@ use std::task::Poll;
 use clockworker::{JoinHandle, yield_now};
 
 use super::{Queues, lend, waiting};
-use crate::support::{Signal, poll_once, yields};
+use crate::support::*;
 
 /// A lender in the high queue and its borrower from the low one, which waits for the signal.
 fn loan(q: &Queues) -> (JoinHandle<()>, Signal) {
@@ -108,7 +108,7 @@ fn a_ring_ends_with_its_tasks() {
 }
 
 #[test]
-fn a_closed_queue_whose_last_task_is_lent_to_is_gone_when_that_has_finished() {
+fn a_closed_queue_whose_last_task_is_lent_to_goes_with_it() {
     let q = Queues::new();
     let (lender, done) = loan(&q);
     q.low.close();
