@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use clockworker::Executor;
 use clockworker_testing::effort::each_seed;
@@ -24,26 +25,36 @@ const WARM_UP: u64 = 300;
 
 #[test]
 fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
+    play_all(|case| (1..=WARM_UP).for_each(case));
+    let left_by_hosts = left_by_hosts();
+    let before = Allocated::now();
+    let total = play_all(|case| each_seed(100, 50_000, case));
+    let lost = Allocated::now() - before - left_by_hosts;
+    assert_eq!((lost.bytes, lost.pieces), (0, 0), "lost in {} rounds", total.rounds);
+    total.check();
+}
+
+/// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
+fn left_by_hosts() -> Allocated {
+    let before = Allocated::now();
+    let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}).unwrap());
+    thread::spawn(nothing).join().unwrap();
+    Allocated::now() - before
+}
+
+/// Plays rounds on another thread, watched. That thread is gone when it returns, and what it allocated.
+fn play_all(rounds: fn(&mut dyn FnMut(u64))) -> Total {
     let at = Arc::new(AtomicU64::new(0));
     let shown = Arc::clone(&at);
-    let total = watch(
-        PATIENCE,
-        move |pulse| {
-            Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}).unwrap());
-            let mut total = Total::default();
-            (1..=WARM_UP).for_each(|seed| total.play(seed, pulse));
-            let before = Allocated::now();
-            each_seed(100, 50_000, |seed| {
-                shown.store(seed, Ordering::Relaxed);
-                total.play(seed, pulse);
-            });
-            let lost = Allocated::now() - before;
-            assert_eq!((lost.bytes, lost.pieces), (0, 0), "lost in {} rounds", total.rounds - WARM_UP);
-            total
-        },
-        |_| format!("the round of seed {at:?}"),
-    );
-    total.check();
+    let play = move |pulse: &Arc<Pulse>| {
+        let mut total = Total::default();
+        rounds(&mut |seed| {
+            shown.store(seed, Ordering::Relaxed);
+            total.play(seed, pulse);
+        });
+        total
+    };
+    watch(PATIENCE, play, |_| format!("the round of seed {at:?}"))
 }
 
 #[derive(Default)]

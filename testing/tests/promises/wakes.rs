@@ -26,7 +26,7 @@ const BURSTS: u64 = 32;
 
 #[test]
 fn the_last_wake_of_each_burst_is_followed_by_a_poll() {
-    let wakes = pick(4_000, 8_000_000);
+    let wakes = pick(1_000, 8_000_000);
     let mut sum = Count::default();
     each_seed(1, 1, |seed| {
         for scene in scenes(wakes, seed) {
