@@ -1,4 +1,4 @@
-//! What the tests of `clockworker/tests`, the programs of `reliability/` and the targets of `fuzz/` share.
+//! What the tests of `clockworker`, `schedulers` and this crate, and the targets of `fuzz/`, share.
 //!
 //! | Module | What is in it |
 //! |---|---|

@@ -54,10 +54,15 @@ pub fn run(program: &mut Command) -> anyhow::Result<(Ended, String)> {
 /// If they do not build.
 pub fn build(cargo: &mut Command) -> anyhow::Result<Vec<PathBuf>> {
     let messages = succeed(cargo.args(["--no-run", "--message-format=json-render-diagnostics"]))?;
-    // Of a library that is built for its tests there is no program.
-    let programs = messages.lines().filter(|message| message.contains(r#""test":true"#));
-    let path = |message: &str| Some(message.split_once(r#""executable":""#)?.1.split_once('"')?.0.into());
-    Ok(programs.filter_map(path).collect())
+    Ok(messages.lines().filter_map(test_program).collect())
+}
+
+/// The program that a message of cargo tells of, if it was built for its tests.
+fn test_program(message: &str) -> Option<PathBuf> {
+    let (_, profile) = message.split_once(r#""profile":{"#)?;
+    let is_test = profile.split_once('}')?.0.contains(r#""test":true"#);
+    let path = message.split_once(r#""executable":""#)?.1.split_once('"')?.0;
+    is_test.then(|| path.into())
 }
 
 /// Runs a command that must succeed, and gives its standard output.
@@ -75,6 +80,13 @@ pub fn succeed(command: &mut Command) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_programs_that_were_built_for_their_tests_are_taken() {
+        let message = |test| format!(r#"{{"profile":{{"test":{test}}},"executable":"/a/b"}}"#);
+        assert_eq!(test_program(&message(true)), Some(PathBuf::from("/a/b")));
+        assert_eq!(test_program(&message(false)), None);
+    }
 
     #[test]
     fn ends_are_told_apart() {

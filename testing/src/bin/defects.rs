@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p clockworker-testing --bin defects` puts one after the other into a copy of the workspace. The copy must build,
 //! and the test that the patch names must fail, or hang. The same test must pass in the copy as it was. `defects TEXT` tries
-//! those with the text in their names. A patch begins with what the defect is, and the test that catches it:
+//! those with the text in their names, or in those of their tests. A patch begins with what the defect is, and the test that catches it:
 //!
 //! ```text
 //! # A push onto the inbox of a parked host wakes nobody.
@@ -26,12 +26,12 @@ use clockworker_testing::trial::{self, Ended, succeed, workspace};
 const FOLDER: &str = "clockworker/tests/defects";
 
 /// A test that runs for so long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() -> anyhow::Result<()> {
     let part = std::env::args().nth(1).unwrap_or_default();
     let mut defects = read_all()?;
-    defects.retain(|defect| defect.name.contains(&part));
+    defects.retain(|defect| defect.name.contains(&part) || defect.test.contains(&part));
     ensure!(!defects.is_empty(), "there is no defect '{part}' in {FOLDER}");
     let copy = Copy::make()?;
     for defect in &defects {
@@ -54,6 +54,8 @@ struct Defect {
     name: String,
     path: PathBuf,
     promise: u8,
+    /// The package, the targets and the filter, as they stand there.
+    test: String,
     package: String,
     /// What cargo is to build.
     targets: Vec<String>,
@@ -81,13 +83,15 @@ fn parse(path: &Path, text: &str) -> anyhow::Result<Defect> {
         let found = head.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         found.with_context(|| format!("there is no '# {name}: …'"))
     };
-    let mut test = field("test")?.split_whitespace().map(str::to_owned);
-    let package = test.next().context("there is no package")?;
-    let mut targets: Vec<String> = test.collect();
+    let test = field("test")?;
+    let mut words = test.split_whitespace().map(str::to_owned);
+    let package = words.next().context("there is no package")?;
+    let mut targets: Vec<String> = words.collect();
     Ok(Defect {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         path: path.to_owned(),
         promise: field("promise")?.parse()?,
+        test: test.to_owned(),
         package,
         filter: targets.pop().context("there is no part of a test's name")?,
         targets,
@@ -99,7 +103,7 @@ struct Copy(PathBuf);
 
 impl Copy {
     fn make() -> anyhow::Result<Self> {
-        let root = std::env::temp_dir().join("clockworker-defects");
+        let root = workspace().join("target/defects");
         // There may be none of an earlier run.
         let _ = fs::remove_dir_all(&root);
         let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -123,6 +127,8 @@ impl Copy {
 
     fn apply(&self, defect: &Defect, how: &[&str]) -> anyhow::Result<()> {
         let mut git = Command::new("git");
+        // The copy is inside a repository that ignores it, and git would skip what it ignores.
+        git.env("GIT_CEILING_DIRECTORIES", workspace().join("target"));
         succeed(git.arg("apply").args(how).arg(&defect.path).current_dir(&self.0)).map(drop)
     }
 

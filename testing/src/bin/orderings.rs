@@ -7,7 +7,6 @@
 
 #![allow(clippy::print_stdout, reason = "it is a program for a terminal")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -124,7 +123,7 @@ fn executions(line: &str) -> Option<u64> {
 
 #[derive(Clone, Debug)]
 struct Weakening {
-    /// Without the line, which changes; those that are called the same are numbered.
+    /// File, function, operation and orderings.
     name: String,
     /// The place of the operation, which of its orderings it is, and what it becomes, as the models are told:
     /// `src/file:line:column:argument=ordering`.
@@ -157,8 +156,6 @@ struct Search<'a> {
     /// The last function that began.
     function: String,
     found: Vec<Weakening>,
-    /// How many are called so.
-    called: BTreeMap<String, usize>,
     /// The file's tests begin.
     is_over: bool,
 }
@@ -205,12 +202,7 @@ impl Search<'_> {
         let place = call.span().start();
         let failure = if argument == 0 { "" } else { " on failure" };
         for to in weaker(from, &call.to_string()) {
-            let mut name = format!("{file} {function} {call}{failure} {from} -> {to}");
-            let number = self.called.entry(name.clone()).or_default();
-            *number += 1;
-            if *number > 1 {
-                name += &format!(" #{number}");
-            }
+            let name = format!("{file} {function} {call}{failure} {from} -> {to}");
             let site = format!("src/{file}:{}:{}:{argument}={to}", place.line, place.column + 1);
             self.found.push(Weakening { name, site });
         }
@@ -246,7 +238,7 @@ mod tests { fn third() { load(Ordering::Acquire) } }
             ("second load SeqCst -> Acquire", "8:87:0=Acquire"),
             ("second load SeqCst -> Relaxed", "8:87:0=Relaxed"),
             ("twice load Acquire -> Relaxed", "10:16:0=Relaxed"),
-            ("twice load Acquire -> Relaxed #2", "10:43:0=Relaxed"),
+            ("twice load Acquire -> Relaxed", "10:43:0=Relaxed"),
         ];
         let found = weakenings("a.rs", FILE).unwrap();
         let found: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.site.as_str())).collect();

@@ -1,17 +1,10 @@
 //! Promise 6: no queue is further from what it is owed than EEVDF allows.
 //!
-//! The lags of `Eevdf`'s choices are held against an oracle while the same queues contend all the time; and on the executor,
-//! what queues have got after a second in which all of them had work.
+//! The lags of `Eevdf`'s choices are held against an oracle while the same queues contend all the time.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::time::Duration;
-
-use clockworker::{Executor, Queue};
 use clockworker_schedulers::laws::EevdfOracle;
 use clockworker_schedulers::{Eevdf, QueueId, Share};
 use clockworker_testing::effort::each_seed;
-use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
 use super::bounds;
@@ -109,63 +102,4 @@ impl Interval {
             lags.error.note(error / (MOST_ERROR * self.served as f64 / 1e9));
         }
     }
-}
-
-const SECOND: Duration = Duration::from_secs(1);
-
-/// How far a share may be off after a second, as a part of the second; of what is owed too, where that is [`MUCH`].
-const MOST_OFF: f64 = 0.01;
-
-/// With 500 µs of request and 100 µs of poll, 1 % of a tenth of a second is more than a lag may be.
-const MUCH: f64 = 0.1;
-
-#[test]
-fn after_a_second_each_queue_has_its_share() {
-    let (of_owed, of_second) = (Reached::default(), Reached::default());
-    each_seed(20, 1_000, |seed| {
-        for (part, error) in run_a_second(seed) {
-            of_second.note(error / MOST_OFF);
-            if part >= MUCH {
-                of_owed.note(error / part / MOST_OFF);
-            }
-        }
-    });
-    println!("greatest error / 1 %: {of_owed} of what is owed, {of_second} of the second");
-}
-
-/// Runs a second of virtual time on the executor: each queue's part of it, and by how much of the second its service is off.
-fn run_a_second(seed: u64) -> Vec<(f64, f64)> {
-    let mut rng = Rng::with_seed(seed);
-    let time = VirtualTime::new();
-    let ex = Executor::builder().clock(time.clock()).build().unwrap();
-    let widest = [1, 10, 100][rng.usize(..3)];
-    let count = rng.usize(2..=8);
-    let create = |index: usize| {
-        ex.new_queue(&index.to_string()).share(log_uniform(&mut rng, 1, widest) as u32).create().unwrap()
-    };
-    let queues: Vec<Queue> = (0..count).map(create).collect();
-    let rng = Rc::new(RefCell::new(rng));
-    for queue in &queues {
-        let tasks = rng.borrow_mut().u32(1..=4);
-        let longest = log_uniform(&mut rng.borrow_mut(), 10_000, 100_000);
-        for _ in 0..tasks {
-            let (time, rng) = (time.clone(), Rc::clone(&rng));
-            let _detached = queue.spawn(async move {
-                while time.now() < SECOND {
-                    let length = rng.borrow_mut().u64(1..=longest);
-                    time.pass(Duration::from_nanos(length));
-                    clockworker::yield_now().await;
-                }
-            });
-        }
-    }
-    time.drive(&ex, || time.now() >= SECOND, || Duration::ZERO).unwrap();
-    let busy = |queue: &Queue| queue.stats().busy.as_nanos() as f64;
-    let total: f64 = queues.iter().map(busy).sum();
-    let shares: f64 = queues.iter().map(|queue| f64::from(queue.share())).sum();
-    let of_each = queues.iter().map(|queue| {
-        let part = f64::from(queue.share()) / shares;
-        (part, (busy(queue) / total - part).abs())
-    });
-    of_each.collect()
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -26,7 +26,7 @@ const BURSTS: u64 = 32;
 
 #[test]
 fn the_last_wake_of_each_burst_is_followed_by_a_poll() {
-    let wakes = pick(4_000, 8_000_000);
+    let wakes = pick(1_000, 8_000_000);
     let mut sum = Count::default();
     each_seed(1, 1, |seed| {
         for scene in scenes(wakes, seed) {
@@ -68,7 +68,7 @@ enum Kind {
     BesideWork,
     /// A thousand tasks at random.
     Many,
-    /// One task, by clones of its waker that go from thread to thread.
+    /// One task, also by clones of its waker.
     Clones,
     /// Tasks that complete and are aborted meanwhile; the wakes go on when they are gone.
     Lives,
@@ -79,27 +79,35 @@ struct Scene {
     kind: Kind,
     host: Host,
     threads: usize,
-    /// By each thread and generation of tasks.
+    /// By each thread.
     wakes: u64,
-    generations: u64,
     seed: u64,
 }
 
-/// One of each kind, host and number of threads, of about so many wakes.
+/// Of more wakes than these most would be of tasks that have ended.
+const MOST_OF_LIVES: u64 = 10_000;
+
+/// Of each kind, host and number of threads, about so many wakes.
 fn scenes(wakes: u64, seed: u64) -> Vec<Scene> {
     use Kind::{BesideWork, Clones, Lives, Many, PingPong, Storm};
     let mut scenes = Vec::new();
     for &host in Host::ALL {
         // On a host that sleeps, a wake that has to be seen before the next takes longest.
         let slow = if host == Host::Spinning { wakes } else { wakes / 10 };
-        scenes.push(Scene { kind: PingPong, host, threads: 1, wakes: slow, generations: 1, seed });
+        scenes.push(Scene { kind: PingPong, host, threads: 1, wakes: slow, seed });
         for threads in [1, 2, 3, 4, 8] {
             let wakes = wakes / threads as u64;
             for kind in [Storm, BesideWork, Many, Clones] {
-                scenes.push(Scene { kind, host, threads, wakes, generations: 1, seed });
+                scenes.push(Scene { kind, host, threads, wakes, seed });
             }
-            let generations = (wakes / 10_000).max(1);
-            scenes.push(Scene { kind: Lives, host, threads, wakes: wakes / generations, generations, seed });
+            let (lives, wakes) = (wakes.div_ceil(MOST_OF_LIVES), wakes.min(MOST_OF_LIVES));
+            scenes.extend((0..lives).map(|life| Scene {
+                kind: Lives,
+                host,
+                threads,
+                wakes,
+                seed: seed + life,
+            }));
         }
     }
     scenes
@@ -111,18 +119,10 @@ impl Scene {
         let ex = Executor::new();
         let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
         (0..beside).for_each(|_| drop(ex.spawn(yield_always())));
-        let mut generation =
-            Generation { scene: self, rng: Rng::with_seed(self.seed), polls: Rc::default(), pulse };
-        let generations = async {
-            let mut checks = 0;
-            for _ in 0..self.generations {
-                checks += generation.play(&ex).await;
-            }
-            checks
-        };
-        let checks = self.host.run(&ex, generations).unwrap();
-        let (stats, polls) = (ex.stats(), generation.polls.get());
-        let wakes = self.generations * self.wakes * self.threads as u64;
+        let polls = Rc::new(Cell::new(0));
+        let checks = self.host.run(&ex, self.wake_tasks(&ex, &polls, pulse)).unwrap();
+        let (stats, polls) = (ex.stats(), polls.get());
+        let wakes = self.wakes * self.threads as u64;
         let tasks = stats.spawned - beside;
         let most = wakes + tasks;
         assert!(
@@ -139,40 +139,35 @@ impl Scene {
             parks: sum.parks + parks,
         }
     }
-}
 
-/// Tasks that are woken by threads until these have done their wakes, several times one after the other.
-struct Generation<'a> {
-    scene: Scene,
-    rng: Rng,
-    polls: Rc<Cell<u64>>,
-    pulse: &'a Arc<Pulse>,
-}
-
-impl Generation<'_> {
-    /// Spawns tasks, has them woken, and aborts those that are left. How many checks there were.
-    async fn play(&mut self, ex: &Executor) -> u64 {
-        let Scene { kind, threads, .. } = self.scene;
-        let count = match kind {
+    /// Spawns tasks, has them woken by threads, and aborts those that are left. How many checks there were.
+    async fn wake_tasks(self, ex: &Executor, polls: &Rc<Cell<u64>>, pulse: &Arc<Pulse>) -> u64 {
+        let mut rng = Rng::with_seed(self.seed);
+        let count = match self.kind {
             Kind::Many => 1_000,
             Kind::Lives => 64,
             _ => 1,
         };
-        let targets: Vec<_> = (0..count).map(|_| Target::new(threads)).collect();
-        let tasks: Vec<JoinHandle<()>> = targets.iter().map(|target| self.spawn(ex, target)).collect();
+        let targets: Vec<_> = (0..count).map(|_| Target::new(self.threads)).collect();
+        let mut tasks = Vec::new();
+        for target in &targets {
+            // Half of those that live complete after some wakes.
+            let completes = self.kind == Kind::Lives && rng.bool();
+            let until = if completes { rng.u64(1..=self.wakes / 32) } else { u64::MAX };
+            tasks.push(ex.spawn(look(Arc::clone(target), Rc::clone(polls), until)));
+        }
         while !targets.iter().all(|target| target.waker.get().is_some()) {
             yield_now().await;
         }
         let aborts: Vec<AbortHandle> = tasks.iter().map(JoinHandle::abort_handle).collect();
-        let start = |thread| {
-            let (rng, pulse) = (self.rng.fork(), Arc::clone(self.pulse));
-            let (targets, aborts) = (targets.clone(), aborts.clone());
-            let mut waking = Waking { scene: self.scene, thread, rng, targets, aborts, pulse };
+        let mut running = Vec::new();
+        for thread in 0..self.threads {
+            let (rng, targets, aborts) = (rng.fork(), targets.clone(), aborts.clone());
+            let mut waking = Waking { scene: self, thread, rng, targets, aborts, pulse: Arc::clone(pulse) };
             let (done, checks) = oneshot::channel();
             thread::spawn(move || done.send(waking.wake_all()));
-            checks
-        };
-        let running: Vec<_> = (0..threads).map(start).collect();
+            running.push(checks);
+        }
         let mut checks = 0;
         for thread in running {
             checks += thread.await.expect("a thread that wakes panicked");
@@ -182,13 +177,6 @@ impl Generation<'_> {
             assert!(task.await.map_or_else(|error| error.is_cancelled(), |()| true), "a task panicked");
         }
         checks
-    }
-
-    /// Half of those that live complete after some wakes.
-    fn spawn(&mut self, ex: &Executor, target: &Arc<Target>) -> JoinHandle<()> {
-        let completes = self.scene.kind == Kind::Lives && self.rng.bool();
-        let until = if completes { self.rng.u64(1..=self.scene.wakes / 32) } else { u64::MAX };
-        ex.spawn(look(Arc::clone(target), Rc::clone(&self.polls), until))
     }
 }
 
@@ -240,8 +228,6 @@ struct Target {
     lanes: Vec<Lane>,
     /// From the first poll on.
     waker: OnceLock<Waker>,
-    /// Clones of its waker, on their way from one thread to another.
-    exchange: Mutex<Vec<Waker>>,
     /// The future was dropped: nothing more is seen.
     gone: AtomicBool,
 }
@@ -279,18 +265,6 @@ impl Target {
         let lane = &self.lanes[thread];
         spin_until(|| lane.is_settled() || self.gone.load(Ordering::Acquire));
         lane.is_settled()
-    }
-
-    /// Leaves a waker of this task there and takes one that another thread left.
-    fn exchange(&self, rng: &mut Rng, waker: Waker) -> Waker {
-        const KEPT: usize = 64;
-        let mut kept = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT {
-            kept.push(waker.clone());
-            return waker;
-        }
-        let at = rng.usize(..kept.len());
-        std::mem::replace(&mut kept[at], waker)
     }
 }
 
@@ -340,20 +314,19 @@ impl Waking {
         woken.iter().filter(|&&at| self.targets[at].is_seen(self.thread)).count() as u64
     }
 
-    /// Not only by reference, but also by a clone, or by a clone that another thread made; clones are dropped elsewhere too.
+    /// Not only by reference, but also by a clone, or beside clones that are dropped.
     #[allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
     fn wake(&mut self, at: usize) {
         let target = &self.targets[at];
         let waker = target.send(self.thread);
         let by_clones = matches!(self.scene.kind, Kind::Clones | Kind::Lives);
-        match if by_clones { self.rng.u8(..4) } else { 0 } {
+        match if by_clones { self.rng.u8(..3) } else { 0 } {
             0 => waker.wake_by_ref(),
             1 => waker.clone().wake(),
-            2 => {
+            _ => {
                 let clones = [waker.clone(), waker.clone()];
                 clones[0].wake_by_ref();
             }
-            _ => target.exchange(&mut self.rng, waker.clone()).wake(),
         }
     }
 }

@@ -290,19 +290,4 @@ mod tests {
         assert_eq!(outcome.ratios, [250.0 / 2_340.0; 3]);
         assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
     }
-
-    #[test]
-    fn a_waker_preempts_and_a_sleeper_ends_its_slice() {
-        let program = Program::of(&[(1, 1_000, 10), (1, 10, 10)], &[]);
-        let mut stage = Stage::set(&program, 100);
-        stage.act(on(Serve, 0));
-        stage.act(on(Wake, 1));
-        assert!(stage.slice.is_none(), "preempted");
-        assert_eq!(stage.poll(), Some(1));
-        stage.act(on(ServeOf, 0));
-        stage.act(on(Sleep, 1));
-        assert_eq!(stage.poll(), Some(0));
-        stage.act(on(ServeOf, 1));
-        assert_eq!(stage.polls, [3, 1], "a sleeping queue is not waited for");
-    }
 }

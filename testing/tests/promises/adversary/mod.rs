@@ -20,12 +20,12 @@ use program::{Kind, Program};
 
 #[test]
 fn no_program_takes_more_than_the_bound_from_a_queue_of_eevdf() {
-    attack(&eevdf::known(), 6, 2_000, 0.2);
+    attack(&eevdf::known(), 8, 2_000, 0.2);
 }
 
 #[test]
 fn no_program_takes_more_than_the_bound_from_a_queue_of_the_executor() {
-    attack(&executor::known(), 2, 400, 0.01);
+    attack(&executor::known(), 1, 400, 0.01);
 }
 
 /// Climbs of the search have seeds. `near` is the part of the bound that it comes to at least.
@@ -35,18 +35,18 @@ fn attack<K: Kind>(known: &[Program<K>], short: u64, long: u64, near: f64) {
     each_seed(short, long, |seed| {
         let mut rng = Rng::with_seed(seed);
         let start = match seed as usize {
-            odd if !odd.is_multiple_of(2) => known[odd / 2 % known.len()].clone(),
+            even if even.is_multiple_of(2) => known[even / 2 % known.len()].clone(),
             _ => Program::draw(&mut rng),
         };
         search.climb(start, &mut rng);
     });
-    let worst = search.worst.expect("programs were played").simplified();
+    let worst = search.worst.expect("programs were played");
     println!(
         "{} programs; greatest shortfall / bound {:.3}, to which each third",
         search.programs,
         worst.ratio()
     );
-    println!("of the service adds {:.3}, by\n{}", worst.growth(), worst.program);
+    println!("of the service adds {:.3}", worst.growth());
     assert!(worst.ratio() > near || seed().is_some(), "the search comes no nearer than {}", worst.ratio());
 }
 

@@ -31,7 +31,7 @@ pub(super) enum Number {
 }
 
 /// A kind of move, the queue that it is about, and numbers, of which it uses some. Times are in nanoseconds.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Move<K> {
     pub(super) kind: K,
     pub(super) queue: usize,
@@ -255,21 +255,8 @@ impl<K: Kind> Program<K> {
 
 impl<K: Kind> Display for Program<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, queue) in self.queues.iter().enumerate() {
-            writeln!(f, "  {}{number}: {queue:?}", if number == self.victim { "victim " } else { "queue " })?;
-        }
+        writeln!(f, "  victim {}", self.victim)?;
+        self.queues.iter().try_for_each(|queue| writeln!(f, "  {queue:?}"))?;
         self.moves.iter().try_for_each(|step| writeln!(f, "  {step:?}"))
-    }
-}
-
-impl<K: Kind> Debug for Move<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, queue {}", self.kind, self.queue)?;
-        self.kind.numbers().iter().try_for_each(|number| match number {
-            Number::Polls => write!(f, ", polls {}", self.polls),
-            Number::Share => write!(f, ", share {}", self.share),
-            Number::Time => write!(f, ", time {}", self.time),
-            Number::Drop => write!(f, ", drop {}", self.drop),
-        })
     }
 }

@@ -320,7 +320,7 @@ impl Wait {
 
 #[cfg(test)]
 mod tests {
-    use super::super::executor::Kind::{Abort, Await, EnterOf, Rest, RestOf, Send, Spawn, Wake};
+    use super::super::executor::Kind::{Abort, Await, Rest, RestOf, Spawn, Wake};
     use super::super::program::on;
     use super::*;
 
@@ -353,14 +353,5 @@ mod tests {
         let aborted =
             outcome(&[Move { drop: 70_000, ..polls(2, Spawn, B) }, on(Abort, B), polls(5, RestOf, A)]);
         assert_eq!(aborted.served, aborted.cycles * (5 * 20_000 + 70_000));
-    }
-
-    #[test]
-    fn a_task_does_what_comes_within_its_poll() {
-        for kind in [Spawn, Send] {
-            let outcome = outcome(&[polls(3, EnterOf, A), on(kind, B), on(RestOf, B)]);
-            let polls = outcome.served / 20_000;
-            assert!(polls >= 4 * outcome.cycles && polls < 10 * outcome.cycles, "or else b had no poll");
-        }
     }
 }
