@@ -10,12 +10,12 @@ use clockworker::{Executor, PolicyFault, Queue};
 use crate::polled::{Polled, Waiter, full, poll};
 use crate::support::*;
 
-const DEEDS: [Deed; 3] = [Deed::Clone, Deed::Wake, Deed::Drop];
+const DEEDS: [WakerCall; 3] = [WakerCall::Clone, WakerCall::Wake, WakerCall::Drop];
 
 /// Has a waiter of a full queue with a waker that does something at a deed, then one behind it. Room comes, the first is polled or
 /// leaves, and room comes again: the second must get it.
 fn room_reaches_the_second(
-    deed: Deed,
+    deed: WakerCall,
     leaves: bool,
     does: impl FnOnce(&Queue) + 'static,
 ) -> (Executor, Queue) {
@@ -91,7 +91,7 @@ fn a_clone_that_makes_room_is_answered_at_once() {
     let ex = untimed();
     let (queue, _tasks, _) = full(&ex, 1, 0);
     let inner = queue.clone();
-    let hooked = HookedWaker::new(Deed::Clone, move || inner.set_max_live(Some(2)).unwrap());
+    let hooked = HookedWaker::new(WakerCall::Clone, move || inner.set_max_live(Some(2)).unwrap());
     let mut waiter = queue.spawn_when_room(pending::<()>());
     assert!(poll(&mut waiter, &hooked.waker()).is_ready(), "no one would wake it");
     assert_eq!((queue.stats().live, queue.stats().waiting), (2, 0));
@@ -106,7 +106,7 @@ fn a_wake_that_drops_another_waiter_passes_its_room_on() {
         let (queue, _tasks, _) = full(&ex, 1, 0);
         let waiters: Rc<RefCell<Vec<Option<Waiter>>>> = Rc::default();
         let inner = Rc::clone(&waiters);
-        let hooked = HookedWaker::new(Deed::Wake, move || {
+        let hooked = HookedWaker::new(WakerCall::Wake, move || {
             let gone = inner.borrow_mut()[dropped].take();
             drop(gone);
         });
@@ -225,7 +225,7 @@ fn a_waker_is_cloned_once_while_it_stays_the_same() {
     let (queue, _tasks, _) = full(&ex, 1, 0);
     let mut waiter = queue.spawn_when_room(pending::<()>());
     // A second clone would take the place of the first, which would be dropped.
-    let hooked = HookedWaker::new(Deed::Drop, || {});
+    let hooked = HookedWaker::new(WakerCall::Drop, || {});
     for _ in 0..3 {
         assert!(poll(&mut waiter, &hooked.waker()).is_pending() && !hooked.is_done());
     }

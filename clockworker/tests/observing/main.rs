@@ -12,28 +12,8 @@ mod tags;
 mod timeline;
 mod wakes;
 
-#[path = "../support"]
-mod support {
-    #[cfg(all(feature = "stalls", target_os = "linux"))]
-    mod child;
-    mod elsewhere;
-    mod micros;
-    mod on_drop;
-    mod probe;
-    mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod spy;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod world;
-    mod yields;
-
-    #[cfg(all(feature = "stalls", target_os = "linux"))]
-    pub(crate) use self::child::*;
-    pub(crate) use self::{
-        elsewhere::*, micros::*, on_drop::*, probe::*, signal::*, spy::*, world::*, yields::*,
-    };
-    pub(crate) use clockworker_testing::driving::*;
-}
+#[path = "../support/mod.rs"]
+mod support;
 
 use clockworker::Executor;
 use clockworker::observe::{Latency, Observation};

@@ -1,29 +1,7 @@
 //! Scheduling inside a queue: what a policy is told, and what it may get wrong.
 
-#[path = "../support"]
-mod support {
-    mod books;
-    mod child;
-    mod elsewhere;
-    mod micros;
-    mod on_drop;
-    mod outputs;
-    mod panics;
-    mod probe;
-    mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod spy;
-    mod task_panics;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod world;
-    mod yields;
-
-    pub(crate) use self::{
-        books::*, child::*, elsewhere::*, micros::*, on_drop::*, outputs::*, panics::*, probe::*, signal::*,
-        spy::*, task_panics::*, world::*, yields::*,
-    };
-    pub(crate) use clockworker_testing::driving::*;
-}
+#[path = "../support/mod.rs"]
+mod support;
 
 mod attributes;
 mod callbacks;

@@ -1,23 +1,7 @@
 //! Scheduling between queues: shares, preemption, groups, who pays for what, and when the host has its turn.
 
-#[path = "../support"]
-mod support {
-    mod fluid;
-    mod micros;
-    mod never_rests;
-    mod on_drop;
-    mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod spy;
-    #[allow(dead_code, reason = "each program uses a part of it")]
-    mod world;
-    mod yields;
-
-    pub(crate) use self::{
-        fluid::*, micros::*, never_rests::*, on_drop::*, signal::*, spy::*, world::*, yields::*,
-    };
-    pub(crate) use clockworker_testing::{climb::*, driving::*, virtual_time::*};
-}
+#[path = "../support/mod.rs"]
+mod support;
 
 mod accounts;
 mod caps;

@@ -3,7 +3,6 @@
 #![allow(dead_code, unused_imports, reason = "each program uses a part of it")]
 
 mod child;
-mod compute;
 mod drops;
 mod executors;
 mod fluid;
@@ -15,13 +14,13 @@ mod probe;
 mod runtimes;
 mod signal;
 mod slot;
-mod spans;
+mod spy;
 mod tasks;
 mod threads;
-mod trace;
+mod world;
 
 pub(crate) use self::{
-    child::*, compute::*, drops::*, executors::*, fluid::*, hooked_waker::*, micros::*, orders::*, panics::*,
-    probe::*, runtimes::*, signal::*, slot::*, spans::*, tasks::*, threads::*, trace::*,
+    child::*, drops::*, executors::*, fluid::*, hooked_waker::*, micros::*, orders::*, panics::*, probe::*,
+    runtimes::*, signal::*, slot::*, spy::*, tasks::*, threads::*, world::*,
 };
-pub(crate) use clockworker_testing::{driving::*, random::*, virtual_time::*};
+pub(crate) use clockworker_testing::{climb::*, driving::*, virtual_time::*};
