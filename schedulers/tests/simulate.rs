@@ -200,7 +200,7 @@ fn a_task_that_yielded_is_handed_back_with_the_next_pop_or_at_the_end_of_the_sli
 fn a_group_closes_when_its_last_job_ends() {
     let of_tenant = |at_ns, service_ns| Job { group: Some(7), ..job(at_ns, 0, service_ns) };
     let calls = diary(&[of_tenant(0, 100), of_tenant(50, 100), of_tenant(90, 100), of_tenant(5_000, 100)]);
-    let ends: Vec<&str> = calls
+    let ended: Vec<&str> = calls
         .iter()
         .map(|call| &**call)
         .filter(|call| call.starts_with("finished") || call.starts_with("closed"))
@@ -210,7 +210,7 @@ fn a_group_closes_when_its_last_job_ends() {
     let first = ["finished 1", "closed 0"];
     let second = ["finished 1", "finished 2", "closed 0"];
     let third = ["finished 2", "closed 0"];
-    assert_eq!(ends, [&first[..], &second, &third].concat());
+    assert_eq!(ended, [&first[..], &second, &third].concat());
     // A tenant that comes back under its key has attained what it had: its next job waits for all of another's.
     let jobs = [of_tenant(0, 500), Job { group: Some(8), ..job(600, 0, 300) }, of_tenant(600, 100)];
     let las = one_queue(Boxed::new(Las::new().with_resolution_ns(1)), 100);
