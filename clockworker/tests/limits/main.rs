@@ -12,9 +12,7 @@ mod support {
     mod outputs;
     mod panics;
     mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod spy;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod world;
     mod yields;
 

@@ -21,9 +21,7 @@ mod support {
     mod on_drop;
     mod probe;
     mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod spy;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod world;
     mod yields;
 

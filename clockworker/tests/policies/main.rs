@@ -11,10 +11,8 @@ mod support {
     mod panics;
     mod probe;
     mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod spy;
     mod task_panics;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod world;
     mod yields;
 
@@ -26,11 +24,11 @@ mod support {
 }
 
 mod attributes;
+mod audit;
 mod callbacks;
 mod changing;
 mod handing_over;
 mod hostile;
 mod order;
 mod scheduler_drops;
-mod told;
 mod watchdog;

@@ -7,9 +7,7 @@ mod support {
     mod never_rests;
     mod on_drop;
     mod signal;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod spy;
-    #[allow(dead_code, reason = "each program uses a part of it")]
     mod world;
     mod yields;
 
