@@ -166,7 +166,7 @@ fn the_end_of_a_queue_or_executor_answers_all_that_wait() {
     }
 }
 
-/// A shutdown waits for the tasks that there are; those that wait for room among them are told, and finish.
+/// A shutdown waits for the tasks that there are; those that wait for room among them are answered, and finish.
 #[test]
 fn a_shutdown_does_not_hang_on_waiters() {
     let ex = untimed();

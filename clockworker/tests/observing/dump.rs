@@ -59,7 +59,7 @@ fn tells_the_states_apart() {
     queue.new_task().name("waiting").spawn(pending::<()>());
     settle(&ex);
     assert_eq!(states(&ex.dump()), "woken: Waiting, waiting: Waiting");
-    // Its scheduler is not told yet.
+    // Its scheduler does not know yet.
     signal.set();
     queue.new_task().name("ready").spawn(async {});
     let aborted = ["aborted", "aborted too"].map(|name| {

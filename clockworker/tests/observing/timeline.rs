@@ -9,9 +9,9 @@ use super::observing;
 use crate::support::*;
 
 /// The events in short, each with its time in microseconds.
-fn told(timeline: &Timeline) -> Vec<String> {
+fn lines(timeline: &Timeline) -> Vec<String> {
     let name = |queue| timeline.queue_name(queue).unwrap_or("?").to_owned();
-    let told = |kind| match kind {
+    let text = |kind| match kind {
         EventKind::Spawned { task, .. } => format!("spawn {}{}", name(task.queue), task.slot),
         EventKind::Ready { task, reason: ReadyReason::Local } => {
             format!("wake {}{}", name(task.queue), task.slot)
@@ -32,7 +32,7 @@ fn told(timeline: &Timeline) -> Vec<String> {
         EventKind::TurnEnded { idle } => format!("turn over, idle {idle}"),
         _ => "?".into(),
     };
-    let line = |at: Duration, kind| format!("{} {}", at.as_micros(), told(kind));
+    let line = |at: Duration, kind| format!("{} {}", at.as_micros(), text(kind));
     timeline.events.iter().map(|event| line(event.at, event.kind)).collect()
 }
 
@@ -68,7 +68,7 @@ fn events_are_in_their_order_with_their_times() {
         37 poll default0 0 us /1 ends
         37 end: Drained
         37 turn over, idle true";
-    assert_eq!(told(&ex.timeline()), expected.lines().map(str::trim).collect::<Vec<_>>());
+    assert_eq!(lines(&ex.timeline()), expected.lines().map(str::trim).collect::<Vec<_>>());
 }
 
 /// How long polls took, and how many were measured together.
@@ -107,7 +107,7 @@ fn the_oldest_is_overwritten_and_what_is_left_can_be_read() {
     assert!(timeline.is_cut && !timeline.is_stopped);
     assert!((10..128).contains(&timeline.events.len()), "{}", timeline.events.len());
     assert!(timeline.events.is_sorted_by_key(|event| event.at));
-    assert_eq!(told(&timeline).last().unwrap(), "300 turn over, idle true");
+    assert_eq!(lines(&timeline).last().unwrap(), "300 turn over, idle true");
 }
 
 /// What stops after a wait of more than 999 µs.
@@ -174,16 +174,16 @@ fn a_preempted_slice_says_so() {
         yield_now().await;
     });
     settle(&ex);
-    let mut ends = told(&ex.timeline());
+    let mut ends = lines(&ex.timeline());
     ends.retain(|what| what.contains("end:"));
     assert_eq!(ends, ["50 end: Preempted", "50 end: Drained", "50 end: Drained"]);
 }
 
 /// The place of the first event that says so.
 #[track_caller]
-fn place(told: &[String], what: &str) -> usize {
+fn place(lines: &[String], what: &str) -> usize {
     let says = |said: &String| said.split_once(' ').unwrap().1.starts_with(what);
-    told.iter().position(says).unwrap_or_else(|| panic!("{what}: {told:?}"))
+    lines.iter().position(says).unwrap_or_else(|| panic!("{what}: {lines:?}"))
 }
 
 /// The executor takes them in without another reading of its clock: by that it is earlier than they say.
@@ -204,10 +204,10 @@ fn what_comes_from_another_thread_comes_before_it_is_polled() {
         yield_now().await;
     });
     settle(&ex);
-    let told = told(&ex.timeline());
-    assert!(place(&told, "spawn default2") < place(&told, "poll default2"), "{told:?}");
-    let waking = place(&told, "remote wake default0");
-    assert!(told[waking..].iter().any(|said| said.contains(" poll default0")), "{told:?}");
+    let lines = lines(&ex.timeline());
+    assert!(place(&lines, "spawn default2") < place(&lines, "poll default2"), "{lines:?}");
+    let waking = place(&lines, "remote wake default0");
+    assert!(lines[waking..].iter().any(|said| said.contains(" poll default0")), "{lines:?}");
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn what_came_before_the_timeline_began_comes_with_it() {
     ex.observe(Observation::new().timeline(1 << 16)).unwrap();
     elsewhere(|| handle.spawn(|| async {})).abort();
     settle(&ex);
-    let told = told(&ex.timeline());
-    assert!(told.iter().all(|said| said.starts_with("5 ")), "{told:?}");
-    assert!(place(&told, "spawn default1") < place(&told, "poll default1"), "{told:?}");
-    assert!(place(&told, "remote wake default0") < place(&told, "poll default0"), "{told:?}");
+    let lines = lines(&ex.timeline());
+    assert!(lines.iter().all(|said| said.starts_with("5 ")), "{lines:?}");
+    assert!(place(&lines, "spawn default1") < place(&lines, "poll default1"), "{lines:?}");
+    assert!(place(&lines, "remote wake default0") < place(&lines, "poll default0"), "{lines:?}");
 }

@@ -172,7 +172,7 @@ fn no_task_is_lost_whatever_a_scheduler_calls_and_wherever() {
     });
 }
 
-/// Found by the fuzz target `hostile_scheduler`: the spawn handed the woken task on, which was refused, and nobody had it.
+/// Found by the fuzz target `hostile_scheduler`: the spawn handed the woken task on, which was refused, and so it was in no list.
 #[test]
 fn a_wake_is_not_lost_when_a_scheduler_spawns_on_another_queue() {
     let ex = world();

@@ -1,4 +1,4 @@
-//! Schedulers that break their contract: every task completes all the same, polled as often as it should be, the fault
+//! Schedulers that break their contract: every task still completes, polled as often as it should be, the fault
 //! is reported, and no other queue notices.
 
 use std::cell::Cell;
@@ -94,7 +94,7 @@ fn check<const NEEDS_SERVICE: bool>(fault: (Fault, bool), after: u32) -> bool {
     assert_eq!(stats.queues[0].policy_fault, None, "the other queue");
     assert_reported(stats.queues[1].policy_fault, fault, struck.get() > 0, &case);
     assert_usable(&ex, &hostile);
-    // A panic in the scheduler's own drop stays inside, whoever drops it.
+    // A panic in the scheduler's own drop stays inside.
     let dropped = catch_unwind(AssertUnwindSafe(|| {
         hostile.close();
         drop(hostile);

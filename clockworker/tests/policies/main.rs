@@ -4,11 +4,11 @@
 mod support;
 
 mod attributes;
+mod audit;
 mod callbacks;
 mod changing;
 mod handing_over;
 mod hostile;
 mod order;
 mod scheduler_drops;
-mod told;
 mod watchdog;

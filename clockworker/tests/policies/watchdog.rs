@@ -7,18 +7,19 @@ use std::future::{Future, pending};
 use std::rc::Rc;
 use std::time::Duration;
 
+use clockworker::PolicyFault::{self, Lost, Panicked, Starved};
 use clockworker::schedulers::{FairTurns, Las, Ready, Scheduler, Task, TaskId};
-use clockworker::{Executor, JoinHandle, PolicyFault, Queue, QueueStats, spawn_local, yield_now};
+use clockworker::{Executor, JoinHandle, Queue, QueueStats, spawn_local, yield_now};
 
 use crate::support::*;
 
 /// What a watched scheduler says of its patience.
 type Patience = fn(usize) -> Option<u64>;
 
-/// FIFO but for one task, the next that is pushed once it is told so: that waits until so many others were popped.
+/// FIFO but for one task, the next that is pushed once it is armed: that waits until so many others were popped.
 struct Holding {
     ready: VecDeque<TaskId>,
-    told: Rc<Cell<bool>>,
+    armed: Rc<Cell<bool>>,
     /// The task held back, and the pops that it still waits for. None while it is out.
     held: Option<(TaskId, Option<u64>)>,
     pops: u64,
@@ -26,8 +27,8 @@ struct Holding {
 }
 
 impl Holding {
-    fn new(told: &Rc<Cell<bool>>, pops: u64, patience: Patience) -> Self {
-        Self { ready: VecDeque::new(), told: Rc::clone(told), held: None, pops, patience }
+    fn new(armed: &Rc<Cell<bool>>, pops: u64, patience: Patience) -> Self {
+        Self { ready: VecDeque::new(), armed: Rc::clone(armed), held: None, pops, patience }
     }
 }
 
@@ -35,7 +36,7 @@ impl Scheduler for Holding {
     const NEEDS_SERVICE: bool = false;
 
     fn push(&mut self, task: Task, _why: Ready) {
-        if self.told.take() || self.held.is_some_and(|(id, _)| id == task.id) {
+        if self.armed.take() || self.held.is_some_and(|(id, _)| id == task.id) {
             self.held = Some((task.id, Some(self.pops)));
         } else {
             self.ready.push_back(task.id);
@@ -64,21 +65,21 @@ impl Scheduler for Holding {
 struct Watched {
     ex: Executor,
     queue: Queue,
-    told: Rc<Cell<bool>>,
+    armed: Rc<Cell<bool>>,
 }
 
 impl Watched {
     fn new(polls: u32, scheduler: impl Scheduler + 'static) -> Self {
         let ex = hosted_builder().poll_cap(polls).build().unwrap();
         let queue = ex.new_queue("watched").scheduler(scheduler).create().unwrap();
-        Self { ex, queue, told: Rc::default() }
+        Self { ex, queue, armed: Rc::default() }
     }
 
     /// Its scheduler holds a task back for so many pops, and there is one that yields for ever.
     fn holding(polls: u32, pops: u64, patience: Patience) -> Self {
-        let told = Rc::default();
+        let armed = Rc::default();
         let watched =
-            Self { told: Rc::clone(&told), ..Self::new(polls, Holding::new(&told, pops, patience)) };
+            Self { armed: Rc::clone(&armed), ..Self::new(polls, Holding::new(&armed, pops, patience)) };
         watched.yields();
         watched
     }
@@ -90,7 +91,7 @@ impl Watched {
 
     /// Spawns a task that the scheduler will hold back.
     fn held<T: 'static>(&self, task: impl Future<Output = T> + 'static) -> JoinHandle<T> {
-        self.told.set(true);
+        self.armed.set(true);
         self.queue.spawn(task)
     }
 
@@ -129,8 +130,6 @@ impl Watched {
     }
 }
 
-use PolicyFault::{Lost, Panicked, Starved};
-
 #[test]
 fn a_task_lost_beside_one_that_yields_for_ever_is_found_and_runs() {
     let w = Watched::losing(10, |_| Some(1_000));
@@ -159,11 +158,11 @@ fn a_task_lost_later_on_is_found_in_twice_the_patience() {
 }
 
 #[test]
-fn whoever_waits_for_less_than_the_patience_is_not_starved() {
+fn a_task_that_waits_for_less_than_the_patience_is_not_starved() {
     // Held back for 999 pops each time, so of 1,000 polls one is its own; and for twice the patience and a slice.
     for (pops, fault) in [(999, None), (2_006, Some(Starved))] {
         let w = Watched::holding(7, pops, |_| Some(1_000));
-        w.told.set(true);
+        w.armed.set(true);
         w.yields();
         assert_eq!(w.run(100_000).policy_fault, fault);
     }
@@ -326,7 +325,7 @@ fn a_scheduler_that_fails_when_asked_for_its_patience_is_at_fault() {
     assert_eq!(quietly(|| w.output(task)), 4);
 }
 
-/// A scheduler that is asked for its patience, and the numbers of tasks that it was told then.
+/// A scheduler that is asked for its patience, and the numbers of tasks that it was given then.
 fn asked() -> (Spy<false>, Rc<RefCell<Vec<usize>>>) {
     let asked = Rc::new(RefCell::new(Vec::new()));
     let notes = Rc::clone(&asked);
@@ -339,7 +338,7 @@ fn asked() -> (Spy<false>, Rc<RefCell<Vec<usize>>>) {
 }
 
 #[test]
-fn what_is_told_to_a_scheduler_is_the_number_of_tasks() {
+fn what_a_scheduler_is_given_is_the_number_of_tasks() {
     let (spy, asked) = asked();
     let w = Watched::new(10, spy);
     w.yields();

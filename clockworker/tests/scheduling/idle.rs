@@ -59,7 +59,7 @@ fn it_delays_others_by_one_poll_at_most() {
     assert!((0..20).all(|delay| late.contains(&us(delay))), "at each point of a poll");
 }
 
-/// The same by a spawn, by a wake and by another thread's spawn, in the middle of one of its polls.
+/// By a spawn, by a wake and by another thread's spawn, in the middle of one of its polls.
 #[test]
 fn its_slice_ends_whatever_makes_another_queue_ready() {
     let (ex, signal) = (Rc::new(scene("idle idle")), Signal::new());

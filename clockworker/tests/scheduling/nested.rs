@@ -334,7 +334,7 @@ fn adding_and_closing_a_tenant_changes_no_other_branch() {
         assert!(run(&ex, task).unwrap_err().is_cancelled());
         guest.close();
     }
-    // 2 s: half each, whoever came and went; a request and a poll at either end.
+    // 2 s: half each, whichever guests came and went; a request and a poll at either end.
     let (half, got) = (now() / 2, other.stats().branch_busy);
     assert!(got.abs_diff(half) <= us(1_020), "{got:?} of {half:?}");
     assert!(busy(&ex, "y").abs_diff(half * 3 / 4) <= us(2_000), "{:?}", busy(&ex, "y"));

@@ -97,7 +97,7 @@ fn part_of_the_first<S: Scheduler + 'static>(scheduler: S, lengths: [Vec<u64>; 2
 }
 
 /// Las divides the queue equally. A group that hides a longer poll among short ones, in whatever rhythm, gains nothing; three
-/// per cent are four standard deviations of what is told.
+/// per cent are four standard deviations of what is served.
 #[test]
 fn no_rhythm_of_short_polls_gains_from_what_is_not_timed() {
     for short in [0, 1, 7, 15] {
@@ -118,17 +118,17 @@ fn long_polls_beside_short_ones_get_no_more_than_their_part() {
 
 /// What a scheduler is told of service: in nanoseconds, and how often, by the index of the group.
 #[derive(Default)]
-struct Told {
+struct Served {
     by_group: RefCell<BTreeMap<usize, (u64, u64)>>,
     /// How much time has passed.
     passed: Cell<u64>,
 }
 
-impl Told {
-    /// A queue whose scheduler notes what it is told.
+impl Served {
+    /// A queue whose scheduler notes what it is served.
     fn queue(ex: &Executor) -> (Queue, Rc<Self>) {
-        let told = Rc::new(Self::default());
-        let notes = Rc::clone(&told);
+        let served = Rc::new(Self::default());
+        let notes = Rc::clone(&served);
         let spy: Spy = Spy::fifo().listening(move |call| match call {
             Call::Served(task, service_ns) => {
                 let mut by_group = notes.by_group.borrow_mut();
@@ -139,7 +139,7 @@ impl Told {
             Call::TimePassed(service_ns) => notes.passed.set(notes.passed.get() + service_ns),
             _ => {}
         });
-        (ex.new_queue("told").scheduler(spy).create().unwrap(), told)
+        (ex.new_queue("told").scheduler(spy).create().unwrap(), served)
     }
 
     fn take(&self) -> Vec<(u64, u64)> {
@@ -149,9 +149,9 @@ impl Told {
 
 /// What the scheduler is told of two groups, each of a task whose polls take so long, in turn. A slice ends for the host after
 /// 10 µs, where the clock is read.
-fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
+fn served_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     let ex = builder().host_budget(us(10)).build().unwrap();
-    let (queue, told) = Told::queue(&ex);
+    let (queue, served) = Served::queue(&ex);
     let all_ns: u64 = groups.iter().flatten().sum();
     let opened = [0, 1].map(|key| queue.group(key));
     for (group, lengths) in opened.iter().zip(groups) {
@@ -164,9 +164,9 @@ fn told_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     }
     drain(&ex);
     // But for what comes after the last reading.
-    let passed = told.passed.get();
+    let passed = served.passed.get();
     assert!((all_ns - 10_000..=all_ns).contains(&passed), "{passed} of {all_ns} passed");
-    told.take().try_into().expect("two groups")
+    served.take().try_into().expect("two groups")
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn one_short_poll_in_sixteen_is_timed_and_stands_for_them() {
     let polls = 50_000;
     for (length, one_in) in [(50, 16), (250, 8)] {
         let deviation = (polls as f64 * 4.0 * (one_in as f64 - 1.0) / 3.0).sqrt();
-        for (ns_told, calls) in told_of([vec![length; polls], vec![length; polls]]) {
+        for (ns_told, calls) in served_of([vec![length; polls], vec![length; polls]]) {
             let stands_for = ns_told as f64 / length as f64;
             assert!((stands_for - polls as f64).abs() < 4.0 * deviation, "{stands_for} of {length} ns");
             let expected = polls / (one_in + 1)..=polls / (one_in - 1);
@@ -187,9 +187,9 @@ fn one_short_poll_in_sixteen_is_timed_and_stands_for_them() {
 #[test]
 fn a_group_whose_polls_take_long_in_the_mean_has_each_of_them_timed() {
     let rhythm = |short: usize| [vec![200_000], vec![100; short]].concat().repeat(10);
-    let [long, _] = told_of([rhythm(150), vec![100; 50_000]]);
+    let [long, _] = served_of([rhythm(150), vec![100; 50_000]]);
     assert_eq!(long, (10 * (200_000 + 150 * 100), 10 * 151 + 1));
-    let [short, _] = told_of([rhythm(2_000), vec![100; 50_000]]);
+    let [short, _] = served_of([rhythm(2_000), vec![100; 50_000]]);
     assert!(short.1 < 10 * 1_000, "{short:?}");
 }
 
@@ -200,7 +200,7 @@ fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
     let rhythm = [vec![100; 16], vec![1_000_000]].concat().repeat(20);
     let long = vec![9_000; rhythm.len()];
     let (polls, ns) = (rhythm.len() as u64, rhythm.iter().sum());
-    assert_eq!(told_of([rhythm, long]), [(ns, polls + 1), (polls * 9_000, polls + 1)]);
+    assert_eq!(served_of([rhythm, long]), [(ns, polls + 1), (polls * 9_000, polls + 1)]);
 }
 
 /// A task sends another and aborts it in each of its long polls: the queue is charged before admission drops that, and its
@@ -208,7 +208,7 @@ fn each_poll_is_timed_where_those_of_all_groups_take_long_in_the_mean() {
 #[test]
 fn polls_at_whose_end_the_queue_was_charged_are_known_to_be_long() {
     let ex = world();
-    let (queue, told) = Told::queue(&ex);
+    let (queue, served) = Served::queue(&ex);
     let handle = ex.handle();
     drop(queue.group(0).spawn(async move {
         for _ in 0..200 {
@@ -222,7 +222,7 @@ fn polls_at_whose_end_the_queue_was_charged_are_known_to_be_long() {
         }
     }));
     drain(&ex);
-    let [(ns_told, _)] = told.take()[..] else { panic!("one group") };
+    let [(ns_told, _)] = served.take()[..] else { panic!("one group") };
     assert!((198..=200).contains(&(ns_told / 1_000_000)), "{ns_told} of 200 ms");
 }
 
@@ -230,7 +230,7 @@ fn polls_at_whose_end_the_queue_was_charged_are_known_to_be_long() {
 #[test]
 fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
     let ex = world();
-    let (queue, told) = Told::queue(&ex);
+    let (queue, served) = Served::queue(&ex);
     let (group, polls) = (queue.group(0), 10_000);
     for _ in 0..3 {
         group.spawn(async move {
@@ -242,7 +242,7 @@ fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
         });
     }
     drain(&ex);
-    let [(_, calls)] = told.take()[..] else { panic!("one group") };
+    let [(_, calls)] = served.take()[..] else { panic!("one group") };
     assert!(calls < 3 * polls / 8, "{calls}");
 }
 
@@ -250,7 +250,7 @@ fn a_group_whose_polls_have_become_short_has_them_timed_by_lot_again() {
 #[test]
 fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
     let ex = world();
-    let (queue, told) = Told::queue(&ex);
+    let (queue, served) = Served::queue(&ex);
     drop(queue.spawn(async {
         for _ in 0..100_000 {
             work(ns(100));
@@ -259,9 +259,9 @@ fn tasks_of_one_long_poll_each_are_timed_beside_one_of_short_ones() {
     }));
     let hundred_requests = || (0..100).for_each(|_| run(&ex, queue.spawn(async { work(us(20)) })).unwrap());
     hundred_requests();
-    told.take();
+    served.take();
     hundred_requests();
-    assert_eq!(told.take().iter().max(), Some(&(100 * 20_000, 100)));
+    assert_eq!(served.take().iter().max(), Some(&(100 * 20_000, 100)));
 }
 
 /// More tasks were dropped by then than polls after which a reading was due.

@@ -27,7 +27,7 @@ fn napper(share: u32, request: u64, poll: u64, nap: u64) -> (Duration, Duration)
 }
 
 /// A queue that sleeps for a moment after each poll gets no more than one that does not, to the request and poll that
-/// anybody may be ahead by; and loses no more than it slept, and a request and poll.
+/// any queue may be ahead by; and loses no more than it slept, and a request and poll.
 #[test]
 fn a_micro_sleeper_gains_nothing_and_loses_only_its_sleep() {
     for (share, poll, nap) in [(1, 90, 1), (1, 300, 1), (1, 7, 3), (9, 90, 1), (3, 500, 20), (1, 1_000, 10)] {

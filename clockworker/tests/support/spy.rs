@@ -1,5 +1,7 @@
 //! A scheduler that tells a test of each call.
 
+#![allow(dead_code, reason = "each program uses a part of it")]
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;

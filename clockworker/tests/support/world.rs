@@ -3,6 +3,8 @@
 //!
 //! It belongs to the thread, as a test does, so tasks need no handle to it. The next executor that is made begins a new one.
 
+#![allow(dead_code, reason = "each program uses a part of it")]
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::{Future, pending};

@@ -45,9 +45,9 @@ fn an_executor_may_be_watched_inside_its_own_poll() {
     let ex = Rc::new(Executor::new());
     let inside = Rc::clone(&ex);
     let task = ex.spawn(async move {
-        let (guard, told) = watch(&inside, MS);
+        let (guard, reports) = watch(&inside, MS);
         yield_now().await;
-        (guard, Id::current(), guilty(StallKind::Poll, &told))
+        (guard, Id::current(), guilty(StallKind::Poll, &reports))
     });
     let (guard, id, stall) = ex.block_on(task).unwrap();
     assert_eq!((stall.task, stall.queue.as_deref()), (id, Some("default")));
@@ -58,8 +58,8 @@ fn an_executor_may_be_watched_inside_its_own_poll() {
 fn after_a_shutdown_the_main_future_is_watched() {
     let ex = Executor::new();
     ex.block_on_shutdown(std::future::ready(()));
-    let (_guard, told) = watch(&ex, MS);
-    guilty_main(&ex, &told);
+    let (_guard, reports) = watch(&ex, MS);
+    guilty_main(&ex, &reports);
 }
 
 #[test]
@@ -68,22 +68,22 @@ fn a_main_future_that_panics_is_over() {
     let panics = || ex.block_on(async { resume_unwind(Box::new("over")) });
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
     // The beacon is dark, so the next poll is one of its own.
-    let (_other, told) = watch(&ex, MS);
-    guilty_main(&ex, &told);
+    let (_other, reports) = watch(&ex, MS);
+    guilty_main(&ex, &reports);
     assert_eq!(guard.stats(), StallStats::default());
 }
 
 #[test]
 fn a_hook_that_panics_is_called_again() {
-    let (ex, (tell, told)) = (Executor::new(), channel());
-    let panics = detector(MS, &tell).on_stall(|_| resume_unwind(Box::new("a hook panics")));
+    let (ex, (sender, reports)) = (Executor::new(), channel());
+    let panics = detector(MS, &sender).on_stall(|_| resume_unwind(Box::new("a hook panics")));
     let guard = panics.watch(&ex).unwrap();
     ex.block_on(async {
-        guilty(StallKind::Main, &told);
+        guilty(StallKind::Main, &reports);
         yield_now().await;
-        guilty(StallKind::Main, &told);
+        guilty(StallKind::Main, &reports);
     });
-    drop(told);
+    drop(reports);
     let stats = guard.stats();
     assert!(stats.hook_panics >= 1 && stats.reported >= 2, "{stats:?}");
 }
@@ -95,6 +95,6 @@ fn a_hook_may_watch() {
     let watches =
         StallDetector::new(MS).on_stall(|_| drop(StallDetector::new(HOURS).watch(&Executor::new()).unwrap()));
     let _guard = watches.watch(&ex).unwrap();
-    let (_then, told) = watch(&ex, MS);
-    guilty_main(&ex, &told);
+    let (_then, reports) = watch(&ex, MS);
+    guilty_main(&ex, &reports);
 }

@@ -25,31 +25,31 @@ const MS: Duration = Duration::from_millis(1);
 const HOURS: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// Tells of each stall of so long, however many there are.
-fn detector(threshold: Duration, tell: &Sender<Stall>) -> StallDetector {
-    let tell = tell.clone();
+fn detector(threshold: Duration, sender: &Sender<Stall>) -> StallDetector {
+    let sender = sender.clone();
     let detector = StallDetector::new(threshold).rate_limit(usize::MAX, HOURS);
-    detector.on_stall(move |stall| drop(tell.send(stall.clone())))
+    detector.on_stall(move |stall| drop(sender.send(stall.clone())))
 }
 
 /// Watches an executor, and tells of each stall of so long.
 fn watch(ex: &Executor, threshold: Duration) -> (StallGuard, Receiver<Stall>) {
-    let (tell, told) = channel();
-    (detector(threshold, &tell).watch(ex).unwrap(), told)
+    let (sender, reports) = channel();
+    (detector(threshold, &sender).watch(ex).unwrap(), reports)
 }
 
 /// An executor that is watched.
 fn watched(threshold: Duration) -> (Executor, StallGuard, Receiver<Stall>) {
     let ex = Executor::new();
-    let (guard, told) = watch(&ex, threshold);
-    (ex, guard, told)
+    let (guard, reports) = watch(&ex, threshold);
+    (ex, guard, reports)
 }
 
 /// What a task must not do: keeps its thread until its own stall was reported. On a slow machine those of other polls may come
 /// before.
 #[track_caller]
-fn guilty(kind: StallKind, told: &Receiver<Stall>) -> Stall {
+fn guilty(kind: StallKind, reports: &Receiver<Stall>) -> Stall {
     loop {
-        match told.recv_timeout(PATIENCE) {
+        match reports.recv_timeout(PATIENCE) {
             Ok(stall) if (stall.kind, stall.task) == (kind, Id::current()) => return stall,
             Ok(_) => {}
             Err(error) => panic!("nothing was reported: {error}"),
@@ -59,6 +59,6 @@ fn guilty(kind: StallKind, told: &Receiver<Stall>) -> Stall {
 
 /// [`guilty`] in the future given to `run_until`.
 #[track_caller]
-fn guilty_main(ex: &Executor, told: &Receiver<Stall>) -> Stall {
-    ex.block_on(async { guilty(StallKind::Main, told) })
+fn guilty_main(ex: &Executor, reports: &Receiver<Stall>) -> Stall {
+    ex.block_on(async { guilty(StallKind::Main, reports) })
 }

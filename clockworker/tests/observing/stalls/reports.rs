@@ -22,7 +22,7 @@ fn guilty_of_spinning(ended: &AtomicBool) {
 /// One poll of more than 50 ms gives one report at a threshold of 5 ms: it ends only once that at 50 ms was made.
 #[test]
 fn a_long_poll_gives_one_report_with_all_that_is_known() {
-    let (ex, guard, told) = watched(5 * MS);
+    let (ex, guard, reports) = watched(5 * MS);
     let ended = Arc::new(AtomicBool::new(false));
     let end = Arc::clone(&ended);
     let queue = ex.new_queue("tenants").create().unwrap();
@@ -34,7 +34,7 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     drop(last);
     let stats = guard.stats();
     drop(guard);
-    let all: Vec<Stall> = told.try_iter().collect();
+    let all: Vec<Stall> = reports.try_iter().collect();
     assert_eq!((stats.seen, stats.reported, stats.suppressed), (all.len() as u64, all.len() as u64, 0));
     // On a slow machine a poll of the main future may be reported as well.
     let stalls: Vec<&Stall> = all.iter().filter(|stall| stall.kind != StallKind::Main).collect();
@@ -89,17 +89,17 @@ fn compute_for(time: Duration) -> Duration {
 
 #[test]
 fn a_poll_of_the_main_future_is_in_no_queue() {
-    let (ex, guard, told) = watched(MS);
-    let stall = guilty_main(&ex, &told);
+    let (ex, guard, reports) = watched(MS);
+    let stall = guilty_main(&ex, &reports);
     assert_eq!((stall.queue, stall.group, stall.task, stall.spawned_at), (None, None, None, None));
     assert!(guard.stats().reported >= 1);
 }
 
 #[test]
 fn the_drop_of_an_aborted_task_is_watched() {
-    let (ex, _guard, told) = watched(MS);
+    let (ex, _guard, reports) = watched(MS);
     let task = ex.spawn(hold(OnDrop::new(move || {
-        let stall = guilty(StallKind::Drop, &told);
+        let stall = guilty(StallKind::Drop, &reports);
         note(stall.queue.as_deref().unwrap());
     })));
     ex.block_on(yield_now());
@@ -110,11 +110,11 @@ fn the_drop_of_an_aborted_task_is_watched() {
 
 #[test]
 fn each_queue_is_reported_by_its_own_name() {
-    let (ex, _guard, told) = watched(MS);
-    let told = Rc::new(told);
+    let (ex, _guard, reports) = watched(MS);
+    let reports = Rc::new(reports);
     for name in ["one", "two"] {
-        let (queue, told) = (ex.new_queue(name).create().unwrap(), Rc::clone(&told));
-        let stall = ex.block_on(queue.spawn(async move { guilty(StallKind::Poll, &told) })).unwrap();
+        let (queue, reports) = (ex.new_queue(name).create().unwrap(), Rc::clone(&reports));
+        let stall = ex.block_on(queue.spawn(async move { guilty(StallKind::Poll, &reports) })).unwrap();
         assert_eq!(stall.queue.as_deref(), Some(name));
     }
 }
@@ -122,14 +122,14 @@ fn each_queue_is_reported_by_its_own_name() {
 /// The name is the one that the queue has when its task is polled.
 #[test]
 fn a_renamed_queue_is_reported_by_its_new_name() {
-    let (ex, _guard, told) = watched(MS);
+    let (ex, _guard, reports) = watched(MS);
     let queue = ex.new_queue("old").create().unwrap();
     let renamed = queue.clone();
     let task = queue.spawn(async move {
-        let first = guilty(StallKind::Poll, &told);
+        let first = guilty(StallKind::Poll, &reports);
         renamed.rename("new").unwrap();
         yield_now().await;
-        (first, guilty(StallKind::Poll, &told))
+        (first, guilty(StallKind::Poll, &reports))
     });
     let (first, second) = ex.block_on(task).unwrap();
     assert_eq!((first.queue.as_deref(), second.queue.as_deref()), (Some("old"), Some("new")));
@@ -138,11 +138,11 @@ fn a_renamed_queue_is_reported_by_its_new_name() {
 /// A name is shown of whom it belongs to, and not of the task after it.
 #[test]
 fn tasks_and_groups_are_reported_by_their_names() {
-    let (ex, _guard, told) = watched(MS);
-    let (queue, told) = (ex.default_queue(), Rc::new(told));
+    let (ex, _guard, reports) = watched(MS);
+    let (queue, reports) = (ex.default_queue(), Rc::new(reports));
     let stall = || {
-        let told = Rc::clone(&told);
-        async move { guilty(StallKind::Poll, &told) }
+        let reports = Rc::clone(&reports);
+        async move { guilty(StallKind::Poll, &reports) }
     };
     let group = queue.new_group(7).name("acme").open().unwrap();
     let both = queue.new_task().name("export").spawn(stall());
@@ -158,20 +158,20 @@ fn tasks_and_groups_are_reported_by_their_names() {
 /// Both executors stand still, and each says so.
 #[test]
 fn an_executor_inside_a_task_of_another_stalls_both() {
-    let (outer, _outer_guard, told_outer) = watched(MS);
-    let (inner, _inner_guard, told_inner) = watched(MS);
+    let (outer, _outer_guard, reports_outer) = watched(MS);
+    let (inner, _inner_guard, reports_inner) = watched(MS);
     let task = outer.spawn(async move {
         let outer_id = Id::current().unwrap();
         let task = inner.spawn(async move {
-            let stall = guilty(StallKind::Poll, &told_inner);
-            // That of the outer task is told as well, and this is one poll of it.
-            let outer_id = told_outer.iter().find(|stall| stall.task == Some(outer_id));
+            let stall = guilty(StallKind::Poll, &reports_inner);
+            // That of the outer task is reported as well, and this is one poll of it.
+            let outer_id = reports_outer.iter().find(|stall| stall.task == Some(outer_id));
             (stall.task, outer_id.and_then(|stall| stall.task))
         });
         let id = task.id();
         (id, inner.run_until(task).await.unwrap())
     });
     let id = task.id();
-    let (inner_id, told) = outer.block_on(task).unwrap();
-    assert_eq!(told, (Some(inner_id), Some(id)));
+    let (inner_id, reports) = outer.block_on(task).unwrap();
+    assert_eq!(reports, (Some(inner_id), Some(id)));
 }

@@ -42,13 +42,13 @@ fn the_signal_is_given_back_with_the_last_guard() {
 #[test]
 fn any_real_time_signal_will_do_and_no_other() {
     in_child(|| {
-        let (ex, (tell, told)) = (Executor::new(), channel());
+        let (ex, (sender, reports)) = (Executor::new(), channel());
         for number in [libc::SIGRTMIN(), libc::SIGRTMAX()] {
-            let guard = detector(MS, &tell).signal(number).watch(&ex).unwrap();
-            let stall = guilty_main(&ex, &told);
+            let guard = detector(MS, &sender).signal(number).watch(&ex).unwrap();
+            let stall = guilty_main(&ex, &reports);
             assert!(stall.stack.is_ok(), "{stall}");
             drop(guard);
-            told.try_iter().for_each(drop);
+            reports.try_iter().for_each(drop);
         }
         for number in [i32::MIN, -1, 0, libc::SIGSEGV, libc::SIGRTMIN() - 1, libc::SIGRTMAX() + 1, i32::MAX] {
             let error = StallDetector::new(MS).signal(number).watch(&ex).unwrap_err();
@@ -107,15 +107,15 @@ fn a_thread_that_blocks_the_signal_gives_no_stack() {
         unsafe { libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut()) };
     }
     in_child(|| {
-        let (ex, guard, told) = watched(MS);
+        let (ex, guard, reports) = watched(MS);
         let_in(false);
-        let stall = guilty_main(&ex, &told);
+        let stall = guilty_main(&ex, &reports);
         assert_eq!(stall.stack, Err(NoStack::NoAnswer), "{stall}");
         assert!(stall.to_string().contains("\n  no stack: the thread has not answered"), "{stall}");
         drop(guard);
         let_in(true);
         // A new watch gets stacks as ever.
-        let (_guard, told) = watch(&ex, MS);
-        assert!(guilty_main(&ex, &told).stack.is_ok());
+        let (_guard, reports) = watch(&ex, MS);
+        assert!(guilty_main(&ex, &reports).stack.is_ok());
     });
 }

@@ -28,8 +28,8 @@ fn several_executors_on_several_threads_share_one_thread() {
         thread::scope(|scope| {
             let _here = watched(MS);
             let elsewhere = scope.spawn(|| {
-                let (ex, guard, told) = watched(MS);
-                let stall = guilty_main(&ex, &told);
+                let (ex, guard, reports) = watched(MS);
+                let stall = guilty_main(&ex, &reports);
                 wait_for_lookouts(1);
                 assert_eq!(stall.thread, None);
                 drop(guard);
@@ -51,8 +51,8 @@ fn the_thread_ends_with_the_last_executor_and_begins_again() {
             drop(ex);
             // It finds out by itself.
             wait_for_lookouts(0);
-            let (ex, other, told) = watched(MS);
-            guilty_main(&ex, &told);
+            let (ex, other, reports) = watched(MS);
+            guilty_main(&ex, &reports);
             drop((other, guard));
             assert_eq!(lookouts(), 0);
         }
@@ -67,8 +67,8 @@ fn watches_come_and_go_on_all_threads() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let (ex, guard, told) = watched(MS);
-                        guilty_main(&ex, &told);
+                        let (ex, guard, reports) = watched(MS);
+                        guilty_main(&ex, &reports);
                         drop(guard);
                     }
                 });
@@ -82,9 +82,9 @@ fn watches_come_and_go_on_all_threads() {
 #[test]
 fn reports_go_to_standard_error_if_asked_for() {
     let said = in_child(|| {
-        let (ex, (tell, told)) = (Executor::new(), channel());
-        let _guard = detector(MS, &tell).to_stderr().watch(&ex).unwrap();
-        guilty_main(&ex, &told);
+        let (ex, (sender, reports)) = (Executor::new(), channel());
+        let _guard = detector(MS, &sender).to_stderr().watch(&ex).unwrap();
+        guilty_main(&ex, &reports);
     });
     let Some(said) = said else { return };
     assert!(said.contains("clockworker: a poll of the main future has taken "), "{said}");

@@ -28,7 +28,7 @@ impl Program {
         self.random.borrow_mut().usize(..end)
     }
 
-    /// Works, yields, spawns, lends to what it has spawned or to anybody's, and ends its loans, in a random order.
+    /// Works, yields, spawns, lends to what it or another task has spawned, and ends its loans, in a random order.
     async fn task(self: Rc<Self>) {
         // Only what it has spawned is awaited to its end, or there would be rings.
         let (mut own, mut others): (Vec<Lending<()>>, Vec<Lending<()>>) = Default::default();

@@ -1,4 +1,4 @@
-//! What a policy is told of groups and attributes while random programs open, change, find and close groups, spawn and abort: each
+//! The calls of a policy while random programs open, change, find and close groups, spawn and abort: each
 //! group is opened before a task of it is pushed, and closed once, after its last; each task with attributes is spawned once.
 
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 use crate::support::*;
 
-/// What a policy knows, and what it should not have been told.
+/// What a policy knows by its calls, and what was wrong with them.
 #[derive(Default)]
 struct Knowledge {
     open: HashMap<GroupId, (u64, Attributes)>,
@@ -39,7 +39,7 @@ impl Knowledge {
         (task.group.index() == task.id.slot()) != self.open.contains_key(&task.group)
     }
 
-    /// Takes a call in, and notes what it should not have been told.
+    /// Takes a call in, and notes what is wrong with it.
     fn hear(&mut self, call: Call<'_>) {
         match call {
             Call::Push(task, why) => {
@@ -94,7 +94,7 @@ impl Knowledge {
     }
 }
 
-/// A random program, and what it should have told.
+/// A random program on a queue whose policy is audited.
 struct Program {
     ex: Executor,
     queue: Queue,
@@ -162,7 +162,7 @@ impl Program {
         };
         self.tasks.push(task);
         if remote && tag != 0 {
-            // Aborted before it comes in, it would not be told of.
+            // Aborted before it comes in, it would not be pushed.
             tick(&self.ex);
         }
     }
@@ -198,9 +198,9 @@ impl Program {
         TAGS.with_borrow(|tags| assert_eq!(known.tags, *tags));
         let stats = self.queue.group_stats();
         let mut said: Vec<_> = stats.iter().map(|group| (group.key, group.attributes)).collect();
-        let mut told: Vec<_> = known.open.values().copied().collect();
-        [&mut said, &mut told].into_iter().for_each(|groups| groups.sort_by_key(|group| group.0));
-        assert_eq!(said, told);
+        let mut known_groups: Vec<_> = known.open.values().copied().collect();
+        [&mut said, &mut known_groups].into_iter().for_each(|groups| groups.sort_by_key(|group| group.0));
+        assert_eq!(said, known_groups);
         let grouped = known.tasks.values().filter(|group| known.open.contains_key(group)).count() as u64;
         assert_eq!(stats.iter().map(|group| group.live).sum::<u64>(), grouped);
         assert_eq!(self.queue.stats().live, known.tasks.len());
@@ -218,7 +218,7 @@ impl Program {
 }
 
 #[test]
-fn what_a_policy_is_told_is_whole_and_in_order_in_random_programs() {
+fn the_calls_of_a_policy_are_whole_and_in_order_in_random_programs() {
     for seed in 0..400 {
         let run = std::panic::catch_unwind(|| {
             let mut program = Program::new(seed);
