@@ -4,7 +4,8 @@
 
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::task::Poll;
 
 use clockworker::{Executor, ExecutorStats, JoinHandle, Queue, yield_now};
 use clockworker_testing::effort::pick;
@@ -100,7 +101,7 @@ impl Setup {
             1 => {
                 let yields = async {
                     yield_now().await;
-                    yield_now().await;
+                    wake_by_value().await;
                 };
                 (Ended::ByItself, queue.spawn(yields))
             }
@@ -117,4 +118,19 @@ impl Setup {
             _ => (Ended::WithTheExecutor, queue.spawn(pending())),
         }
     }
+}
+
+/// Waits for one wake, which gives up the waker that it is made by.
+async fn wake_by_value() {
+    let mut is_woken = false;
+    poll_fn(|cx| {
+        if is_woken {
+            return Poll::Ready(());
+        }
+        is_woken = true;
+        let waker = cx.waker().clone();
+        waker.wake();
+        Poll::Pending
+    })
+    .await
 }
