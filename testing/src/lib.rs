@@ -22,11 +22,9 @@
 
 pub mod aborts;
 pub mod climb;
-pub mod containment;
 pub mod driving;
 pub mod host;
 pub mod hostile;
-pub mod hostile_program;
 pub mod memory;
 pub mod panics;
 pub mod policy;

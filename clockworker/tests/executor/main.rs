@@ -31,5 +31,4 @@ mod lifetimes;
 mod reentrancy;
 mod remote;
 mod scale;
-mod soak;
 mod traits;

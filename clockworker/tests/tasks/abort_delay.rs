@@ -2,14 +2,12 @@
 //! of the task is left in a scheduler.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
-use clockworker_testing::aborts::{KINDS, play};
 
 use crate::support::{OnDrop, Probe, assert_finished, hold, never_rests, output, settle, tick, untimed};
 
@@ -206,18 +204,4 @@ fn the_host_gets_its_turn_between_aborted_tasks_that_abort_others_when_dropped()
     let after = ex.stats();
     assert_eq!(after.cancelled - before.cancelled, TASKS as u64);
     assert_eq!(after.host_yields - before.host_yields, TASKS as u64, "one after each");
-}
-
-/// Scenes by lot, in which tasks, the owner thread and other threads abort tasks in every phase.
-#[test]
-fn an_aborted_task_s_future_is_dropped_here_before_a_second_poll_of_its_queue() {
-    let mut kinds = BTreeSet::new();
-    for seed in 0..300 {
-        let played = play(seed).unwrap();
-        assert_eq!((played.dropped_elsewhere, played.left), (0, 0), "seed {seed}");
-        let slowest = played.aborts.iter().max_by_key(|abort| abort.polls);
-        assert!(slowest.is_none_or(|abort| abort.polls <= 1), "seed {seed}: {slowest:?}");
-        kinds.extend(played.aborts.iter().map(|abort| abort.kind));
-    }
-    assert_eq!(kinds.len(), KINDS, "{kinds:?}");
 }

@@ -27,7 +27,6 @@ mod support {
 
 mod abort;
 mod abort_delay;
-mod containment;
 mod faults;
 mod handle_matrix;
 mod join_matrix;

@@ -55,13 +55,13 @@ impl Lists {
         })
     }
 
-    /// The next task of the queue: the first if it is FIFO, else the one that is told, if it is there.
-    pub(super) fn pop(&mut self, queue: u16, fifo: bool, told: TaskName) -> Option<Runnable> {
+    /// The next task of the queue: the first if it is FIFO, else the one that leads, if it is there.
+    pub(super) fn pop(&mut self, queue: u16, fifo: bool, led: TaskName) -> Option<Runnable> {
         let list = &mut self.ready[usize::from(queue)];
         if fifo {
             return list.pop_front();
         }
-        let at = list.iter().position(|runnable| runnable.metadata().task == told)?;
+        let at = list.iter().position(|runnable| runnable.metadata().task == led)?;
         list.remove(at)
     }
 }

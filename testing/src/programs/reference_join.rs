@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::Reference;
+use super::event::End;
+use super::reference::Reference;
+use super::task::{Output, TaskFuture, Ticket};
 use crate::panics::drop_contained;
-use crate::programs::event::End;
-use crate::programs::task::{Output, TaskFuture, Ticket};
 
 /// Where a result waits for its join handle.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl Slot {
 }
 
 /// The reference's join handle.
-pub(in crate::programs) struct Join(Rc<Slot>);
+pub(super) struct Join(Rc<Slot>);
 
 impl Join {
     /// One that awaits what the slot gets.
