@@ -20,7 +20,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod aborts;
 pub mod climb;
 pub mod driving;
 pub mod host;
@@ -32,6 +31,5 @@ pub mod programs;
 pub mod pulse;
 pub mod quiet;
 pub mod random;
-pub mod soak;
 pub mod tape;
 pub mod virtual_time;

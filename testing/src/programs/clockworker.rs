@@ -19,8 +19,8 @@ use super::event::{End, Entry, Event, Trace, spawning};
 use super::interpreter::Interpreter;
 use super::op::{Change, GroupChange, Limit, On, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
-use super::plan::{HOSTILE_SLOT, Hostility, Planned};
-use super::program::{Ending, Program, Setup};
+use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
+use super::program::{Ending, Program};
 use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
 use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
@@ -54,9 +54,6 @@ pub(super) struct Clockworker {
     /// What is known of the queue whose scheduler is hostile, the second.
     hostility: Option<Rc<Hostility>>,
 }
-
-/// The number of the queue whose scheduler is hostile.
-const HOSTILE_QUEUE: u16 = 1;
 
 pub(super) struct Join(pub(super) JoinHandle<Output>);
 
@@ -119,7 +116,8 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
 
 impl Clockworker {
     /// On a manual clock, unless there are free threads, which need one that moves.
-    fn new(host: Host, threads: usize, setup: &Setup, clock: &ManualClock) -> Self {
+    fn new(program: &Program, host: Host, threads: usize, clock: &ManualClock) -> Self {
+        let setup = &program.setup;
         let mut builder = Executor::builder().scheduler(RunnableFifo::new());
         if threads == 0 {
             builder = builder.clock(clock.clone());
@@ -144,7 +142,7 @@ impl Clockworker {
             aborts: Table::default(),
             foreign: RefCell::default(),
             gates: Rc::default(),
-            hostility: None,
+            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, program.names)),
         }
     }
 
@@ -232,13 +230,9 @@ impl Interpreter<Clockworker> {
     /// Begins a program in a host, with so many free threads.
     pub(super) fn begin(program: &Program, host: Host, threads: usize) -> Run<Clockworker> {
         let clock = ManualClock::new();
-        let mut subject = Clockworker::new(host, threads, &program.setup, &clock);
-        let hostility = program.setup.plan.as_ref().map(|plan| Rc::new(Hostility::new(plan, program.names)));
-        let is_hostile = hostility.is_some();
-        subject.hostility = hostility;
-        let run = Interpreter::new(subject, clock);
+        let run = Interpreter::new(Clockworker::new(program, host, threads, &clock), clock);
         CURRENT.replace(Rc::downgrade(&run));
-        if is_hostile {
+        if program.setup.plan.is_some() {
             let policy = Policy::RunnableFifo;
             run.change(HOSTILE_SLOT, Change::Create { below: None, share: 1, policy, idle: false });
         }
@@ -322,7 +316,7 @@ impl Subject for Clockworker {
         let hostility =
             self.hostility.as_ref().filter(|_| self.queues.borrow().len() == HOSTILE_QUEUE.into());
         let created = match hostility {
-            Some(hostility) => queue.scheduler(Hostile::<Planned>::new(Planned::new(hostility))).create(),
+            Some(hostility) => queue.scheduler(Hostile::<Rc<Hostility>>::new(Rc::clone(hostility))).create(),
             None => policy.create(queue),
         };
         // What makes no sense for that queue is refused, and a name that is taken.

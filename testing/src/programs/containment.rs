@@ -21,9 +21,10 @@ enum Place {
     SecondPoll,
     FutureDrop,
     OutputDrop,
-    WakerWake,
-    WakerDrop,
-    /// After so many calls, of those that get a task or take one, or of the others.
+    Waker {
+        in_wake: bool,
+    },
+    /// A call of the scheduler by its number, of those that get a task or take one, or of the others; or its drop.
     Scheduler(u8, bool),
     SchedulerDrop,
 }
@@ -44,27 +45,21 @@ enum Happens {
     DropExecutor,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
-    BeforeFirstPoll,
-    Asleep,
-    Woken,
-    AfterTheEnd,
-}
-
 const PLACES: [Place; 6] = [
     Place::FirstPoll,
     Place::SecondPoll,
     Place::FutureDrop,
     Place::OutputDrop,
-    Place::WakerWake,
-    Place::WakerDrop,
+    Place::Waker { in_wake: true },
+    Place::Waker { in_wake: false },
 ];
 const CALLS: u8 = 8;
 const SPAWNS: [On; 3] = [On::Queue(SLOT), On::Group(0), On::Elsewhere(SLOT, None)];
 const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
 const HAPPENS: [Happens; 3] = [Happens::Nothing, Happens::Abort, Happens::DropExecutor];
-const MOMENTS: [Moment; 4] = [Moment::BeforeFirstPoll, Moment::Asleep, Moment::Woken, Moment::AfterTheEnd];
+/// What leads to a moment: the first poll is to come, it was, the task is woken, it has ended.
+const MOMENTS: [Option<Op>; 4] =
+    [None, Some(Op::Park), Some(Op::Wake(VICTIM, Thread::Owner)), Some(Op::Park)];
 
 /// Of its queue.
 const SLOT: u8 = HOSTILE_SLOT;
@@ -82,7 +77,7 @@ pub struct Case {
     spawn: On,
     fate: Fate,
     happens: Happens,
-    moment: Moment,
+    moment: usize,
 }
 
 /// Every combination: those of a task with each of the schedulers.
@@ -94,13 +89,17 @@ pub fn all(policies: &[Policy]) -> Vec<Case> {
     for (place, policy) in of_task.chain(of_scheduler) {
         for spawn in SPAWNS {
             for fate in FATES {
-                for moment in MOMENTS {
+                for moment in 0..MOMENTS.len() {
                     cases.extend(HAPPENS.map(|happens| Case { place, policy, spawn, fate, happens, moment }));
                 }
             }
         }
     }
     cases
+}
+
+fn script(name: TaskName, steps: Vec<Op>) -> Script {
+    Script { name, steps, ..Script::default() }
 }
 
 impl Case {
@@ -113,11 +112,11 @@ impl Case {
         // Only a free thread awaits.
         let threads = usize::from(self.fate == Fate::AwaitedElsewhere);
         let outcome = run(&self.program(), Host::Alone, threads)?;
-        let audit = outcome.audit_beside(threads);
         let has = |event: Event| outcome.trace.iter().any(|entry| entry.event == event);
         let survived = OTHERS.filter(|&other| has(Event::Finished(other))).count();
-        let lives = self.happens != Happens::DropExecutor;
-        anyhow::ensure!(survived == OTHERS.len() || !lives, "{survived} others completed");
+        let is_dropped = self.happens == Happens::DropExecutor;
+        anyhow::ensure!(survived == OTHERS.len() || is_dropped, "{survived} others completed");
+        let audit = outcome.audit(threads);
         anyhow::ensure!(audit.is_clean(), "{audit:?}");
         Ok(has(Event::Panics(VICTIM)))
     }
@@ -131,65 +130,55 @@ impl Case {
         }
         ops.push(Op::Group(0, GroupChange::Open { slot: SLOT, key: 1, weight: 1 }));
         ops.push(Op::Spawn(self.spawn, Arc::new(self.victim())));
-        for name in OTHERS {
-            let steps = vec![Op::Yield(1), Op::Park, Op::Yield(1)];
-            let other = Script { name, steps, ..Script::default() };
-            ops.push(Op::Spawn(On::Queue(SLOT * (name % 2) as u8), Arc::new(other)));
-        }
-        match self.place {
-            Place::WakerWake => ops.push(Op::TouchHandle { of: VICTIM, in_wake: true, in_drop: false }),
-            Place::WakerDrop => ops.push(Op::TouchHandle { of: VICTIM, in_wake: false, in_drop: true }),
-            _ => {}
+        ops.extend(OTHERS.map(|name| {
+            let other = script(name, vec![Op::Yield(1), Op::Park, Op::Yield(1)]);
+            Op::Spawn(On::Queue(SLOT * (name % 2) as u8), Arc::new(other))
+        }));
+        if let Place::Waker { in_wake } = self.place {
+            ops.push(Op::TouchHandle { of: VICTIM, in_wake, in_drop: !in_wake });
         }
         match self.fate {
             Fate::AwaitedHere => {
-                let joiner = Script { name: JOINER, steps: vec![Op::Join(VICTIM)], ..Script::default() };
+                let joiner = script(JOINER, vec![Op::Join(VICTIM)]);
                 ops.push(Op::Spawn(On::Queue(0), Arc::new(joiner)));
             }
             Fate::AwaitedElsewhere => ops.push(Op::DropHandle(VICTIM, Thread::Other)),
             Fate::Kept | Fate::Dropped => {}
         }
-        let dropped = self.happens == Happens::DropExecutor;
-        for moment in MOMENTS {
-            ops.extend(match moment {
-                Moment::BeforeFirstPoll => None,
-                Moment::Asleep | Moment::AfterTheEnd => Some(Op::Park),
-                Moment::Woken => Some(Op::Wake(VICTIM, Thread::Owner)),
-            });
-            if moment != self.moment {
-                continue;
-            }
-            if self.fate == Fate::Dropped {
+        for (moment, op) in MOMENTS.into_iter().enumerate() {
+            ops.extend(op);
+            if moment == self.moment && self.fate == Fate::Dropped {
                 ops.push(Op::DropHandle(VICTIM, Thread::Owner));
             }
             match self.happens {
-                Happens::Nothing => {}
-                Happens::Abort => ops.push(Op::Abort(VICTIM, Thread::Owner)),
-                Happens::DropExecutor => break,
+                Happens::Abort if moment == self.moment => ops.push(Op::Abort(VICTIM, Thread::Owner)),
+                Happens::DropExecutor if moment == self.moment => break,
+                _ => {}
             }
         }
-        if !dropped {
+        let mut ending = Ending::Dropped;
+        if self.happens != Happens::DropExecutor {
+            ending = Ending::Drained;
             ops.extend(OTHERS.map(|other| Op::Wake(other, Thread::Owner)));
             ops.push(Op::Park);
         }
-        let ending = if dropped { Ending::Dropped } else { Ending::Drained };
         Program { setup: Setup { plan, ending, ..Setup::default() }, ops, names: NAMES }
     }
 
     /// Is polled, waits to be woken, and gives an output at the second poll; unless it panics before.
     fn victim(self) -> Script {
-        let mut victim = Script { name: VICTIM, steps: vec![Op::Park], ..Script::default() };
+        let mut victim = script(VICTIM, vec![Op::Park]);
         match self.place {
             Place::FirstPoll => victim.steps.insert(0, Op::Panic),
             Place::SecondPoll => victim.steps.push(Op::Panic),
             Place::FutureDrop => victim.at_drop.push(Op::Panic),
             Place::OutputDrop => victim.output_panics = true,
-            _ => {}
+            Place::Waker { .. } | Place::Scheduler(..) | Place::SchedulerDrop => {}
         }
         victim
     }
 
-    /// The plan of the scheduler that panics: its patience, whether it panics in its drop, after how many calls it does what.
+    /// The plan of a scheduler that panics: its patience, whether it does in its drop, after how many calls it does what.
     fn plan(self) -> Option<Box<[u8]>> {
         match self.place {
             Place::Scheduler(call, of_tasks) => {

@@ -9,12 +9,10 @@ use clockworker::ManualClock;
 
 use super::op::{TaskName, Thread};
 
-/// How a task ended, as its joiner sees it.
+/// How a task ended, as its joiner sees it: with its output, which says whose it is, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum End {
-    /// With its output, which says whose it is.
     Output(TaskName),
-    /// It was aborted, refused, or dropped with its executor.
     Cancelled,
     Panicked,
 }
@@ -70,9 +68,8 @@ pub(super) enum Event {
     FutureDropped(TaskName),
     /// What was to make a task's future is being dropped unused.
     Unmade(TaskName),
-    /// A task is refused: its future, or what was to make it, is being dropped by the call that was to spawn it.
+    /// A task's future, or what was to make it, is being dropped by the call that was to spawn it.
     Refused(TaskName),
-    /// A task's output is being dropped.
     OutputDropped(TaskName),
     /// A task's join handle gave its answer; to that task, or to none.
     Joined(TaskName, Option<TaskName>, End),
@@ -89,10 +86,10 @@ pub(super) enum Event {
 }
 
 /// An event, when and where it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Virtual time, in nanoseconds.
-    at_ns: u64,
+    pub(super) at_ns: u64,
     pub(super) event: Event,
     /// On another thread than the executor's.
     pub(super) elsewhere: bool,
@@ -113,13 +110,6 @@ pub(super) struct Trace {
     owner: ThreadId,
 }
 
-thread_local! {
-    /// What happens now is to be noted as if it happened on another thread.
-    static PRETENDS: Cell<bool> = const { Cell::new(false) };
-    /// The task that a call on this thread is to spawn.
-    static SPAWNING: Cell<Option<TaskName>> = const { Cell::new(None) };
-}
-
 impl Trace {
     /// An empty one, of an executor on this thread and clock.
     pub(super) fn new(clock: ManualClock) -> Self {
@@ -129,7 +119,7 @@ impl Trace {
     /// Notes it. Whether it was on the owner's thread: if not, more than noting it may not be safe.
     pub(super) fn note(&self, event: Event) -> bool {
         let at_ns = self.clock.now().as_nanos() as u64;
-        let elsewhere = PRETENDS.get() || thread::current().id() != self.owner;
+        let elsewhere = thread::current().id() != self.owner;
         self.with(|entries| entries.push(Entry { at_ns, event, elsewhere }));
         !elsewhere
     }
@@ -145,12 +135,8 @@ impl Trace {
     }
 }
 
-/// For an executor that has no other thread: does something as if on one.
-pub(super) fn as_if_elsewhere<T>(then: impl FnOnce() -> T) -> T {
-    let before = PRETENDS.replace(true);
-    let result = then();
-    PRETENDS.set(before);
-    result
+thread_local! {
+    static SPAWNING: Cell<Option<TaskName>> = const { Cell::new(None) };
 }
 
 /// The task that a call on this thread is to spawn.
@@ -168,9 +154,4 @@ pub(super) fn spawning<T>(task: TaskName, spawn: impl FnOnce() -> T) -> T {
     }
     let _restore = Restore(SPAWNING.replace(Some(task)));
     spawn()
-}
-
-#[cfg(test)]
-pub(super) fn entry(event: Event, elsewhere: bool) -> Entry {
-    Entry { at_ns: 0, event, elsewhere }
 }

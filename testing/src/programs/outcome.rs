@@ -22,13 +22,8 @@ impl Outcome {
         self.trace.len()
     }
 
-    /// What it says by itself.
-    pub fn audit(&self) -> Audit {
-        self.audit_beside(0)
-    }
-
-    /// The same, if there were so many free threads. What those are asked for does not happen at once.
-    pub(crate) fn audit_beside(&self, threads: usize) -> Audit {
+    /// What it says by itself, if there were so many free threads. What those are asked for does not happen at once.
+    pub fn audit(&self, threads: usize) -> Audit {
         let mut reader = Reader { is_timely: threads == 0, ..Reader::default() };
         self.trace.iter().for_each(|entry| reader.read(entry));
         reader.end(&self.accounts)
@@ -53,7 +48,7 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
-    /// From the statistics before the executor is dropped. `now` is the time on a manual clock; `is_over` says that no task is
+    /// From the statistics before the executor is dropped, at that time if its clock is manual. `is_over` says that no task is
     /// left.
     pub(super) fn before_drop(
         stats: &ExecutorStats,
@@ -61,13 +56,12 @@ impl Accounts {
         now: Option<Duration>,
         is_over: bool,
     ) -> Self {
-        let ended = stats.completed + stats.cancelled + stats.panicked;
+        let all = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
         let time = stats.busy + stats.main + stats.own + stats.host;
         let busy: Duration = queues.iter().map(|queue| queue.stats().busy).sum();
-        let off = stats.spawned.abs_diff(ended + stats.live as u64)
+        let off = stats.spawned.abs_diff(all[1..].iter().sum::<u64>() + stats.live as u64)
             + now.map_or(0, |now| time.abs_diff(now).as_nanos() as u64)
             + stats.busy.abs_diff(busy).as_nanos() as u64;
-        let all = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
         Accounts { executor: is_over.then_some(all), off, ..Accounts::default() }
     }
 
@@ -83,21 +77,18 @@ impl Accounts {
     }
 }
 
-/// What an outcome says without a reference.
+/// What outcomes say without a reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// Tasks spawned.
     pub tasks: u64,
     /// Polls.
     pub polls: u64,
-    /// Kinds of aborts of tasks whose futures were dropped since.
-    pub aborts: BTreeSet<AbortKind>,
+    /// Where tasks were when they were aborted, by what, and on which thread.
+    pub aborts: BTreeSet<(Phase, Actor, Thread)>,
     /// What is not as it must be, and how often.
     complaints: BTreeMap<&'static str, u64>,
 }
-
-/// Where a task was when it was aborted, by what, and on which thread.
-pub type AbortKind = (Phase, Actor, Thread);
 
 /// Where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,8 +148,8 @@ struct Seen {
     waits_for: Option<WaitsFor>,
     /// It has, or had, the place of another, and is polled for that.
     lent: bool,
-    /// When there had been so many polls of its queue.
-    aborted: Option<(AbortKind, u64)>,
+    /// By what, when there had been so many polls of its queue.
+    aborted: Option<(Actor, u64)>,
 }
 
 impl Seen {
@@ -204,11 +195,11 @@ impl Reader {
             _ => false,
         };
         self.audit.complain("futures touched on another thread", (is_owners && entry.elsewhere).into());
+        let polls = self.polls;
         match entry.event {
             Event::Spawned(task, queue, on) => {
-                let woken = Some(self.polls);
                 let seen = self.task(task);
-                (seen.spawned, seen.spawned_on, seen.woken) = (seen.spawned + 1, Some(on), woken);
+                (seen.spawned, seen.spawned_on, seen.woken) = (seen.spawned + 1, Some(on), Some(polls));
                 seen.queue = queue.unwrap_or(0);
             }
             Event::Main => self.polls += 1,
@@ -217,10 +208,7 @@ impl Reader {
                 let seen = self.task(task);
                 (seen.running, seen.waits_for) = (false, Some(waits_for));
             }
-            Event::Woken(task) => {
-                let polls = self.polls;
-                self.task(task).woken.get_or_insert(polls);
-            }
+            Event::Woken(task) => drop(self.task(task).woken.get_or_insert(polls)),
             Event::Aborted(task, by, on) => self.aborted(task, by, on),
             Event::FutureDropped(task) => self.dropped(task),
             Event::Unmade(task) => {
@@ -237,8 +225,8 @@ impl Reader {
             Event::OutputDropped(task) => self.task(task).output_drops += 1,
             Event::Unanswered(_) => self.audit.complain("join handles without an answer", 1),
             Event::Rest(waits) => {
-                let lost = |seen: &&Seen| seen.woken.is_some() && !seen.ended && seen.spawned > 0;
-                let lost = self.tasks.values().filter(lost).count() as u64;
+                let is_lost = |seen: &&Seen| seen.woken.is_some() && !seen.ended && seen.spawned > 0;
+                let lost = self.tasks.values().filter(is_lost).count() as u64;
                 self.audit.complain("wakes without a poll", lost + u64::from(waits));
             }
             Event::Joined(..) | Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
@@ -265,21 +253,19 @@ impl Reader {
     }
 
     fn aborted(&mut self, task: TaskName, by: Actor, on: Thread) {
-        let polls = self.polls;
-        let seen = *self.task(task);
-        let of_queue = self.polls_of(seen.queue);
-        if !seen.ended && seen.spawned > 0 {
-            self.task(task).aborted.get_or_insert(((seen.phase(polls), by, on), of_queue));
+        let (polls, seen) = (self.polls, *self.task(task));
+        if !seen.ended && seen.spawned > 0 && seen.aborted.is_none() {
+            self.audit.aborts.insert((seen.phase(polls), by, on));
+            self.task(task).aborted = Some((by, self.polls_of(seen.queue)));
         }
     }
 
     fn dropped(&mut self, task: TaskName) {
         let seen = self.task(task);
         (seen.future_drops, seen.ended) = (seen.future_drops + 1, true);
-        let Seen { queue, lent, aborted: Some((kind, before)), .. } = *seen else { return };
-        self.audit.aborts.insert(kind);
+        let Seen { queue, lent, aborted: Some((by, before)), .. } = *seen else { return };
         // A scheduler aborts while the next poll is being chosen.
-        if self.is_timely && !lent && kind.1 != Actor::Scheduler {
+        if self.is_timely && !lent && by != Actor::Scheduler {
             let late = self.polls_of(queue) - before;
             self.audit.complain("polls of a queue before the drop of its aborted task", late);
         }
@@ -291,8 +277,8 @@ impl Reader {
         for seen in self.tasks.values().filter(|seen| seen.spawned > 0) {
             let audit = &mut self.audit;
             audit.tasks += seen.spawned;
-            audit.complain("futures not dropped once", u64::from(seen.spawned != seen.future_drops));
-            audit.complain("outputs not dropped once", u64::from(seen.outputs != seen.output_drops));
+            audit.complain("futures not dropped once", (seen.spawned != seen.future_drops).into());
+            audit.complain("outputs not dropped once", (seen.outputs != seen.output_drops).into());
             let end = if seen.panicked {
                 3
             } else if seen.outputs > 0 {
@@ -306,9 +292,8 @@ impl Reader {
         }
         // A task that is refused when it comes in from another thread is in its executor's accounts only.
         let on_the_way = ended[0].saturating_sub(counted.queues[0]).min(unmade);
-        let mut queues = counted.queues;
-        queues[0] += on_the_way;
-        queues[2] += on_the_way;
+        let [spawned, completed, cancelled, panicked] = counted.queues;
+        let queues = [spawned + on_the_way, completed, cancelled + on_the_way, panicked];
         let gap = |counted: &Tasks| -> u64 { counted.iter().zip(&ended).map(|(a, b)| a.abs_diff(*b)).sum() };
         self.audit.complain("tasks that the queues miscounted", gap(&queues));
         self.audit.complain("tasks that the executor miscounted", counted.executor.as_ref().map_or(0, gap));
@@ -321,21 +306,20 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::entry;
     use super::*;
 
-    fn complaints(events: &[Event]) -> Vec<&'static str> {
-        let trace = events.iter().map(|&event| entry(event, false)).collect();
-        complaints_of(trace)
-    }
-
-    fn complaints_of(trace: Vec<Entry>) -> Vec<&'static str> {
-        let polls = trace.iter().filter(|entry| matches!(entry.event, Event::Polled(..))).count() as u64;
-        let spawned = trace.iter().filter(|entry| matches!(entry.event, Event::Spawned(..))).count() as u64;
-        let finished = trace.iter().filter(|entry| matches!(entry.event, Event::Finished(_))).count() as u64;
+    /// What is complained of in a trace with one task of the queues' accounts in it, and the last event elsewhere or not.
+    fn complaints(events: &[Event], elsewhere: bool) -> Vec<&'static str> {
+        let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count() as u64;
+        let spawned = count(|event| matches!(event, Event::Spawned(..)));
+        let finished = count(|event| matches!(event, Event::Finished(_)));
         let queues = [spawned, finished, spawned - finished, 0];
+        let polls = count(|event| matches!(event, Event::Polled(..)));
+        let mut trace: Vec<_> =
+            events.iter().map(|&event| Entry { at_ns: 0, event, elsewhere: false }).collect();
+        trace.last_mut().unwrap().elsewhere = elsewhere;
         let accounts = Accounts { polls, queues, ..Accounts::default() };
-        Outcome { trace, accounts }.audit().complaints.into_keys().collect()
+        Outcome { trace, accounts }.audit(0).complaints.into_keys().collect()
     }
 
     const SPAWNED: Event = Event::Spawned(0, Some(0), Thread::Owner);
@@ -345,31 +329,26 @@ mod tests {
     const DROPPED: Event = Event::FutureDropped(0);
     const MADE: Event = Event::Finished(0);
     const GONE: Event = Event::OutputDropped(0);
+    const ABORTED: Event = Event::Aborted(0, Actor::Main, Thread::Other);
 
     #[test]
-    fn it_sees_what_is_dropped_twice_never_or_elsewhere() {
-        assert!(complaints(&[SPAWNED, POLLED, MADE, DROPPED, GONE]).is_empty());
-        assert_eq!(complaints(&[SPAWNED, POLLED]), ["futures not dropped once"]);
-        assert_eq!(complaints(&[SPAWNED, DROPPED, DROPPED]), ["futures not dropped once"]);
-        assert_eq!(complaints(&[SPAWNED, POLLED, MADE, DROPPED]), ["outputs not dropped once"]);
-        let elsewhere = |event| vec![entry(SPAWNED, false), entry(POLLED, false), entry(event, true)];
-        assert_eq!(complaints_of(elsewhere(DROPPED)), ["futures touched on another thread"]);
-        let trace = [SPAWNED, POLLED, MADE, DROPPED].map(|event| entry(event, false));
-        assert!(complaints_of([&trace[..], &[entry(GONE, true)]].concat()).is_empty());
-    }
-
-    #[test]
-    fn it_sees_polls_without_a_wake_wakes_without_a_poll_and_slow_aborts() {
-        assert!(complaints(&[SPAWNED, POLLED, ASLEEP, WOKEN, POLLED, DROPPED]).is_empty());
-        assert_eq!(complaints(&[SPAWNED, POLLED, ASLEEP, POLLED, DROPPED]), ["polls without a wake"]);
-        assert_eq!(
-            complaints(&[SPAWNED, POLLED, ASLEEP, WOKEN, Event::Rest(0), DROPPED]),
-            ["wakes without a poll"]
-        );
-        assert_eq!(complaints(&[SPAWNED, DROPPED, POLLED]), ["polls after the end"]);
+    fn it_sees_what_is_not_as_it_must_be() {
         let other = [Event::Spawned(1, Some(0), Thread::Owner), Event::Polled(1, 0), Event::FutureDropped(1)];
-        let aborted =
-            [&[SPAWNED, Event::Aborted(0, Actor::Main, Thread::Other)], &other[..], &[DROPPED]].concat();
-        assert_eq!(complaints(&aborted), ["polls of a queue before the drop of its aborted task"]);
+        let delayed = [&[SPAWNED, ABORTED], &other[..], &[DROPPED]].concat();
+        let cases: [(&[Event], bool, &[&str]); 10] = [
+            (&[SPAWNED, POLLED, MADE, DROPPED, GONE], false, &[]),
+            (&[SPAWNED, POLLED, MADE, DROPPED, GONE], true, &[]),
+            (&[SPAWNED, POLLED, DROPPED], true, &["futures touched on another thread"]),
+            (&[SPAWNED, POLLED], false, &["futures not dropped once"]),
+            (&[SPAWNED, DROPPED, DROPPED], false, &["futures not dropped once"]),
+            (&[SPAWNED, POLLED, MADE, DROPPED], false, &["outputs not dropped once"]),
+            (&[SPAWNED, POLLED, ASLEEP, POLLED, DROPPED], false, &["polls without a wake"]),
+            (&[SPAWNED, POLLED, ASLEEP, WOKEN, Event::Rest(0), DROPPED], false, &["wakes without a poll"]),
+            (&[SPAWNED, DROPPED, POLLED], false, &["polls after the end"]),
+            (&delayed, false, &["polls of a queue before the drop of its aborted task"]),
+        ];
+        for (events, elsewhere, expected) in cases {
+            assert_eq!(complaints(events, elsewhere), expected, "{events:?}");
+        }
     }
 }

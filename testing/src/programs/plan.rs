@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use clockworker::PolicyFault;
-use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Ready, Task, TaskId};
 
 use super::clockworker::Clockworker;
 use super::event::{Actor, being_spawned};
@@ -21,7 +21,8 @@ use crate::panics::panic_as_meant;
 use crate::quiet::calling_back;
 use crate::tape::Tape;
 
-/// The slot whose queue has the hostile scheduler.
+/// The queue whose scheduler is hostile, and its slot.
+pub(super) const HOSTILE_QUEUE: u16 = 1;
 pub(super) const HOSTILE_SLOT: u8 = 1;
 
 const PANICKED: &[PolicyFault] = &[PolicyFault::Panicked];
@@ -38,12 +39,19 @@ struct Owed {
     since: u64,
 }
 
-/// What is known of a queue's scheduler, and what it is to do wrong.
+/// What the scheduler does wrong and has done, shared with what looks after it.
 pub(super) struct Hostility {
     plan: Tape,
     panics_in_drop: bool,
     own_patience: u8,
+    /// How many names of tasks were given, those of its own included.
     names: Cell<TaskName>,
+    /// Calls until the next misdeed, and which it is. None when the plan is at its end.
+    next: Cell<Option<(u8, u8)>>,
+    /// In the call under way.
+    misdeed: Cell<Option<Misdeed>>,
+    lie: Cell<Option<u8>>,
+    /// Of its queue.
     polls: Cell<u64>,
     /// By slot, the task that has it.
     slots: RefCell<Vec<Option<(TaskId, Option<TaskName>)>>>,
@@ -61,14 +69,18 @@ pub(super) struct Hostility {
 }
 
 impl Hostility {
-    pub(super) fn new(plan: &[u8], names: TaskName) -> Self {
+    pub(super) fn new(plan: &[u8], names: TaskName) -> Rc<Self> {
         let plan = Tape::new(plan);
-        let own_patience = plan.byte();
-        Self {
-            panics_in_drop: plan.below(2) == 1,
-            own_patience,
+        let (own_patience, panics_in_drop) = (plan.byte(), plan.below(2) == 1);
+        let next = Cell::new(draw(&plan));
+        Rc::new(Self {
             plan,
+            panics_in_drop,
+            own_patience,
             names: Cell::new(names),
+            next,
+            misdeed: Cell::default(),
+            lie: Cell::default(),
             polls: Cell::default(),
             slots: RefCell::default(),
             ended: RefCell::default(),
@@ -78,7 +90,11 @@ impl Hostility {
             replaced: Cell::default(),
             patience: Cell::new((u64::MAX, Some(0))),
             starved: Cell::default(),
-        }
+        })
+    }
+
+    pub(super) fn names(&self) -> TaskName {
+        self.names.get()
     }
 
     pub(super) fn polled(&self) {
@@ -89,20 +105,11 @@ impl Hostility {
         self.ended.borrow_mut().insert(task);
     }
 
-    /// Whether a task has not ended; none if that is not known.
-    fn is_alive(&self, owed: &Owed) -> Option<bool> {
-        Some(!self.ended.borrow().contains(&owed.name?))
-    }
-
-    fn excuse(&self) {
-        self.excused.set(true);
-    }
-
-    /// Another scheduler is about to take its place. False if this one stays, as it does in most programs.
+    /// Whether another scheduler may take its place. In most programs it stays.
     pub(super) fn may_be_replaced(&self) -> bool {
         let may_be = self.own_patience.is_multiple_of(8);
         if may_be {
-            self.excuse();
+            self.excused.set(true);
             self.replaced.set(true);
         }
         may_be
@@ -110,27 +117,24 @@ impl Hostility {
 
     /// The fault is reported, if and only if there is one.
     pub(super) fn check(&self, reported: Option<PolicyFault>) {
+        let (least, greatest) = self.patience.get();
         match (self.at_fault.get(), reported) {
             _ if self.excused.get() => {}
             (Some(expected), Some(reported)) => assert!(expected.contains(&reported), "{reported}"),
             (Some(expected), None) => panic!("not reported: {expected:?}"),
             (None, Some(PolicyFault::Starved)) => {
-                let (least, _) = self.patience.get();
                 // Afterwards it is FIFO that they wait for.
                 let is_new = !self.starved.replace(true);
                 let waited = self.longest_wait(true);
                 assert!(!is_new || waited >= least, "reported for {waited} polls of {least}");
             }
             (None, Some(reported)) => panic!("reported without reason: {reported}"),
-            (None, None) => self.assert_none_starved(),
-        }
-    }
-
-    /// Marked within one patience and a turn, found within another.
-    fn assert_none_starved(&self) {
-        if let (_, Some(greatest)) = self.patience.get() {
-            let (limit, waited) = (2 * (greatest + 64), self.longest_wait(false));
-            assert!(waited <= limit, "starved for {waited} of {limit}");
+            (None, None) => {
+                // Marked within one patience and a turn, found within another.
+                let limit = greatest.map_or(u64::MAX, |greatest| 2 * (greatest + 64));
+                let waited = self.longest_wait(false);
+                assert!(waited <= limit, "starved for {waited} of {limit}");
+            }
         }
     }
 
@@ -141,24 +145,30 @@ impl Hostility {
         alive.map(|owed| self.polls.get() - owed.since).max().unwrap_or(0)
     }
 
-    /// After how many calls it does the next wrong, and which.
-    fn draw(&self) -> Option<(u8, u8)> {
-        let delay = self.plan.try_next()?;
-        Some((delay % 64, self.plan.byte()))
+    /// Whether a task has not ended; none if that is not known.
+    fn is_alive(&self, owed: &Owed) -> Option<bool> {
+        Some(!self.ended.borrow().contains(&owed.name?))
     }
 
     fn is_at_fault(&self, expected: &'static [PolicyFault]) {
         let _ = self.at_fault.set(expected);
     }
 
-    /// How many names there are, with those of its own tasks.
-    pub(super) fn names(&self) -> TaskName {
-        self.names.get()
+    /// The byte of the misdeed, if it is time for one.
+    fn due(&self) -> Option<u8> {
+        let (left, misdeed) = self.next.get()?;
+        let is_due = left == 0;
+        self.next.set(if is_due { draw(&self.plan) } else { Some((left - 1, misdeed)) });
+        is_due.then_some(misdeed)
     }
 
-    /// Does something that tasks do.
-    fn call_back(&self) {
-        self.excuse();
+    /// A misdeed that is open to every method: it panics, or does something that tasks do.
+    fn any(&self, misdeed: u8) {
+        if misdeed < 128 {
+            self.is_at_fault(PANICKED);
+            panic_as_meant();
+        }
+        self.excused.set(true);
         let Some(run) = Clockworker::current().filter(|run| !run.finishing.get()) else { return };
         let mut grammar = Grammar::new(Kind::Hostile, &self.plan, self.names.get());
         let op = grammar.op(1);
@@ -167,38 +177,10 @@ impl Hostility {
     }
 }
 
-/// Does wrong as the bytes of a program say.
-pub(super) struct Planned {
-    of: Rc<Hostility>,
-    /// Calls until the next misdeed, and which it is. None when the plan is at its end.
-    next: Cell<Option<(u8, u8)>>,
-    /// In the call under way.
-    misdeed: Cell<Option<Misdeed>>,
-    lie: Cell<Option<u8>>,
-}
-
-impl Planned {
-    pub(super) fn new(of: &Rc<Hostility>) -> Self {
-        let next = Cell::new(of.draw());
-        Self { of: Rc::clone(of), next, misdeed: Cell::default(), lie: Cell::default() }
-    }
-
-    /// The byte of the misdeed, if it is time for one.
-    fn due(&self) -> Option<u8> {
-        let (left, misdeed) = self.next.get()?;
-        let is_due = left == 0;
-        self.next.set(if is_due { self.of.draw() } else { Some((left - 1, misdeed)) });
-        is_due.then_some(misdeed)
-    }
-
-    /// A misdeed that is open to every method.
-    fn any(&self, misdeed: u8) {
-        if misdeed < 128 {
-            self.of.is_at_fault(PANICKED);
-            panic_as_meant();
-        }
-        self.of.call_back();
-    }
+/// After how many calls it does the next wrong, and which.
+fn draw(plan: &Tape) -> Option<(u8, u8)> {
+    let delay = plan.try_next()?;
+    Some((delay % 64, plan.byte()))
 }
 
 /// What a method may do wrong with tasks: the first half of the bytes, in equal parts.
@@ -222,25 +204,24 @@ fn with_tasks(call: Call, misdeed: u8) -> Option<Misdeed> {
     of.get(usize::from(misdeed) * of.len() / 128).copied()
 }
 
-impl Plan for Planned {
+impl Plan for Rc<Hostility> {
     fn begin(&self, call: Call) {
         // One too many for a scheduler that was found at fault. (One that is replaced gives out all that it has first.)
-        assert!(self.of.at_fault.get().is_none() || self.of.replaced.get(), "called after a fault");
+        assert!(self.at_fault.get().is_none() || self.replaced.get(), "called after a fault");
         let due = self.due();
         let misdeed = due.unwrap_or(0);
         self.misdeed.set(due.and_then(|misdeed| with_tasks(call, misdeed)));
         self.lie.set(due.filter(|&misdeed| misdeed < 128));
         match call {
             _ if due.is_none() => {}
-            Call::Served | Call::Finished | Call::Spawned | Call::TimeIs => self.any(misdeed),
-            Call::GroupOpened | Call::GroupChanged | Call::GroupClosed => self.any(misdeed),
-            _ if misdeed < 128 => {}
-            _ => {
+            Call::Push | Call::Pop | Call::PushPop | Call::Peek | Call::Patience if misdeed < 128 => {}
+            Call::Push | Call::Pop | Call::PushPop | Call::Peek | Call::Patience => {
                 self.any(misdeed << 1);
                 if call == Call::PushPop {
                     self.misdeed.set(with_tasks(Call::Pop, misdeed << 1 & 127));
                 }
             }
+            _ => self.any(misdeed),
         }
     }
 
@@ -252,26 +233,25 @@ impl Plan for Planned {
         self.lie.get().map(|lie| TaskId::new(u32::MAX >> (lie % 32), lie.into()))
     }
 
-    fn patience(&self, tasks: usize) -> Option<u64> {
+    fn patience(&self, _tasks: usize) -> Option<u64> {
         let patience = match self.lie.get() {
-            None if self.of.own_patience == u8::MAX => RunnableFifo::new().patience(tasks),
-            None => Some(1 + u64::from(self.of.own_patience)),
+            None => Some(1 + u64::from(self.own_patience)),
             Some(0..32) => None,
             Some(32..64) => Some(0),
             Some(64..96) => Some(u64::MAX),
             Some(lie) => Some(lie.into()),
         };
-        let (least, greatest) = self.of.patience.get();
+        let (least, greatest) = self.patience.get();
         let greatest = greatest.zip(patience).map(|(greatest, patience)| greatest.max(patience));
         let least = least.min(patience.unwrap_or(u64::MAX));
-        self.of.patience.set((least, greatest.filter(|&greatest| greatest < 1 << 32)));
+        self.patience.set((least, greatest.filter(|&greatest| greatest < 1 << 32)));
         patience
     }
 
     /// What is pushed is owed.
     fn pushed(&self, task: Task, why: Ready) {
         let (id, slot) = (task.id, task.id.slot());
-        let mut slots = self.of.slots.borrow_mut();
+        let mut slots = self.slots.borrow_mut();
         if slot >= slots.len() {
             slots.resize(slot + 1, None);
         }
@@ -282,31 +262,31 @@ impl Plan for Planned {
         }
         let known = slots[slot].filter(|(known, _)| *known == id);
         let Some((_, name)) = known else { panic!("pushed {id:?}, which was not spawned") };
-        let mut owed = self.of.owed.borrow_mut();
+        let mut owed = self.owed.borrow_mut();
         assert!(owed.iter().all(|owed| owed.id != id), "pushed twice");
-        owed.push(Owed { id, name, since: self.of.polls.get() });
+        owed.push(Owed { id, name, since: self.polls.get() });
     }
 
     /// Notes whether what is given out is right.
     fn gave(&self, id: Option<TaskId>) {
-        let mut owed = self.of.owed.borrow_mut();
+        let mut owed = self.owed.borrow_mut();
         match id {
             Some(id) => match owed.iter().position(|owed| owed.id == id) {
                 Some(place) => drop(owed.swap_remove(place)),
-                None => self.of.is_at_fault(NOT_READY),
+                None => self.is_at_fault(NOT_READY),
             },
-            None if owed.iter().any(|owed| self.of.is_alive(owed) == Some(true)) => self.of.is_at_fault(LOST),
-            None if owed.iter().any(|owed| self.of.is_alive(owed).is_none()) => self.of.excuse(),
+            None if owed.iter().any(|owed| self.is_alive(owed) == Some(true)) => self.is_at_fault(LOST),
+            None if owed.iter().any(|owed| self.is_alive(owed).is_none()) => self.excused.set(true),
             None => {}
         }
     }
 
     fn finished(&self, task: Task) {
-        self.of.slots.borrow_mut()[task.id.slot()] = None;
+        self.slots.borrow_mut()[task.id.slot()] = None;
     }
 
     fn dropped(&self) {
-        if self.of.panics_in_drop {
+        if self.panics_in_drop {
             panic_as_meant();
         }
     }

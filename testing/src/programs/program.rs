@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::grammar::Grammar;
 use super::op::{Op, TaskName};
+use crate::host::Host;
 use crate::tape::Tape;
 
 /// Which programs there are.
@@ -47,10 +48,9 @@ pub(super) enum Ending {
     Drained,
 }
 
-/// Bytes of a random program.
-const BYTES: usize = 300;
 /// A quarter of a hostile program is its scheduler's, up to so many bytes: two for each fault.
 const PLAN_BYTES: usize = 32;
+const ROUND_BYTES: usize = 10_000;
 
 impl Program {
     /// The program that these bytes spell. All bytes spell one, and more bytes a longer one.
@@ -62,23 +62,6 @@ impl Program {
         let tape = Tape::new(bytes);
         let mut grammar = Grammar::new(kind, &tape, 0);
         Program { setup, ops: grammar.program(), names: grammar.names }
-    }
-
-    /// A random compared program.
-    pub fn from_seed(seed: u64) -> Self {
-        Self::new(Kind::Compared, &random_bytes(seed, BYTES))
-    }
-
-    /// A random compared program of so many bytes.
-    pub fn of_length(seed: u64, bytes: usize) -> Self {
-        let mut random = fastrand::Rng::with_seed(seed);
-        Self::new(Kind::Compared, &(0..bytes).map(|_| random.u8(..)).collect::<Vec<_>>())
-    }
-
-    /// The compared program of that seed with as many bytes left out as can be, so that it still `fails`.
-    pub fn shrunk(seed: u64, fails: impl Fn(&Program) -> bool) -> Self {
-        let bytes = shrunk(random_bytes(seed, BYTES), |bytes| fails(&Self::new(Kind::Compared, bytes)));
-        Self::new(Kind::Compared, &bytes)
     }
 }
 
@@ -115,14 +98,23 @@ pub fn random_bytes(seed: u64, most: usize) -> Vec<u8> {
     (0..=random.usize(..most)).map(|_| random.u8(..)).collect()
 }
 
-/// The bytes without as many as can be left out, so that they still fail.
-pub fn shrunk(mut bytes: Vec<u8>, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+/// A round of a soak: a program of some hundred tasks, a host, and how many free threads there are beside it.
+pub fn round(seed: u64) -> (Program, Host, usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let kind = if random.u8(..4) == 0 { Kind::Hostile } else { Kind::Everything };
+    let program = Program::new(kind, &random_bytes(random.u64(..), ROUND_BYTES));
+    (program, Host::ALL[random.usize(..Host::ALL.len())], random.usize(..4))
+}
+
+/// The bytes without as many as can be left out in so many tries, so that they still fail.
+pub fn shrunk(mut bytes: Vec<u8>, mut tries: u32, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut part = bytes.len();
     while part > 0 {
         let mut at = 0;
-        while at < bytes.len() {
+        while at < bytes.len() && tries > 0 {
             let mut fewer = bytes.clone();
             fewer.drain(at..bytes.len().min(at + part));
+            tries -= 1;
             if fails(&fewer) {
                 bytes = fewer;
             } else {
@@ -139,10 +131,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_shrunk_to_what_fails() {
-        let aborts = |program: &Program| program.ops.iter().any(|op| matches!(op, Op::Abort(..)));
-        let seed = (0..).find(|&seed| aborts(&Program::from_seed(seed))).unwrap();
-        assert_eq!(Program::shrunk(seed, aborts).ops.len(), 1);
+    fn bytes_are_shrunk_to_those_that_fail() {
+        let fails = |bytes: &[u8]| bytes.contains(&3) && bytes.contains(&200);
+        let fewest = shrunk((0..=u8::MAX).collect(), 1_000, fails);
+        assert_eq!(fewest, [3, 200]);
     }
 
     #[test]

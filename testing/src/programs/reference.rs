@@ -6,15 +6,16 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
-use super::event::{Entry, Event, as_if_elsewhere, spawning};
+use super::event::{Entry, Event, spawning};
 use super::interpreter::Interpreter;
+use super::join::{Contained, Join, Slot};
 use super::op::{Change, On, SLOTS, TaskName, Thread};
-use super::reference_join::{Contained, Join, Made, Slot};
 use super::subject::{Elsewhere, Run, Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
 use crate::policy::Policy;
@@ -136,14 +137,13 @@ impl Reference {
     /// Makes a task; it is still to be scheduled.
     fn make(&self, place: Place, future: impl Future<Output = Output> + 'static) -> (Runnable, Join) {
         let slot = Rc::new(Slot::default());
-        let (contained, join, lists) =
-            (Contained::new(future, &slot), Join::new(&slot), Arc::clone(&self.lists));
+        let (contained, lists) = (Contained::new(future, &slot), Arc::clone(&self.lists));
         let schedule = move |runnable| lists.lock().unwrap_or_else(PoisonError::into_inner).push(runnable);
         let builder = async_task::Builder::new().metadata(place);
         let (runnable, live) = builder.spawn_local(move |_| contained, schedule);
-        let task = Task { slot, queue: place.queue, live: Some(live), mail: None };
+        let task = Task { slot: Rc::clone(&slot), queue: place.queue, live: Some(live), mail: None };
         self.tasks.borrow_mut().insert(place.task, task);
-        (runnable, join)
+        (runnable, Join(slot))
     }
 
     /// Puts something into the inbox for a task that is not finished. What is in it already is added to.
@@ -289,9 +289,16 @@ impl Subject for Reference {
     fn spawn_elsewhere(&self, _: u8, _: Option<u8>, queue: Option<u16>, ticket: Ticket) -> Option<Join> {
         let task = ticket.task;
         let Some(queue) = queue.filter(|&queue| self.is_open(queue)) else {
-            return Some(Join::refused(|| as_if_elsewhere(|| spawning(task, || drop(ticket)))));
+            return Some(Join::refused(|| spawning(task, || drop(ticket))));
         };
-        let (runnable, join) = self.make(Place { task, queue }, Made::Ticket(Some(ticket)));
+        let (mut ticket, mut made) = (Some(ticket), None);
+        let future = poll_fn(move |cx| {
+            if let Some(ticket) = ticket.take() {
+                made = Some(ticket.redeem::<Reference>());
+            }
+            made.as_mut().map_or(Poll::Pending, |future| Pin::new(future).poll(cx))
+        });
+        let (runnable, join) = self.make(Place { task, queue }, future);
         self.mail(task, |mail| mail.new = Some(runnable));
         Some(join)
     }
@@ -300,7 +307,7 @@ impl Subject for Reference {
         match act {
             Elsewhere::Wake(waker) => self.mail(task, |mail| mail.waker = Some(waker)),
             Elsewhere::DropWaker(waker) => drop(waker),
-            Elsewhere::DropHandle(handle) => as_if_elsewhere(|| drop(handle)),
+            Elsewhere::DropHandle(handle) => drop(handle),
         }
     }
 
