@@ -1,7 +1,7 @@
 //! A scheduler that breaks its contract.
 //!
-//! [`Hostile`] is FIFO, until its [`Plan`] says otherwise. [`Faulty`] is a plan for one [`Fault`] at its moment; the fuzz
-//! target `hostile_scheduler` has another, made of bytes (`hostile_program/plan.rs`).
+//! [`Hostile`] is FIFO, until its [`Plan`] says otherwise. [`Faulty`] is a plan for one [`Fault`] at its moment; random
+//! [programs](crate::programs) have another, made of bytes.
 
 mod faulty;
 
@@ -11,33 +11,22 @@ use clockworker::schedulers::{Attributes, GroupId, Ready, RunnableFifo, Schedule
 
 pub use faulty::{Fault, Faulty};
 
-/// A method of a scheduler.
+/// A method of a scheduler. `PushPop` is also a push and a pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they have the methods' names")]
 pub enum Call {
-    /// `push`.
     Push,
-    /// `pop`.
     Pop,
-    /// `push_pop`, in which it also pushes and pops.
     PushPop,
-    /// `peek`.
     Peek,
-    /// `patience`.
     Patience,
-    /// `served`.
     Served,
-    /// `finished`.
     Finished,
-    /// `group_opened`.
     GroupOpened,
-    /// `group_changed`.
     GroupChanged,
-    /// `spawned`.
-    Spawned,
-    /// `time_is`.
-    TimeIs,
-    /// `group_closed`.
     GroupClosed,
+    Spawned,
+    TimeIs,
 }
 
 /// What a scheduler can do wrong with the tasks in its hands.

@@ -5,39 +5,32 @@
 //! | [`driving`] | polling an executor by hand: one [`tick`](driving::tick), or until it [`settle`](driving::settle)s; a [waker that counts](driving::CountingWaker) |
 //! | [`host`] | every [`Host`](host::Host) that an executor runs in, to run the same thing in each |
 //! | [`virtual_time`] | [`VirtualTime`](virtual_time::VirtualTime): a clock, alarms and a host, which move when a task works or all wait |
-//! | [`programs`] | random programs of tasks, and the reference executor that they are compared with |
+//! | [`programs`] | random programs of tasks, the reference executor that they are compared with, and an audit of what they did |
 //! | [`policy`] | the [schedulers](policy::Policy) that come with the library, to try the same thing with each |
 //! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
-//! | [`hostile_program`] | programs of tasks on a queue whose scheduler is hostile, beside one whose scheduler is not: a fuzz target, and a test |
-//! | [`aborts`], [`containment`], [`soak`] | scenes that keep books of themselves: aborts in every phase, a panic at every place, and everything at once |
 //! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`pulse`] | a count of what work has done, for its watchdog |
 //! | [`effort`], [`watchdog`] | how much a test tries, by the variables `LONG`, `MINUTES` and `SEED`; giving up work that hangs |
 //! | [`trial`] | test programs run on code in which something was broken |
 //! | [`climb`] | hill climbing, for tests that search for the worst case |
-//! | [`random`], [`tape`] | random numbers that a seed repeats; bytes that decide, one after the other |
+//! | [`tape`] | bytes that decide, one after the other |
 //!
 //! Nothing here sleeps, and only [`effort`] reads a clock. The feature `hosts` brings the hosts that need other crates.
 
 #![forbid(unsafe_code)]
 
-pub mod aborts;
 pub mod climb;
-pub mod containment;
 pub mod driving;
 pub mod effort;
 pub mod host;
 pub mod hostile;
-pub mod hostile_program;
 pub mod memory;
 pub mod panics;
 pub mod policy;
 pub mod programs;
 pub mod pulse;
 pub mod quiet;
-pub mod random;
-pub mod soak;
 pub mod tape;
 pub mod trial;
 pub mod virtual_time;

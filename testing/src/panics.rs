@@ -1,6 +1,8 @@
 //! Panics that are meant, and keeping them in.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::task::Wake;
 
 /// The payload of a panic that is meant.
 #[derive(Debug)]
@@ -30,5 +32,22 @@ pub struct PanicsWhenDropped;
 impl Drop for PanicsWhenDropped {
     fn drop(&mut self) {
         panic_unless_unwinding();
+    }
+}
+
+/// A waker that panics.
+#[derive(Debug)]
+pub struct TouchyWaker {
+    /// Whether it panics when it is woken.
+    pub in_wake: bool,
+    /// What panics when it is dropped.
+    pub in_drop: Option<PanicsWhenDropped>,
+}
+
+impl Wake for TouchyWaker {
+    fn wake(self: Arc<Self>) {
+        if self.in_wake {
+            panic_as_meant();
+        }
     }
 }

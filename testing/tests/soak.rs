@@ -1,7 +1,7 @@
 //! Everything at once: random rounds of tasks, threads, panics, hostile schedulers and shutdowns, of which nothing is left.
 //!
-//! `clockworker_testing::soak` has the rounds, which count for themselves. One without threads is played twice, and is the same
-//! both times. One test, as it counts what the whole process allocates.
+//! A round is a random program of `clockworker_testing::programs`, in any host, beside free threads. One without threads is played
+//! twice, and is the same both times. One test, as it counts what the whole process allocates.
 
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
@@ -13,8 +13,9 @@ use clockworker::Executor;
 use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
+use clockworker_testing::programs::{Audit, Outcome, round, run};
 use clockworker_testing::pulse::Pulse;
-use clockworker_testing::soak::{Ledger, Round, Summary, Tally};
+use clockworker_testing::quiet;
 use clockworker_testing::watchdog::{PATIENCE, watch};
 
 #[global_allocator]
@@ -25,6 +26,7 @@ const WARM_UP: u64 = 300;
 
 #[test]
 fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
+    quiet::install();
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
     let before = Allocated::now();
@@ -62,35 +64,28 @@ fn play_all(rounds: fn(&mut dyn FnMut(u64))) -> Total {
 struct Total {
     rounds: u64,
     repeated: u64,
-    ledger: Ledger,
+    sum: Audit,
 }
 
 impl Total {
     fn play(&mut self, seed: u64) {
-        let round = Round::of(seed, 0);
-        let summary = play(round, &self.ledger);
-        if round.threads == 0 {
-            assert_eq!(play(round, &self.ledger), summary, "played again it differs: {round:?}");
+        let (program, host, threads) = round(seed);
+        let play = || -> Outcome { run(&program, host, threads).unwrap_or_else(|error| panic!("{error:#}")) };
+        let outcome = play();
+        let audit = outcome.audit(threads);
+        assert!(audit.is_clean(), "{audit:?}");
+        assert_eq!(quiet::unmeant(), 0, "panics that are not meant");
+        if threads == 0 {
+            assert!(play() == outcome, "played again it differs");
             self.repeated += 1;
         }
+        self.sum.add(&audit);
         self.rounds += 1;
     }
 
     fn check(&self) {
-        let (ledger, [spawned, ended @ ..]) = (&self.ledger, self.ledger.tasks());
-        println!("{} rounds, {} of them twice", self.rounds, self.repeated);
-        println!("{spawned} tasks spawned: {ended:?} completed, cancelled and panicked");
-        println!("{} waits that one wake ended", ledger.get(Tally::WaitsOver));
-        assert_eq!(spawned, ended.iter().sum::<u64>(), "other tasks ended than were spawned");
-        assert_eq!(ledger.get(Tally::Waits), ledger.get(Tally::WaitsOver), "lost wakes");
-        let some = [Tally::Panicked, Tally::JoinedElsewhere, Tally::HostileQueues, Tally::PollsDropped];
-        assert!(some.iter().all(|&of| ledger.get(of) > 0) || seed().is_some(), "{ledger:?}");
+        let Self { rounds, repeated, sum } = self;
+        println!("{rounds} rounds, {repeated} of them twice: {} tasks with {} polls", sum.tasks, sum.polls);
+        assert!(*repeated > 0 && sum.tasks > 10 * rounds || seed().is_some(), "{sum:?}");
     }
-}
-
-fn play(round: Round, total: &Ledger) -> Summary {
-    let ledger = Arc::default();
-    let summary = round.play(&ledger).unwrap_or_else(|error| panic!("{round:?}: {error:#}"));
-    total.add_all(&ledger);
-    summary
 }

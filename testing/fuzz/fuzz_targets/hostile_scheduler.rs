@@ -1,8 +1,9 @@
-//! A scheduler that breaks its contract in every way, beside an honest one, in an executor that is busy.
+//! A scheduler that breaks its contract in every way, in an executor that does everything else.
 
 #![no_main]
 
-use clockworker_testing::{hostile_program, quiet};
+use clockworker_testing::programs::{Kind, play};
+use clockworker_testing::quiet;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(init: quiet::install(), |data: &[u8]| hostile_program::run(data));
+fuzz_target!(init: quiet::install(), |data: &[u8]| drop(play(Kind::Hostile, data)));

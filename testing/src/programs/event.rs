@@ -1,95 +1,98 @@
-//! What can be seen of a program's run.
+//! What can be seen of a program's run, and where it is noted, from any thread.
 
+use std::cell::Cell;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
-use super::op::TaskName;
+use clockworker::ManualClock;
 
-/// How a task ended, as its joiner sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum End {
-    /// With its output, which says whose it is.
+use super::op::{TaskName, Thread};
+
+/// How a task ended, as its joiner sees it: with its output, which says whose it is, or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End {
     Output(TaskName),
-    /// It was aborted, refused, or dropped with its executor.
     Cancelled,
-    /// It panicked.
     Panicked,
 }
 
+/// What does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Actor {
+    /// The program itself, between two runs.
+    Outside,
+    /// The future that is run.
+    Main,
+    /// A task.
+    Task,
+    /// The destructor of a task's future.
+    Drop,
+    /// A scheduler.
+    Scheduler,
+}
+
+/// What a task that is not done waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WaitsFor {
+    /// A wake that is an event.
+    Wake,
+    /// That, or the end of this task.
+    End(TaskName),
+    /// Something that is no event.
+    Else,
+}
+
 /// Something that was seen. Queues are numbered by their creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Event {
-    /// A task is about to be spawned.
-    Spawned {
-        /// Which.
-        task: TaskName,
-        /// In which queue; none if there is none of the name.
-        queue: Option<u16>,
-    },
-    /// A task's poll begins.
-    Polled {
-        /// Which.
-        task: TaskName,
-        /// In which queue.
-        queue: u16,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// A task is about to be spawned, in that queue if there is one of the name, by a call on that thread.
+    Spawned(TaskName, Option<u16>, Thread),
+    /// The future that is run is about to act.
+    Main,
+    /// A task's poll begins, in that queue.
+    Polled(TaskName, u16),
+    /// It ends, and the task is not done.
+    Pending(TaskName, WaitsFor),
     /// A task gives its output.
     Finished(TaskName),
+    /// A task is about to panic, in its poll or its future's drop.
+    Panics(TaskName),
+    /// A task is about to be woken.
+    Woken(TaskName),
+    /// A task is about to be aborted.
+    Aborted(TaskName, Actor, Thread),
+    /// A task is about to be lent a place.
+    Lent(TaskName),
     /// A task's future is being dropped.
     FutureDropped(TaskName),
-    /// What was to make a task's future was dropped unused.
+    /// What was to make a task's future is being dropped unused.
     Unmade(TaskName),
-    /// A task's output is being dropped.
+    /// A task's future, or what was to make it, is being dropped by the call that was to spawn it.
+    Refused(TaskName),
     OutputDropped(TaskName),
-    /// A join handle gave its answer.
-    Joined {
-        /// To which task; none for the outside.
-        by: Option<TaskName>,
-        /// Of which task.
-        of: TaskName,
-        /// What it was.
-        end: End,
-    },
-    /// A queue was to be created.
-    Created {
-        /// In which slot.
-        slot: u8,
-        /// Whether the name was free.
-        free: bool,
-    },
-    /// A run of the executor ended.
-    Stopped {
-        /// For want of work.
-        idle: bool,
-    },
+    /// A task's join handle gave its answer; to that task, or to none.
+    Joined(TaskName, Option<TaskName>, End),
+    /// A task's join handle gives no answer although there is no executor any more.
+    Unanswered(TaskName),
+    /// A queue was to be created in that slot; whether it was.
+    Created(u8, bool),
+    /// A run of the executor ended; whether for want of work.
+    Stopped(bool),
+    /// All that is ready was polled; how many waits for other threads, which have done all, are not over.
+    Rest(u32),
     /// The executor is about to be dropped.
     Ended,
 }
 
-impl Event {
-    /// The task that it is about.
-    pub fn task(&self) -> Option<TaskName> {
-        match *self {
-            Event::Spawned { task, .. }
-            | Event::Polled { task, .. }
-            | Event::Finished(task)
-            | Event::FutureDropped(task)
-            | Event::Unmade(task)
-            | Event::OutputDropped(task)
-            | Event::Joined { of: task, .. } => Some(task),
-            Event::Created { .. } | Event::Stopped { .. } | Event::Ended => None,
-        }
-    }
-}
-
 /// An event, when and where it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entry {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
     /// Virtual time, in nanoseconds.
-    pub at_ns: u64,
-    /// What was seen.
-    pub event: Event,
+    pub(super) at_ns: u64,
+    pub(super) event: Event,
     /// On another thread than the executor's.
-    pub elsewhere: bool,
+    pub(super) elsewhere: bool,
 }
 
 impl fmt::Display for Entry {
@@ -97,4 +100,58 @@ impl fmt::Display for Entry {
         let place = if self.elsewhere { ", elsewhere" } else { "" };
         write!(f, "{:>9} ns  {:?}{place}", self.at_ns, self.event)
     }
+}
+
+/// What was seen so far. Clones are the same.
+#[derive(Clone)]
+pub(super) struct Trace {
+    entries: Arc<Mutex<Vec<Entry>>>,
+    clock: ManualClock,
+    owner: ThreadId,
+}
+
+impl Trace {
+    /// An empty one, of an executor on this thread and clock.
+    pub(super) fn new(clock: ManualClock) -> Self {
+        Self { entries: Arc::default(), clock, owner: thread::current().id() }
+    }
+
+    /// Notes it. Whether it was on the owner's thread: if not, more than noting it may not be safe.
+    pub(super) fn note(&self, event: Event) -> bool {
+        let at_ns = self.clock.now().as_nanos() as u64;
+        let elsewhere = thread::current().id() != self.owner;
+        self.with(|entries| entries.push(Entry { at_ns, event, elsewhere }));
+        !elsewhere
+    }
+
+    /// Notes that a task's future is dropped, or what was to make it: by the call that was to spawn it if there is one.
+    pub(super) fn note_drop(&self, task: TaskName, event: Event) -> bool {
+        self.note(if being_spawned() == Some(task) { Event::Refused(task) } else { event })
+    }
+
+    /// Looks at what was noted. Nothing may be noted meanwhile.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut Vec<Entry>) -> T) -> T {
+        look(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+thread_local! {
+    static SPAWNING: Cell<Option<TaskName>> = const { Cell::new(None) };
+}
+
+/// The task that a call on this thread is to spawn.
+pub(super) fn being_spawned() -> Option<TaskName> {
+    SPAWNING.get()
+}
+
+/// Calls what spawns a task: if that is dropped meanwhile, it was refused.
+pub(super) fn spawning<T>(task: TaskName, spawn: impl FnOnce() -> T) -> T {
+    struct Restore(Option<TaskName>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SPAWNING.set(self.0);
+        }
+    }
+    let _restore = Restore(SPAWNING.replace(Some(task)));
+    spawn()
 }

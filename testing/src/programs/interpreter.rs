@@ -1,7 +1,8 @@
 //! What carries out a program: an executor, and its tasks and queues by name.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,215 +11,263 @@ use std::time::Duration;
 
 use clockworker::ManualClock;
 
-use super::event::{End, Entry, Event};
-use super::op::{On, Op, SLOTS, Script, TaskName};
-use super::subject::{Subject, Until};
+use super::event::{Actor, End, Entry, Event, Trace, WaitsFor, spawning};
+use super::op::{Change, GroupChange, On, Op, SLOTS, Script, TaskName, Thread};
+use super::subject::{Elsewhere, Run, Subject, Until, Waiting};
+use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
-use super::trace::Trace;
-use crate::panics::drop_contained;
-use crate::policy::Policy;
+use crate::panics::{PanicsWhenDropped, TouchyWaker, drop_contained, panic_as_meant};
 
 /// Carries out a program on one executor, and notes what it sees.
 pub(super) struct Interpreter<S: Subject> {
     pub(super) subject: S,
     pub(super) trace: Trace,
-    clock: ManualClock,
-    handles: RefCell<Vec<Option<S::Join>>>,
-    wakers: RefCell<Vec<Option<Waker>>>,
+    pub(super) clock: ManualClock,
+    handles: Table<S::Join>,
+    wakers: Table<Waker>,
+    /// Of tasks that there was a handle of.
+    abortable: Table<()>,
     /// By slot: the queue that had its name last, and whether it is open.
     slots: [Cell<Option<(u16, bool)>>; SLOTS as usize],
     queues: Cell<u16>,
+    /// Tasks give their output at their next poll, and destructors do nothing.
+    pub(super) finishing: Cell<bool>,
 }
 
 impl<S: Subject> Interpreter<S> {
     /// An interpreter whose executor has one queue, the first slot's.
-    pub(super) fn new(subject: S, clock: ManualClock) -> Rc<Self> {
+    pub(super) fn new(subject: S, clock: ManualClock) -> Run<S> {
         let slots: [Cell<Option<(u16, bool)>>; SLOTS as usize] = Default::default();
         slots[0].set(Some((0, true)));
         Rc::new(Interpreter {
             subject,
             trace: Trace::new(clock.clone()),
             clock,
-            handles: RefCell::default(),
-            wakers: RefCell::default(),
+            handles: Table::default(),
+            wakers: Table::default(),
+            abortable: Table::default(),
             slots,
             queues: Cell::new(1),
+            finishing: Cell::default(),
         })
     }
 
     /// A step of the program itself.
-    pub(super) fn step(self: &Rc<Self>, op: &Op, told: &[Entry]) {
+    pub(super) fn step(self: &Rc<Self>, op: &Op, mut lead: &[Entry]) {
         match op {
             Op::Yield(times) => {
-                let mut told = told;
                 for _ in 0..*times {
-                    self.run(Until::Turn, told);
-                    told = after_stop(told);
+                    self.run(Until::Turn(&[]), lead);
+                    let stop = lead.iter().position(|entry| matches!(entry.event, Event::Stopped(_)));
+                    lead = stop.map_or(&[], |at| &lead[at + 1..]);
                 }
             }
-            Op::Park => self.run(Until::Idle, told),
+            Op::Main { acts, cut: false } => drop(self.run(Until::Turn(acts), lead)),
+            Op::Main { acts, cut: true } => drop(self.run(Until::Cut(acts), lead)),
+            Op::Park => drop(self.run(Until::Idle, lead)),
             Op::Join(of) => {
-                if let Some(mut handle) = self.take_handle(*of)
-                    && !self.run_until_joined(*of, &mut handle, told)
-                {
-                    put(&self.handles, *of, handle);
+                let Some(mut handle) = self.handles.take(*of) else { return };
+                match self.run(Until::Joined(&mut handle), lead) {
+                    Some(result) => drop(self.joined(*of, None, result)),
+                    None => self.handles.put(*of, handle),
                 }
             }
-            Op::Panic => {}
-            other => self.act(None, other),
+            other => self.act(Actor::Outside, None, other),
         }
     }
 
-    fn run(&self, until: Until<'_, S::Join>, told: &[Entry]) {
-        let stopped = self.subject.run(until, told);
-        self.trace.note(Event::Stopped { idle: stopped.idle });
+    fn run(self: &Rc<Self>, until: Until<'_, S::Join>, lead: &[Entry]) -> Option<Result<Output, End>> {
+        let stopped = self.subject.run(self, until, lead);
+        self.trace.note(Event::Stopped(stopped.idle));
+        stopped.joined
     }
 
-    fn run_until_joined(&self, of: TaskName, handle: &mut S::Join, told: &[Entry]) -> bool {
-        let stopped = self.subject.run(Until::Joined(handle), told);
-        self.trace.note(Event::Stopped { idle: stopped.idle });
-        let Some(result) = stopped.joined else { return false };
-        self.note_joined(None, of, &result);
-        drop_contained(result);
-        true
+    /// A handle has given its answer. False if the drop of the output panicked.
+    fn joined(&self, of: TaskName, by: Option<TaskName>, result: Result<Output, End>) -> bool {
+        self.trace.note(Event::Joined(of, by, end_of(&result)));
+        drop_contained(result)
     }
 
-    /// What takes no waiting: from outside, in a poll, or in a destructor. `by` is the queue of the task that does it.
-    pub(super) fn act(self: &Rc<Self>, by: Option<u16>, op: &Op) {
+    /// The future that is run does this.
+    pub(super) fn act_as_main(self: &Rc<Self>, acts: &[Op]) {
+        if !acts.is_empty() {
+            self.trace.note(Event::Main);
+            acts.iter().for_each(|op| self.act(Actor::Main, None, op));
+        }
+    }
+
+    /// What takes no waiting. `by` is the queue of the task that does it.
+    pub(super) fn act(self: &Rc<Self>, actor: Actor, by: Option<u16>, op: &Op) {
         match *op {
             Op::Work(us) => self.clock.advance(Duration::from_micros(us.into())),
-            Op::Wake(of) => self.waker(of).into_iter().for_each(Waker::wake),
-            Op::WakeElsewhere(of) => {
-                self.waker(of).into_iter().for_each(|waker| self.subject.wake_elsewhere(of, waker));
+            Op::Wake(of, on) => self.wake(of, on),
+            Op::DropWaker(of) => {
+                let waker = self.wakers.take(of);
+                waker.into_iter().for_each(|waker| self.subject.elsewhere(of, Elsewhere::DropWaker(waker)));
             }
-            Op::DropWakerElsewhere(of) => {
-                let waker = take(&self.wakers, of);
-                waker.into_iter().for_each(|waker| self.subject.drop_waker_elsewhere(waker));
+            Op::Spawn(on, ref script) => self.spawn(by, on, script),
+            Op::Abort(of, on) if self.abortable.get(of).is_some() => {
+                self.trace.note(Event::Aborted(of, actor, on));
+                self.subject.abort(of, on);
             }
-            Op::Spawn { on, ref script } => self.spawn(by, on, script),
-            Op::Abort(of) => self.subject.abort(of, false),
-            Op::AbortElsewhere(of) => self.subject.abort(of, true),
-            Op::DropHandle(of) => drop(self.take_handle(of)),
-            Op::DropHandleElsewhere(of) => {
-                let handle = self.take_handle(of);
-                handle.into_iter().for_each(|handle| self.subject.drop_handle_elsewhere(handle));
+            Op::DropHandle(of, on) => match (self.handles.take(of), on) {
+                (Some(handle), Thread::Other) => self.subject.elsewhere(of, Elsewhere::DropHandle(handle)),
+                (handle, _) => drop(handle),
+            },
+            Op::TouchHandle { of, in_wake, in_drop } => self.touch_handle(of, in_wake, in_drop),
+            Op::Queue(_, Change::OwnScheduler(policy)) => {
+                let _refused = by.map(|queue| self.subject.change(queue, Change::Scheduler(policy)));
             }
-            Op::Create { slot, share, policy } => self.create(slot, share, policy),
-            Op::Share { slot, share } => {
-                self.queue(slot).into_iter().for_each(|(queue, _)| self.subject.share(queue, share));
+            Op::Queue(slot, change) => self.change(slot, change),
+            Op::Group(group, change) => {
+                let slot = if let GroupChange::Open { slot, .. } = change { Some(slot) } else { None };
+                let queue = slot.and_then(|slot| self.queue(slot));
+                self.subject.change_group(group, queue.map(|(queue, _)| queue), change);
             }
-            Op::Scheduler { slot, policy } => {
-                self.queue(slot).into_iter().for_each(|(queue, _)| self.subject.set_scheduler(queue, policy));
-            }
-            Op::Close(slot) => self.close(slot),
-            Op::Yield(_) | Op::Park | Op::Join(_) | Op::Panic => {}
+            Op::Abort(..) | Op::Yield(_) | Op::Park | Op::Join(_) | Op::Wait(_) | Op::Panic => {}
+            Op::Main { .. } => {}
+        }
+    }
+
+    fn wake(&self, of: TaskName, on: Thread) {
+        let Some(waker) = self.wakers.get(of) else { return };
+        self.trace.note(Event::Woken(of));
+        match on {
+            Thread::Owner => waker.wake(),
+            Thread::Other => self.subject.elsewhere(of, Elsewhere::Wake(waker)),
         }
     }
 
     fn spawn(self: &Rc<Self>, by: Option<u16>, on: On, script: &Arc<Script>) {
         let task = script.name;
-        let (queue, elsewhere) = match on {
-            On::Beside => (by.or(self.queue(0).map(|(queue, _)| queue)), None),
-            On::Queue(slot) => (self.queue(slot).map(|(queue, _)| queue), None),
-            On::Elsewhere(slot) => {
-                (self.queue(slot).filter(|(_, open)| *open).map(|(queue, _)| queue), Some(slot))
-            }
+        let named = |slot| self.queue(slot).map(|(queue, _)| queue);
+        let handle = if let On::Elsewhere(slot, key) = on {
+            let queue = self.queue(slot).filter(|(_, open)| *open).map(|(queue, _)| queue);
+            self.trace.note(Event::Spawned(task, queue, Thread::Other));
+            let ticket = Ticket::new(self.trace.clone(), script, queue.unwrap_or(0));
+            self.subject.spawn_elsewhere(slot, key, queue, ticket)
+        } else {
+            let (on, queue) = match (on, by) {
+                (On::Beside, Some(queue)) => (on, Some(queue)),
+                (On::Beside, None) => (On::Queue(0), named(0)),
+                (On::Group(group), _) => (on, self.subject.group_queue(group)),
+                (On::Queue(slot) | On::Try(slot) | On::Elsewhere(slot, _), _) => (on, named(slot)),
+            };
+            let Some(queue) = queue else { return };
+            self.trace.note(Event::Spawned(task, Some(queue), Thread::Owner));
+            let future = TaskFuture::new(self, script, queue);
+            spawning(task, || self.subject.spawn(on, queue, task, future))
         };
-        if queue.is_none() && elsewhere.is_none() {
+        handle.into_iter().for_each(|handle| self.keep_handle(task, handle));
+    }
+
+    /// Polls a handle with a waker that panics.
+    fn touch_handle(&self, of: TaskName, in_wake: bool, in_drop: bool) {
+        let Some(mut handle) = self.handles.take(of) else { return };
+        let in_drop = in_drop.then(|| PanicsWhenDropped);
+        let waker = Waker::from(Arc::new(TouchyWaker { in_wake, in_drop }));
+        let mut cx = Context::from_waker(&waker);
+        // It panics here if the host's budget is used up.
+        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut handle).poll(&mut cx)));
+        drop_contained(waker);
+        match polled {
+            Ok(Poll::Ready(result)) => drop(self.joined(of, None, result)),
+            Ok(Poll::Pending) | Err(_) => self.handles.put(of, handle),
+        }
+    }
+
+    /// How a task waits, and for what.
+    pub(super) fn wait(self: &Rc<Self>, by: TaskName, op: &Op) -> Option<(Waiting, WaitsFor)> {
+        match op {
+            Op::Join(of) => {
+                let (of, handle, run) = (*of, self.handles.take(*of)?, Rc::downgrade(self));
+                let waiting = async move {
+                    let (result, Some(run)) = (handle.await, run.upgrade()) else { return };
+                    if !run.joined(of, Some(by), result) {
+                        run.trace.note(Event::Panics(by));
+                        panic_as_meant();
+                    }
+                };
+                Some((Box::pin(waiting), WaitsFor::End(of)))
+            }
+            Op::Wait(wait) => Some((self.subject.wait(self, by, wait)?, WaitsFor::Else)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn change(&self, slot: u8, change: Change) {
+        let place = |slot: u8| &self.slots[usize::from(slot)];
+        if let Change::Create { below, .. } = change {
+            let below = below.and_then(|slot| self.queue(slot)).map(|(queue, _)| queue);
+            let created = self.subject.create(slot, below, change);
+            self.trace.note(Event::Created(slot, created));
+            if created {
+                place(slot).set(Some((self.queues.get(), true)));
+                self.queues.set(self.queues.get() + 1);
+            }
             return;
         }
-        self.trace.note(Event::Spawned { task, queue });
-        let script = Arc::clone(script);
-        let handle = match (elsewhere, queue) {
-            (Some(slot), _) => {
-                let ticket = Ticket::new(script, queue.unwrap_or(0), self.trace.clone());
-                self.subject.spawn_elsewhere(slot, queue, task, ticket)
+        let Some((queue, open)) = self.queue(slot) else { return };
+        let changed = self.subject.change(queue, change);
+        match change {
+            Change::Close => drop(self.closing(slot)),
+            Change::Rename(to) if changed && open => {
+                place(slot).set(None);
+                place(to).set(Some((queue, true)));
             }
-            (None, queue) => {
-                let queue = queue.unwrap_or(0);
-                let beside = on == On::Beside && by.is_some();
-                let future = TaskFuture::new(Rc::downgrade(self), self.trace.clone(), script, queue);
-                self.subject.spawn(queue, beside, task, future)
-            }
-        };
-        put(&self.handles, task, handle);
-    }
-
-    fn create(&self, slot: u8, share: u32, policy: Policy) {
-        let free = self.subject.create(slot, share, policy);
-        self.trace.note(Event::Created { slot, free });
-        if free {
-            let queue = self.queues.get();
-            self.queues.set(queue + 1);
-            self.slots[usize::from(slot)].set(Some((queue, true)));
+            _ => {}
         }
     }
 
-    fn close(&self, slot: u8) {
-        if let Some((queue, _)) = self.queue(slot) {
-            self.slots[usize::from(slot)].set(Some((queue, false)));
-            self.subject.close(queue);
-        }
-    }
-
-    fn queue(&self, slot: u8) -> Option<(u16, bool)> {
+    /// The queue that had the slot's name last, and whether it is open.
+    pub(super) fn queue(&self, slot: u8) -> Option<(u16, bool)> {
         self.slots[usize::from(slot)].get()
     }
 
+    /// The queue of a slot, which is going to be closed.
+    pub(super) fn closing(&self, slot: u8) -> Option<u16> {
+        let (queue, _) = self.queue(slot)?;
+        self.slots[usize::from(slot)].set(Some((queue, false)));
+        Some(queue)
+    }
+
     pub(super) fn take_handle(&self, of: TaskName) -> Option<S::Join> {
-        take(&self.handles, of)
+        self.handles.take(of)
     }
 
-    pub(super) fn keep_waker(&self, of: TaskName, waker: &Waker) {
-        put(&self.wakers, of, waker.clone());
+    /// Keeps the handle of a task that was spawned.
+    pub(super) fn keep_handle(&self, of: TaskName, handle: S::Join) {
+        self.abortable.put(of, ());
+        self.handles.put(of, handle);
     }
 
-    fn waker(&self, of: TaskName) -> Option<Waker> {
-        self.wakers.borrow().get(usize::from(of)).cloned().flatten()
+    /// A task is being polled with that waker.
+    pub(super) fn polled(&self, task: TaskName, queue: u16, waker: &Waker) {
+        self.wakers.put(task, waker.clone());
+        self.subject.polled(queue);
     }
 
-    pub(super) fn note_joined(&self, by: Option<TaskName>, of: TaskName, result: &Result<Output, End>) {
-        self.trace.note(Event::Joined { by, of, end: end_of(result) });
+    /// Wakes all tasks up to that name.
+    pub(super) fn wake_all(&self, names: TaskName) {
+        (0..names).for_each(|name| self.wake(name, Thread::Owner));
     }
 
     /// The end: the executor is dropped, every handle that is left is asked, and every waker woken in vain.
     pub(super) fn end(&self) {
         self.trace.note(Event::Ended);
         self.subject.tear_down();
-        let handles = self.handles.take().into_iter().enumerate();
-        for (of, mut handle) in handles.filter_map(|(of, handle)| Some((of as TaskName, handle?))) {
-            if let Poll::Ready(result) = Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
-                self.note_joined(None, of, &result);
-                drop_contained(result);
-            }
+        for (of, mut handle) in self.handles.take_all() {
+            match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(result) => self.joined(of, None, result),
+                Poll::Pending => self.trace.note(Event::Unanswered(of)),
+            };
         }
-        for (of, waker) in self.wakers.take().into_iter().enumerate() {
-            match (waker, of % 3) {
-                (Some(waker), 0) => waker.wake(),
-                (Some(waker), 1) => self.subject.wake_elsewhere(of as TaskName, waker),
-                (waker, _) => drop(waker),
+        for (of, waker) in self.wakers.take_all() {
+            match of % 3 {
+                0 => waker.wake(),
+                1 => self.subject.elsewhere(of, Elsewhere::Wake(waker)),
+                _ => drop(waker),
             }
         }
     }
-}
-
-/// The trace behind the next end of a run.
-fn after_stop(told: &[Entry]) -> &[Entry] {
-    let stop = told.iter().position(|entry| matches!(entry.event, Event::Stopped { .. }));
-    stop.map_or(&[], |at| &told[at + 1..])
-}
-
-fn take<T>(table: &RefCell<Vec<Option<T>>>, of: TaskName) -> Option<T> {
-    table.borrow_mut().get_mut(usize::from(of))?.take()
-}
-
-/// What was there before is dropped when the table is free again.
-fn put<T>(table: &RefCell<Vec<Option<T>>>, of: TaskName, value: T) {
-    let mut places = table.borrow_mut();
-    if places.len() <= usize::from(of) {
-        places.resize_with(usize::from(of) + 1, || None);
-    }
-    let before = places[usize::from(of)].replace(value);
-    drop(places);
-    drop(before);
 }

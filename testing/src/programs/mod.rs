@@ -1,50 +1,52 @@
-//! Random programs, run on Clockworker and on a plain executor beside it, the *reference*.
+//! Random programs, and what must hold of each: one grammar, three oracles.
 //!
-//! A [`Program`] is a list of [`Op`]s: spawns, wakes, aborts, dropped handles, queues made and closed, from outside, from
-//! inside tasks, and from another thread. Each thread that is not the owner's is waited for before the program goes on, so
-//! a program has one course on each executor, and a [seed](Program::from_seed) or a [string of bytes](Program::from_bytes)
-//! names it.
+//! A [`Program`] is a list of [`Op`]s, made of bytes, which a seed, a fuzzer or a test decides. Its tasks spawn, wake, abort,
+//! join, panic and drop, from outside, from inside tasks, from destructors and from other threads; queues and groups are
+//! created, changed and closed under them.
 //!
-//! # What is compared
+//! # Kinds
 //!
-//! Everything that a task or its joiner can see, in its order, with the virtual time of each: spawns, polls, drops of
-//! futures and outputs, which of these happened on another thread, what join handles give, whether a queue's name was free.
-//! At the end the executor is dropped, and every handle must have its answer. The order in which tasks are dropped with
-//! their executor is nobody's business: there the events are compared without it.
+//! | [`Kind`] | what is in it | what it is for |
+//! |---|---|---|
+//! | `Compared` | what the reference executor can do too | [`check`] |
+//! | `Everything` | also nested, capped, limited and retired queues, groups, loans, join sets, spawns that wait for room, wakers that panic, runs that are dropped midway | [`run`], in any host, and with free threads |
+//! | `Hostile` | the same beside a queue whose scheduler is hostile | the same |
 //!
-//! # What the reference is told
+//! # Oracles
 //!
-//! Three things that it cannot know, taken from Clockworker's trace as it goes: which of several *queues* has the next poll
-//! (that is EEVDF's choice), which *task* does, in a queue that is not FIFO (the scheduler's), and where a run that was to
-//! end early did so. In a FIFO queue the reference decides the task by itself, whatever it is told, and a run that ended
-//! for want of work must find none left here. So with one FIFO queue the whole order is compared, with several the order in
-//! each of them.
+//! * **The reference** ([`check`]): a plain executor made of `async-task` runs the program too, step by step. All that a task or
+//!   its joiner can see is compared, in its order, with the virtual time of each event. Three things are taken from Clockworker's
+//!   trace: which of several *queues* has the next poll, which *task* does in a queue that is not FIFO, and where a run that was to
+//!   end early did so. So with one FIFO queue the whole order is compared, with several the order in each of them. The order in
+//!   which tasks are dropped with their executor is not.
+//! * **The audit** ([`Audit`]) of a trace: futures and outputs are dropped once, where they belong; no poll after the end, none
+//!   without a wake, no wake without a poll; no poll of its queue between an abort and the drop; each handle answers; and the
+//!   executor's accounts are what was seen: tasks by how they ended, polls, and time, each nanosecond of which is somebody's.
+//! * **The scheduler's contract**: a fault is reported if and only if there was one, and then the scheduler is not called again.
 //!
-//! # What is not
-//!
-//! Whether EEVDF and the schedulers choose well: `schedulers/tests/eevdf/` and the laws are about that. Destructors wake,
-//! spawn and panic, but do nothing from another thread and abort nothing: which of two batches of
-//! the inbox that comes in depends on where a slice ends.
+//! A program without free threads has one course: the thread beside the executor is waited for. So [`run`] gives the same
+//! each time, in every host.
 
-mod audit;
-mod difference;
-mod elsewhere;
+mod clockworker;
+pub mod containment;
 mod event;
-mod executor;
+mod grammar;
 mod interpreter;
+mod join;
 mod op;
 mod outcome;
 mod pair;
+mod plan;
 mod program;
 mod reference;
 mod subject;
+mod table;
 mod task;
-mod trace;
+mod threads;
+mod waits;
 
-pub use audit::Audit;
-pub use difference::Difference;
-pub use event::{End, Entry, Event};
-pub use op::{On, Op, Script, TaskName};
-pub use outcome::Outcome;
-pub use pair::{Pair, Stage, check, run_clockworker};
-pub use program::{Numbering, Program};
+pub use event::Actor;
+pub use op::Thread;
+pub use outcome::{Audit, Outcome, Phase};
+pub use pair::{check, play, run};
+pub use program::{Kind, Program, random_bytes, round, shrunk};

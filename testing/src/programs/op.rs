@@ -1,117 +1,168 @@
-//! What a program can do.
+//! What a program can do: the one grammar of all programs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::policy::Policy;
 
 /// A task, by its place in the text of the program: the first script is 0.
-pub type TaskName = u16;
+pub(super) type TaskName = u16;
 
-/// How many queues a program may have at a time. The first is there from the beginning.
-pub(super) const SLOTS: u8 = 4;
+/// How many queues a program may have by name at a time. The first is there from the beginning.
+pub(super) const SLOTS: u8 = 8;
+/// How many groups a program may hold at a time.
+pub(super) const GROUPS: u8 = 8;
 
-/// One step of a program, or of a task in it. What refers to a task or a queue that is not there does nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Op {
+/// On which thread something is done: the executor's, or another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thread {
+    /// The executor's.
+    Owner,
+    /// Another one.
+    Other,
+}
+
+/// One step of a program, or of a task in it. What refers to a task, queue or group that is not there does nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Op {
     /// A task yields so many times; from outside, the executor is run for so many short turns.
     Yield(u8),
     /// A task waits for any wake; from outside, the executor is run until nothing is left to do.
     Park,
     /// Awaits a task, if its handle was not taken; from outside, at most until nothing is left to do.
     Join(TaskName),
-    /// A task panics.
+    /// A task waits in a way that only Clockworker has.
+    Wait(Wait),
+    /// A task, or a destructor, panics.
     Panic,
     /// The clock moves on by so many microseconds.
     Work(u16),
     /// Wakes a task by the waker of its last poll.
-    Wake(TaskName),
-    /// The same from another thread.
-    WakeElsewhere(TaskName),
+    Wake(TaskName, Thread),
     /// Drops that waker on another thread.
-    DropWakerElsewhere(TaskName),
-    /// Spawns a task.
-    Spawn {
-        /// Where.
-        on: On,
-        /// What it does.
-        script: Arc<Script>,
+    DropWaker(TaskName),
+    Spawn(On, Arc<Script>),
+    Abort(TaskName, Thread),
+    DropHandle(TaskName, Thread),
+    /// Polls a join handle with a waker that panics when it is woken, or dropped.
+    TouchHandle {
+        of: TaskName,
+        in_wake: bool,
+        in_drop: bool,
     },
-    /// Aborts a task.
-    Abort(TaskName),
-    /// The same from another thread.
-    AbortElsewhere(TaskName),
-    /// Drops a join handle.
-    DropHandle(TaskName),
-    /// The same on another thread.
-    DropHandleElsewhere(TaskName),
-    /// Creates a queue, unless the slot's name is taken.
-    Create {
-        /// Which of the program's queues.
-        slot: u8,
-        /// Its share.
-        share: u32,
-        /// Its scheduler. The reference knows the order of `RunnableFifo` by itself.
-        policy: Policy,
+    Queue(u8, Change),
+    Group(u8, GroupChange),
+    /// From outside: one turn, in which the future that is run does this. It is dropped midway if `cut`.
+    Main {
+        acts: Vec<Op>,
+        cut: bool,
     },
-    /// Gives a queue another share.
-    Share {
-        /// Which queue.
-        slot: u8,
-        /// The new share.
-        share: u32,
-    },
-    /// Gives a queue another scheduler, also from inside its own tasks.
-    Scheduler {
-        /// Which queue.
-        slot: u8,
-        /// The new scheduler. The reference knows the order if both are `RunnableFifo`.
-        policy: Policy,
-    },
-    /// Closes a queue. Its name is free then.
-    Close(u8),
+}
+
+/// What a task can wait for beside a wake and another task.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// For another thread, which ends the wait by one wake.
+    Thread,
+    /// For a task, which has the waiter's place meanwhile. After so many yields it waits on, or takes the place back.
+    Lend(TaskName, u8, bool),
+    /// For room in a queue, to spawn a task there.
+    Room(u8, Arc<Script>),
+    /// For some of several tasks, in a set.
+    Set { first: TaskName, tasks: u8, awaited: u8, rest: Rest },
+    /// For a queue to be retired, with so many yields as its time.
+    Retired(u8, u8),
+}
+
+/// What becomes of the tasks of a set that are not awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    Detached,
+    /// They are aborted, and awaited.
+    Aborted,
+    /// The set is dropped.
+    Dropped,
 }
 
 /// Where a task is spawned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub(super) enum On {
     /// In the queue of the task that spawns it; from outside, in the first queue.
     Beside,
     /// In the queue of that slot.
     Queue(u8),
-    /// The same from another thread, by the queue's name.
-    Elsewhere(u8),
+    /// The same, unless it refuses: then the future is given back.
+    Try(u8),
+    /// In that group, with a priority and a deadline.
+    Group(u8),
+    /// In the queue of that slot from another thread, by the queue's name, and in the group of that key if there is one.
+    Elsewhere(u8, Option<u8>),
+}
+
+/// What is done with a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It is created, unless its name is taken. The reference knows the order of `RunnableFifo` by itself.
+    Create {
+        below: Option<u8>,
+        share: u32,
+        policy: Policy,
+        idle: bool,
+    },
+    Share(u32),
+    /// It is given another scheduler. The reference knows the order if both are `RunnableFifo`.
+    Scheduler(Policy),
+    /// The same is done to the calling task's queue, whichever that is.
+    OwnScheduler(Policy),
+    /// It is closed. Its name is free then.
+    Close,
+    /// It is given the name of another slot, if that is free.
+    Rename(u8),
+    /// It is given another request, in microseconds.
+    Request(u16),
+    /// It is given a limit beside those that it has.
+    Limit(Limit),
+    AbortAll,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// At most so many tasks.
+    Live(u8),
+    /// At most so many ready tasks.
+    Ready(u8),
+    /// At most so many tasks in each group.
+    LivePerGroup(u8),
+    /// A cap, in percent of the thread.
+    Cap(u8),
+    /// It sheds load.
+    Shedding,
+    /// All limits are lifted.
+    None,
+}
+
+/// What is done with a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupChange {
+    /// That of a key in the queue of a slot is opened, with a weight. The one that was held before is let go.
+    Open {
+        slot: u8,
+        key: u8,
+        weight: u8,
+    },
+    Weight(u8),
+    AbortAll,
+    /// It is let go.
+    Forget,
 }
 
 /// What a task does.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Script {
-    /// Its name.
-    pub name: TaskName,
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) name: TaskName,
     /// Step by step; after the last it gives its output.
-    pub steps: Vec<Op>,
-    /// Whom its future's destructor wakes.
-    pub wakes_at_drop: Option<TaskName>,
-    /// What its future's destructor spawns, and in which slot's queue.
-    pub spawns_at_drop: Option<(u8, Arc<Script>)>,
-    /// Whether its future's destructor panics, after all else.
-    pub panics_at_drop: bool,
+    pub(super) steps: Vec<Op>,
+    /// What its future's destructor does.
+    pub(super) at_drop: Vec<Op>,
     /// Whether its output's destructor panics.
-    pub output_panics: bool,
-}
-
-/// In short: the name, the steps, and what is out of the ordinary.
-impl fmt::Debug for Script {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "task {} {:?}", self.name, self.steps)?;
-        if let Some(other) = self.wakes_at_drop {
-            write!(f, " dropped, wakes {other}")?;
-        }
-        if let Some((slot, child)) = &self.spawns_at_drop {
-            write!(f, " dropped, spawns in {slot} {child:?}")?;
-        }
-        let panics =
-            [(self.panics_at_drop, " dropped, panics"), (self.output_panics, " output's drop panics")];
-        panics.iter().filter(|(does, _)| *does).try_for_each(|(_, what)| f.write_str(what))
-    }
+    pub(super) output_panics: bool,
 }

@@ -1,68 +1,354 @@
-//! What was seen of a program that was run to its end.
+//! What came of a program that was run to its end, and what that says by itself, without a reference.
 
-use super::audit::Audit;
-use super::event::{End, Entry, Event};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use clockworker::{ExecutorStats, Queue};
+
+use super::event::{Actor, Entry, Event, WaitsFor};
+use super::op::{TaskName, Thread};
 
 /// What was seen of a whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Everything, in order.
-    pub trace: Vec<Entry>,
+    pub(super) trace: Vec<Entry>,
+    pub(super) accounts: Accounts,
 }
 
 impl Outcome {
-    /// What the trace says by itself.
-    pub fn audit(&self) -> Audit {
-        Audit::of(&self.trace)
+    /// How many events there were.
+    pub fn events(&self) -> usize {
+        self.trace.len()
     }
 
-    /// A hash (FNV-1a, 64 bits) of the whole schedule: of each event its virtual time, its kind with task and queue, and
-    /// whether it was elsewhere.
-    pub fn hash(&self) -> u64 {
-        let numbers = self.trace.iter().flat_map(numbers);
-        numbers
-            .flat_map(u64::to_le_bytes)
-            .fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
+    /// What it says by itself, if there were so many free threads. What those are asked for does not happen at once.
+    pub fn audit(&self, threads: usize) -> Audit {
+        let mut reader = Reader { is_timely: threads == 0, ..Reader::default() };
+        self.trace.iter().for_each(|entry| reader.read(entry));
+        reader.end(&self.accounts)
     }
 }
 
-const FNV_OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01B3;
+/// Tasks spawned, completed, cancelled and panicked.
+type Tasks = [u64; 4];
 
-/// An entry, spelt so that no two are the same.
-fn numbers(entry: &Entry) -> [u64; 4] {
-    let name = |name: Option<u16>| name.map_or(0, |name| 1 + u64::from(name));
-    let (kind, first, second) = match entry.event {
-        Event::Spawned { task, queue } => (0, task.into(), name(queue)),
-        Event::Polled { task, queue } => (1, task.into(), queue.into()),
-        Event::Finished(task) => (2, task.into(), 0),
-        Event::FutureDropped(task) => (3, task.into(), 0),
-        Event::Unmade(task) => (4, task.into(), 0),
-        Event::OutputDropped(task) => (5, task.into(), 0),
-        Event::Joined { by, of, end } => {
-            let end = match end {
-                End::Output(task) => 2 + u64::from(task),
-                End::Cancelled => 0,
-                End::Panicked => 1,
-            };
-            (6, u64::from(of) << 32 | name(by), end)
+/// What the executor counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Accounts {
+    /// Of an executor that was not dropped with tasks in it.
+    executor: Option<Tasks>,
+    /// The sum of all queues after the end.
+    queues: Tasks,
+    polls: u64,
+    /// By how much sums are not what they are the sum of.
+    off: u64,
+    /// Faults of schedulers that have none.
+    faults: u64,
+}
+
+impl Accounts {
+    /// From the statistics before the executor is dropped, at that time if its clock is manual. `is_over` says that no task is
+    /// left.
+    pub(super) fn before_drop(
+        stats: &ExecutorStats,
+        queues: &[Queue],
+        now: Option<Duration>,
+        is_over: bool,
+    ) -> Self {
+        let all = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
+        let time = stats.busy + stats.main + stats.own + stats.host;
+        let busy: Duration = queues.iter().map(|queue| queue.stats().busy).sum();
+        let off = stats.spawned.abs_diff(all[1..].iter().sum::<u64>() + stats.live as u64)
+            + now.map_or(0, |now| time.abs_diff(now).as_nanos() as u64)
+            + stats.busy.abs_diff(busy).as_nanos() as u64;
+        Accounts { executor: is_over.then_some(all), off, ..Accounts::default() }
+    }
+
+    /// From the queues' statistics after the end.
+    pub(super) fn after_drop(&mut self, queues: &[Queue], hostile: Option<usize>) {
+        for (at, stats) in queues.iter().map(Queue::stats).enumerate() {
+            let tasks = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
+            self.queues.iter_mut().zip(tasks).for_each(|(sum, count)| *sum += count);
+            self.polls += stats.polls;
+            self.off += stats.live as u64 + stats.ready as u64;
+            self.faults += u64::from(stats.policy_fault.is_some() && hostile != Some(at));
         }
-        Event::Created { slot, free } => (7, slot.into(), free.into()),
-        Event::Stopped { idle } => (8, idle.into(), 0),
-        Event::Ended => (9, 0, 0),
-    };
-    [entry.at_ns, u64::from(entry.elsewhere) << 8 | kind, first, second]
+    }
+}
+
+/// What outcomes say without a reference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// Tasks spawned.
+    pub tasks: u64,
+    /// Polls.
+    pub polls: u64,
+    /// Where tasks were when they were aborted, by what, and on which thread.
+    pub aborts: BTreeSet<(Phase, Actor, Thread)>,
+    /// What is not as it must be, and how often.
+    complaints: BTreeMap<&'static str, u64>,
+}
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Spawned by another thread, and not yet seen by the owner.
+    New,
+    /// It waits for a wake.
+    Parked,
+    /// Woken, and not yet in its scheduler.
+    Arriving,
+    /// In its scheduler.
+    Ready,
+    /// Being polled.
+    Running,
+    /// Being polled, and woken meanwhile.
+    RunningWoken,
+}
+
+impl Audit {
+    /// Whether there is nothing to complain of.
+    pub fn is_clean(&self) -> bool {
+        self.complaints.is_empty()
+    }
+
+    /// Adds another's.
+    pub fn add(&mut self, other: &Audit) {
+        self.tasks += other.tasks;
+        self.polls += other.polls;
+        self.aborts.extend(&other.aborts);
+        other.complaints.iter().for_each(|(what, times)| self.complain(what, *times));
+    }
+
+    fn complain(&mut self, what: &'static str, times: u64) {
+        if times > 0 {
+            *self.complaints.entry(what).or_default() += times;
+        }
+    }
+}
+
+/// What was seen of one task.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    spawned: u64,
+    spawned_on: Option<Thread>,
+    queue: u16,
+    refused: u64,
+    unmade: u64,
+    future_drops: u64,
+    outputs: u64,
+    output_drops: u64,
+    panicked: bool,
+    ended: bool,
+    running: bool,
+    polled: bool,
+    /// Spawned or woken since its last poll, when there had been so many polls.
+    woken: Option<u64>,
+    waits_for: Option<WaitsFor>,
+    /// It has, or had, the place of another, and is polled for that.
+    lent: bool,
+    /// By what, when there had been so many polls of its queue.
+    aborted: Option<(Actor, u64)>,
+}
+
+impl Seen {
+    /// Where it is after so many polls.
+    fn phase(&self, polls: u64) -> Phase {
+        match self.woken {
+            None if self.running => Phase::Running,
+            Some(_) if self.running => Phase::RunningWoken,
+            None => Phase::Parked,
+            Some(at) if at < polls => Phase::Ready,
+            Some(_) if self.polled => Phase::Arriving,
+            Some(_) if self.spawned_on == Some(Thread::Other) => Phase::New,
+            Some(_) => Phase::Ready,
+        }
+    }
+}
+
+/// Reads a trace.
+#[derive(Default)]
+struct Reader {
+    is_timely: bool,
+    audit: Audit,
+    tasks: BTreeMap<TaskName, Seen>,
+    /// Polls of tasks and of the future that is run; and of tasks by queue.
+    polls: u64,
+    polls_of: BTreeMap<u16, u64>,
+}
+
+impl Reader {
+    fn task(&mut self, task: TaskName) -> &mut Seen {
+        self.tasks.entry(task).or_default()
+    }
+
+    fn polls_of(&self, queue: u16) -> u64 {
+        self.polls_of.get(&queue).copied().unwrap_or(0)
+    }
+
+    fn read(&mut self, entry: &Entry) {
+        let is_owners = match entry.event {
+            Event::Polled(..) | Event::Pending(..) | Event::Finished(_) | Event::FutureDropped(_) => true,
+            // A closure that is to make a future goes where it is refused.
+            Event::Refused(task) => self.task(task).spawned_on != Some(Thread::Other),
+            _ => false,
+        };
+        self.audit.complain("futures touched on another thread", (is_owners && entry.elsewhere).into());
+        let polls = self.polls;
+        match entry.event {
+            Event::Spawned(task, queue, on) => {
+                let seen = self.task(task);
+                (seen.spawned, seen.spawned_on, seen.woken) = (seen.spawned + 1, Some(on), Some(polls));
+                seen.queue = queue.unwrap_or(0);
+            }
+            Event::Main => self.polls += 1,
+            Event::Polled(task, queue) => self.polled(task, queue),
+            Event::Pending(task, waits_for) => {
+                let seen = self.task(task);
+                (seen.running, seen.waits_for) = (false, Some(waits_for));
+            }
+            Event::Woken(task) => drop(self.task(task).woken.get_or_insert(polls)),
+            Event::Aborted(task, by, on) => self.aborted(task, by, on),
+            Event::FutureDropped(task) => self.dropped(task),
+            Event::Unmade(task) => {
+                self.task(task).unmade += 1;
+                self.dropped(task);
+            }
+            Event::Refused(task) => {
+                self.task(task).refused += 1;
+                self.dropped(task);
+            }
+            Event::Finished(task) => self.task(task).outputs += 1,
+            Event::Panics(task) => self.task(task).panicked = true,
+            Event::Lent(task) => self.task(task).lent = true,
+            Event::OutputDropped(task) => self.task(task).output_drops += 1,
+            Event::Unanswered(_) => self.audit.complain("join handles without an answer", 1),
+            Event::Rest(waits) => {
+                let is_lost = |seen: &&Seen| seen.woken.is_some() && !seen.ended && seen.spawned > 0;
+                let lost = self.tasks.values().filter(is_lost).count() as u64;
+                self.audit.complain("wakes without a poll", lost + u64::from(waits));
+            }
+            Event::Joined(..) | Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
+        }
+    }
+
+    fn polled(&mut self, task: TaskName, queue: u16) {
+        self.polls += 1;
+        self.audit.polls += 1;
+        let seen = *self.task(task);
+        // One that was lent a place may be polled in the turn of another queue.
+        *self.polls_of.entry(queue).or_default() += u64::from(!seen.lent);
+        let may_be_polled = match seen.waits_for {
+            None | Some(WaitsFor::Else) => true,
+            Some(WaitsFor::Wake) => seen.woken.is_some(),
+            Some(WaitsFor::End(of)) => seen.woken.is_some() || self.task(of).ended,
+        };
+        // A free thread's wake may come after a poll that others woke it for.
+        let unwoken = self.is_timely && !may_be_polled && !seen.lent;
+        self.audit.complain("polls after the end", seen.ended.into());
+        self.audit.complain("polls without a wake", unwoken.into());
+        let seen = self.task(task);
+        (seen.woken, seen.running, seen.polled) = (None, true, true);
+    }
+
+    fn aborted(&mut self, task: TaskName, by: Actor, on: Thread) {
+        let (polls, seen) = (self.polls, *self.task(task));
+        if !seen.ended && seen.spawned > 0 && seen.aborted.is_none() {
+            self.audit.aborts.insert((seen.phase(polls), by, on));
+            self.task(task).aborted = Some((by, self.polls_of(seen.queue)));
+        }
+    }
+
+    fn dropped(&mut self, task: TaskName) {
+        let seen = self.task(task);
+        (seen.future_drops, seen.ended) = (seen.future_drops + 1, true);
+        let Seen { queue, lent, aborted: Some((by, before)), .. } = *seen else { return };
+        // A scheduler aborts while the next poll is being chosen.
+        if self.is_timely && !lent && by != Actor::Scheduler {
+            let late = self.polls_of(queue) - before;
+            self.audit.complain("polls of a queue before the drop of its aborted task", late);
+        }
+    }
+
+    fn end(mut self, counted: &Accounts) -> Audit {
+        let (mut ended, mut unmade) = (Tasks::default(), 0);
+        // One that waited for room in vain was not spawned.
+        for seen in self.tasks.values().filter(|seen| seen.spawned > 0) {
+            let audit = &mut self.audit;
+            audit.tasks += seen.spawned;
+            audit.complain("futures not dropped once", (seen.spawned != seen.future_drops).into());
+            audit.complain("outputs not dropped once", (seen.outputs != seen.output_drops).into());
+            let end = if seen.panicked {
+                3
+            } else if seen.outputs > 0 {
+                1
+            } else {
+                2
+            };
+            ended[0] += seen.spawned - seen.refused;
+            ended[end] += seen.spawned - seen.refused;
+            unmade += seen.unmade;
+        }
+        // A task that is refused when it comes in from another thread is in its executor's accounts only.
+        let on_the_way = ended[0].saturating_sub(counted.queues[0]).min(unmade);
+        let [spawned, completed, cancelled, panicked] = counted.queues;
+        let queues = [spawned + on_the_way, completed, cancelled + on_the_way, panicked];
+        let gap = |counted: &Tasks| -> u64 { counted.iter().zip(&ended).map(|(a, b)| a.abs_diff(*b)).sum() };
+        self.audit.complain("tasks that the queues miscounted", gap(&queues));
+        self.audit.complain("tasks that the executor miscounted", counted.executor.as_ref().map_or(0, gap));
+        self.audit.complain("polls miscounted", counted.polls.abs_diff(self.audit.polls));
+        self.audit.complain("accounts that do not add up", counted.off);
+        self.audit.complain("faults of schedulers that have none", counted.faults);
+        self.audit
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What is complained of in a trace with one task of the queues' accounts in it, and the last event elsewhere or not.
+    fn complaints(events: &[Event], elsewhere: bool) -> Vec<&'static str> {
+        let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count() as u64;
+        let spawned = count(|event| matches!(event, Event::Spawned(..)));
+        let finished = count(|event| matches!(event, Event::Finished(_)));
+        let queues = [spawned, finished, spawned - finished, 0];
+        let polls = count(|event| matches!(event, Event::Polled(..)));
+        let mut trace: Vec<_> =
+            events.iter().map(|&event| Entry { at_ns: 0, event, elsewhere: false }).collect();
+        trace.last_mut().unwrap().elsewhere = elsewhere;
+        let accounts = Accounts { polls, queues, ..Accounts::default() };
+        Outcome { trace, accounts }.audit(0).complaints.into_keys().collect()
+    }
+
+    const SPAWNED: Event = Event::Spawned(0, Some(0), Thread::Owner);
+    const POLLED: Event = Event::Polled(0, 0);
+    const ASLEEP: Event = Event::Pending(0, WaitsFor::Wake);
+    const WOKEN: Event = Event::Woken(0);
+    const DROPPED: Event = Event::FutureDropped(0);
+    const MADE: Event = Event::Finished(0);
+    const GONE: Event = Event::OutputDropped(0);
+    const ABORTED: Event = Event::Aborted(0, Actor::Main, Thread::Other);
+
     #[test]
-    fn it_is_fnv_1a_and_sees_the_order() {
-        let entry = |at_ns| Entry { at_ns, event: Event::Ended, elsewhere: false };
-        let hash = |trace: &[Entry]| Outcome { trace: trace.to_vec() }.hash();
-        assert_eq!(hash(&[]), FNV_OFFSET);
-        assert_ne!(hash(&[entry(1), entry(2)]), hash(&[entry(2), entry(1)]));
+    fn it_sees_what_is_not_as_it_must_be() {
+        let other = [Event::Spawned(1, Some(0), Thread::Owner), Event::Polled(1, 0), Event::FutureDropped(1)];
+        let delayed = [&[SPAWNED, ABORTED], &other[..], &[DROPPED]].concat();
+        let cases: [(&[Event], bool, &[&str]); 10] = [
+            (&[SPAWNED, POLLED, MADE, DROPPED, GONE], false, &[]),
+            (&[SPAWNED, POLLED, MADE, DROPPED, GONE], true, &[]),
+            (&[SPAWNED, POLLED, DROPPED], true, &["futures touched on another thread"]),
+            (&[SPAWNED, POLLED], false, &["futures not dropped once"]),
+            (&[SPAWNED, DROPPED, DROPPED], false, &["futures not dropped once"]),
+            (&[SPAWNED, POLLED, MADE, DROPPED], false, &["outputs not dropped once"]),
+            (&[SPAWNED, POLLED, ASLEEP, POLLED, DROPPED], false, &["polls without a wake"]),
+            (&[SPAWNED, POLLED, ASLEEP, WOKEN, Event::Rest(0), DROPPED], false, &["wakes without a poll"]),
+            (&[SPAWNED, DROPPED, POLLED], false, &["polls after the end"]),
+            (&delayed, false, &["polls of a queue before the drop of its aborted task"]),
+        ];
+        for (events, elsewhere, expected) in cases {
+            assert_eq!(complaints(events, elsewhere), expected, "{events:?}");
+        }
     }
 }

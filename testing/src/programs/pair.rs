@@ -1,156 +1,86 @@
-//! A program on both executors, step by step.
+//! A program on both executors, step by step, or on Clockworker alone.
 
-use std::io;
-use std::rc::Rc;
-
-use clockworker::{Executor, ManualClock};
-
-use super::difference::Difference;
-use super::event::{Entry, Event};
-use super::executor::Clockworker;
+use super::clockworker::Clockworker;
+use super::event::Entry;
 use super::interpreter::Interpreter;
-use super::op::Op;
-use super::outcome::Outcome;
-use super::program::Program;
+use super::outcome::{Audit, Outcome};
+use super::program::{Kind, Program};
 use super::reference::Reference;
 use crate::host::Host;
 
-/// Clockworker and the reference, side by side. Each step is compared.
-pub struct Pair {
-    ours: Rc<Interpreter<Clockworker>>,
-    theirs: Rc<Interpreter<Reference>>,
-    compared: usize,
+/// How much of what both saw is shown with a difference.
+const CONTEXT: usize = 20;
+
+/// Fails with the first difference of two traces, which `from` on are to be equal but for the threads of what was seen.
+fn compare(ours: &[Entry], theirs: &[Entry], from: usize) -> anyhow::Result<()> {
+    let what = |entry: &Entry| (entry.at_ns, entry.event);
+    let parts = |&at: &usize| ours.get(at).map(what) != theirs.get(at).map(what);
+    let Some(at) = (from..ours.len().max(theirs.len())).find(parts) else { return Ok(()) };
+    let common = ours.iter().take(at).skip(at.saturating_sub(CONTEXT));
+    let common: String = common.map(|entry| format!("  {entry}\n")).collect();
+    let show = |entry: Option<&Entry>| entry.map_or("nothing more".to_owned(), Entry::to_string);
+    anyhow::bail!(
+        "{common}then Clockworker: {}\n      reference: {}",
+        show(ours.get(at)),
+        show(theirs.get(at))
+    )
 }
 
-impl Pair {
-    /// Two new executors, Clockworker alone in its thread.
-    pub fn new() -> Self {
-        let ours = interpreter(Host::Alone);
-        let theirs = Interpreter::new(Reference::new(), ManualClock::new());
-        theirs.enter();
-        Pair { ours, theirs, compared: 0 }
-    }
-
-    /// Does a step on both.
-    ///
-    /// # Errors
-    ///
-    /// If something else was seen on one than on the other. Then the pair is of no use any more.
-    pub fn step(&mut self, op: &Op) -> Result<(), Difference> {
-        self.ours.step(op, &[]);
-        let told = self.ours.trace.with(|trace| trace[self.compared..].to_vec());
-        self.theirs.step(op, &told);
-        self.compare()
-    }
-
-    fn compare(&mut self) -> Result<(), Difference> {
-        let (ours, theirs) = (&self.ours.trace, &self.theirs.trace);
-        let different =
-            ours.with(|ours| theirs.with(|theirs| Difference::between(ours, theirs, self.compared)));
-        self.compared = ours.with(|ours| ours.len());
-        different.map_or(Ok(()), Err)
-    }
-
-    /// Drops both executors.
-    ///
-    /// # Errors
-    ///
-    /// If something else was seen on one than on the other, then or before, or if the statistics do not say what was seen.
-    pub fn end(self) -> Result<Outcome, Difference> {
-        let Pair { ours, theirs, compared } = self;
-        let polls = ours.subject.polls();
-        let outcome = end(&ours);
-        theirs.end();
-        let theirs = theirs.trace.with(std::mem::take);
-        let sorted = |trace: &[Entry]| {
-            let mut trace = trace.to_vec();
-            trace[compared..].sort();
-            trace
-        };
-        if let Some(difference) = Difference::between(&sorted(&outcome.trace), &sorted(&theirs), compared) {
-            return Err(difference);
-        }
-        let seen = polls_seen(&outcome.trace, polls.len());
-        if seen != polls {
-            return Err(Difference::Polls { counted: polls, seen });
-        }
-        Ok(outcome)
-    }
-}
-
-impl Default for Pair {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl std::fmt::Debug for Pair {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pair").field("compared", &self.compared).finish_non_exhaustive()
-    }
-}
-
-/// Runs a program on Clockworker and on the reference, and gives what was seen on both.
+/// Runs a compared program on Clockworker and on the reference.
 ///
 /// # Errors
 ///
-/// The first difference.
-pub fn check(program: &Program) -> Result<Outcome, Difference> {
-    let mut pair = Pair::new();
-    program.ops.iter().try_for_each(|op| pair.step(op))?;
-    pair.end()
+/// If something else is seen on one than on the other.
+pub fn check(program: &Program) -> anyhow::Result<Outcome> {
+    let ours = Interpreter::<Clockworker>::begin(program, Host::Alone, 0);
+    let theirs = Reference::begin();
+    let mut compared = 0;
+    for op in &program.ops {
+        ours.step(op, &[]);
+        if theirs.subject.is_lost.get() {
+            continue;
+        }
+        let lead = ours.trace.with(|ours| ours[compared..].to_vec());
+        theirs.step(op, &lead);
+        if !theirs.subject.is_lost.get() {
+            ours.trace.with(|ours| theirs.trace.with(|theirs| compare(ours, theirs, compared)))?;
+            compared += lead.len();
+        }
+    }
+    let outcome = ours.finish(program)?;
+    theirs.end();
+    if !theirs.subject.is_lost.get() {
+        // The order in which tasks are dropped with their executor is not compared.
+        let mut traces = [outcome.trace.clone(), theirs.trace.with(std::mem::take)];
+        traces.iter_mut().for_each(|trace| trace[compared..].sort_by_key(|entry| entry.event));
+        compare(&traces[0], &traces[1], compared)?;
+    }
+    Ok(outcome)
 }
 
-/// Runs a program on Clockworker alone, inside a host.
+/// Runs a program on Clockworker alone, inside a host, with so many free threads beside it.
 ///
 /// # Errors
 ///
-/// If the host does not start.
-pub fn run_clockworker(program: &Program, host: Host) -> io::Result<Outcome> {
-    Ok(Stage::start(host)?.run(program))
+/// If a thread panics, or some tasks are ready for ever.
+pub fn run(program: &Program, host: Host, threads: usize) -> anyhow::Result<Outcome> {
+    let run = Interpreter::<Clockworker>::begin(program, host, threads);
+    program.ops.iter().for_each(|op| run.step(op, &[]));
+    run.finish(program)
 }
 
-/// A host that was started, to run many programs in.
-#[derive(Debug)]
-pub struct Stage(Host);
-
-impl Stage {
-    /// Starts a host on this thread.
-    ///
-    /// # Errors
-    ///
-    /// If the operating system does not let it.
-    pub fn start(host: Host) -> io::Result<Self> {
-        host.run(&Executor::new(), async {})?;
-        Ok(Stage(host))
-    }
-
-    /// Runs a program on a new executor inside this host.
-    pub fn run(&self, program: &Program) -> Outcome {
-        let run = interpreter(self.0);
-        program.ops.iter().for_each(|op| run.step(op, &[]));
-        end(&run)
-    }
-}
-
-fn interpreter(host: Host) -> Rc<Interpreter<Clockworker>> {
-    let clock = ManualClock::new();
-    let interpreter = Interpreter::new(Clockworker::new(host, clock.clone()), clock);
-    interpreter.enter();
-    interpreter
-}
-
-fn end(interpreter: &Interpreter<Clockworker>) -> Outcome {
-    interpreter.end();
-    Outcome { trace: interpreter.trace.with(std::mem::take) }
-}
-
-fn polls_seen(trace: &[Entry], queues: usize) -> Vec<u64> {
-    let mut seen = vec![0; queues];
-    for entry in trace {
-        if let Event::Polled { queue, .. } = entry.event {
-            seen[usize::from(queue)] += 1;
-        }
-    }
-    seen
+/// Plays the program that these bytes spell: beside the reference if that knows it, else alone.
+///
+/// # Panics
+///
+/// If there is anything to complain of.
+pub fn play(kind: Kind, bytes: &[u8]) -> Audit {
+    let program = Program::new(kind, bytes);
+    let outcome = match kind {
+        Kind::Compared => check(&program),
+        Kind::Everything | Kind::Hostile => run(&program, Host::Alone, 0),
+    };
+    let audit = outcome.unwrap_or_else(|error| panic!("{error:#}\nin the program\n{program}")).audit(0);
+    assert!(audit.is_clean(), "{audit:?}\nin the program\n{program}");
+    audit
 }

@@ -1,38 +1,58 @@
 //! The reference: a plain executor made of the `async-task` crate and first-in-first-out lists.
 //!
 //! What it takes from Clockworker's design is what can be seen: tasks woken here go before what came from elsewhere, aborts
-//! come from elsewhere whoever asks, all of it is taken in between two polls, and a task that yielded goes behind that. The
+//! come from elsewhere whatever asks, all of it is taken in between two polls, and a task that yielded goes behind that. The
 //! futures of aborted tasks are dropped when their queue comes round, before any other task of it is polled.
 
-mod join;
-mod lists;
-
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::future::Future;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
-use join::{Contained, Join, Made, Slot};
-use lists::{Lists, Place, Runnable};
-
-use super::event::{Entry, Event};
+use super::event::{Entry, Event, spawning};
 use super::interpreter::Interpreter;
-use super::op::{SLOTS, TaskName};
-use super::subject::{Stopped, Subject, Until};
+use super::join::{Contained, Join, Slot};
+use super::op::{Change, On, SLOTS, TaskName, Thread};
+use super::subject::{Elsewhere, Run, Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
-use super::trace::as_if_elsewhere;
 use crate::policy::Policy;
 
+type Runnable = async_task::Runnable<Place>;
+
+#[derive(Clone, Copy)]
+struct Place {
+    task: TaskName,
+    queue: u16,
+}
+
 /// See the [module docs](self).
+#[derive(Default)]
 pub(super) struct Reference {
     lists: Arc<Mutex<Lists>>,
     queues: RefCell<Vec<Queue>>,
+    /// By slot, the open queue that has its name.
     names: [Cell<Option<u16>>; SLOTS as usize],
-    tasks: RefCell<Vec<Option<Task>>>,
+    tasks: RefCell<BTreeMap<TaskName, Task>>,
     inbox: RefCell<VecDeque<TaskName>>,
     ended: Cell<bool>,
+    /// A new task was dropped before others came in. As that may take long, a poll may come before those.
+    pub(super) is_lost: Cell<bool>,
+}
+
+/// Tasks that are to be polled.
+#[derive(Default)]
+struct Lists {
+    /// By queue.
+    ready: Vec<VecDeque<Runnable>>,
+    /// Woken, not yet taken in.
+    woken: VecDeque<Runnable>,
+    running: Option<TaskName>,
+    yielded: Option<Runnable>,
+    /// What is woken comes from the inbox.
+    taking_in: bool,
 }
 
 struct Queue {
@@ -58,19 +78,52 @@ struct Mail {
     abort: bool,
 }
 
-impl Reference {
-    pub(super) fn new() -> Self {
-        let names: [Cell<Option<u16>>; SLOTS as usize] = Default::default();
-        names[0].set(Some(0));
-        let lists = Lists { ready: vec![VecDeque::new()], ..Lists::default() };
-        Self {
-            lists: Arc::new(Mutex::new(lists)),
-            queues: RefCell::new(vec![Queue { fifo: true, open: true, dying: VecDeque::new() }]),
-            names,
-            tasks: RefCell::default(),
-            inbox: RefCell::default(),
-            ended: Cell::new(false),
+impl Lists {
+    fn push(&mut self, runnable: Runnable) {
+        let Place { task, queue } = *runnable.metadata();
+        if self.taking_in {
+            self.ready[usize::from(queue)].push_back(runnable);
+        } else if self.running == Some(task) {
+            self.yielded = Some(runnable);
+        } else {
+            self.woken.push_back(runnable);
         }
+    }
+
+    fn take_in_woken(&mut self) {
+        while let Some(runnable) = self.woken.pop_front() {
+            self.ready[usize::from(runnable.metadata().queue)].push_back(runnable);
+        }
+    }
+
+    /// Takes a task out of wherever it is.
+    fn remove(&mut self, task: TaskName) -> Option<Runnable> {
+        if self.yielded.as_ref().is_some_and(|runnable| runnable.metadata().task == task) {
+            return self.yielded.take();
+        }
+        self.ready.iter_mut().chain([&mut self.woken]).find_map(|list| remove(list, task))
+    }
+}
+
+fn remove(list: &mut VecDeque<Runnable>, task: TaskName) -> Option<Runnable> {
+    let at = list.iter().position(|runnable| runnable.metadata().task == task)?;
+    list.remove(at)
+}
+
+impl Reference {
+    pub(super) fn begin() -> Run<Self> {
+        let reference = Self::default();
+        reference.add_queue(0, true);
+        let run = Interpreter::new(reference, Default::default());
+        CURRENT.replace(Rc::downgrade(&run));
+        run
+    }
+
+    fn add_queue(&self, slot: u8, fifo: bool) {
+        let mut queues = self.queues.borrow_mut();
+        self.names[usize::from(slot)].set(Some(queues.len() as u16));
+        queues.push(Queue { fifo, open: true, dying: VecDeque::new() });
+        self.lists().ready.push(VecDeque::new());
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
@@ -84,28 +137,19 @@ impl Reference {
     /// Makes a task; it is still to be scheduled.
     fn make(&self, place: Place, future: impl Future<Output = Output> + 'static) -> (Runnable, Join) {
         let slot = Rc::new(Slot::default());
-        let contained = Contained::new(future, &slot);
-        let lists = Arc::clone(&self.lists);
+        let (contained, lists) = (Contained::new(future, &slot), Arc::clone(&self.lists));
         let schedule = move |runnable| lists.lock().unwrap_or_else(PoisonError::into_inner).push(runnable);
         let builder = async_task::Builder::new().metadata(place);
         let (runnable, live) = builder.spawn_local(move |_| contained, schedule);
-        let mut tasks = self.tasks.borrow_mut();
-        if tasks.len() <= usize::from(place.task) {
-            tasks.resize_with(usize::from(place.task) + 1, || None);
-        }
-        let join = Join::new(&slot);
-        tasks[usize::from(place.task)] =
-            Some(Task { slot, queue: place.queue, live: Some(live), mail: None });
-        (runnable, join)
+        let task = Task { slot: Rc::clone(&slot), queue: place.queue, live: Some(live), mail: None };
+        self.tasks.borrow_mut().insert(place.task, task);
+        (runnable, Join(slot))
     }
 
     /// Puts something into the inbox for a task that is not finished. What is in it already is added to.
     fn mail(&self, task: TaskName, add: impl FnOnce(&mut Mail)) {
         let mut tasks = self.tasks.borrow_mut();
-        let Some(Some(known)) = tasks.get_mut(usize::from(task)) else { return };
-        if known.slot.is_finished() {
-            return;
-        }
+        let Some(known) = tasks.get_mut(&task).filter(|known| !known.slot.is_finished()) else { return };
         if known.mail.is_none() {
             self.inbox.borrow_mut().push_back(task);
         }
@@ -115,31 +159,32 @@ impl Reference {
     /// Takes in what was woken, then what is in the inbox. What that puts into the inbox is for the next time.
     fn take_in(&self) {
         self.lists().take_in_woken();
-        for task in self.inbox.take() {
-            let mail = self.tasks.borrow_mut()[usize::from(task)].as_mut().and_then(|task| task.mail.take());
+        let mut inbox = self.inbox.take();
+        while let Some(task) = inbox.pop_front() {
+            let mail = self.tasks.borrow_mut().get_mut(&task).and_then(|task| task.mail.take());
             let Mail { new, waker, abort } = mail.unwrap_or_default();
             let refused = new.as_ref().is_some_and(|new| !self.is_open(new.metadata().queue));
             if refused || abort && new.is_some() {
                 self.cancel(task, new);
-                continue;
-            }
-            if abort {
+                self.is_lost.set(self.is_lost.get() || !inbox.is_empty());
+            } else if abort {
                 self.condemn(task);
-                continue;
+            } else {
+                self.lists().taking_in = true;
+                new.into_iter().for_each(Runnable::schedule);
+                waker.into_iter().for_each(Waker::wake);
+                self.lists().taking_in = false;
             }
-            self.lists().taking_in = true;
-            new.into_iter().for_each(Runnable::schedule);
-            waker.into_iter().for_each(Waker::wake);
-            self.lists().taking_in = false;
         }
     }
 
     /// An aborted task is not polled any more, and its future is dropped when its queue comes round.
     fn condemn(&self, task: TaskName) {
         let tasks = self.tasks.borrow();
-        let Some(Some(known)) = tasks.get(usize::from(task)) else { return };
-        if !known.slot.is_finished() {
-            self.queues.borrow_mut()[usize::from(known.queue)].dying.push_back(task);
+        let Some(known) = tasks.get(&task).filter(|known| !known.slot.is_finished()) else { return };
+        let dying = &mut self.queues.borrow_mut()[usize::from(known.queue)].dying;
+        if !dying.contains(&task) {
+            dying.push_back(task);
         }
     }
 
@@ -155,23 +200,25 @@ impl Reference {
 
     /// Drops a task's future, unless it is finished.
     fn cancel(&self, task: TaskName, new: Option<Runnable>) {
-        let live = self.tasks.borrow_mut()[usize::from(task)].as_mut().and_then(|task| task.live.take());
+        let live = self.tasks.borrow_mut().get_mut(&task).and_then(|task| task.live.take());
         // Schedules it, for its future to be dropped, if it is not scheduled already.
         drop(live);
         let scheduled = self.lists().remove(task);
         drop((new, scheduled));
     }
 
-    /// Polls the queue's next task. False if there is none.
-    fn poll(&self, queue: u16, told: TaskName) -> bool {
-        // What is told may be of a run that has parted from this one.
+    /// Polls the queue's next task: the first if it is FIFO, else the one that `led`. False if it is not there.
+    fn poll(&self, queue: u16, led: TaskName) -> bool {
+        // The lead may be of a run that has parted from this one.
         let fifo = match self.queues.borrow().get(usize::from(queue)) {
             Some(queue) if queue.dying.is_empty() => queue.fifo,
             _ => return false,
         };
         let mut lists = self.lists();
         lists.take_in_woken();
-        let Some(runnable) = lists.pop(queue, fifo, told) else { return false };
+        let ready = &mut lists.ready[usize::from(queue)];
+        let next = if fifo { ready.pop_front() } else { remove(ready, led) };
+        let Some(runnable) = next else { return false };
         lists.running = Some(runnable.metadata().task);
         drop(lists);
         runnable.run();
@@ -198,96 +245,101 @@ thread_local! {
     static CURRENT: RefCell<Weak<Interpreter<Reference>>> = const { RefCell::new(Weak::new()) };
 }
 
-impl Interpreter<Reference> {
-    /// Makes it the one that is run on this thread.
-    pub(super) fn enter(self: &Rc<Self>) {
-        CURRENT.replace(Rc::downgrade(self));
-    }
-}
-
 impl Subject for Reference {
     type Join = Join;
 
-    fn current() -> Option<Rc<Interpreter<Self>>> {
+    fn current() -> Option<Run<Self>> {
         CURRENT.with_borrow(Weak::upgrade)
     }
 
-    fn create(&self, slot: u8, _share: u32, policy: Policy) -> bool {
-        let name = &self.names[usize::from(slot)];
-        if name.get().is_some() {
-            return false;
+    fn create(&self, slot: u8, _below: Option<u16>, change: Change) -> bool {
+        let is_free = self.names[usize::from(slot)].get().is_none();
+        if let Change::Create { policy, .. } = change
+            && is_free
+        {
+            self.add_queue(slot, policy == Policy::RunnableFifo);
         }
-        let mut queues = self.queues.borrow_mut();
-        name.set(Some(queues.len() as u16));
-        queues.push(Queue { fifo: policy == Policy::RunnableFifo, open: true, dying: VecDeque::new() });
-        self.lists().ready.push(VecDeque::new());
+        is_free
+    }
+
+    fn change(&self, queue: u16, change: Change) -> bool {
+        let changed = &mut self.queues.borrow_mut()[usize::from(queue)];
+        match change {
+            // FIFO takes over in the order of the last scheduler, which is known here only if that was FIFO too.
+            Change::Scheduler(policy) => changed.fifo &= policy == Policy::RunnableFifo,
+            Change::Close => {
+                changed.open = false;
+                self.names.iter().filter(|name| name.get() == Some(queue)).for_each(|name| name.set(None));
+            }
+            _ => {}
+        }
         true
     }
 
-    fn share(&self, _queue: u16, _share: u32) {}
-
-    fn set_scheduler(&self, queue: u16, policy: Policy) {
-        // FIFO takes over in the order of the last scheduler, which is known here only if that was FIFO too.
-        let mut queues = self.queues.borrow_mut();
-        queues[usize::from(queue)].fifo &= policy == Policy::RunnableFifo;
-    }
-
-    fn close(&self, queue: u16) {
-        self.queues.borrow_mut()[usize::from(queue)].open = false;
-        self.names.iter().filter(|name| name.get() == Some(queue)).for_each(|name| name.set(None));
-    }
-
-    fn spawn(&self, queue: u16, _beside: bool, task: TaskName, future: TaskFuture<Self>) -> Join {
+    fn spawn(&self, _on: On, queue: u16, task: TaskName, future: TaskFuture<Self>) -> Option<Join> {
         if !self.is_open(queue) {
-            return Join::refused(|| drop(future));
+            return Some(Join::refused(|| drop(future)));
         }
         self.lists().take_in_woken();
         let (runnable, join) = self.make(Place { task, queue }, future);
         self.lists().ready[usize::from(queue)].push_back(runnable);
-        join
+        Some(join)
     }
 
-    fn spawn_elsewhere(&self, _slot: u8, queue: Option<u16>, task: TaskName, ticket: Ticket) -> Join {
+    fn spawn_elsewhere(&self, _: u8, _: Option<u8>, queue: Option<u16>, ticket: Ticket) -> Option<Join> {
+        let task = ticket.task;
         let Some(queue) = queue.filter(|&queue| self.is_open(queue)) else {
-            return Join::refused(|| as_if_elsewhere(|| drop(ticket)));
+            return Some(Join::refused(|| spawning(task, || drop(ticket))));
         };
-        let (runnable, join) = self.make(Place { task, queue }, Made::Ticket(Some(ticket)));
+        let (mut ticket, mut made) = (Some(ticket), None);
+        let future = poll_fn(move |cx| {
+            if let Some(ticket) = ticket.take() {
+                made = Some(ticket.redeem::<Reference>());
+            }
+            made.as_mut().map_or(Poll::Pending, |future| Pin::new(future).poll(cx))
+        });
+        let (runnable, join) = self.make(Place { task, queue }, future);
         self.mail(task, |mail| mail.new = Some(runnable));
-        join
+        Some(join)
     }
 
-    fn wake_elsewhere(&self, task: TaskName, waker: Waker) {
-        self.mail(task, |mail| mail.waker = Some(waker));
+    fn elsewhere(&self, task: TaskName, act: Elsewhere<Join>) {
+        match act {
+            Elsewhere::Wake(waker) => self.mail(task, |mail| mail.waker = Some(waker)),
+            Elsewhere::DropWaker(waker) => drop(waker),
+            Elsewhere::DropHandle(handle) => drop(handle),
+        }
     }
 
-    fn drop_waker_elsewhere(&self, waker: Waker) {
-        drop(waker);
-    }
-
-    fn drop_handle_elsewhere(&self, handle: Join) {
-        as_if_elsewhere(|| drop(handle));
-    }
-
-    fn abort(&self, task: TaskName, _elsewhere: bool) {
+    fn abort(&self, task: TaskName, _on: Thread) {
         self.mail(task, |mail| mail.abort = true);
     }
 
-    fn run(&self, until: Until<'_, Join>, told: &[Entry]) -> Stopped {
-        let mut handle = match until {
-            Until::Joined(handle) => Some(handle),
-            Until::Idle | Until::Turn => None,
-        };
+    fn run(&self, run: &Run<Self>, until: Until<'_, Join>, lead: &[Entry]) -> Stopped {
+        let (mut handle, mut acts) = (None, &[][..]);
+        match until {
+            Until::Joined(joined) => handle = Some(joined),
+            Until::Turn(main) | Until::Cut(main) => acts = main,
+            Until::Idle => {}
+        }
         if let Some(joined) = handle.as_deref_mut().and_then(Join::answer) {
             return Stopped { idle: false, joined: Some(joined) };
         }
-        self.take_in();
+        // The future that is run is polled before what came is taken in.
+        if acts.is_empty() {
+            self.take_in();
+        }
         let mut idle = true;
-        for entry in told {
+        for entry in lead {
             match entry.event {
-                Event::Polled { task, queue } if !self.poll(queue, task) => break,
+                Event::Main => {
+                    run.act_as_main(std::mem::take(&mut acts));
+                    self.take_in();
+                }
+                Event::Polled(task, queue) if !self.poll(queue, task) => break,
                 Event::FutureDropped(task) | Event::Unmade(task) => self.bury(task),
-                Event::Stopped { idle: told } => {
-                    idle = told;
+                Event::Stopped(led) => {
+                    idle = led;
                     break;
                 }
                 _ => {}
@@ -299,7 +351,7 @@ impl Subject for Reference {
     fn tear_down(&self) {
         self.ended.set(true);
         self.take_in();
-        let tasks = self.tasks.borrow().len();
-        (0..tasks).for_each(|task| self.cancel(task as TaskName, None));
+        let tasks: Vec<TaskName> = self.tasks.borrow().keys().copied().collect();
+        tasks.into_iter().for_each(|task| self.cancel(task, None));
     }
 }

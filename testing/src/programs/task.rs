@@ -1,21 +1,21 @@
 //! A task of a program: its future, its output, and the promise of a future that another thread spawned.
 
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::event::{End, Event};
+use super::event::{Actor, End, Event, Trace, WaitsFor};
 use super::interpreter::Interpreter;
-use super::op::{On, Op, Script, TaskName};
-use super::subject::Subject;
-use super::trace::Trace;
-use crate::panics::panic_as_meant;
+use super::op::{Op, Script, TaskName};
+use super::subject::{Run, Subject, Waiting};
+use crate::panics::{panic_as_meant, panic_unless_unwinding};
 
 /// An output whose drop is noted.
 pub(super) struct Output {
-    pub(super) of: TaskName,
+    of: TaskName,
     panics: bool,
     trace: Trace,
 }
@@ -24,7 +24,7 @@ impl Drop for Output {
     fn drop(&mut self) {
         self.trace.note(Event::OutputDropped(self.of));
         if self.panics {
-            panic_as_meant();
+            panic_unless_unwinding();
         }
     }
 }
@@ -39,61 +39,58 @@ pub(super) fn end_of(result: &Result<Output, End>) -> End {
 
 /// Runs a script.
 pub(super) struct TaskFuture<S: Subject> {
-    interpreter: Weak<Interpreter<S>>,
+    run: Weak<Interpreter<S>>,
     trace: Trace,
     script: Arc<Script>,
     queue: u16,
     step: usize,
-    yields: u8,
-    parked: bool,
-    joining: Option<(TaskName, S::Join)>,
+    /// Polls of this step that are over.
+    polls: u8,
+    waiting: Option<(Waiting, WaitsFor)>,
+    /// It waits to be spawned, so that its drop is part of another task's.
+    pub(super) in_line: bool,
 }
 
 impl<S: Subject> TaskFuture<S> {
-    pub(super) fn new(
-        interpreter: Weak<Interpreter<S>>,
-        trace: Trace,
-        script: Arc<Script>,
-        queue: u16,
-    ) -> Self {
-        Self { interpreter, trace, script, queue, step: 0, yields: 0, parked: false, joining: None }
+    pub(super) fn new(run: &Run<S>, script: &Arc<Script>, queue: u16) -> Self {
+        Self::of(Rc::downgrade(run), run.trace.clone(), Arc::clone(script), queue)
     }
 
-    /// One step; pending if it is not over.
-    fn step(&mut self, interpreter: &Rc<Interpreter<S>>, op: &Op, cx: &mut Context<'_>) -> Poll<()> {
+    fn of(run: Weak<Interpreter<S>>, trace: Trace, script: Arc<Script>, queue: u16) -> Self {
+        Self { run, trace, script, queue, step: 0, polls: 0, waiting: None, in_line: false }
+    }
+
+    /// One step. What it waits for if it is not over.
+    fn step(&mut self, run: &Run<S>, op: &Op, cx: &mut Context<'_>) -> Option<WaitsFor> {
+        let (name, polls) = (self.script.name, mem::take(&mut self.polls));
         match op {
-            Op::Yield(times) => {
-                if self.yields == *times {
-                    self.yields = 0;
-                    return Poll::Ready(());
-                }
-                self.yields += 1;
+            Op::Yield(times) if polls < *times => {
+                self.polls = polls + 1;
+                self.trace.note(Event::Woken(name));
                 cx.waker().wake_by_ref();
-                Poll::Pending
+                return Some(WaitsFor::Wake);
             }
-            Op::Park => {
-                self.parked = !self.parked;
-                if self.parked { Poll::Pending } else { Poll::Ready(()) }
+            Op::Park if polls == 0 => {
+                self.polls = 1;
+                return Some(WaitsFor::Wake);
             }
-            Op::Join(of) => self.join(interpreter, *of, cx),
-            Op::Panic => panic_as_meant(),
-            other => {
-                interpreter.act(Some(self.queue), other);
-                Poll::Ready(())
+            Op::Join(_) | Op::Wait(_) => {
+                if self.waiting.is_none() {
+                    self.waiting = run.wait(name, op);
+                }
+                let (waiting, waits_for) = self.waiting.as_mut()?;
+                if waiting.as_mut().poll(cx).is_pending() {
+                    return Some(*waits_for);
+                }
+                self.waiting = None;
             }
+            Op::Panic => {
+                self.trace.note(Event::Panics(name));
+                panic_as_meant();
+            }
+            other => run.act(Actor::Task, Some(self.queue), other),
         }
-    }
-
-    fn join(&mut self, interpreter: &Rc<Interpreter<S>>, of: TaskName, cx: &mut Context<'_>) -> Poll<()> {
-        if self.joining.is_none() {
-            self.joining = interpreter.take_handle(of).map(|handle| (of, handle));
-        }
-        let Some((_, handle)) = &mut self.joining else { return Poll::Ready(()) };
-        let Poll::Ready(result) = Pin::new(handle).poll(cx) else { return Poll::Pending };
-        self.joining = None;
-        interpreter.note_joined(Some(self.script.name), of, &result);
-        drop(result);
-        Poll::Ready(())
+        None
     }
 }
 
@@ -103,13 +100,15 @@ impl<S: Subject> Future for TaskFuture<S> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
         let this = self.get_mut();
         let script = Arc::clone(&this.script);
-        if !this.trace.note_place(Event::Polled { task: script.name, queue: this.queue }) {
+        if !this.trace.note(Event::Polled(script.name, this.queue)) {
             return Poll::Pending;
         }
-        let Some(interpreter) = this.interpreter.upgrade() else { return Poll::Pending };
-        interpreter.keep_waker(script.name, cx.waker());
-        while let Some(op) = script.steps.get(this.step) {
-            if this.step(&interpreter, op, cx).is_pending() {
+        let Some(run) = this.run.upgrade() else { return Poll::Pending };
+        this.in_line = false;
+        run.polled(script.name, this.queue, cx.waker());
+        while let Some(op) = script.steps.get(this.step).filter(|_| !run.finishing.get()) {
+            if let Some(waits_for) = this.step(&run, op, cx) {
+                this.trace.note(Event::Pending(script.name, waits_for));
                 return Poll::Pending;
             }
             this.step += 1;
@@ -122,49 +121,51 @@ impl<S: Subject> Future for TaskFuture<S> {
 impl<S: Subject> Drop for TaskFuture<S> {
     fn drop(&mut self) {
         let script = Arc::clone(&self.script);
-        if !self.trace.note_place(Event::FutureDropped(script.name)) {
+        if !self.trace.note_drop(script.name, Event::FutureDropped(script.name)) {
             return;
         }
-        if let Some(interpreter) = self.interpreter.upgrade() {
-            if let Some(other) = script.wakes_at_drop {
-                interpreter.act(Some(self.queue), &Op::Wake(other));
+        let run = self.run.upgrade();
+        run.iter().for_each(|run| run.subject.dropped(script.name));
+        let acting = run.filter(|run| !run.finishing.get());
+        // A second panic while the first one unwinds ends any process.
+        for op in script.at_drop.iter().filter(|_| !std::thread::panicking()) {
+            match (op, &acting) {
+                (Op::Panic, _) if !self.in_line => {
+                    self.trace.note(Event::Panics(script.name));
+                    panic_as_meant();
+                }
+                (op, Some(run)) => run.act(Actor::Drop, Some(self.queue), op),
+                (_, None) => {}
             }
-            if let Some((slot, child)) = &script.spawns_at_drop {
-                let spawn = Op::Spawn { on: On::Queue(*slot), script: Arc::clone(child) };
-                interpreter.act(Some(self.queue), &spawn);
-            }
-        }
-        if script.panics_at_drop {
-            panic_as_meant();
         }
     }
 }
 
 /// What another thread spawns: the future is made of it on the executor's thread. Noted if it never is.
 pub(super) struct Ticket {
-    script: Arc<Script>,
+    pub(super) task: TaskName,
+    /// None once the future is made.
+    script: Option<Arc<Script>>,
     queue: u16,
-    trace: Trace,
-    redeemed: bool,
+    pub(super) trace: Trace,
 }
 
 impl Ticket {
-    pub(super) fn new(script: Arc<Script>, queue: u16, trace: Trace) -> Self {
-        Self { script, queue, trace, redeemed: false }
+    pub(super) fn new(trace: Trace, script: &Arc<Script>, queue: u16) -> Self {
+        Self { task: script.name, script: Some(Arc::clone(script)), queue, trace }
     }
 
     /// The future of it, in the interpreter that is being run here.
     pub(super) fn redeem<S: Subject>(mut self) -> TaskFuture<S> {
-        self.redeemed = true;
-        let interpreter = S::current().as_ref().map_or_else(Weak::new, Rc::downgrade);
-        TaskFuture::new(interpreter, self.trace.clone(), Arc::clone(&self.script), self.queue)
+        let run = S::current().as_ref().map_or_else(Weak::new, Rc::downgrade);
+        TaskFuture::of(run, self.trace.clone(), self.script.take().unwrap_or_default(), self.queue)
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if !self.redeemed {
-            self.trace.note(Event::Unmade(self.script.name));
+        if self.script.is_some() {
+            self.trace.note_drop(self.task, Event::Unmade(self.task));
         }
     }
 }

@@ -9,21 +9,17 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use clockworker_testing::effort::each_seed;
-use clockworker_testing::programs::{Program, check};
-use clockworker_testing::{hostile_program, quiet};
+use clockworker_testing::programs::{Kind, play};
+use clockworker_testing::quiet;
 use fastrand::Rng;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 3] =
-    [("eevdf", eevdf::run), ("hostile_scheduler", hostile_program::run), ("ops", run_ops)];
-
-fn run_ops(bytes: &[u8]) {
-    let program = Program::from_bytes(bytes);
-    if let Err(difference) = check(&program) {
-        panic!("{difference}\nin the program\n{program}");
-    }
-}
+const TARGETS: [(&str, Target); 3] = [
+    ("eevdf", eevdf::run),
+    ("hostile_scheduler", |bytes| drop(play(Kind::Hostile, bytes))),
+    ("ops", |bytes| drop(play(Kind::Compared, bytes))),
+];
 
 #[test]
 fn inputs_that_were_kept_break_no_promise() {

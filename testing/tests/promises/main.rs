@@ -1,20 +1,17 @@
 //! The promises of `RELIABILITY.md`, each attacked by a test that tries to break it, and prints its figures.
 //!
-//! `clockworker_testing::effort` says how to try more, or one case again. What counts the allocations of the process has a
-//! program of its own: `wake_cost`, `growth` and `soak`.
+//! `clockworker_testing::effort` says how to try more, or one case again. What counts the allocations or the panics of
+//! the process has a program of its own: `wake_cost`, `growth`, `soak` and `programs`.
 
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
-mod aborts;
 mod adversary;
 mod bounds;
-mod containment;
 mod cuts;
 mod delay;
 mod host;
 mod idle;
 mod lag;
-mod programs;
 mod wakes;
 
 use fastrand::Rng;

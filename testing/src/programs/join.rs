@@ -1,4 +1,4 @@
-//! How the reference's tasks end, and who hears of it.
+//! How the reference's tasks end, and what hears of it.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -7,10 +7,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::Reference;
+use super::event::End;
+use super::task::Output;
 use crate::panics::drop_contained;
-use crate::programs::event::End;
-use crate::programs::task::{Output, TaskFuture, Ticket};
 
 /// Where a result waits for its join handle.
 #[derive(Default)]
@@ -26,7 +25,7 @@ impl Slot {
         self.finished.get()
     }
 
-    pub(super) fn complete(&self, result: Result<Output, End>) {
+    fn complete(&self, result: Result<Output, End>) {
         self.finished.set(true);
         if self.detached.get() {
             drop_contained(result);
@@ -39,20 +38,15 @@ impl Slot {
 }
 
 /// The reference's join handle.
-pub(in crate::programs) struct Join(Rc<Slot>);
+pub(super) struct Join(pub(super) Rc<Slot>);
 
 impl Join {
-    /// One that awaits what the slot gets.
-    pub(super) fn new(slot: &Rc<Slot>) -> Self {
-        Self(Rc::clone(slot))
-    }
-
     /// Of a task that there will not be. Drops what it would have been made of; a panic of that is its end.
     pub(super) fn refused(unmade: impl FnOnce()) -> Self {
-        let slot = Rc::new(Slot::default());
+        let join = Self(Rc::default());
         let dropped = catch_unwind(AssertUnwindSafe(unmade));
-        slot.complete(Err(if dropped.is_ok() { End::Cancelled } else { End::Panicked }));
-        Self(slot)
+        join.0.complete(Err(if dropped.is_ok() { End::Cancelled } else { End::Panicked }));
+        join
     }
 
     /// The answer, if it is there.
@@ -64,8 +58,8 @@ impl Join {
 impl Future for Join {
     type Output = Result<Output, End>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(result) = self.0.result.take() {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.answer() {
             return Poll::Ready(result);
         }
         self.0.joiner.replace(Some(cx.waker().clone()));
@@ -92,12 +86,11 @@ impl<F: Future<Output = Output>> Contained<F> {
     }
 
     fn end(&mut self, result: Result<Output, End>) {
-        let future = self.future.take();
-        if !drop_contained(future) {
-            drop_contained(result);
-            return self.slot.complete(Err(End::Panicked));
+        if drop_contained(self.future.take()) {
+            return self.slot.complete(result);
         }
-        self.slot.complete(result);
+        drop_contained(result);
+        self.slot.complete(Err(End::Panicked));
     }
 }
 
@@ -119,29 +112,6 @@ impl<F: Future<Output = Output>> Drop for Contained<F> {
     fn drop(&mut self) {
         if self.future.is_some() {
             self.end(Err(End::Cancelled));
-        }
-    }
-}
-
-/// The future of a task from elsewhere: made in its first poll.
-pub(super) enum Made {
-    Ticket(Option<Ticket>),
-    Future(Box<TaskFuture<Reference>>),
-}
-
-impl Future for Made {
-    type Output = Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
-        let this = self.get_mut();
-        if let Made::Ticket(ticket) = this
-            && let Some(ticket) = ticket.take()
-        {
-            *this = Made::Future(Box::new(ticket.redeem()));
-        }
-        match this {
-            Made::Future(future) => Pin::new(&mut **future).poll(cx),
-            Made::Ticket(_) => Poll::Pending,
         }
     }
 }

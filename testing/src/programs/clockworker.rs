@@ -1,0 +1,488 @@
+//! Clockworker, as the programs see it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use anyhow::ensure;
+use clockworker::schedulers::RunnableFifo;
+use clockworker::{
+    AbortHandle, Cap, DEFAULT_QUEUE, Executor, Group, Handle, JoinError, JoinHandle, LoadShedding,
+    ManualClock, Queue, QueueError, yield_now,
+};
+
+use super::event::{End, Entry, Event, Trace, spawning};
+use super::interpreter::Interpreter;
+use super::op::{Change, GroupChange, Limit, On, SLOTS, TaskName, Thread, Wait};
+use super::outcome::{Accounts, Outcome};
+use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
+use super::program::{Ending, Program};
+use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
+use super::table::Table;
+use super::task::{Output, TaskFuture, Ticket, end_of};
+use super::threads::{self, Threads};
+use super::waits;
+use crate::driving::poll_once;
+use crate::host::Host;
+use crate::hostile::Hostile;
+use crate::panics::drop_contained;
+use crate::policy::Policy;
+
+/// In which all that is ready is served, also by a queue that has a hundredth of the time.
+const MOST_TURNS: u32 = 10_000;
+/// How far the clock moves in each of them.
+const TURN: Duration = Duration::from_millis(1);
+
+/// An executor inside a host.
+pub(super) struct Clockworker {
+    /// None once dropped.
+    ex: RefCell<Option<Rc<Executor>>>,
+    handle: Handle,
+    host: Host,
+    pub(super) threads: Threads,
+    queues: RefCell<Vec<Queue>>,
+    groups: Table<(Group, u16)>,
+    aborts: Table<AbortHandle>,
+    /// Tasks that other threads spawned.
+    pub(super) foreign: RefCell<BTreeSet<TaskName>>,
+    /// Waits for other threads that are not over.
+    pub(super) gates: Rc<Cell<u32>>,
+    /// What is known of the queue whose scheduler is hostile, the second.
+    hostility: Option<Rc<Hostility>>,
+}
+
+pub(super) struct Join(pub(super) JoinHandle<Output>);
+
+fn end(error: JoinError) -> End {
+    if error.is_panic() { End::Panicked } else { End::Cancelled }
+}
+
+impl Future for Join {
+    type Output = Result<Output, End>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map_err(end)
+    }
+}
+
+/// A join handle of that task has given this, to that task or to none.
+pub(super) fn note_joined(
+    trace: &Trace,
+    of: TaskName,
+    by: Option<TaskName>,
+    result: Result<Output, JoinError>,
+) {
+    let result = result.map_err(end);
+    trace.note(Event::Joined(of, by, end_of(&result)));
+    drop_contained(result);
+}
+
+fn wait_elsewhere(threads: &threads::Waiting, trace: Trace, of: TaskName, handle: JoinHandle<Output>) {
+    threads.start(move || note_joined(&trace, of, None, Executor::new().block_on(handle)));
+}
+
+fn name_of(slot: u8) -> &'static str {
+    const NAMES: [&str; SLOTS as usize] =
+        [DEFAULT_QUEUE, "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+    NAMES[usize::from(slot)]
+}
+
+fn micros(us: impl Into<u64>) -> Duration {
+    Duration::from_micros(us.into())
+}
+
+fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
+    match limit {
+        Limit::Live(most) => queue.set_max_live(Some(most.into())),
+        Limit::Ready(most) => queue.set_max_ready(Some(most.into())),
+        Limit::LivePerGroup(most) => queue.set_max_live_per_group(Some(most.into())),
+        Limit::Cap(percent) => queue.set_cap(Cap::percent(percent.into(), 2 * TURN).ok()),
+        Limit::Shedding => {
+            queue.set_load_shedding(LoadShedding::new(micros(200_u16), micros(2_000_u16)).ok())
+        }
+        Limit::None => {
+            queue.set_max_live(None)?;
+            queue.set_max_ready(None)?;
+            queue.set_max_live_per_group(None)?;
+            queue.set_load_shedding(None)?;
+            queue.set_cap(None)
+        }
+    }
+}
+
+impl Clockworker {
+    /// On a manual clock, unless there are free threads, which need one that moves.
+    fn new(program: &Program, host: Host, threads: usize, clock: &ManualClock) -> Self {
+        let setup = &program.setup;
+        let mut builder = Executor::builder().scheduler(RunnableFifo::new());
+        if threads == 0 {
+            builder = builder.clock(clock.clone());
+        }
+        if let Some(cap) = setup.poll_cap {
+            builder = builder.poll_cap(cap.into());
+        }
+        if let Some(budget) = setup.host_budget_us {
+            builder = builder.host_budget(micros(budget));
+        }
+        let ex = match builder.build() {
+            Ok(ex) => ex,
+            Err(error) => unreachable!("the options are in range: {error}"),
+        };
+        Self {
+            handle: ex.handle(),
+            host,
+            threads: Threads::start(threads),
+            queues: RefCell::new(vec![ex.default_queue().clone()]),
+            ex: RefCell::new(Some(Rc::new(ex))),
+            groups: Table::default(),
+            aborts: Table::default(),
+            foreign: RefCell::default(),
+            gates: Rc::default(),
+            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, program.names)),
+        }
+    }
+
+    pub(super) fn queue(&self, queue: u16) -> Queue {
+        self.queues.borrow()[usize::from(queue)].clone()
+    }
+
+    pub(super) fn keep_abort(&self, task: TaskName, join: JoinHandle<Output>) -> Join {
+        self.aborts.put(task, join.abort_handle());
+        Join(join)
+    }
+
+    /// The hostile scheduler's fault is reported, if and only if it has one.
+    fn check_faults(&self) {
+        if let Some(hostility) = &self.hostility {
+            hostility.check(self.queue(HOSTILE_QUEUE).stats().policy_fault);
+        }
+    }
+
+    /// Runs the executor until `main` is done.
+    fn drive<T>(&self, main: impl AsyncFnOnce(&Executor) -> T) -> Option<T> {
+        let ex = self.ex.borrow().clone()?;
+        match self.host.run(&ex, main(&ex)) {
+            Ok(output) => Some(output),
+            Err(error) => unreachable!("the host started before: {error}"),
+        }
+    }
+
+    /// Yields until nothing was polled in between: true. Or until `enough`: false.
+    async fn idle_or(&self, ex: &Executor, mut enough: impl FnMut(&mut Context<'_>) -> bool) -> bool {
+        let mut before = None;
+        poll_fn(|cx| {
+            if enough(cx) {
+                return Poll::Ready(false);
+            }
+            self.check_faults();
+            let polls = ex.stats().polls;
+            if before.replace(polls) == Some(polls) {
+                return Poll::Ready(true);
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Runs all that is ready, and until no task is left if all are to end.
+    fn settle(&self, clock: &ManualClock, all_end: bool) -> anyhow::Result<()> {
+        let most_turns = if self.threads.are_free { u32::MAX } else { MOST_TURNS };
+        let settled = self.drive(async |ex| {
+            let mut before = None;
+            for _ in 0..most_turns {
+                let stats = ex.stats();
+                let is_quiet = stats.ready == 0 && before.replace(stats.polls) == Some(stats.polls);
+                if is_quiet && (stats.live == 0 || !all_end) {
+                    return true;
+                }
+                clock.advance(TURN);
+                yield_now().await;
+                self.check_faults();
+            }
+            false
+        });
+        ensure!(settled != Some(false), "some tasks are ready for ever, or do not end");
+        Ok(())
+    }
+
+    fn shut_down(&self, clock: &ManualClock, yields: u8) -> anyhow::Result<()> {
+        let Some(ex) = self.ex.borrow().clone() else { return Ok(()) };
+        let deadline = async {
+            for _ in 0..yields {
+                clock.advance(TURN);
+                yield_now().await;
+            }
+        };
+        self.host.shut_down(&ex, deadline)?;
+        self.threads.end_free()?;
+        // What other threads spawned at the last moment is answered by one more run.
+        self.host.run(&ex, yield_now())?;
+        Ok(())
+    }
+}
+
+impl Interpreter<Clockworker> {
+    /// Begins a program in a host, with so many free threads.
+    pub(super) fn begin(program: &Program, host: Host, threads: usize) -> Run<Clockworker> {
+        let clock = ManualClock::new();
+        let run = Interpreter::new(Clockworker::new(program, host, threads, &clock), clock);
+        CURRENT.replace(Rc::downgrade(&run));
+        if program.setup.plan.is_some() {
+            let policy = Policy::RunnableFifo;
+            run.change(HOSTILE_SLOT, Change::Create { below: None, share: 1, policy, idle: false });
+        }
+        run
+    }
+
+    /// Ends the program as its setup says.
+    pub(super) fn finish(self: &Rc<Self>, program: &Program) -> anyhow::Result<Outcome> {
+        let (subject, ending) = (&self.subject, program.setup.ending);
+        match ending {
+            Ending::Dropped => {}
+            Ending::ShutDown(yields) => subject.shut_down(&self.clock, yields)?,
+            Ending::Drained => self.drain(program.names)?,
+        }
+        subject.check_faults();
+        let mut accounts = Accounts::default();
+        if let Some(ex) = &*subject.ex.borrow() {
+            let now = (!subject.threads.are_free).then(|| self.clock.now());
+            let is_over = ending != Ending::Dropped;
+            accounts = Accounts::before_drop(&ex.stats(), &subject.queues.borrow(), now, is_over);
+        }
+        self.end();
+        subject.threads.join()?;
+        let hostile = subject.hostility.as_ref().map(|_| HOSTILE_QUEUE.into());
+        accounts.after_drop(&subject.queues.take(), hostile);
+        Ok(Outcome { trace: self.trace.with(std::mem::take), accounts })
+    }
+
+    /// Ends all tasks, whose names are below that.
+    fn drain(&self, names: TaskName) -> anyhow::Result<()> {
+        let subject = &self.subject;
+        // What free threads are asked for after their end would not be done.
+        self.finishing.set(subject.threads.are_free);
+        subject.threads.end_free()?;
+        subject.settle(&self.clock, false)?;
+        // The drops of what was aborted are throttled too, and are not counted as ready.
+        let uncap = |queue: &Queue| drop(queue.set_cap(None));
+        subject.queues.borrow().iter().for_each(uncap);
+        self.rest()?;
+        self.finishing.set(true);
+        self.wake_all(subject.hostility.as_ref().map_or(names, |hostility| hostility.names()));
+        self.rest()?;
+        // Those whose wakers were dropped.
+        subject.queues.borrow().iter().map(Queue::abort_all).for_each(drop);
+        subject.settle(&self.clock, true)?;
+        subject.drive(async |ex| ex.drained().await);
+        Ok(())
+    }
+
+    /// Runs all that is ready.
+    fn rest(&self) -> anyhow::Result<()> {
+        self.subject.settle(&self.clock, false)?;
+        self.trace.note(Event::Rest(self.subject.gates.get()));
+        Ok(())
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Weak<Interpreter<Clockworker>>> = const { RefCell::new(Weak::new()) };
+}
+
+impl Subject for Clockworker {
+    type Join = Join;
+
+    fn current() -> Option<Run<Self>> {
+        CURRENT.with_borrow(Weak::upgrade)
+    }
+
+    fn create(&self, slot: u8, below: Option<u16>, change: Change) -> bool {
+        let Change::Create { share, policy, idle, .. } = change else { return false };
+        let (Some(ex), name, parent) =
+            (self.ex.borrow().clone(), name_of(slot), below.map(|at| self.queue(at)))
+        else {
+            return false;
+        };
+        let mut queue = parent.as_ref().map_or_else(|| ex.new_queue(name), |parent| parent.new_queue(name));
+        queue = queue.share(share);
+        if idle {
+            queue = queue.idle();
+        }
+        let hostility =
+            self.hostility.as_ref().filter(|_| self.queues.borrow().len() == HOSTILE_QUEUE.into());
+        let created = match hostility {
+            Some(hostility) => queue.scheduler(Hostile::<Rc<Hostility>>::new(Rc::clone(hostility))).create(),
+            None => policy.create(queue),
+        };
+        // What makes no sense for that queue is refused, and a name that is taken.
+        created.map(|queue| self.queues.borrow_mut().push(queue)).is_ok()
+    }
+
+    fn change(&self, number: u16, change: Change) -> bool {
+        let queue = self.queue(number);
+        let stays = |hostility: &Rc<Hostility>| number == HOSTILE_QUEUE && !hostility.may_be_replaced();
+        let changed = match change {
+            Change::Scheduler(_) if self.hostility.as_ref().is_some_and(stays) => Ok(()),
+            Change::Scheduler(policy) | Change::OwnScheduler(policy) => policy.set(&queue),
+            Change::Share(share) => queue.set_share(share),
+            Change::Rename(slot) => queue.rename(name_of(slot)),
+            Change::Request(us) => queue.set_request(micros(us)),
+            Change::Limit(limit) => set_limit(&queue, limit),
+            Change::Close => {
+                queue.close();
+                Ok(())
+            }
+            Change::AbortAll => {
+                queue.abort_all();
+                Ok(())
+            }
+            Change::Create { .. } => Ok(()),
+        };
+        // Of a queue that is gone, or of a parent: a refusal is an answer too.
+        changed.is_ok()
+    }
+
+    fn change_group(&self, at: u8, queue: Option<u16>, change: GroupChange) {
+        let at = at.into();
+        match (change, queue, self.groups.get(at)) {
+            (GroupChange::Open { key, weight, .. }, Some(number), _) => {
+                let opened = self.queue(number).new_group(key.into()).weight(weight.into()).open();
+                opened.into_iter().for_each(|group| self.groups.put(at, (group, number)));
+            }
+            (GroupChange::Weight(weight), _, Some((group, _))) => drop(group.set_weight(weight.into())),
+            (GroupChange::AbortAll, _, Some((group, _))) => {
+                group.abort_all();
+            }
+            (GroupChange::Forget, ..) => drop(self.groups.take(at)),
+            _ => {}
+        }
+    }
+
+    fn group_queue(&self, group: u8) -> Option<u16> {
+        self.groups.get(group.into()).map(|(_, queue)| queue)
+    }
+
+    fn spawn(&self, on: On, queue: u16, task: TaskName, future: TaskFuture<Self>) -> Option<Join> {
+        let queue = self.queue(queue);
+        let join = match on {
+            // A future may be dropped in another queue than its own, or outside of all.
+            On::Beside if Queue::current().is_some_and(|current| current.name() == queue.name()) => {
+                clockworker::spawn_local(future)
+            }
+            On::Group(group) => {
+                let (group, _) = self.groups.get(group.into())?;
+                let (priority, due) = ((task % 9) as i8, micros(task % 9 * 100));
+                group.new_task().priority(priority).deadline(due).spawn(future)
+            }
+            On::Try(_) => match queue.try_spawn(future) {
+                Ok(join) => join,
+                Err(refused) => {
+                    drop_contained(refused.into_future());
+                    return None;
+                }
+            },
+            On::Beside | On::Queue(_) | On::Elsewhere(..) => queue.spawn(future),
+        };
+        Some(self.keep_abort(task, join))
+    }
+
+    fn spawn_elsewhere(&self, slot: u8, key: Option<u8>, _: Option<u16>, ticket: Ticket) -> Option<Join> {
+        let (task, trace, handle) = (ticket.task, ticket.trace.clone(), self.handle.clone());
+        self.foreign.borrow_mut().insert(task);
+        let make = move || ticket.redeem::<Clockworker>();
+        let spawn = move || {
+            spawning(task, || match key {
+                Some(key) => handle.spawn_in(name_of(slot), key.into(), make),
+                None => handle.spawn_on(name_of(slot), make),
+            })
+        };
+        if !self.threads.are_free {
+            return self.threads.ask(spawn).map(|join| self.keep_abort(task, join));
+        }
+        let waiting = self.threads.waiting.clone();
+        self.threads.have(move || {
+            let join = spawn();
+            match task % 8 {
+                0 => join.abort(),
+                1 | 5 => wait_elsewhere(&waiting, trace, task, join),
+                _ => {}
+            }
+        });
+        None
+    }
+
+    fn elsewhere(&self, task: TaskName, act: Elsewhere<Join>) {
+        match (act, Self::current()) {
+            (Elsewhere::DropHandle(Join(handle)), Some(run)) if self.threads.are_free && task % 4 == 1 => {
+                wait_elsewhere(&self.threads.waiting, run.trace.clone(), task, handle);
+            }
+            (Elsewhere::DropHandle(handle), _) => self.threads.have(move || drop(handle)),
+            (Elsewhere::DropWaker(waker), _) => self.threads.have(move || drop(waker)),
+            (Elsewhere::Wake(waker), _) => self.threads.have(move || waker.wake()),
+        }
+    }
+
+    fn abort(&self, task: TaskName, on: Thread) {
+        match (self.aborts.get(task), on) {
+            (Some(handle), Thread::Owner) => handle.abort(),
+            (Some(handle), Thread::Other) => self.threads.have(move || handle.abort()),
+            (None, _) => {}
+        }
+    }
+
+    fn polled(&self, queue: u16) {
+        self.hostility.iter().filter(|_| queue == HOSTILE_QUEUE).for_each(|hostility| hostility.polled());
+    }
+
+    fn dropped(&self, task: TaskName) {
+        self.hostility.iter().for_each(|hostility| hostility.ended(task));
+    }
+
+    fn wait(&self, run: &Run<Self>, by: TaskName, wait: &Wait) -> Option<Waiting> {
+        waits::waiting(run, by, wait)
+    }
+
+    fn run(&self, run: &Run<Self>, until: Until<'_, Join>, _lead: &[Entry]) -> Stopped {
+        let mut stopped = Stopped::default();
+        let turn = async |acts| {
+            run.act_as_main(acts);
+            self.check_faults();
+            yield_now().await;
+        };
+        match until {
+            Until::Turn(acts) => drop(self.drive(async |_| turn(acts).await)),
+            Until::Cut(acts) => {
+                if let Some(ex) = self.ex.borrow().clone() {
+                    let _: Poll<()> = poll_once(&mut pin!(ex.run_until(turn(acts))));
+                }
+            }
+            Until::Idle => {
+                stopped.idle = self.drive(async |ex| self.idle_or(ex, |_| false).await) != Some(false)
+            }
+            Until::Joined(handle) => {
+                let look = |cx: &mut Context<'_>| match Pin::new(&mut *handle).poll(cx) {
+                    Poll::Ready(result) => {
+                        stopped.joined = Some(result);
+                        true
+                    }
+                    Poll::Pending => false,
+                };
+                stopped.idle = self.drive(async |ex| self.idle_or(ex, look).await) != Some(false);
+            }
+        }
+        self.check_faults();
+        stopped
+    }
+
+    fn tear_down(&self) {
+        let ex = self.ex.take();
+        debug_assert!(ex.as_ref().is_none_or(|ex| Rc::strong_count(ex) == 1));
+        drop(ex);
+        drop(self.groups.take_all());
+    }
+}

@@ -1,0 +1,105 @@
+//! The threads beside an executor's.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use anyhow::Context;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The threads beside an executor's: some that do things when they get to it, or one that is waited for whenever it does
+/// something, so that a program has one course.
+pub(super) struct Threads {
+    pub(super) are_free: bool,
+    workers: RefCell<Vec<Worker>>,
+    next: Cell<usize>,
+    pub(super) waiting: Waiting,
+}
+
+/// Threads that each wait for something that ends when the executor has, at the latest.
+#[derive(Clone, Default)]
+pub(super) struct Waiting(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl Waiting {
+    pub(super) fn start(&self, wait: impl FnOnce() + Send + 'static) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thread::spawn(wait));
+    }
+}
+
+struct Worker {
+    jobs: Sender<Job>,
+    done: Receiver<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Worker {
+    fn start() -> Self {
+        let (jobs, todo) = channel::<Job>();
+        let (tell, done) = channel();
+        let thread = thread::spawn(move || {
+            for job in todo {
+                // A panic is the job's own affair.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+                let _ = tell.send(());
+            }
+        });
+        Worker { jobs, done, thread }
+    }
+}
+
+impl Threads {
+    /// So many free ones, or the one that is waited for.
+    pub(super) fn start(free: usize) -> Self {
+        let workers = (0..free.max(1)).map(|_| Worker::start()).collect();
+        Threads {
+            are_free: free > 0,
+            workers: RefCell::new(workers),
+            next: Cell::new(0),
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Has something done on another thread, unless they have ended.
+    pub(super) fn have(&self, job: impl FnOnce() + Send + 'static) {
+        let (workers, next) = (self.workers.borrow(), self.next.get());
+        let Some(worker) = workers.get(next % workers.len().max(1)) else { return };
+        self.next.set(next + 1);
+        if worker.jobs.send(Box::new(job)).is_ok() && !self.are_free {
+            let _ = worker.done.recv();
+        }
+    }
+
+    /// As [`have`](Threads::have), for what gives a result. None of free threads.
+    pub(super) fn ask<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (tell, answer) = channel();
+        self.have(move || drop(tell.send(job())));
+        if self.are_free { None } else { answer.recv().ok() }
+    }
+
+    /// Waits until free threads have done all that they were asked for. After that they do nothing.
+    pub(super) fn end_free(&self) -> anyhow::Result<()> {
+        if self.are_free { self.end() } else { Ok(()) }
+    }
+
+    fn end(&self) -> anyhow::Result<()> {
+        for Worker { jobs, thread, .. } in self.workers.take() {
+            drop(jobs);
+            ended(thread)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all. The executor must have ended.
+    pub(super) fn join(&self) -> anyhow::Result<()> {
+        self.end()?;
+        let waiting = std::mem::take(&mut *self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_iter().try_for_each(ended)
+    }
+}
+
+fn ended(thread: JoinHandle<()>) -> anyhow::Result<()> {
+    thread.join().ok().context("a thread beside the executor panicked")
+}
