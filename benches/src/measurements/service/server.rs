@@ -1,45 +1,223 @@
-//! The service: a process of its own, with one thread that serves.
+//! A server's process, from inside: one thread serves, and another one takes commands.
+//!
+//! Commands come on standard input, and the thread that takes them costs nothing meanwhile. Each is answered on standard
+//! output, where the server has said first on which address it listens. At the end of its input the process ends, so that no
+//! server outlives the measurement.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "rivals", target_os = "linux"))]
 mod monoio;
 mod tokio;
 
-use std::io;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use ::tokio::sync::Notify;
+use anyhow::Result;
+use clap::ValueEnum;
 use clockworker::{Executor, Queue};
 use serde::{Deserialize, Serialize};
 
-use super::arm::{Arm, BACKGROUND_SHARE, FOREGROUND_SHARE};
-use crate::failure::Failure;
-use crate::serving::host::Host;
-use crate::serving::server::stand;
+use crate::harness::child::{answer, say};
+use crate::harness::{Pinning, Side};
+use crate::process;
+use crate::workload::spin;
 
-/// A connection that says nothing for so long is closed. Longer than a server rests while others have their windows.
+/// Where every server listens, on a port that the system chooses.
+const ADDRESS: &str = "127.0.0.1:0";
+
+/// The buffer of each connection: two of the largest messages, so that a read that fetches one knows it is all there was.
+const BUFFER: usize = 8 << 10;
+
+/// A connection on which nothing comes for so long is closed. Longer than a server rests while others have their windows.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-type World = crate::serving::server::World<Setup>;
+/// The CPU time that a compactor uses up between two yields.
+const CHUNK: Duration = Duration::from_micros(100);
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Setup {
-    pub(super) host: Host,
-    pub(super) arm: Arm,
-    pub(super) compactors: u32,
-    /// The CPU time that each uses up between two yields.
-    pub(super) chunk: Duration,
+/// The shares of the queues of connections and of compactors.
+const FOREGROUND_SHARE: u32 = 19;
+const BACKGROUND_SHARE: u32 = 1;
+
+/// The runtime that does a server's I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Host {
+    Tokio,
+    #[cfg(all(feature = "rivals", target_os = "linux"))]
+    Monoio,
 }
 
-pub(crate) fn command(setup: &Setup) -> Result<(), Failure> {
-    stand(setup, |world| match world.setup.host {
-        #[cfg(target_os = "linux")]
-        Host::Monoio => monoio::serve(world),
-        #[cfg(not(target_os = "linux"))]
-        Host::Monoio => Err(io::Error::other("monoio needs Linux")),
-        Host::Tokio => tokio::serve(world),
-        Host::Smol => Err(io::Error::other("this service does not run on smol")),
+impl Host {
+    pub(super) const ALL: &[Host] = &[
+        Host::Tokio,
+        #[cfg(all(feature = "rivals", target_os = "linux"))]
+        Host::Monoio,
+    ];
+
+    /// With the driver that it has on this machine, if it has several.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Host::Tokio => "tokio",
+            #[cfg(all(feature = "rivals", target_os = "linux"))]
+            Host::Monoio if ::monoio::utils::detect_uring() => "monoio (io_uring)",
+            #[cfg(all(feature = "rivals", target_os = "linux"))]
+            Host::Monoio => "monoio (epoll)",
+        }
+    }
+
+    /// Whether an arm is possible on it, beside the host's own spawn.
+    pub(super) fn has(self, arm: Arm) -> bool {
+        match arm {
+            Arm::Native => false,
+            Arm::TokioYield => self == Host::Tokio,
+            _ => true,
+        }
+    }
+}
+
+/// What runs a server's tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Arm {
+    /// The host's own spawn: tokio's LocalSet, or monoio's spawn
+    #[value(skip)]
+    Native,
+    /// Clockworker by its imports alone: one queue, all defaults
+    Imports,
+    /// Imports with tokio's own yield_now kept, on tokio only
+    TokioYield,
+    /// A queue for connections and one for compactors, shares 19:1
+    TwoQueues,
+    /// QLAS: each connection and each compactor is a group of its own
+    Qlas,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Protocol {
+    /// A line is a request: `set KEY VALUE`, `get KEY`. Each has a timeout.
+    KeyValue,
+    /// What comes goes back.
+    Echo,
+}
+
+/// How a server is made.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Setup {
+    pub(super) host: Host,
+    pub(super) protocol: Protocol,
+    pub(super) arm: Arm,
+    pub(super) compactors: u32,
+}
+
+impl Setup {
+    /// What runs its tasks, for tables.
+    pub(super) fn title(self) -> &'static str {
+        match (self.arm, self.host) {
+            (Arm::Native, Host::Tokio) => "LocalSet",
+            #[cfg(all(feature = "rivals", target_os = "linux"))]
+            (Arm::Native, Host::Monoio) => "monoio spawn",
+            (Arm::Imports, _) => "Clockworker by imports",
+            (Arm::TokioYield, _) => "Clockworker by imports, tokio's yield_now",
+            (Arm::TwoQueues, _) => "Clockworker, two queues 19:1",
+            (Arm::Qlas, _) => "Clockworker, QLAS",
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Listening {
+    pub(super) address: SocketAddr,
+}
+
+/// A command: lets the compactors run, or rest. Each is answered with [`Usage`].
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Command {
+    Go,
+    Stop,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Usage {
+    /// CPU time of all threads of the process; zero where the system does not tell.
+    pub(super) cpu: Duration,
+    pub(super) chunks: u64,
+}
+
+/// Lets the compactors run or rest, from another thread. They rest at first.
+#[derive(Default)]
+struct Gate {
+    open: AtomicBool,
+    opened: Notify,
+    /// Chunks so far; written by the server's thread only.
+    done: AtomicU64,
+}
+
+impl Gate {
+    fn set(&self, open: bool) {
+        self.open.store(open, Ordering::Release);
+        if open {
+            self.opened.notify_waiters();
+        }
+    }
+
+    fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Works off a chunk, once the compactors may run.
+    async fn work(&self) {
+        while !self.open.load(Ordering::Acquire) {
+            // It is woken by what opens the gate from here on; what did so before is seen.
+            let opened = self.opened.notified();
+            if !self.open.load(Ordering::Acquire) {
+                opened.await;
+            }
+        }
+        spin::burn(CHUNK);
+        // One writer: a load and a store do.
+        self.done.store(self.done() + 1, Ordering::Relaxed);
+    }
+}
+
+struct World {
+    setup: Setup,
+    gate: Arc<Gate>,
+}
+
+/// Is a server until standard input ends. `setup` is a [`Setup`] as JSON.
+pub fn run(setup: &str) -> Result<()> {
+    let setup: Setup = serde_json::from_str(setup)?;
+    let (pinning, gate) = (Pinning::detect(), Arc::new(Gate::default()));
+    let world = World { setup, gate: gate.clone() };
+    pinning.thread(Side::Measured, move || {
+        let Err(error) = serve(&world);
+        give_up(&error);
+    });
+    pinning.pin(Side::Load);
+    answer(|command: Command| {
+        gate.set(command == Command::Go);
+        Ok(Usage { cpu: process::cpu_time(), chunks: gate.done() })
     })
 }
 
+fn serve(world: &World) -> io::Result<Infallible> {
+    match world.setup.host {
+        Host::Tokio => tokio::serve(world),
+        #[cfg(all(feature = "rivals", target_os = "linux"))]
+        Host::Monoio => monoio::serve(world),
+    }
+}
+
+/// A server that cannot go on ends at once: its client then sees its connections closed, and fails.
+fn give_up(error: &io::Error) -> ! {
+    let _ = writeln!(io::stderr(), "error: the server failed: {error}");
+    std::process::exit(1)
+}
+
+/// The queue of connections and that of compactors.
 fn two_queues(executor: &Executor) -> io::Result<[Queue; 2]> {
     let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
     Ok([queue("connections", FOREGROUND_SHARE)?, queue("compactors", BACKGROUND_SHARE)?])

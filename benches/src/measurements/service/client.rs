@@ -7,16 +7,17 @@ mod connection;
 
 use std::io;
 use std::net::{SocketAddr, TcpStream as Std};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail};
 use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
 use super::dialogue::Dialogue;
 use super::schedule::Schedule;
-use crate::failure::Failure;
-use crate::stats::spread::Values;
+use crate::harness::Distribution;
 use crate::stopwatch::{Stopwatch, now};
 use connection::Connection;
 
@@ -30,39 +31,38 @@ const BUFFER: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Closed {
-    pub echoes: u64,
+pub(super) struct Closed {
+    pub answers: u64,
     pub elapsed: Duration,
 }
 
 #[derive(Default)]
-pub(crate) struct Open {
-    /// From the intended arrival until the echo was read, in nanoseconds; without end if it was not in time.
-    pub latencies: Values,
-    pub lateness: Values,
+pub(super) struct Open {
+    /// From the intended arrival until the answer was read, in nanoseconds; without end if it was not in time.
+    pub latencies: Distribution,
+    pub lateness: Distribution,
     pub elapsed: Duration,
 }
 
-pub(crate) struct Client<D> {
+pub(super) struct Client {
     poll: Poll,
     connections: Vec<Connection>,
-    dialogue: D,
+    dialogue: Rc<dyn Dialogue>,
     /// Whether this thread has its core to itself.
     alone: bool,
     buffer: Vec<u8>,
-    /// When the messages that the last event brought back were to be sent.
-    echoed: Vec<u64>,
+    /// When the requests were to be sent that the last event brought answers of.
+    answered_now: Vec<u64>,
 }
 
-impl<D: Dialogue> Client<D> {
-    pub(crate) fn connect(
+impl Client {
+    pub(super) fn connect(
         address: SocketAddr,
         connections: usize,
-        dialogue: D,
+        dialogue: Rc<dyn Dialogue>,
         alone: bool,
-    ) -> Result<Self, Failure> {
-        let refused = |error| Failure::run(format!("cannot connect to a server: {error}"));
-        let poll = Poll::new().map_err(refused)?;
+    ) -> Result<Self> {
+        let poll = Poll::new()?;
         let connect = |number| -> io::Result<Connection> {
             let stream = Std::connect(address)?;
             stream.set_nodelay(true)?;
@@ -71,24 +71,25 @@ impl<D: Dialogue> Client<D> {
             poll.registry().register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
             Ok(Connection::new(number, stream))
         };
-        let connections = (0..connections).map(connect).collect::<Result<_, _>>().map_err(refused)?;
-        let (buffer, echoed) = (vec![0; BUFFER], Vec::new());
-        let mut client = Client { poll, connections, dialogue, alone, buffer, echoed };
+        let connections = (0..connections).map(connect).collect::<io::Result<_>>();
+        let connections = connections.context("cannot connect to a server")?;
+        let (buffer, answered_now) = (vec![0; BUFFER], Vec::new());
+        let mut client = Client { poll, connections, dialogue, alone, buffer, answered_now };
         client.begin_everywhere()?;
         client.settle()?;
         Ok(client)
     }
 
-    fn begin_everywhere(&mut self) -> Result<(), Failure> {
-        self.connections.iter_mut().try_for_each(|connection| connection.begin(0, &self.dialogue))
+    fn begin_everywhere(&mut self) -> Result<()> {
+        self.connections.iter_mut().try_for_each(|connection| connection.begin(0, &*self.dialogue))
     }
 
-    /// Sends a new message wherever one has come back, for `length`.
-    pub(crate) fn closed(&mut self, length: Duration) -> Result<Closed, Failure> {
+    /// Sends a new request wherever one has been answered, for `length`.
+    pub(super) fn closed(&mut self, length: Duration) -> Result<Closed> {
         let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
         self.begin_everywhere()?;
-        let mut echoes = 0;
+        let mut answers = 0;
         let elapsed = loop {
             let elapsed = watch.elapsed();
             if elapsed >= length {
@@ -97,17 +98,17 @@ impl<D: Dialogue> Client<D> {
             self.wait(&mut events, length - elapsed)?;
             for event in &events {
                 let number = self.serve(event)?;
-                echoes += self.echoed.len() as u64;
-                for _ in 0..self.echoed.len() {
-                    self.connections[number].begin(0, &self.dialogue)?;
+                answers += self.answered_now.len() as u64;
+                for _ in 0..self.answered_now.len() {
+                    self.connections[number].begin(0, &*self.dialogue)?;
                 }
             }
         };
-        Ok(Closed { echoes, elapsed })
+        Ok(Closed { answers, elapsed })
     }
 
-    /// Sends messages when they are due, whatever has become of those before. Waits for the last for `limit` at most.
-    pub(crate) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open, Failure> {
+    /// Sends requests when they are due, whatever has become of those before. Waits for the last for `limit` at most.
+    pub(super) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open> {
         let mut events = Events::with_capacity(EVENTS);
         let mut open = Open::default();
         let start = now();
@@ -124,8 +125,8 @@ impl<D: Dialogue> Client<D> {
             for event in &events {
                 self.serve(event)?;
                 let read = (now() - start).as_nanos() as u64;
-                answered += self.echoed.len();
-                let counted = self.echoed.iter().filter(|&&intended| schedule.counts(intended));
+                answered += self.answered_now.len();
+                let counted = self.answered_now.iter().filter(|&&intended| schedule.counts(intended));
                 counted.for_each(|intended| open.latencies.add_nanos(Some(read.saturating_sub(*intended))));
                 self.send_due(schedule, start, &mut sent, &mut open.lateness)?;
             }
@@ -135,7 +136,7 @@ impl<D: Dialogue> Client<D> {
         Ok(open)
     }
 
-    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+    pub(super) fn settle(&mut self) -> Result<()> {
         let mut events = Events::with_capacity(EVENTS);
         let watch = Stopwatch::start();
         loop {
@@ -144,7 +145,7 @@ impl<D: Dialogue> Client<D> {
                 return Ok(());
             }
             if watch.elapsed() > PATIENCE {
-                return Err(Failure::run(format!("a server left {waiting} messages unanswered")));
+                bail!("a server left {waiting} requests unanswered");
             }
             self.wait(&mut events, Duration::from_millis(10))?;
             for event in &events {
@@ -158,8 +159,8 @@ impl<D: Dialogue> Client<D> {
         schedule: &Schedule,
         start: Instant,
         sent: &mut usize,
-        lateness: &mut Values,
-    ) -> Result<Duration, Failure> {
+        lateness: &mut Distribution,
+    ) -> Result<Duration> {
         loop {
             let elapsed = now() - start;
             let nanos = elapsed.as_nanos() as u64;
@@ -168,7 +169,7 @@ impl<D: Dialogue> Client<D> {
                     if schedule.counts(next.at) {
                         lateness.add_nanos(Some(nanos - next.at));
                     }
-                    self.connections[next.connection].begin(next.at, &self.dialogue)?;
+                    self.connections[next.connection].begin(next.at, &*self.dialogue)?;
                     *sent += 1;
                 }
                 _ => return Ok(elapsed),
@@ -177,27 +178,27 @@ impl<D: Dialogue> Client<D> {
     }
 
     /// Gathers what has happened; waits for something to happen, `limit` at most, if others use this core too.
-    fn wait(&mut self, events: &mut Events, limit: Duration) -> Result<(), Failure> {
+    fn wait(&mut self, events: &mut Events, limit: Duration) -> Result<()> {
         let limit = if self.alone { Duration::ZERO } else { limit };
         match self.poll.poll(events, Some(limit)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                Err(Failure::run(format!("the client cannot wait for events: {error}")))
+                Err(error).context("the client cannot wait for events")
             }
             _ => Ok(()),
         }
     }
 
-    /// Writes and reads what can be on the connection of an event. Its number; what is back is in `echoed`.
-    fn serve(&mut self, event: &Event) -> Result<usize, Failure> {
+    /// Writes and reads what can be on the connection of an event. Its number; what is answered is in `answered_now`.
+    fn serve(&mut self, event: &Event) -> Result<usize> {
         let number = event.token().0;
         let connection = &mut self.connections[number];
-        self.echoed.clear();
+        self.answered_now.clear();
         if event.is_writable() {
-            connection.write(&self.dialogue)?;
+            connection.write(&*self.dialogue)?;
         }
         // What broke is found out by reading.
         if event.is_readable() || event.is_error() {
-            connection.read(&self.dialogue, &mut self.buffer, &mut self.echoed)?;
+            connection.read(&*self.dialogue, &mut self.buffer, &mut self.answered_now)?;
         }
         // A read that fetches the last that the server said does not tell that it was the last, and no other event will.
         if event.is_read_closed() {

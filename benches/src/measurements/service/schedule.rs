@@ -1,43 +1,43 @@
-//! When the messages of an open loop are to be sent: drawn before the window.
+//! When the requests of an open loop are to be sent: drawn before the window.
 
 use std::time::Duration;
 
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, gap, random};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
-    pub at: u64,
-    pub connection: usize,
+pub(super) struct Arrival {
+    /// Nanoseconds from the start of the window.
+    pub(super) at: u64,
+    pub(super) connection: usize,
 }
 
-pub(crate) struct Schedule {
-    pub arrivals: Vec<Arrival>,
-    pub length: Duration,
-    /// So long from the start nothing counts: the server has rested, and its caches are those of another.
-    pub lead: Duration,
+pub(super) struct Schedule {
+    pub(super) arrivals: Vec<Arrival>,
+    pub(super) length: Duration,
+    /// So long from the start nothing counts: a server that has rested has no backlog yet, and caches are those of another.
+    pub(super) lead: Duration,
 }
 
 impl Schedule {
-    /// A Poisson process of `rate` messages a second, each on any of the connections with the same probability. All count.
-    pub(crate) fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
-        let mut random = Random::new(seed, Purpose::Arrivals, part);
+    /// A Poisson process of `rate` requests a second, each on any of the connections with the same probability. All count.
+    pub(super) fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
+        let mut random = random(seed, Purpose::Arrivals, part);
         let mean = Duration::from_secs_f64(1.0 / rate.max(1.0));
         let mut arrivals = Vec::new();
-        let mut at = random.gap(mean);
+        let mut at = gap(&mut random, mean);
         while at < length {
-            let connection = random.below(connections as u64) as usize;
-            arrivals.push(Arrival { at: at.as_nanos() as u64, connection });
-            at += random.gap(mean);
+            arrivals.push(Arrival { at: at.as_nanos() as u64, connection: random.usize(..connections) });
+            at += gap(&mut random, mean);
         }
         Schedule { arrivals, length, lead: Duration::ZERO }
     }
 
-    /// Whether a message that is to be sent at `at` counts: not in the lead.
-    pub(crate) fn counts(&self, at: u64) -> bool {
+    /// Whether a request that is to be sent at `at` counts: not in the lead.
+    pub(super) fn counts(&self, at: u64) -> bool {
         at >= self.lead.as_nanos() as u64
     }
 
-    pub(crate) fn counted(&self) -> u64 {
+    pub(super) fn counted(&self) -> u64 {
         self.arrivals.iter().filter(|arrival| self.counts(arrival.at)).count() as u64
     }
 }
@@ -63,7 +63,7 @@ mod tests {
         let arrivals = &schedule.arrivals;
         // A Poisson count of mean 100,000 has a standard deviation of 316.
         assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
-        assert!(arrivals.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at));
         let on = |number| arrivals.iter().filter(|arrival| arrival.connection == number).count();
         assert!((0..10).all(|number| (9_600..10_400).contains(&on(number))));
         let early = arrivals.iter().take_while(|arrival| arrival.at < 4_000_000).count();

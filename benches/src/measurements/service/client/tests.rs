@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::thread;
 
 use super::*;
-use crate::serving::dialogue::Echoes;
-use crate::stats::spread::is_worst;
+use crate::harness::distribution::WORST;
+use crate::measurements::service::dialogue::Echoes;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
@@ -31,8 +31,8 @@ fn echo(mut stream: Std) -> io::Result<()> {
     }
 }
 
-fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client<Echoes>, Failure> {
-    Client::connect(address, connections, Echoes::new(1, size), false)
+fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client> {
+    Client::connect(address, connections, Rc::new(Echoes::new(1, size)), false)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_does_not_come_back_is_the_worst() {
     let open = client.open(&schedule, Duration::ZERO).unwrap();
     assert_eq!(open.latencies.missing(), schedule.counted());
     assert_eq!(open.latencies.count(), schedule.counted());
-    assert!(is_worst(open.latencies.at(0.001) as u64));
+    assert!(open.latencies.at(0.001) >= WORST.as_nanos() as f64);
 }
 
 #[test]
