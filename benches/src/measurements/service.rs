@@ -3,7 +3,7 @@
 //! Each server is a process of its own, with one thread that serves, on one core. The client is on the other core.
 //!
 //! - `kv`: a key-value service. A line is a request, each connection is a task, the state is an `Rc<RefCell<HashMap>>`, and
-//!   each line has a timeout. Compactors work off chunks of 100 µs of CPU time on the same thread, and yield between them. The
+//!   each read has a timeout. Compactors work off chunks of 100 µs of CPU time on the same thread, and yield between them. The
 //!   source is compiled once for each set of imports, so that arms differ by these only; with queues some lines of the main
 //!   function differ. Sixteen connections send 8,000 requests a second in an *open loop*: a Poisson process drawn beforehand
 //!   says when, one schedule for all arms of a round, and a latency counts from that moment. So a server that falls behind is
@@ -11,7 +11,7 @@
 //! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a *closed loop*, in which
 //!   64 connections have one request each under way, then in an open loop of 20,000 requests a second. `oha` draws its own
 //!   requests, all of them reads, evenly in time. A percentile is the median of those of the rounds.
-//! - `echo`: an echo server, messages of 1 KiB. First in a closed loop, then in an open one at half the pace of the slowest
+//! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a closed loop, then in an open one at half the pace of the slowest
 //!   server without compactors.
 //!
 //! `kv` and `echo` are on tokio, and with the feature `rivals` on monoio too. They have one client, which compares every byte of
@@ -20,29 +20,25 @@
 //!
 //! What a reader must not conclude: throughput in a closed loop says nothing of latency under a given load, as a server that
 //! answers sooner is asked more. Beside compactors it shows by which shares the thread is divided. Where requests were sent
-//! late, latencies are those of the client. CPU per answer is that of the whole process.
+//! late, latencies are those of the client.
 
 mod cell;
 mod client;
-mod dialogue;
-#[cfg(unix)]
 mod http;
+mod own;
+mod protocol;
 mod schedule;
 pub mod server;
-mod store;
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum, value_parser};
 
 use crate::harness::{Comparison, Experiment, Measurement, Options, Pinning, Table, Unit, table};
-use cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_CPU, CLOSED_RATE, Cell, DUE_RATE, LATENCY, LATENESS, Load, Loop};
-use dialogue::{Echoes, KeysAndValues};
-#[cfg(unix)]
-use http::Http;
-use server::{Arm, Host, Protocol, Setup};
+use cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_RATE, Cell, LATENCY, LATENESS, Load, Loop, OPEN_RATE};
+use protocol::Protocol;
+use server::{Arm, Host, Setup};
 
 #[derive(Args, Debug)]
 pub struct Service {
@@ -68,16 +64,19 @@ const KV_RATE: f64 = 8_000.0;
 const KV_WINDOW: Duration = Duration::from_millis(250);
 const KV_ROUNDS: u32 = 12;
 
-const ECHO_BYTES: usize = 1_024;
 const ECHO_WINDOW: Duration = Duration::from_millis(100);
 const ECHO_ROUNDS: u32 = 16;
 /// Connections of the echo server, and compactors beside it.
 const ECHO_CELLS: [(usize, u32); 3] = [(1, 0), (64, 0), (64, 8)];
 
-/// Compactors beside hyper.
+const HTTP_CONNECTIONS: usize = 64;
+/// Requests a second in the open loop: a sixth of what the service answers in a closed one.
+const HTTP_RATE: f64 = 20_000.0;
+const HTTP_WINDOW: Duration = Duration::from_millis(700);
+const HTTP_ROUNDS: u32 = 8;
 const HTTP_COMPACTORS: [u32; 2] = [0, 8];
 
-/// A window of the key-value service or the echo server in a quick run.
+/// A window of a quick run.
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
 
 impl Measurement for Service {
@@ -104,28 +103,19 @@ impl Measurement for Service {
                 ECHO_CELLS.map(|(connections, number)| self.echo(host, connections, number, pinning)),
             );
         }
+        if self.options.only.iter().any(|part| part == HTTP) || http::is_there() {
+            cells.extend(HTTP_COMPACTORS.map(|number| self.http(number, pinning)));
+        }
         let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
         for (number, mut cell) in (0..).zip(cells) {
             cell.number = number;
             experiments.push(Box::new(cell));
         }
-        #[cfg(unix)]
-        if self.asks_for_http() || http::is_there() {
-            let http = |number| Http::new(number, &with(number), self.options.quick, pinning);
-            experiments.extend(HTTP_COMPACTORS.map(|number| Box::new(http(number)) as _));
-        }
         Ok(experiments)
     }
 
     fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        let tables = |found: &Comparison| match found.part.as_str() {
-            KV => vec![open_loop(&found.title, found)],
-            #[cfg(unix)]
-            HTTP => http_tables(found).into(),
-            _ => echo_tables(found).into(),
-        };
-        let mut tables: Vec<Table> = found.iter().flat_map(tables).collect();
-        #[cfg(unix)]
+        let mut tables: Vec<Table> = found.iter().flat_map(tables_of).collect();
         if self.options.only.is_empty() && found.iter().all(|found| found.part != HTTP) {
             let why = [table::Cell::Text(http::MISSING.to_owned())];
             tables.push(Table {
@@ -138,11 +128,6 @@ impl Measurement for Service {
 }
 
 impl Service {
-    #[cfg(unix)]
-    fn asks_for_http(&self) -> bool {
-        self.options.only.iter().any(|part| part == HTTP)
-    }
-
     fn compactors(&self) -> Vec<u32> {
         match &self.compactors[..] {
             [] if self.options.quick => vec![0, 2],
@@ -157,7 +142,7 @@ impl Service {
         let arms = [Arm::Native].into_iter().chain(others);
         let setup = |arm| Setup { host, protocol: Protocol::KeyValue, arm, compactors };
         let load = Load {
-            dialogue: Rc::new(KeysAndValues::new(self.options.seed, KV_CONNECTIONS)),
+            start: own::start,
             connections: KV_CONNECTIONS,
             loops: &[Loop::Rate(KV_RATE)],
             window: self.window(KV_WINDOW),
@@ -177,7 +162,7 @@ impl Service {
         };
         let setup = |(arm, compactors)| Setup { host, protocol: Protocol::Echo, arm, compactors };
         let load = Load {
-            dialogue: Rc::new(Echoes::new(self.options.seed, ECHO_BYTES)),
+            start: own::start,
             connections,
             loops: &[Loop::Closed, Loop::HalfLoad],
             window: self.window(ECHO_WINDOW),
@@ -188,6 +173,20 @@ impl Service {
             if connections == 1 { "1 connection".into() } else { format!("{connections} connections") };
         let title = format!("Echo on {}, {connections}, {}", host.title(), with(compactors));
         Cell::new(ECHO, title, arms.into_iter().map(setup).collect(), load, pinning)
+    }
+
+    fn http(&self, compactors: u32, pinning: &Pinning) -> Cell {
+        let setup = |arm| Setup { host: Host::Tokio, protocol: Protocol::KeyValue, arm, compactors };
+        let load = Load {
+            start: http::start,
+            connections: HTTP_CONNECTIONS,
+            loops: &[Loop::Closed, Loop::Rate(HTTP_RATE)],
+            window: self.window(HTTP_WINDOW),
+            rounds: HTTP_ROUNDS,
+            seed: self.options.seed,
+        };
+        let title = format!("hyper, {HTTP_CONNECTIONS} connections, {}", with(compactors));
+        Cell::new(HTTP, title, [Arm::Native, Arm::TwoQueues].map(setup).to_vec(), load, pinning)
     }
 
     fn window(&self, usual: Duration) -> Duration {
@@ -203,39 +202,24 @@ fn with(compactors: u32) -> String {
     }
 }
 
-/// The closed loop, and the open one.
-fn echo_tables(found: &Comparison) -> [Table; 2] {
-    let closed = Table::new(format!("{}: closed loop", found.title))
-        .column("answers", found, CLOSED_RATE, Unit::PerSecond)
-        .column("CPU per answer", found, CLOSED_CPU, Unit::Nanos)
-        .column("chunks", found, CLOSED_CHUNKS, Unit::PerSecond);
-    let open = open_loop(&format!("{}: open loop at half load", found.title), found);
-    [closed, open.values("requests", found, DUE_RATE, Unit::PerSecond)]
-}
-
-fn open_loop(title: &str, found: &Comparison) -> Table {
-    latencies(Table::new(title), &["mean", "p50", "p99", "p999"], found)
-        .column("chunks", found, CHUNKS, Unit::PerSecond)
-        .values("sent late, p99", found, &format!("{LATENESS}.p99"), Unit::Nanos)
-}
-
-/// The closed loop, and the open one.
-#[cfg(unix)]
-fn http_tables(found: &Comparison) -> [Table; 2] {
-    let closed = Table::new(format!("{}: closed loop", found.title))
-        .column("answers", found, CLOSED_RATE, Unit::PerSecond)
-        .column("chunks", found, CLOSED_CHUNKS, Unit::PerSecond);
+/// The closed loop, if there is one, and the open one.
+fn tables_of(found: &Comparison) -> Vec<Table> {
+    let has_closed_loop = found.arms[0].figures.contains_key(CLOSED_RATE);
+    let closed = has_closed_loop.then(|| {
+        Table::new(format!("{}: closed loop", found.title))
+            .column("answers", found, CLOSED_RATE, Unit::PerSecond)
+            .column("chunks", found, CLOSED_CHUNKS, Unit::PerSecond)
+    });
+    let statistics = [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99.9", "p999")];
     let open = Table::new(format!("{}: open loop", found.title));
-    let open = latencies(open, &["p50", "p99", "p999"], found)
+    let open = statistics.into_iter().fold(open, |table, (heading, statistic)| {
+        table.column(heading, found, &format!("{LATENCY}.{statistic}"), Unit::Nanos)
+    });
+    let open = open
         .column("chunks", found, CHUNKS, Unit::PerSecond)
-        .values("answers", found, http::OPEN_RATE, Unit::PerSecond);
-    [closed, open]
-}
-
-fn latencies(table: Table, statistics: &[&str], found: &Comparison) -> Table {
-    statistics.iter().fold(table, |table, key| {
-        table.column(key.replace("p999", "p99.9"), found, &format!("{LATENCY}.{key}"), Unit::Nanos)
-    })
+        .values("requests", found, OPEN_RATE, Unit::PerSecond)
+        .values("sent late, p99", found, &format!("{LATENESS}.p99"), Unit::Nanos);
+    closed.into_iter().chain([open]).collect()
 }
 
 #[cfg(test)]
@@ -254,41 +238,20 @@ mod tests {
 
     #[test]
     fn the_key_value_service_has_every_arm_beside_every_number_of_compactors() {
-        let cells = cells("");
+        let cells = self::cells("");
+        let titles = cells.iter().map(|(title, _)| title.strip_prefix("Key-value service on tokio, "));
         let with = ["no compactors", "1 compactor", "4 compactors", "16 compactors"];
-        assert!(
-            cells
-                .iter()
-                .map(|(title, _)| title)
-                .zip(with)
-                .all(|(title, with)| { *title == format!("Key-value service on tokio, {with}") })
-        );
-        let arms = [
-            "LocalSet",
-            "Clockworker by imports",
-            "Clockworker by imports, tokio's yield_now",
-            "Clockworker, two queues 19:1",
-            "Clockworker, QLAS",
-        ];
-        assert_eq!(cells[0].1, arms);
-        assert_eq!(cells.len(), with.len() + ECHO_CELLS.len());
+        assert!(titles.take(4).eq(with.map(Some)) && cells.len() == 4 + ECHO_CELLS.len());
+        assert_eq!((cells[0].1.len(), &*cells[0].1[0]), (5, "LocalSet"));
+        let some = &self::cells("--compactors 3 --arms qlas")[0];
+        assert_eq!(some.0, "Key-value service on tokio, 3 compactors");
+        assert_eq!(some.1, ["LocalSet", "Clockworker, QLAS"]);
     }
 
     #[test]
-    fn a_few_arms_and_compactors_can_be_asked_for_and_the_base_is_always_there() {
-        let cells = cells("--compactors 3 --arms qlas");
-        assert_eq!(cells[0].0, "Key-value service on tokio, 3 compactors");
-        assert_eq!(cells[0].1, ["LocalSet", "Clockworker, QLAS"]);
-    }
-
-    #[test]
-    fn echo_beside_compactors_is_compared_with_echo_alone_and_their_chunks_with_those_beside_local_set() {
-        let cell = Service { options: Options::default(), compactors: Vec::new(), arms: Vec::new() }.echo(
-            Host::Tokio,
-            64,
-            8,
-            &Pinning::detect(),
-        );
+    fn echo_beside_compactors_is_compared_with_echo_alone_and_chunks_are_with_those_beside_local_set() {
+        let service = Service { options: Options::default(), compactors: Vec::new(), arms: Vec::new() };
+        let cell = service.echo(Host::Tokio, 64, 8, &Pinning::detect());
         assert_eq!(cell.arms()[..2], ["LocalSet, no compactors", "LocalSet"]);
         assert_eq!(
             [LATENCY, CLOSED_RATE, CHUNKS, CLOSED_CHUNKS].map(|figure| cell.base(figure)),

@@ -1,122 +1,102 @@
 //! hyper, as the example `http_service` uses it, under the load generator `oha`.
 //!
-//! The servers are processes of `examples/http_service`, built by cargo before anything is measured. All of a cell are up for
-//! all rounds, and all are stopped (`SIGSTOP`) but the one that has its window.
+//! The servers are processes of the example, which cargo builds as this program was built.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use rustix::process::{Pid, Signal, kill_process};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_RATE, LATENCY};
-use crate::harness::{Experiment, Pinning, Sample, Side, Window};
+use super::cell::{Found, LATENCY, Load, Server};
+use super::server::{Arm, Setup};
+use crate::harness::child::let_run;
+use crate::harness::{Pinning, Sample, Side};
 use crate::stopwatch::Stopwatch;
-
-/// Answers a second in the open loop.
-pub(super) const OPEN_RATE: &str = "open_rate";
 
 /// What is not there, and what to do.
 pub(super) const MISSING: &str = "oha is not installed: cargo install oha --locked";
-
-const ROUNDS: u32 = 8;
-
-const CONNECTIONS: u32 = 64;
-
-/// Requests a second of the open loop: a sixth of what the service answers in a closed one.
-const RATE: u32 = 20_000;
-
-/// The executors of the example, as its option has them and as tables do.
-const ARMS: [(&str, &str); 2] = [("localset", "LocalSet"), ("clockworker", "Clockworker, two queues 19:1")];
-
-pub(super) struct Http {
-    title: String,
-    titles: Vec<String>,
-    compactors: u32,
-    window: Duration,
-    pinning: Pinning,
-    /// By place.
-    servers: Vec<Server>,
-}
-
-impl Http {
-    /// `with` says how many compactors there are.
-    pub(super) fn new(compactors: u32, with: &str, quick: bool, pinning: &Pinning) -> Self {
-        Http {
-            title: format!("hyper, 64 connections, {with}"),
-            titles: ARMS.map(|(_, title)| title.to_owned()).to_vec(),
-            compactors,
-            window: Duration::from_millis(if quick { 50 } else { 700 }),
-            pinning: pinning.clone(),
-            servers: Vec::new(),
-        }
-    }
-}
 
 /// Whether `oha` can be run.
 pub(super) fn is_there() -> bool {
     Command::new("oha").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-impl Experiment for Http {
-    fn part(&self) -> &str {
-        "http"
-    }
+/// A process of the example.
+struct Example {
+    process: Child,
+    /// Where its summary goes; it would fail without.
+    _output: BufReader<ChildStdout>,
+    address: String,
+}
 
-    fn title(&self) -> &str {
-        &self.title
-    }
+/// Starts a process of the example, on the measured core.
+pub(super) fn start(setup: Setup, _load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
+    ensure!(is_there(), MISSING);
+    let executor = if setup.arm == Arm::Native { "localset" } else { "clockworker" };
+    let mut command = Command::new(build()?);
+    command.args(["--executor", executor, "--compactors", &setup.compactors.to_string()]);
+    let started = pinning.thread(Side::Measured, move || command.stdout(Stdio::piped()).spawn()).join();
+    let mut process = started.expect("starting a process does not panic")?;
+    let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    let address = line.trim_end().strip_prefix("listening on http://").unwrap_or_default().to_owned();
+    let example = Example { process, _output: output, address };
+    ensure!(!example.address.is_empty(), "http_service does not listen");
+    let_run(&example.process, false)?;
+    Ok(Box::new(example))
+}
 
-    fn arms(&self) -> &[String] {
-        &self.titles
+impl Server for Example {
+    fn window(&mut self, load: &Load, rate: Option<f64>, _part: u64) -> Result<Found> {
+        let_run(&self.process, true)?;
+        let (before, watch) = (self.counter("chunks")?, Stopwatch::start());
+        let report = self.ask(load, rate)?;
+        let (chunks, elapsed) = (self.counter("chunks")? - before, watch.elapsed().as_secs_f64());
+        ensure!(self.counter("corrupt")? == 0, "entries of the store are not what was written");
+        let_run(&self.process, false)?;
+        let (answered, latencies) = figures(&report)?;
+        // In a closed loop they are only what the rate is, and the number of connections.
+        let sample = if rate.is_some() { latencies } else { Sample::default() };
+        Ok(Found { sample, rate: answered, chunks: chunks as f64 / elapsed })
     }
+}
 
-    fn rounds(&self) -> u32 {
-        ROUNDS
-    }
-
-    /// `oha` runs where the thread is that starts it.
-    fn side(&self) -> Side {
-        Side::Load
-    }
-
-    /// The closed loop, and the open one.
-    fn phases(&self) -> usize {
-        2
-    }
-
-    fn start(&mut self, places: &[usize]) -> Result<()> {
-        ensure!(is_there(), MISSING);
-        let program = build()?;
-        for &arm in places {
-            self.servers.push(Server::start(&program, ARMS[arm].0, self.compactors, &self.pinning)?);
+impl Example {
+    /// Has `oha` ask for keys that are there: as fast as answers come, or so many a second, whatever becomes of those before.
+    fn ask(&self, load: &Load, rate: Option<f64>) -> Result<Value> {
+        let mut oha = Command::new("oha");
+        oha.args(["--no-tui", "--output-format", "json", "-w", "-c", &load.connections.to_string()]);
+        oha.args(["-z", &format!("{}ms", load.window.as_millis())]);
+        if let Some(rate) = rate {
+            oha.args(["-q", &rate.to_string(), "--latency-correction"]);
         }
-        Ok(())
+        oha.args(["--rand-regex-url", &format!("http://{}/key-0[0-9]{{5}}", self.address)]);
+        let output = oha.output()?;
+        if !output.status.success() {
+            bail!("oha failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        serde_json::from_slice(&output.stdout).context("oha reports something else than was expected")
     }
 
-    fn sample(&mut self, window: &Window) -> Result<Sample> {
-        let server = &self.servers[window.place];
-        let is_open = window.phase == 1;
-        server.signal(Signal::CONT)?;
-        let before = server.counters()?;
-        let watch = Stopwatch::start();
-        let found = load(&server.address, self.window, is_open.then_some(RATE))?;
-        let elapsed = watch.elapsed().as_secs_f64();
-        let after = server.counters()?;
-        server.signal(Signal::STOP)?;
-        ensure!(after.corrupt == 0, "{} entries of the store are not what was written", after.corrupt);
-        let sample = found.sample(if is_open { OPEN_RATE } else { CLOSED_RATE }, is_open)?;
-        let chunks = if is_open { CHUNKS } else { CLOSED_CHUNKS };
-        Ok(match self.compactors {
-            0 => sample,
-            _ => sample.rate(chunks, (after.chunks - before.chunks) as f64, elapsed),
-        })
+    /// A counter of what `GET /stats` answers.
+    fn counter(&self, name: &str) -> Result<u64> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.write_all(b"GET /stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (_, body) = answer.split_once("\r\n\r\n").context("http_service does not answer")?;
+        serde_json::from_str::<Value>(body)?[name].as_u64().context("http_service has no such counter")
+    }
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
     }
 }
 
@@ -136,117 +116,33 @@ fn build() -> Result<PathBuf> {
     programs.next().context("cargo cannot build the example http_service")
 }
 
-/// A process of the example.
-struct Server {
-    process: Child,
-    /// Where its summary goes; it would fail without.
-    _output: BufReader<ChildStdout>,
-    address: String,
-}
-
-/// What `GET /stats` answers, as far as it is used.
-#[derive(Debug, PartialEq, Deserialize)]
-struct Counters {
-    chunks: u64,
-    corrupt: u64,
-}
-
-impl Server {
-    /// Starts a server on the measured core, and stops it when it listens.
-    fn start(program: &Path, executor: &'static str, compactors: u32, pinning: &Pinning) -> Result<Self> {
-        let mut command = Command::new(program);
-        command
-            .args(["--executor", executor, "--compactors", &compactors.to_string()])
-            .stdout(Stdio::piped());
-        let started = pinning.thread(Side::Measured, move || command.spawn()).join();
-        let mut process = started.expect("starting a process does not panic")?;
-        let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        let address = line.trim_end().strip_prefix("listening on http://").map(str::to_owned);
-        let server = Server { process, _output: output, address: address.unwrap_or_default() };
-        ensure!(!server.address.is_empty(), "http_service does not listen");
-        server.signal(Signal::STOP)?;
-        Ok(server)
-    }
-
-    fn signal(&self, signal: Signal) -> Result<()> {
-        Ok(kill_process(Pid::from_child(&self.process), signal)?)
-    }
-
-    fn counters(&self) -> Result<Counters> {
-        let mut stream = TcpStream::connect(&self.address)?;
-        stream.write_all(b"GET /stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (_, body) = answer.split_once("\r\n\r\n").context("http_service does not answer")?;
-        Ok(serde_json::from_str(body)?)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
-
-/// What `oha` reports, as far as it is used. Times are in seconds.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Report {
-    summary: Summary,
-    latency_percentiles: BTreeMap<String, Option<f64>>,
-    status_code_distribution: BTreeMap<String, u64>,
-    error_distribution: BTreeMap<String, u64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Summary {
-    requests_per_sec: f64,
-}
-
-/// Has `oha` ask for keys that are there: as fast as answers come, or so many a second, whatever becomes of those before.
-fn load(address: &str, length: Duration, rate: Option<u32>) -> Result<Report> {
-    let mut oha = Command::new("oha");
-    oha.args(["--no-tui", "--output-format", "json", "-w", "-c", &CONNECTIONS.to_string()]);
-    oha.args(["-z", &format!("{}ms", length.as_millis())]);
-    if let Some(rate) = rate {
-        oha.args(["-q", &rate.to_string(), "--latency-correction"]);
-    }
-    let output = oha.args(["--rand-regex-url", &format!("http://{address}/key-0[0-9]{{5}}")]).output()?;
-    if !output.status.success() {
-        bail!("oha failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    serde_json::from_slice(&output.stdout).context("oha reports something else than was expected")
-}
-
-impl Report {
-    fn sample(&self, rate: &str, with_latencies: bool) -> Result<Sample> {
-        let answers: u64 = self.status_code_distribution.values().sum();
-        let good = self.status_code_distribution.get("200").copied().unwrap_or(0);
-        let failed = answers - good + self.error_distribution.values().sum::<u64>();
-        ensure!(failed == 0 && good > 0, "of {} requests {failed} failed", good + failed);
-        let mut sample = Sample::default().number(rate, self.summary.requests_per_sec);
-        if with_latencies {
-            for (key, name) in [("p50", "p50"), ("p99", "p99"), ("p999", "p99.9")] {
-                let seconds = self.latency_percentiles.get(name).copied().flatten();
-                sample = sample.number(&format!("{LATENCY}.{key}"), seconds.unwrap_or(f64::NAN) * 1e9);
-            }
-        }
-        Ok(sample)
-    }
+/// The answers a second in a report of `oha`, and the latencies. Its times are in seconds.
+fn figures(report: &Value) -> Result<(f64, Sample)> {
+    let (statuses, errors) = (&report["statusCodeDistribution"], &report["errorDistribution"]);
+    let all_good = statuses.as_object().is_some_and(|statuses| statuses.keys().eq(["200"]));
+    let none_bad = errors.as_object().is_some_and(|errors| errors.is_empty());
+    ensure!(all_good && none_bad, "requests failed: answers by status {statuses}, errors {errors}");
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let percentiles = &report["latencyPercentiles"];
+    let latencies = [
+        ("mean", &report["summary"]["average"]),
+        ("p50", &percentiles["p50"]),
+        ("p99", &percentiles["p99"]),
+        ("p999", &percentiles["p99.9"]),
+    ];
+    let sample = latencies.into_iter().fold(Sample::default(), |sample, (statistic, seconds)| {
+        sample.number(&format!("{LATENCY}.{statistic}"), number(seconds) * 1e9)
+    });
+    Ok((number(&report["summary"]["requestsPerSec"]), sample))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Sample;
 
-    fn report(statuses: &str, errors: &str) -> Report {
+    fn report(statuses: &str, errors: &str) -> Value {
         let text = format!(
-            r#"{{"summary": {{"successRate": 1.0, "requestsPerSec": 19953.5, "sizePerSec": null}},
+            r#"{{"summary": {{"successRate": 1.0, "average": 0.0003, "requestsPerSec": 19953.5}},
                 "latencyPercentiles": {{"p50": 0.00027, "p99": 0.00076, "p99.9": 0.00217, "p99.99": null}},
                 "statusCodeDistribution": {{{statuses}}}, "errorDistribution": {{{errors}}}}}"#
         );
@@ -255,26 +151,17 @@ mod tests {
 
     #[test]
     fn a_report_is_figures_in_nanoseconds() {
-        let sample: Sample = report(r#""200": 1000"#, "").sample(OPEN_RATE, true).unwrap();
-        let figures = sample.figures().into_iter().map(|(key, value)| (key, value.round()));
-        let wanted = [
-            ("latency_ns.p50", 270e3),
-            ("latency_ns.p99", 760e3),
-            ("latency_ns.p999", 2_170e3),
-            (OPEN_RATE, 19_954.0),
-        ];
-        assert_eq!(figures.collect::<Vec<_>>(), wanted.map(|(key, value)| (key.to_owned(), value)));
+        let (rate, sample) = figures(&report(r#""200": 1000"#, "")).unwrap();
+        let found: Vec<_> = sample.figures().into_values().map(f64::round).collect();
+        assert_eq!((rate, &*found), (19953.5, &[300e3, 270e3, 760e3, 2_170e3][..]));
     }
 
     #[test]
     fn a_request_that_failed_ends_the_run() {
-        for (statuses, errors, reason) in [
-            (r#""200": 8, "404": 2"#, "", "of 10 requests 2 failed"),
-            (r#""200": 9"#, r#""connection closed": 1"#, "of 10 requests 1 failed"),
-            ("", "", "of 0 requests 0 failed"),
-        ] {
-            let found = report(statuses, errors).sample(CLOSED_RATE, false);
-            assert_eq!(found.unwrap_err().to_string(), reason);
+        for (statuses, errors) in [(r#""200":8,"404":2"#, ""), (r#""200":9"#, r#""closed":1"#), ("", "")] {
+            let failure = figures(&report(statuses, errors)).unwrap_err().to_string();
+            let wanted = format!("requests failed: answers by status {{{statuses}}}, errors {{{errors}}}");
+            assert_eq!(failure, wanted);
         }
     }
 }

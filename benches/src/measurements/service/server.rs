@@ -1,8 +1,7 @@
-//! A server's process, from inside: one thread serves, and another one takes commands.
+//! A server's process, from inside: one thread serves, and another one says how many chunks the compactors have worked off.
 //!
-//! Commands come on standard input, and the thread that takes them costs nothing meanwhile. Each is answered on standard
-//! output, where the server has said first on which address it listens. At the end of its input the process ends, so that no
-//! server outlives the measurement.
+//! It is asked on standard input, and costs nothing meanwhile. It answers on standard output, where the server has said first
+//! on which address it listens. At the end of its input the process ends, so that no server outlives the measurement.
 
 #[cfg(all(feature = "rivals", target_os = "linux"))]
 mod monoio;
@@ -12,18 +11,17 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ::tokio::sync::Notify;
 use anyhow::Result;
 use clap::ValueEnum;
 use clockworker::{Executor, Queue};
 use serde::{Deserialize, Serialize};
 
+use super::protocol::Protocol;
 use crate::harness::child::{answer, say};
 use crate::harness::{Pinning, Side};
-use crate::process;
 use crate::workload::spin;
 
 /// Where every server listens, on a port that the system chooses.
@@ -32,7 +30,7 @@ const ADDRESS: &str = "127.0.0.1:0";
 /// The buffer of each connection: two of the largest messages, so that a read that fetches one knows it is all there was.
 const BUFFER: usize = 8 << 10;
 
-/// A connection on which nothing comes for so long is closed. Longer than a server rests while others have their windows.
+/// A connection on which nothing comes for so long is closed. It is longer than a server rests while others have windows.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The CPU time that a compactor uses up between two yields.
@@ -95,14 +93,6 @@ pub enum Arm {
     Qlas,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Protocol {
-    /// A line is a request: `set KEY VALUE`, `get KEY`. Each has a timeout.
-    KeyValue,
-    /// What comes goes back.
-    Echo,
-}
-
 /// How a server is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Setup {
@@ -127,80 +117,29 @@ impl Setup {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-pub(super) struct Listening {
-    pub(super) address: SocketAddr,
-}
-
-/// A command: lets the compactors run, or rest. Each is answered with [`Usage`].
-#[derive(PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Command {
-    Go,
-    Stop,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct Usage {
-    /// CPU time of all threads of the process; zero where the system does not tell.
-    pub(super) cpu: Duration,
-    pub(super) chunks: u64,
-}
-
-/// Lets the compactors run or rest, from another thread. They rest at first.
-#[derive(Default)]
-struct Gate {
-    open: AtomicBool,
-    opened: Notify,
-    /// Chunks so far; written by the server's thread only.
-    done: AtomicU64,
-}
-
-impl Gate {
-    fn set(&self, open: bool) {
-        self.open.store(open, Ordering::Release);
-        if open {
-            self.opened.notify_waiters();
-        }
-    }
-
-    fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    /// Works off a chunk, once the compactors may run.
-    async fn work(&self) {
-        while !self.open.load(Ordering::Acquire) {
-            // It is woken by what opens the gate from here on; what did so before is seen.
-            let opened = self.opened.notified();
-            if !self.open.load(Ordering::Acquire) {
-                opened.await;
-            }
-        }
-        spin::burn(CHUNK);
-        // One writer: a load and a store do.
-        self.done.store(self.done() + 1, Ordering::Relaxed);
-    }
-}
-
 struct World {
     setup: Setup,
-    gate: Arc<Gate>,
+    /// Chunks so far.
+    chunks: Arc<AtomicU64>,
+}
+
+/// Works off a chunk, and counts it.
+fn work(chunks: &AtomicU64) {
+    spin::burn(CHUNK);
+    chunks.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Is a server until standard input ends. `setup` is a [`Setup`] as JSON.
 pub fn run(setup: &str) -> Result<()> {
     let setup: Setup = serde_json::from_str(setup)?;
-    let (pinning, gate) = (Pinning::detect(), Arc::new(Gate::default()));
-    let world = World { setup, gate: gate.clone() };
+    let (pinning, chunks) = (Pinning::detect(), Arc::<AtomicU64>::default());
+    let world = World { setup, chunks: chunks.clone() };
     pinning.thread(Side::Measured, move || {
         let Err(error) = serve(&world);
         give_up(&error);
     });
     pinning.pin(Side::Load);
-    answer(|command: Command| {
-        gate.set(command == Command::Go);
-        Ok(Usage { cpu: process::cpu_time(), chunks: gate.done() })
-    })
+    answer(|()| Ok(chunks.load(Ordering::Relaxed)))
 }
 
 fn serve(world: &World) -> io::Result<Infallible> {
@@ -209,6 +148,11 @@ fn serve(world: &World) -> io::Result<Infallible> {
         #[cfg(all(feature = "rivals", target_os = "linux"))]
         Host::Monoio => monoio::serve(world),
     }
+}
+
+/// The first that a server says.
+fn listens(address: io::Result<SocketAddr>) -> io::Result<()> {
+    say(&address?).map_err(io::Error::other)
 }
 
 /// A server that cannot go on ends at once: its client then sees its connections closed, and fails.

@@ -2,70 +2,81 @@
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Result, bail, ensure};
+use mio::event::Event;
 use mio::net::TcpStream;
 
-use crate::measurements::service::dialogue::Dialogue;
+use crate::measurements::service::protocol::Dialogue;
 
 pub(super) struct Connection {
     stream: TcpStream,
-    number: usize,
-    /// Requests that are written, with the bytes of the one after.
-    written: u64,
-    written_bytes: usize,
-    /// Requests that are answered, with the bytes of the answer after.
-    answered: u64,
-    answered_bytes: usize,
-    /// When each request that is not answered yet was to be sent.
-    waiting: VecDeque<u64>,
+    dialogue: Dialogue,
+    /// Requests so far.
+    begun: usize,
+    /// What is not written yet, and what is not read yet.
+    outgoing: Vec<u8>,
+    expected: Vec<u8>,
+    /// Of each request that is not answered yet: when it was due, and the length of its answer.
+    waiting: VecDeque<(Duration, usize)>,
+    /// Bytes of the answer to the first of these that are read.
+    read: usize,
 }
 
 impl Connection {
-    pub(super) fn new(number: usize, stream: TcpStream) -> Self {
-        let (written, answered, waiting) = (0, 0, VecDeque::with_capacity(64));
-        Connection { stream, number, written, written_bytes: 0, answered, answered_bytes: 0, waiting }
+    pub(super) fn new(stream: TcpStream, dialogue: Dialogue) -> Self {
+        let (outgoing, expected, waiting) = (Vec::new(), Vec::new(), VecDeque::new());
+        Connection { stream, dialogue, begun: 0, outgoing, expected, waiting, read: 0 }
     }
 
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Begins a request, to be sent at `intended` nanoseconds from some start, and writes what can be written.
-    pub(super) fn begin(&mut self, intended: u64, dialogue: &dyn Dialogue) -> Result<()> {
-        self.waiting.push_back(intended);
-        self.write(dialogue)
+    /// Begins a request, and writes what can be written.
+    pub(super) fn begin(&mut self, due: Duration) -> Result<()> {
+        let (request, answer) = &self.dialogue[self.begun % self.dialogue.len()];
+        self.begun += 1;
+        self.outgoing.extend_from_slice(request.as_bytes());
+        self.expected.extend_from_slice(answer.as_bytes());
+        self.waiting.push_back((due, answer.len()));
+        self.write()
     }
 
-    pub(super) fn write(&mut self, dialogue: &dyn Dialogue) -> Result<()> {
-        while self.written < self.answered + self.waiting.len() as u64 {
-            let (request, _) = dialogue.exchange(self.number, self.written);
-            match self.stream.write(&request[self.written_bytes..]) {
-                Ok(bytes) => self.written_bytes += bytes,
+    /// Writes and reads what can be. When the requests were due that are now answered.
+    pub(super) fn serve(&mut self, event: &Event, buffer: &mut [u8]) -> Result<Vec<Duration>> {
+        let mut answered = Vec::new();
+        if event.is_writable() {
+            self.write()?;
+        }
+        // What broke is found out by reading.
+        if event.is_readable() || event.is_error() {
+            self.read(buffer, &mut answered)?;
+        }
+        // A read that fetches the last bytes before the end does not show the end, and no other event will.
+        ensure!(!event.is_read_closed(), CLOSED);
+        Ok(answered)
+    }
+
+    fn write(&mut self) -> Result<()> {
+        while !self.outgoing.is_empty() {
+            match self.stream.write(&self.outgoing) {
+                Ok(bytes) => drop(self.outgoing.drain(..bytes)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(error)),
-            }
-            if self.written_bytes == request.len() {
-                self.written_bytes = 0;
-                self.written += 1;
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
     }
 
-    /// Reads what has come, and appends to `answered` when each of the requests that are answered was to be sent.
-    pub(super) fn read(
-        &mut self,
-        dialogue: &dyn Dialogue,
-        buffer: &mut [u8],
-        answered: &mut Vec<u64>,
-    ) -> Result<()> {
+    fn read(&mut self, buffer: &mut [u8], answered: &mut Vec<Duration>) -> Result<()> {
         loop {
             match self.stream.read(buffer) {
-                Ok(0) => return Err(self.closed()),
+                Ok(0) => bail!(CLOSED),
                 Ok(bytes) => {
-                    self.take(&buffer[..bytes], dialogue, answered)?;
+                    self.take(&buffer[..bytes], answered)?;
                     if bytes < buffer.len() {
                         // There is no more: when there is, there is a new event.
                         return Ok(());
@@ -73,39 +84,26 @@ impl Connection {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(error)),
+                Err(error) => return Err(error.into()),
             }
         }
     }
 
-    fn take(&mut self, mut bytes: &[u8], dialogue: &dyn Dialogue, answered: &mut Vec<u64>) -> Result<()> {
-        while !bytes.is_empty() {
-            let Some(&intended) = self.waiting.front() else {
-                return Err(self.broken("more came back than was sent"));
-            };
-            let (_, answer) = dialogue.exchange(self.number, self.answered);
-            let expected = &answer[self.answered_bytes..];
-            let part = expected.len().min(bytes.len());
-            if bytes[..part] != expected[..part] {
-                return Err(self.broken("something else came back than was to"));
-            }
-            bytes = &bytes[part..];
-            self.answered_bytes += part;
-            if part == expected.len() {
-                self.answered_bytes = 0;
-                self.answered += 1;
-                self.waiting.pop_front();
-                answered.push(intended);
-            }
+    fn take(&mut self, bytes: &[u8], answered: &mut Vec<Duration>) -> Result<()> {
+        let part = bytes.len().min(self.expected.len());
+        ensure!(bytes[..part] == self.expected[..part], "something else came back than was to");
+        ensure!(bytes.len() == part, "more came back than was sent");
+        self.expected.drain(..part);
+        self.read += part;
+        while let Some(&(due, length)) = self.waiting.front()
+            && length <= self.read
+        {
+            self.read -= length;
+            self.waiting.pop_front();
+            answered.push(due);
         }
         Ok(())
     }
-
-    pub(super) fn closed(&self) -> Error {
-        self.broken("the server closed it")
-    }
-
-    fn broken(&self, reason: impl std::fmt::Display) -> Error {
-        anyhow!("connection {} to a server: {reason}", self.number)
-    }
 }
+
+const CLOSED: &str = "the server closed it";

@@ -2,11 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::rc::Rc;
 use std::thread;
 
 use super::*;
 use crate::harness::distribution::WORST;
-use crate::measurements::service::dialogue::Echoes;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
@@ -31,8 +31,11 @@ fn echo(mut stream: Std) -> io::Result<()> {
     }
 }
 
+/// Messages of `size` bytes, two for each connection, that are to come back.
 fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client> {
-    Client::connect(address, connections, Rc::new(Echoes::new(1, size)), false)
+    let message = |letter: &str| (letter.repeat(size), letter.repeat(size));
+    let dialogue: Dialogue = Rc::new(["a", "b"].map(message));
+    Client::connect(address, &vec![dialogue; connections], false)
 }
 
 #[test]
@@ -40,8 +43,7 @@ fn everything_that_is_sent_comes_back_in_any_pieces() {
     // The server answers these in pieces; the largest do not fit into buffers, and are sent in pieces too.
     for (size, rate) in [(SIZE, 20_000.0), (5_000, 5_000.0), (4 << 20, 50.0)] {
         let mut client = connect(serve(3, echo), 3, size).unwrap();
-        let closed = client.closed(WINDOW).unwrap();
-        assert!(closed.elapsed >= WINDOW);
+        client.closed(WINDOW).unwrap();
         client.settle().unwrap();
         let schedule = Schedule::draw(1, 1, rate, 3, WINDOW);
         let open = client.open(&schedule, PATIENCE).unwrap();
@@ -84,7 +86,7 @@ fn what_is_no_echo_is_a_failure() {
             answer(&mut message);
             stream.write_all(&message)
         });
-        let failure = connect(address, 1, SIZE).err().map(|failure| failure.to_string());
+        let failure = connect(address, 1, SIZE).err().map(|failure| format!("{failure:#}"));
         assert_eq!(failure, Some(format!("connection 0 to a server: {reason}")));
     }
 }

@@ -29,17 +29,15 @@ use clockworker::Executor;
 use clockworker::monoio::with_timers;
 use clockworker::schedulers::Qlas;
 use monoio::net::TcpListener;
-use monoio::{FusionDriver, RuntimeBuilder};
+use monoio::time::TimeDriver;
+use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBuilder};
 
-use super::{ADDRESS, Arm, Listening, World, say, two_queues};
+use super::{ADDRESS, Arm, World, listens, two_queues};
 use crate::arms::clockworker::executor_under;
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     match world.setup.arm {
-        Arm::Native => {
-            let mut host = RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?;
-            host.block_on(native::program::run(world))
-        }
+        Arm::Native => host()?.block_on(native::program::run(world)),
         Arm::Imports => on_executor(&Executor::new(), world, changed::program::run(world)),
         // A task without a group is one by itself.
         Arm::Qlas => on_executor(&executor_under::<Qlas>(), world, changed::program::run(world)),
@@ -51,22 +49,25 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     }
 }
 
+fn host() -> io::Result<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>> {
+    RuntimeBuilder::<FusionDriver>::new().enable_timer().build()
+}
+
 /// Runs `main` on an executor inside monoio, which beside a busy one does all of its work only with timers.
 fn on_executor(
     executor: &Executor,
     world: &World,
     main: impl Future<Output = io::Result<Infallible>>,
 ) -> io::Result<Infallible> {
-    let mut host = RuntimeBuilder::<FusionDriver>::new().enable_timer().build()?;
     let (run, is_busy) = (executor.run_until(main), world.setup.compactors > 0);
-    if is_busy { host.block_on(with_timers(run))? } else { host.block_on(run) }
+    if is_busy { host()?.block_on(with_timers(run))? } else { host()?.block_on(run) }
 }
 
 /// The main function of the service with queues. A connection inherits the queue of the task that accepts it.
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {
-        drop(compactors.spawn(changed::program::compact(world.gate.clone())));
+        drop(compactors.spawn(changed::program::compact(world.chunks.clone())));
     }
     drop(connections.spawn(changed::program::accept(listen()?, world.setup.protocol)));
     std::future::pending().await
@@ -74,6 +75,6 @@ async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infalli
 
 fn listen() -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS)?;
-    say(&Listening { address: listener.local_addr()? }).map_err(io::Error::other)?;
+    listens(listener.local_addr())?;
     Ok(listener)
 }

@@ -32,7 +32,7 @@ use clockworker::Executor;
 use clockworker::schedulers::Qlas;
 use tokio::net::TcpListener;
 
-use super::{ADDRESS, Arm, Listening, World, say, two_queues};
+use super::{ADDRESS, Arm, World, listens, two_queues};
 use crate::arms::clockworker::executor_under;
 use crate::arms::tokio::host;
 
@@ -55,7 +55,7 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {
-        drop(compactors.spawn(changed::program::compact(world.gate.clone())));
+        drop(compactors.spawn(changed::program::compact(world.chunks.clone())));
     }
     let accepting = changed::program::accept(listen().await?, world.setup.protocol);
     connections.spawn(accepting).await.map_err(io::Error::other)?
@@ -63,6 +63,6 @@ async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infalli
 
 async fn listen() -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS).await?;
-    say(&Listening { address: listener.local_addr()? }).map_err(io::Error::other)?;
+    listens(listener.local_addr())?;
     Ok(listener)
 }
