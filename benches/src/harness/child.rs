@@ -47,6 +47,8 @@ impl Child {
 
     pub fn ask<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T> {
         serde_json::to_writer(&mut self.questions, question)?;
+        // The end of a number or a word such as `null` is known by what follows.
+        writeln!(self.questions)?;
         self.questions.flush()?;
         self.hear()
     }
