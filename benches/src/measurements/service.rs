@@ -8,15 +8,15 @@
 //!   function differ. Sixteen connections send 8,000 requests a second in an *open loop*: a Poisson process drawn beforehand
 //!   says when, one schedule for all arms of a round, and a latency counts from that moment. So a server that falls behind is
 //!   not let off.
-//! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a *closed loop*, in which
-//!   64 connections have one request each under way, then in an open loop of 20,000 requests a second. `oha` draws its own
-//!   requests, all of them reads, evenly in time. A percentile is the median of those of the rounds.
-//! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a closed loop, then in an open one at half the pace of the slowest
-//!   server without compactors.
+//! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a *closed loop*, in which each
+//!   connection has one request under way, then in an open one at half the pace of the slowest server without compactors.
+//! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a closed loop of 64
+//!   connections, then in an open one of 20,000 requests a second. `oha` draws its own requests, evenly in time, all of them
+//!   reads. A percentile is the median of those of the rounds.
 //!
 //! `kv` and `echo` are on tokio, and with the feature `rivals` on monoio too. They have one client, which compares every byte of
 //! the answers; a wrong one ends the run. A request that is not answered half a second after the window counts as 60 s. The
-//! first sixth of an open loop does not count.
+//! first sixth of their open loops does not count.
 //!
 //! What a reader must not conclude: throughput in a closed loop says nothing of latency under a given load, as a server that
 //! answers sooner is asked more. Beside compactors it shows by which shares the thread is divided. Where requests were sent
@@ -58,26 +58,41 @@ const KV: &str = "kv";
 const HTTP: &str = "http";
 const ECHO: &str = "echo";
 
-const KV_CONNECTIONS: usize = 16;
-/// Requests a second: each connection thinks for 2 ms on average, as by a Poisson process.
-const KV_RATE: f64 = 8_000.0;
-const KV_WINDOW: Duration = Duration::from_millis(250);
-const KV_ROUNDS: u32 = 12;
+const KV_LOAD: Load = Load {
+    start: own::start,
+    connections: 16,
+    // Each connection thinks for 2 ms on average.
+    loops: &[Loop::Rate(8_000.0)],
+    window: Duration::from_millis(250),
+    rounds: 12,
+    seed: 0,
+};
 
-const ECHO_WINDOW: Duration = Duration::from_millis(100);
-const ECHO_ROUNDS: u32 = 16;
+const ECHO_LOAD: Load = Load {
+    start: own::start,
+    connections: 64,
+    loops: &[Loop::Closed, Loop::HalfLoad],
+    window: Duration::from_millis(100),
+    rounds: 16,
+    seed: 0,
+};
 /// Connections of the echo server, and compactors beside it.
 const ECHO_CELLS: [(usize, u32); 3] = [(1, 0), (64, 0), (64, 8)];
 
-const HTTP_CONNECTIONS: usize = 64;
-/// Requests a second in the open loop: a sixth of what the service answers in a closed one.
-const HTTP_RATE: f64 = 20_000.0;
-const HTTP_WINDOW: Duration = Duration::from_millis(700);
-const HTTP_ROUNDS: u32 = 8;
+const HTTP_LOAD: Load = Load {
+    start: http::start,
+    connections: 64,
+    // A sixth of what the service answers in a closed loop.
+    loops: &[Loop::Closed, Loop::Rate(20_000.0)],
+    window: Duration::from_millis(700),
+    rounds: 8,
+    seed: 0,
+};
 const HTTP_COMPACTORS: [u32; 2] = [0, 8];
 
-/// A window of a quick run.
+/// The window and the connections of a quick run.
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
+const QUICK_CONNECTIONS: usize = 8;
 
 impl Measurement for Service {
     fn name(&self) -> &'static str {
@@ -141,56 +156,40 @@ impl Service {
         let others = Arm::value_variants().iter().copied().filter(|arm| host.has(*arm)).filter(is_wanted);
         let arms = [Arm::Native].into_iter().chain(others);
         let setup = |arm| Setup { host, protocol: Protocol::KeyValue, arm, compactors };
-        let load = Load {
-            start: own::start,
-            connections: KV_CONNECTIONS,
-            loops: &[Loop::Rate(KV_RATE)],
-            window: self.window(KV_WINDOW),
-            rounds: KV_ROUNDS,
-            seed: self.options.seed,
-        };
         let title = format!("Key-value service on {}, {}", host.title(), with(compactors));
-        Cell::new(KV, title, arms.map(setup).collect(), load, pinning)
+        Cell::new(KV, title, arms.map(setup).collect(), self.load(KV_LOAD), pinning)
     }
 
     fn echo(&self, host: Host, connections: usize, compactors: u32, pinning: &Pinning) -> Cell {
-        let connections = if self.options.quick { connections.min(8) } else { connections };
         // Beside compactors, the base is the server without them.
         let arms = match compactors {
             0 => vec![(Arm::Native, 0), (Arm::Imports, 0)],
             _ => vec![(Arm::Native, 0), (Arm::Native, compactors), (Arm::TwoQueues, compactors)],
         };
         let setup = |(arm, compactors)| Setup { host, protocol: Protocol::Echo, arm, compactors };
-        let load = Load {
-            start: own::start,
-            connections,
-            loops: &[Loop::Closed, Loop::HalfLoad],
-            window: self.window(ECHO_WINDOW),
-            rounds: ECHO_ROUNDS,
-            seed: self.options.seed,
-        };
-        let connections =
-            if connections == 1 { "1 connection".into() } else { format!("{connections} connections") };
+        let load = self.load(Load { connections, ..ECHO_LOAD });
+        let plural = if load.connections == 1 { "" } else { "s" };
+        let connections = format!("{} connection{plural}", load.connections);
         let title = format!("Echo on {}, {connections}, {}", host.title(), with(compactors));
         Cell::new(ECHO, title, arms.into_iter().map(setup).collect(), load, pinning)
     }
 
     fn http(&self, compactors: u32, pinning: &Pinning) -> Cell {
         let setup = |arm| Setup { host: Host::Tokio, protocol: Protocol::KeyValue, arm, compactors };
-        let load = Load {
-            start: http::start,
-            connections: HTTP_CONNECTIONS,
-            loops: &[Loop::Closed, Loop::Rate(HTTP_RATE)],
-            window: self.window(HTTP_WINDOW),
-            rounds: HTTP_ROUNDS,
-            seed: self.options.seed,
-        };
-        let title = format!("hyper, {HTTP_CONNECTIONS} connections, {}", with(compactors));
-        Cell::new(HTTP, title, [Arm::Native, Arm::TwoQueues].map(setup).to_vec(), load, pinning)
+        let title = format!("hyper, {}", with(compactors));
+        let arms = [Arm::Native, Arm::TwoQueues].map(setup);
+        Cell::new(HTTP, title, arms.to_vec(), self.load(HTTP_LOAD), pinning)
     }
 
-    fn window(&self, usual: Duration) -> Duration {
-        if self.options.quick { QUICK_WINDOW } else { usual }
+    /// With what was asked for.
+    fn load(&self, usual: Load) -> Load {
+        let usual = Load { seed: self.options.seed, ..usual };
+        match self.options.quick {
+            true => {
+                Load { window: QUICK_WINDOW, connections: usual.connections.min(QUICK_CONNECTIONS), ..usual }
+            }
+            false => usual,
+        }
     }
 }
 

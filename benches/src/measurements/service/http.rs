@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -36,7 +37,7 @@ struct Example {
 pub(super) fn start(setup: Setup, _load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
     ensure!(is_there(), MISSING);
     let executor = if setup.arm == Arm::Native { "localset" } else { "clockworker" };
-    let mut command = Command::new(build()?);
+    let mut command = Command::new(program()?);
     command.args(["--executor", executor, "--compactors", &setup.compactors.to_string()]);
     let started = pinning.thread(Side::Measured, move || command.stdout(Stdio::piped()).spawn()).join();
     let mut process = started.expect("starting a process does not panic")?;
@@ -98,6 +99,15 @@ impl Drop for Example {
         drop(self.process.kill());
         drop(self.process.wait());
     }
+}
+
+/// The example's program. Cargo builds it once.
+fn program() -> Result<&'static PathBuf> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    if PROGRAM.get().is_none() {
+        drop(PROGRAM.set(build()?));
+    }
+    PROGRAM.get().context("it was just built")
 }
 
 /// Has cargo build the example, as this program was built. Its path.

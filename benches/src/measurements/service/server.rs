@@ -1,7 +1,8 @@
 //! A server's process, from inside: one thread serves, and another one says how many chunks the compactors have worked off.
 //!
 //! It is asked on standard input, and costs nothing meanwhile. It answers on standard output, where the server has said first
-//! on which address it listens. At the end of its input the process ends, so that no server outlives the measurement.
+//! on which address it listens. No server outlives the measurement: the process ends with its input, and on Linux also while it
+//! is stopped.
 
 #[cfg(all(feature = "rivals", target_os = "linux"))]
 mod monoio;
@@ -131,6 +132,8 @@ fn work(chunks: &AtomicU64) {
 
 /// Is a server until standard input ends. `setup` is a [`Setup`] as JSON.
 pub fn run(setup: &str) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let setup: Setup = serde_json::from_str(setup)?;
     let (pinning, chunks) = (Pinning::detect(), Arc::<AtomicU64>::default());
     let world = World { setup, chunks: chunks.clone() };
