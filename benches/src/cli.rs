@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
+use crate::measurements::service::{Service, server};
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -24,6 +25,14 @@ pub enum Command {
     Compare(Compare),
     /// Spawns, polls, wakes, hops and memory, beside LocalSet
     Micro(Micro),
+    /// Services beside compaction: a key-value service, hyper and an echo server, by imports and by queues
+    Service(Service),
+    /// The server that `service` starts
+    #[command(hide = true)]
+    ServiceServer {
+        /// How it is made, as JSON
+        setup: String,
+    },
 }
 
 impl Command {
@@ -31,6 +40,7 @@ impl Command {
     pub fn run(&self, line: &[String]) -> Result<()> {
         match self {
             Command::Compare(compare) => compare.run(line),
+            Command::ServiceServer { setup } => server::run(setup),
             other => {
                 let measurement = other.measurement().expect("the others are measurements");
                 run::run(line, measurement.options(), &[(line.to_vec(), measurement)])
@@ -41,8 +51,9 @@ impl Command {
     /// The measurement, if it is one.
     pub fn measurement(&self) -> Option<&dyn Measurement> {
         match self {
-            Command::Compare(_) => None,
+            Command::Compare(_) | Command::ServiceServer { .. } => None,
             Command::Micro(micro) => Some(micro),
+            Command::Service(service) => Some(service),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An HTTP/1 server on hyper: a small key-value store in memory, whose compaction would take the whole thread. The flag
 //! `--executor` says who runs it: tokio's `LocalSet`, where requests and compaction are in one line, or Clockworker, where
-//! each has a queue. All else is the same code; what differs is in `runner.rs`. `measure.sh` compares the two.
+//! each has a queue. All else is the same code; what differs is in `runner.rs`. `service --only http` of the benches compares the two.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]

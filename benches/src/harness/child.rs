@@ -6,6 +6,8 @@ use std::io::{self, BufReader, Write};
 use std::process::{self, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Deserializer;
@@ -39,11 +41,29 @@ impl Child {
         T::deserialize(&mut self.answers).context("a process of this program does not answer")
     }
 
+    pub fn let_run(&self, run: bool) -> Result<()> {
+        let_run(&self.process, run)
+    }
+
     pub fn ask<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T> {
         serde_json::to_writer(&mut self.questions, question)?;
+        // The end of a number or a word such as `null` is known by what follows.
+        writeln!(self.questions)?;
         self.questions.flush()?;
         self.hear()
     }
+}
+
+/// Lets a process run, or stops it until then.
+#[cfg(unix)]
+pub fn let_run(process: &process::Child, run: bool) -> Result<()> {
+    let signal = if run { Signal::CONT } else { Signal::STOP };
+    Ok(kill_process(Pid::from_child(process), signal)?)
+}
+
+#[cfg(not(unix))]
+pub fn let_run(_process: &process::Child, _run: bool) -> Result<()> {
+    anyhow::bail!("this system cannot stop a process and let it go on")
 }
 
 impl Drop for Child {

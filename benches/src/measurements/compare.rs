@@ -7,8 +7,10 @@ use crate::cli::{Command, Line};
 use crate::harness::{Measurement, Options, run};
 
 /// The measurements, with what each is asked for.
-const HEADLINES: [&str; 1] =
-    ["micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups"];
+const HEADLINES: [&str; 2] = [
+    "micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups",
+    "service --only kv --rounds 6 --compactors 4,16 --arms imports,two_queues",
+];
 
 #[derive(Args, Debug)]
 pub struct Compare {

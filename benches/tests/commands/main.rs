@@ -2,4 +2,5 @@
 
 mod micro;
 mod run;
+mod service;
 mod support;

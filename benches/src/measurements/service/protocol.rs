@@ -1,67 +1,87 @@
-//! What a client says to the service, and what the service answers: a key is set, then asked for.
+//! What a client says, and what the server answers.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::mem;
 use std::rc::Rc;
 
-use crate::random::{Purpose, Random};
-use crate::serving::dialogue::Dialogue;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Default)]
-pub(super) struct Store(Rc<RefCell<HashMap<String, String>>>);
+use crate::random::{Purpose, random};
 
-impl Store {
-    /// Carries out a line and answers it with one: `set KEY VALUE` with `ok`, `get KEY` with the value.
-    pub(super) fn answer(&self, line: &str) -> String {
-        let mut words = line.splitn(3, ' ');
-        match (words.next(), words.next(), words.next()) {
-            (Some("set"), Some(key), Some(value)) => {
-                self.0.borrow_mut().insert(key.to_owned(), value.to_owned());
-                "ok\n".to_owned()
-            }
-            (Some("get"), Some(key), None) => match self.0.borrow().get(key) {
-                Some(value) => format!("{value}\n"),
-                None => "nothing\n".to_owned(),
-            },
-            _ => "what?\n".to_owned(),
-        }
-    }
-
-    /// Carries out all lines that are whole, and answers them in order. The beginning of another one is left.
-    pub(super) fn answer_all(&self, lines: &mut Vec<u8>) -> Vec<u8> {
-        let whole = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let rest = lines.split_off(whole);
-        let whole = mem::replace(lines, rest);
-        let answers: String = String::from_utf8_lossy(&whole).lines().map(|line| self.answer(line)).collect();
-        answers.into_bytes()
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Protocol {
+    /// A line is a request: `set KEY VALUE` is answered with `ok`, `get KEY` with the value.
+    KeyValue,
+    /// What comes goes back.
+    Echo,
 }
 
-const KEYS: usize = 64;
-const VALUE: usize = 64;
+/// What the key-value service has stored.
+pub(super) type Store = HashMap<String, String>;
 
-/// Requests and their answers, by connection and number. They begin anew when all keys have been gone through.
-pub(super) struct Talk(Vec<Vec<(String, String)>>);
-
-impl Talk {
-    pub(super) fn new(seed: u64, connections: usize) -> Self {
-        let mut random = Random::new(seed, Purpose::Work, u64::MAX);
-        let mut of_key = |connection: usize, key: usize| {
-            let value: String = (0..VALUE).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
-            let set = (format!("set {connection}.{key} {value}\n"), "ok\n".to_owned());
-            [set, (format!("get {connection}.{key}\n"), format!("{value}\n"))]
+impl Protocol {
+    /// Takes all requests that are whole out of `received`, which keeps its capacity, and answers them in order.
+    pub(super) fn answer(self, received: &mut Vec<u8>, store: &mut Store) -> Vec<u8> {
+        let whole = match self {
+            Protocol::KeyValue => received.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1),
+            Protocol::Echo => received.len(),
         };
-        let mut of_connection = |connection| (0..KEYS).flat_map(|key| of_key(connection, key)).collect();
-        Talk((0..connections).map(&mut of_connection).collect())
+        let requests = &received[..whole];
+        let answers = match self {
+            Protocol::KeyValue => {
+                let lines = String::from_utf8_lossy(requests);
+                lines.lines().map(|line| answer(line, store)).collect::<String>().into_bytes()
+            }
+            Protocol::Echo => requests.to_vec(),
+        };
+        received.drain(..whole);
+        answers
+    }
+
+    /// What is said on each connection.
+    pub(super) fn dialogues(self, seed: u64, connections: usize) -> Vec<Dialogue> {
+        let mut random = random(seed, Purpose::Work, u64::MAX);
+        let mut letters = |length| (0..length).map(|_| random.lowercase()).collect::<String>();
+        let mut exchanges = |connection, number| match self {
+            Protocol::KeyValue => {
+                let (key, value) = (format!("{connection}.{number}"), letters(VALUE));
+                vec![(format!("set {key} {value}\n"), "ok\n".into()), (format!("get {key}\n"), value + "\n")]
+            }
+            Protocol::Echo => {
+                let message = letters(MESSAGE);
+                vec![(message.clone(), message)]
+            }
+        };
+        let number = if self == Protocol::Echo { MESSAGES } else { KEYS };
+        let mut dialogue =
+            |connection| (0..number).flat_map(|number| exchanges(connection, number)).collect();
+        (0..connections).map(&mut dialogue).collect()
     }
 }
 
-impl Dialogue for Talk {
-    fn exchange(&self, connection: usize, number: u64) -> (&[u8], &[u8]) {
-        let exchanges = &self.0[connection];
-        let (request, answer) = &exchanges[(number % exchanges.len() as u64) as usize];
-        (request.as_bytes(), answer.as_bytes())
+/// Requests with their answers. They begin anew when all have been sent.
+pub(super) type Dialogue = Rc<[(String, String)]>;
+
+/// Keys of a connection.
+const KEYS: usize = 64;
+/// Messages of a connection: few, so that they are in the client's cache.
+const MESSAGES: usize = 4;
+/// Letters of a value.
+const VALUE: usize = 64;
+/// Letters of a message.
+const MESSAGE: usize = 1_024;
+
+fn answer(line: &str, store: &mut Store) -> String {
+    let mut words = line.splitn(3, ' ');
+    match (words.next(), words.next(), words.next()) {
+        (Some("set"), Some(key), Some(value)) => {
+            store.insert(key.to_owned(), value.to_owned());
+            "ok\n".to_owned()
+        }
+        (Some("get"), Some(key), None) => match store.get(key) {
+            Some(value) => format!("{value}\n"),
+            None => "nothing\n".to_owned(),
+        },
+        _ => "what?\n".to_owned(),
     }
 }
 
@@ -70,25 +90,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_answered_when_it_is_whole_with_what_was_set_on_any_connection() {
-        let store = Store::default();
-        let mut lines = b"get a\nset a one two\nget a\ndel a\nget".to_vec();
-        assert_eq!(store.answer_all(&mut lines), b"nothing\nok\none two\nwhat?\n");
-        assert_eq!(lines, b"get");
-        assert_eq!(store.answer_all(&mut lines), b"");
-        lines.extend(b" a\n");
-        assert_eq!(store.clone().answer_all(&mut lines), b"one two\n");
-        assert!(lines.is_empty());
+    fn a_line_is_answered_when_it_is_whole() {
+        let mut store = Store::default();
+        let mut received = b"get a\nset a one two\nget a\ndel a\nget".to_vec();
+        let mut answer = |received: &mut Vec<u8>| Protocol::KeyValue.answer(received, &mut store);
+        assert_eq!(answer(&mut received), b"nothing\nok\none two\nwhat?\n");
+        assert_eq!(received, b"get");
+        assert_eq!(answer(&mut received), b"");
+        received.extend(b" a\n");
+        assert_eq!(answer(&mut received), b"one two\n");
+        assert!(received.is_empty());
     }
 
     #[test]
-    fn a_store_answers_as_expected_however_often_all_is_asked() {
-        let (talk, store) = (Talk::new(1, 3), Store::default());
-        for (number, connection) in
-            (0..300).flat_map(|number| [0, 1, 2].map(|connection| (number, connection)))
-        {
-            let (request, answer) = talk.exchange(connection, number);
-            assert_eq!(store.answer_all(&mut request.to_vec()), answer);
+    fn a_server_answers_as_expected_however_often_all_is_asked() {
+        for protocol in [Protocol::KeyValue, Protocol::Echo] {
+            let (dialogues, mut store) = (protocol.dialogues(1, 3), Store::default());
+            assert!(dialogues[0][0].0 != dialogues[1][0].0 && dialogues[0][0].0 != dialogues[0][1].0);
+            for (request, wanted) in dialogues.iter().chain(&dialogues).flat_map(|dialogue| dialogue.iter()) {
+                let answer = protocol.answer(&mut request.clone().into_bytes(), &mut store);
+                assert_eq!(answer, wanted.as_bytes());
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The service on tokio's current-thread runtime: one source, with each set of imports.
+//! The server on tokio's current-thread runtime: one source, with each set of imports.
 
-#![allow(clippy::duplicate_mod, reason = "that arms are the same source is what this is for")]
+#![allow(clippy::duplicate_mod, reason = "that arms are one source is what this is for")]
 
 #[path = "tokio"]
 mod native {
@@ -16,7 +16,7 @@ mod changed {
     pub(super) mod program;
 }
 
-/// By its imports, but for `yield_now`, which has been forgotten.
+/// By its imports, but for `yield_now`, which was forgotten.
 #[path = "tokio"]
 mod tokio_yield {
     use clockworker::compat::{JoinSet, LocalSet, spawn_local};
@@ -32,17 +32,16 @@ use clockworker::Executor;
 use clockworker::schedulers::Qlas;
 use tokio::net::TcpListener;
 
-use super::{World, two_queues};
-use crate::arms::{executor_under, host};
-use crate::measurements::service::arm::Arm;
-use crate::serving::server::ADDRESS;
+use super::{ADDRESS, Arm, World, listens, two_queues};
+use crate::arms::clockworker::executor_under;
+use crate::arms::tokio::host;
 
 pub(super) fn serve(world: &World) -> io::Result<Infallible> {
     let host = host();
     match world.setup.arm {
-        Arm::Native | Arm::NativeAgain => host.block_on(native::program::main(world)),
+        Arm::Native => host.block_on(native::program::main(world)),
         Arm::Imports => host.block_on(changed::program::main(world)),
-        Arm::ImportsTokioYield => host.block_on(tokio_yield::program::main(world)),
+        Arm::TokioYield => host.block_on(tokio_yield::program::main(world)),
         Arm::TwoQueues => {
             let executor = Executor::new();
             host.block_on(executor.run_until(in_two_queues(world, &executor)))
@@ -56,14 +55,14 @@ pub(super) fn serve(world: &World) -> io::Result<Infallible> {
 async fn in_two_queues(world: &World, executor: &Executor) -> io::Result<Infallible> {
     let [connections, compactors] = two_queues(executor)?;
     for _ in 0..world.setup.compactors {
-        drop(compactors.spawn(changed::program::compact(world.gate.clone(), world.setup.chunk)));
+        drop(compactors.spawn(changed::program::compact(world.chunks.clone())));
     }
-    let accepting = changed::program::accept(listen(world).await?);
+    let accepting = changed::program::accept(listen().await?, world.setup.protocol);
     connections.spawn(accepting).await.map_err(io::Error::other)?
 }
 
-async fn listen(world: &World) -> io::Result<TcpListener> {
+async fn listen() -> io::Result<TcpListener> {
     let listener = TcpListener::bind(ADDRESS).await?;
-    world.listens(listener.local_addr()?, "epoll")?;
+    listens(listener.local_addr())?;
     Ok(listener)
 }

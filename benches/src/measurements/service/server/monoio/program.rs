@@ -1,64 +1,64 @@
-//! The service, compiled once for each set of imports.
+//! The server, compiled once for each set of imports.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicU64;
 
 use monoio::io::{AsyncReadRent, AsyncWriteRentExt};
 use monoio::net::{TcpListener, TcpStream};
 use monoio::time::timeout;
 
 use super::{spawn_local, yield_now};
-use crate::measurements::service::protocol::Store;
-use crate::measurements::service::server::{PATIENCE, World};
-use crate::serving::monoio::listen;
-use crate::serving::server::{BUFFER, Gate, forever, give_up};
+use crate::measurements::service::protocol::{Protocol, Store};
+use crate::measurements::service::server::monoio::listen;
+use crate::measurements::service::server::{BUFFER, PATIENCE, World, give_up, work};
 
 pub(in super::super) async fn run(world: &World) -> io::Result<Infallible> {
     for _ in 0..world.setup.compactors {
-        drop(spawn_local(compact(world.gate.clone(), world.setup.chunk)));
+        drop(spawn_local(compact(world.chunks.clone())));
     }
-    drop(spawn_local(accept(listen(world)?)));
-    Ok(forever().await)
+    drop(spawn_local(accept(listen()?, world.setup.protocol)));
+    // The main future does nothing, so that connections are tasks like any other.
+    std::future::pending().await
 }
 
-/// A compactor, which works off chunks of so much CPU time while `gate` is open.
-pub(in super::super) async fn compact(gate: Arc<Gate>, chunk: Duration) {
+/// A compactor, which works off chunks without end.
+pub(in super::super) async fn compact(chunks: Arc<AtomicU64>) {
     loop {
-        gate.work(|| chunk).await;
+        work(&chunks);
         yield_now().await;
     }
 }
 
-pub(in super::super) async fn accept(listener: TcpListener) {
-    let store = Store::default();
+pub(in super::super) async fn accept(listener: TcpListener, protocol: Protocol) {
+    let store = Rc::new(RefCell::new(Store::new()));
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(spawn_local(connection(stream, store.clone()))),
+            Ok((stream, _)) => drop(spawn_local(connection(stream, protocol, store.clone()))),
             Err(error) => give_up(&error),
         }
     }
 }
 
-async fn connection(stream: TcpStream, store: Store) {
-    if let Err(error) = talk(stream, store).await {
-        give_up(&error);
-    }
+async fn connection(stream: TcpStream, protocol: Protocol, store: Rc<RefCell<Store>>) {
+    talk(stream, protocol, store).await.unwrap_or_else(|error| give_up(&error));
 }
 
-/// Answers all lines that have come, at once: monoio takes a turn for each write.
-async fn talk(mut stream: TcpStream, store: Store) -> io::Result<()> {
+/// monoio takes buffers by value, and gives them back with what was read as their length.
+async fn talk(mut stream: TcpStream, protocol: Protocol, store: Rc<RefCell<Store>>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut buffer = Vec::with_capacity(BUFFER);
-    let mut lines = Vec::new();
+    let (mut buffer, mut received) = (Vec::with_capacity(BUFFER), Vec::new());
     loop {
         let Ok((read, filled)) = timeout(PATIENCE, stream.read(buffer)).await else { return Ok(()) };
         if read? == 0 {
             return Ok(());
         }
-        lines.extend_from_slice(&filled);
-        stream.write_all(store.answer_all(&mut lines)).await.0?;
+        received.extend_from_slice(&filled);
+        let answers = protocol.answer(&mut received, &mut store.borrow_mut());
+        stream.write_all(answers).await.0?;
         buffer = filled;
     }
 }

@@ -1,0 +1,73 @@
+//! When the requests of an open loop are due: drawn before the window.
+
+use std::time::Duration;
+
+use crate::random::{Purpose, gap, random};
+
+/// This part of an open loop, from its start on, does not count: a server that has rested has no backlog yet, and the caches
+/// are those of another.
+const LEAD_PART: u32 = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// From the start of the window.
+    pub(super) due: Duration,
+    pub(super) connection: usize,
+}
+
+pub(super) struct Schedule {
+    pub(super) arrivals: Vec<Arrival>,
+    pub(super) length: Duration,
+}
+
+impl Schedule {
+    /// A Poisson process of `rate` requests a second, each on any of the connections with the same probability.
+    pub(super) fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
+        let mut random = random(seed, Purpose::Arrivals, part);
+        let mean = Duration::from_secs_f64(1.0 / rate.max(1.0));
+        let mut arrivals = Vec::new();
+        let mut due = gap(&mut random, mean);
+        while due < length {
+            arrivals.push(Arrival { due, connection: random.usize(..connections) });
+            due += gap(&mut random, mean);
+        }
+        Schedule { arrivals, length }
+    }
+
+    /// Whether a request that is due then counts.
+    pub(super) fn counts(&self, due: Duration) -> bool {
+        due >= self.length / LEAD_PART
+    }
+
+    pub(super) fn counted(&self) -> u64 {
+        self.arrivals.iter().filter(|arrival| self.counts(arrival.due)).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(seed: u64, part: u64) -> Schedule {
+        Schedule::draw(seed, part, 100_000.0, 10, Duration::from_secs(1))
+    }
+
+    #[test]
+    fn arrivals_come_in_order_at_the_rate_on_all_connections_and_count_after_the_lead() {
+        let schedule = draw(1, 1);
+        let arrivals = &schedule.arrivals;
+        // A Poisson count of mean 100,000 has a standard deviation of 316.
+        assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.due));
+        let on = |number| arrivals.iter().filter(|arrival| arrival.connection == number).count();
+        assert!((0..10).all(|number| (9_600..10_400).contains(&on(number))));
+        assert!((82_000..84_700).contains(&schedule.counted()), "{}", schedule.counted());
+    }
+
+    #[test]
+    fn a_seed_repeats_the_schedule() {
+        assert_eq!(draw(1, 1).arrivals, draw(1, 1).arrivals);
+        assert_ne!(draw(1, 1).arrivals, draw(1, 2).arrivals);
+        assert_ne!(draw(1, 1).arrivals, draw(2, 1).arrivals);
+    }
+}
