@@ -6,6 +6,8 @@ use clap::{Parser, Subcommand};
 use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
+use crate::measurements::priority::Priority;
+use crate::measurements::tail::Tail;
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -24,6 +26,10 @@ pub enum Command {
     Compare(Compare),
     /// Spawns, polls, wakes, hops and memory, beside LocalSet
     Micro(Micro),
+    /// Foreground tasks beside background work, by shares and by requests
+    Priority(Priority),
+    /// Response times by the order of work, and the load at which short jobs still are fast
+    Tail(Tail),
 }
 
 impl Command {
@@ -43,6 +49,8 @@ impl Command {
         match self {
             Command::Compare(_) => None,
             Command::Micro(micro) => Some(micro),
+            Command::Priority(priority) => Some(priority),
+            Command::Tail(tail) => Some(tail),
         }
     }
 }

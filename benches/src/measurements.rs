@@ -2,3 +2,5 @@
 
 pub mod compare;
 pub mod micro;
+pub mod priority;
+pub mod tail;

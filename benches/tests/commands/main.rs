@@ -1,5 +1,7 @@
 //! The program from outside: runs it, and looks at what it says and writes.
 
 mod micro;
+mod priority;
 mod run;
 mod support;
+mod tail;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::random::{Purpose, Random};
+use fastrand::Rng;
+
+use crate::random::{Purpose, between, gap, random};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
@@ -19,12 +21,6 @@ pub struct Arrival {
     /// When it arrives, from the start of the schedule: the moment all of its times count from.
     pub at: Duration,
     pub segments: Vec<Segment>,
-}
-
-impl Arrival {
-    pub fn cpu(&self) -> Duration {
-        self.segments.iter().map(|segment| segment.cpu).sum()
-    }
 }
 
 /// A stretch of work, and the pause before it.
@@ -45,23 +41,22 @@ impl Pattern {
 
     /// The arrivals of a Poisson process over `length`, the same for the same seed and part.
     pub fn draw(&self, seed: u64, part: u64, length: Duration) -> Vec<Arrival> {
-        let mut random = Random::new(seed, Purpose::Arrivals, part);
+        let mut random = random(seed, Purpose::Arrivals, part);
         let mut arrivals = Vec::new();
-        let mut at = random.gap(self.mean_gap);
+        let mut at = gap(&mut random, self.mean_gap);
         while at < length {
             arrivals.push(Arrival { at, segments: self.draw_segments(&mut random) });
-            at += random.gap(self.mean_gap);
+            at += gap(&mut random, self.mean_gap);
         }
         arrivals
     }
 
-    fn draw_segments(&self, random: &mut Random) -> Vec<Segment> {
+    fn draw_segments(&self, random: &mut Rng) -> Vec<Segment> {
         let (fewest, most) = self.segments;
-        let count = fewest + random.below(most - fewest + 1);
-        let mut segment = |index| Segment {
-            pause: if index == 0 { Duration::ZERO } else { random.between(self.shortest, self.longest) },
-            cpu: random.between(self.shortest, self.longest),
-        };
+        let count = random.u64(fewest..=most);
+        let mut length = || between(random, self.shortest, self.longest);
+        let mut segment =
+            |index| Segment { pause: if index == 0 { Duration::ZERO } else { length() }, cpu: length() };
         (0..count).map(&mut segment).collect()
     }
 }
@@ -93,7 +88,8 @@ mod tests {
             assert!(segments.iter().all(|segment| range.contains(&segment.cpu)));
             assert!(segments[1..].iter().all(|segment| range.contains(&segment.pause)));
         }
-        let cpu: Duration = arrivals.iter().map(Arrival::cpu).sum();
+        let cpu: Duration =
+            arrivals.iter().flat_map(|arrival| &arrival.segments).map(|segment| segment.cpu).sum();
         let load = cpu.as_secs_f64() / LENGTH.as_secs_f64();
         assert!((0.58..0.62).contains(&load), "two segments of 300 µs each millisecond, found {load}");
     }

@@ -1,0 +1,86 @@
+//! [`Clock`]: time that work moves on without being done.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use clockworker::ManualClock;
+
+use crate::stopwatch::now;
+use crate::workload::spin::cpu_time;
+
+/// The time of a thread on which work is not done: the clock is moved on by its length. What executors do is done, and the
+/// clock is moved on by the time that it took.
+///
+/// So a window of many seconds takes as long as the executor is busy in it. Executors that go by time have this clock.
+#[derive(Debug)]
+pub struct Clock {
+    shown: ManualClock,
+    /// Up to when real time is on the clock.
+    counted: Cell<Instant>,
+    /// The real time that is on the clock.
+    real: Cell<Duration>,
+    /// The thread's CPU time at the start.
+    started: Duration,
+}
+
+/// Executors do not take so long between two polls. It may be that another program had the core.
+const SUSPICIOUS: Duration = Duration::from_micros(20);
+
+impl Clock {
+    pub fn start(shown: ManualClock) -> Self {
+        Clock { shown, counted: Cell::new(now()), real: Cell::default(), started: cpu_time() }
+    }
+
+    /// Counts the real time that has passed, and then this work. One reading of the system's clock is in that real time.
+    pub fn spend(&self, work: Duration) -> Duration {
+        let moment = now();
+        let mut passed = moment - self.counted.replace(moment);
+        if passed > SUSPICIOUS {
+            let had = cpu_time().saturating_sub(self.started).saturating_sub(self.real.get());
+            passed = passed.min(had);
+            self.counted.set(now());
+        }
+        self.real.set(self.real.get() + passed);
+        self.shown.advance(passed + work);
+        self.now()
+    }
+
+    /// What it shows.
+    pub fn now(&self) -> Duration {
+        self.shown.now()
+    }
+
+    /// Waits, which takes no real time; for how long.
+    pub fn wait_until(&self, moment: Duration) -> Duration {
+        let idle = moment.saturating_sub(self.spend(Duration::ZERO));
+        self.shown.advance(idle);
+        idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::spin::burn;
+
+    #[test]
+    fn work_and_waiting_are_only_on_the_clock_and_real_time_is_counted() {
+        let clock = Clock::start(ManualClock::new());
+        let real = now();
+        let hour = Duration::from_secs(3_600);
+        assert!(clock.spend(hour) >= hour);
+        assert!(clock.wait_until(3 * hour) > hour);
+        assert_eq!(clock.wait_until(hour), Duration::ZERO);
+        burn(Duration::from_millis(2));
+        let end = clock.spend(Duration::ZERO) - 3 * hour;
+        assert!(end >= Duration::from_millis(2) && end <= now() - real, "{end:?}");
+    }
+
+    #[test]
+    fn time_without_the_core_is_not_counted() {
+        let clock = Clock::start(ManualClock::new());
+        std::thread::sleep(Duration::from_millis(30));
+        let end = clock.spend(Duration::ZERO);
+        assert!(end < Duration::from_millis(15), "{end:?}");
+    }
+}

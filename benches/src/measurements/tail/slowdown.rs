@@ -1,0 +1,215 @@
+//! The part `slowdown_50`: the highest load at which the p99.9 slowdown of the short jobs is at most 50.
+//!
+//! It is the currency of the literature on scheduling at microseconds: Shinjuku (NSDI '19), Perséphone (SOSP '21), Concord
+//! (SOSP '23), Tiny Quanta (ASPLOS '24). The two shapes are those of Perséphone's artefact (schedules `SBIM2` and `DISP2`), as
+//! they are of its successors. *Slowdown* is the time from arrival to end over the job's own work, without what its executor
+//! takes. *Load* is that work over time, so overhead lowers the load that is reached.
+//!
+//! Those systems have arrivals from an open loop over a network, at exponential gaps; so they are here, but for the network, and
+//! each try has exactly its load. They serve with 8 to 14 cores and preempt by interrupts or by yields that a compiler inserts;
+//! here is one thread, and a job yields by itself each so many microseconds. So compare arms here, and shapes with theirs, but no
+//! figure with a figure. Some of them count all jobs in the percentile. Here only the short ones count, and an executor that
+//! favours them has to keep up as well: the last job must have ended when the window, and a hundredth of it, is over.
+//!
+//! In each round an arm's highest load is looked for anew, in steps of 1 %, with the same jobs at every load: only their gaps
+//! change. Jobs wait because of crowds, which are rarer than the jobs that are hurt in one: so the p99.9 of a round is less certain
+//! than its number of jobs says, and errs to higher loads. `--jobs` makes it surer, and takes as much longer.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use clockworker_schedulers::simulate::{Job, Service};
+
+use super::schedule::{Jobs, Schedule};
+use super::server::serve;
+use crate::arms::Arm;
+use crate::harness::comparison::{Comparison, Figure};
+use crate::harness::numbers::grouped;
+use crate::harness::table::{Cell as TableCell, Table, Unit};
+use crate::harness::{Sample, Sampling, Window, sign_test};
+
+pub const PART: &str = "slowdown_50";
+
+const ARMS: [Arm; 5] = [Arm::LocalSet, Arm::Clockworker, Arm::Fifo, Arm::Qlas, Arm::FairGroups];
+
+/// The slowdown that is exceeded by one short job in a thousand at most.
+const SLOWDOWN: u64 = 50;
+const ONE_IN: usize = 1_000;
+
+const ROUNDS: u32 = 6;
+
+/// In percent.
+const LOAD: &str = "load";
+
+#[derive(Clone, Copy)]
+struct Shape {
+    title: &'static str,
+    short_ns: u64,
+    long_ns: u64,
+    /// The part of the jobs that is long.
+    long: f64,
+    /// Lengths of polls, in microseconds.
+    yields: &'static [u64],
+    /// Jobs of a try.
+    jobs: usize,
+}
+
+const SHAPES: [Shape; 2] = [
+    Shape {
+        title: "99.5 % 0.5 µs, 0.5 % 500 µs",
+        short_ns: 500,
+        long_ns: 500_000,
+        long: 0.005,
+        yields: &[1, 5],
+        jobs: 1_000_000,
+    },
+    Shape {
+        title: "50 % 1 µs, 50 % 100 µs",
+        short_ns: 1_000,
+        long_ns: 100_000,
+        long: 0.5,
+        yields: &[1, 5, 25],
+        jobs: 100_000,
+    },
+];
+
+const QUICK_JOBS: usize = 2_000;
+
+/// An experiment for each shape and length of polls. `jobs` are those of a try, if not as many as usual.
+pub fn experiments(seed: u64, quick: bool, jobs: Option<usize>) -> Vec<Sampling> {
+    let each = |shape: Shape| shape.yields.iter().map(move |&micros| (shape, micros));
+    let experiment = |(number, (shape, micros)): (usize, (Shape, u64))| {
+        let jobs = jobs.unwrap_or(if quick { QUICK_JOBS } else { shape.jobs });
+        experiment(shape, jobs, Duration::from_micros(micros), seed, number as u64)
+    };
+    SHAPES.into_iter().flat_map(each).enumerate().map(experiment).collect()
+}
+
+fn experiment(shape: Shape, count: usize, piece: Duration, seed: u64, number: u64) -> Sampling {
+    let title = format!("{}, yields at {} µs", shape.title, piece.as_micros());
+    let service = Service::bimodal(shape.short_ns, shape.long_ns, shape.long).expect("it is a distribution");
+    let mut drawn: Option<(u32, Jobs)> = None;
+    // Where each place's search ended, which is where its next begins.
+    let mut near: BTreeMap<usize, u32> = BTreeMap::new();
+    let take = move |window: &Window| {
+        if drawn.as_ref().is_none_or(|(round, _)| *round != window.round) {
+            let part = 1 << 48 | number << 32 | u64::from(window.round);
+            drawn = Some((window.round, Jobs::draw(&service, count, seed, part)));
+        }
+        let jobs = drawn.as_ref().map(|(_, jobs)| jobs).expect("they were just drawn");
+        let near = near.entry(window.place).or_insert(75);
+        *near = highest(*near, |percent| {
+            holds(ARMS[window.arm], &Rc::new(jobs.at_load(f64::from(percent) / 100.0)), shape.short_ns, piece)
+        });
+        Ok(Sample::default().number(LOAD, f64::from(*near)))
+    };
+    let short = (count as f64 * (1.0 - shape.long)) as u64;
+    let title = format!("{title} (p99.9 of {} short jobs)", grouped(short));
+    Sampling::new(PART, title, ARMS.map(|arm| arm.title().to_owned()).to_vec(), take).rounds(ROUNDS)
+}
+
+/// The highest percentage at which it holds, if it holds below and not above that; 0 if it holds nowhere. Is found soonest if it
+/// is near `guess`.
+fn highest(guess: u32, mut holds: impl FnMut(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, 100);
+    let (mut next, mut step) = (guess.clamp(1, 99), 2);
+    while low + 1 < high {
+        if holds(next) {
+            low = next;
+        } else {
+            high = next;
+        }
+        // Twice as far each time, until it is between two.
+        next = match (low, high) {
+            (low, 100) => (low + step).min(99),
+            (0, high) => high.saturating_sub(step).max(1),
+            _ => u32::midpoint(low, high),
+        };
+        step *= 2;
+    }
+    low
+}
+
+/// Whether few enough of the short jobs are slowed down too much, and the executor keeps up. Gives up when it is known that not.
+fn holds(arm: Arm, schedule: &Rc<Schedule>, short_ns: u64, piece: Duration) -> bool {
+    let short = schedule.jobs.iter().filter(|job| job.service_ns == short_ns).count();
+    let patience_ns = schedule.length_ns + schedule.length_ns / 100 + 1_000_000;
+    let slow = Cell::new(0);
+    let gives_up = move |job: &Job, end_ns: u64| {
+        let is_slow = job.service_ns == short_ns && end_ns - job.at_ns > SLOWDOWN * short_ns;
+        slow.set(slow.get() + usize::from(is_slow));
+        slow.get() > short / ONE_IN || end_ns > patience_ns
+    };
+    !serve(arm, schedule, piece, Box::new(gives_up)).gave_up
+}
+
+/// The loads, and their ratios to LocalSet's.
+pub fn tables(found: &[Comparison]) -> Vec<Table> {
+    let found: Vec<&Comparison> = found.iter().filter(|found| found.part == PART).collect();
+    let Some(first) = found.first() else { return Vec::new() };
+    let title = format!("Highest load, in percent, with a p99.9 slowdown of short jobs up to {SLOWDOWN}");
+    let mut loads = Table::new(format!("{title}: the median of the rounds"));
+    loads.columns = found.iter().map(|found| found.title.clone()).collect();
+    for arm in &first.arms {
+        let cells: Vec<TableCell> = found.iter().map(|found| load(found.figure(&arm.title, LOAD))).collect();
+        loads = loads.row(&arm.title, cells);
+    }
+    let ratios = Table::new(format!("{title}: LocalSet's, and ratios to it"));
+    let ratios =
+        found.iter().fold(ratios, |table, found| table.column(&found.title, found, LOAD, Unit::Number));
+    vec![loads, ratios]
+}
+
+/// With its interval, or with the least and the most.
+fn load(figure: Option<&Figure>) -> TableCell {
+    let Some(Figure { value, samples, .. }) = figure else { return TableCell::Nothing };
+    TableCell::Text(match sign_test::interval(samples) {
+        Some([low, high]) => format!("{value} ({low}–{high})"),
+        None => format!("{value} ({} rounds: no interval)", samples.len()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurements::tail::schedule::job;
+
+    #[test]
+    fn the_highest_is_found_from_everywhere_and_sooner_from_near() {
+        for wanted in 0..100 {
+            for guess in [0, 1, 40, 75, 99, 200] {
+                let mut tries = 0;
+                let found = highest(guess, |percent| {
+                    tries += 1;
+                    percent <= wanted
+                });
+                assert_eq!(found, wanted, "from {guess}");
+                assert!(tries <= 13, "{tries} from {guess} to {wanted}");
+                assert!(
+                    guess.abs_diff(wanted) > 1 || guess > 99 || tries <= 4,
+                    "{tries} from {guess} to {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_holds_if_no_short_job_waits_and_if_the_executor_keeps_up() {
+        let piece = Duration::from_micros(1);
+        // A short job arrives after each long one has begun; a long one lasts for 200 times the short.
+        let schedule = |gap_ns: u64| {
+            let long = |number: u64| job(number * gap_ns, 2_000_000);
+            let jobs = (0..40_u64).flat_map(|number| [long(number), job(number * gap_ns + 50_000, 10_000)]);
+            Rc::new(Schedule { jobs: jobs.collect(), length_ns: 40 * gap_ns })
+        };
+        let (sparse, overload) = (schedule(8_000_000), schedule(1_800_000));
+        let holds = |arm, schedule| holds(arm, schedule, 10_000, piece);
+        assert!(holds(Arm::LocalSet, &sparse) && holds(Arm::Qlas, &sparse));
+        // It serves the long one to its end, and then the short.
+        assert!(!holds(Arm::Qlas, &overload), "there is more work than time");
+        let blocked = super::holds(Arm::LocalSet, &sparse, 10_000, Duration::from_secs(1));
+        assert!(!blocked, "the long ones do not yield");
+    }
+}
