@@ -7,8 +7,11 @@ use crate::cli::{Command, Line};
 use crate::harness::{Measurement, Options, run};
 
 /// The measurements, with what each is asked for.
-const HEADLINES: [&str; 1] =
-    ["micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups"];
+const HEADLINES: [&str; 3] = [
+    "micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups",
+    "priority --only published_shape --rounds 3",
+    "tail --only order --rounds 6",
+];
 
 #[derive(Args, Debug)]
 pub struct Compare {

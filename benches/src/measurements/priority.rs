@@ -27,11 +27,11 @@ use clockworker::DEFAULT_REQUEST;
 
 use crate::arms::clockworker::QueueSetup;
 use crate::harness::{
-    Comparison, Experiment, Measurement, Options, Pinning, Sample, Side, Table, Unit, Window,
+    Comparison, Experiment, Measurement, Options, Pinning, Sampling, Side, Table, Unit, Window,
 };
 use arrivals::Pattern;
 use lanes::Background;
-use trial::{BACKGROUND_CPU, Place, Timing, Trial};
+use trial::{BACKGROUND_CPU, Place, Trial};
 
 #[derive(Args, Debug)]
 pub struct Priority {
@@ -39,7 +39,7 @@ pub struct Priority {
     pub options: Options,
 }
 
-const TASKS: usize = 8;
+const PUBLISHED_SHAPE: &str = "published_shape";
 
 /// One short task each two milliseconds: a fortieth of a core, where its share is a tenth.
 const LIGHT: Pattern = Pattern {
@@ -58,21 +58,6 @@ const fn us(micros: u64) -> Duration {
 /// An arm, by its title.
 type Arm = (String, Place);
 
-/// A foreground, a background and the arms that serve them.
-struct Scene {
-    part: &'static str,
-    title: String,
-    arms: Vec<Place>,
-    titles: Vec<String>,
-    foreground: Pattern,
-    background: Background,
-    rounds: u32,
-    timing: Timing,
-    seed: u64,
-    number: u64,
-    pinning: Pinning,
-}
-
 impl Measurement for Priority {
     fn name(&self) -> &'static str {
         "priority"
@@ -88,62 +73,41 @@ impl Measurement for Priority {
 
     fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
         let Options { quick, seed, .. } = self.options;
-        let timing = if quick { Timing::of_millis(10, 30) } else { Timing::of_millis(100, 750) };
-        let always = |poll| Background { tasks: TASKS, poll: (poll, poll), rest: None };
-        let nap = Some((us(100), us(100)));
-        let varied = (us(100), us(500));
-        let scene = |part, title: &str, foreground, background, rounds, own: Vec<Arm>| {
-            let (titles, arms) = arms(own).into_iter().unzip();
-            let (title, pinning) = (title.to_owned(), pinning.clone());
-            Scene {
-                part,
-                title,
-                arms,
-                titles,
-                foreground,
-                background,
-                rounds,
-                timing,
-                seed,
-                number: 0,
-                pinning,
-            }
+        let millis = if quick { [10, 30] } else { [100, 750] };
+        let times: (Duration, Duration) = millis.map(Duration::from_millis).into();
+        let scene = |part, title: &str, foreground: Pattern, background: Background, own: Vec<Arm>| {
+            let (titles, places): (_, Vec<Place>) = arms(own).into_iter().unzip();
+            let pinning = pinning.clone();
+            let take = move |window: &Window| {
+                let round = u64::from(window.round);
+                let schedule = foreground.draw(seed, round, times.0 + times.1).into();
+                let trial =
+                    Trial { schedule, background, seed: seed ^ round << 32, times, pinning: &pinning };
+                trial.run(places[window.arm])
+            };
+            let sampling = Sampling::new(part, format!("beside {title}"), titles, take);
+            let base = |figure: &str| if figure == BACKGROUND_CPU { LOCAL_SET } else { 0 };
+            sampling.rounds(if part == PUBLISHED_SHAPE { 10 } else { 6 }).side(Side::Load).base(base)
         };
+        let endless = |micros| Background { poll: (us(micros), us(micros)), rest: None };
+        let resting = |range| Background { poll: range, rest: Some(range) };
         let by_shares = || SHARES.map(|shares| queues(shares, (DEFAULT_REQUEST, us(100)))).to_vec();
+        let by_poll = |micros| vec![queues((99, 1), (DEFAULT_REQUEST, us(micros)))];
         let usual = Pattern::USUAL;
-        let mut scenes = vec![
-            scene("shares", "beside polls of 100 µs that never end", usual, always(us(100)), 6, by_shares()),
+        let scenes = [
+            scene("shares", "endless polls of 100 µs", usual, endless(100), by_shares()),
+            scene("sleeping", "polls and sleeps of 100 µs", usual, resting((us(100), us(100))), by_shares()),
             scene(
-                "sleeping",
-                "beside polls of 100 µs and sleeps of 100 µs",
+                PUBLISHED_SHAPE,
+                "polls and sleeps of 100 to 500 µs",
                 usual,
-                Background { rest: nap, ..always(us(100)) },
-                6,
-                by_shares(),
-            ),
-            scene(
-                "published_shape",
-                "beside eight loops of 100 to 500 µs and sleeps as long, shares 99:1",
-                usual,
-                Background { tasks: TASKS, poll: varied, rest: Some(varied) },
-                10,
+                resting((us(100), us(500))),
                 vec![queues((99, 1), (DEFAULT_REQUEST, DEFAULT_REQUEST))],
             ),
-            scene(
-                "requests",
-                "short tasks beside polls of 100 µs that never end",
-                LIGHT,
-                always(us(100)),
-                6,
-                requests(),
-            ),
+            scene("requests", "endless polls of 100 µs", LIGHT, endless(100), requests()),
+            scene("polls", "endless polls of 20 µs", usual, endless(20), by_poll(20)),
+            scene("polls", "endless polls of 500 µs", usual, endless(500), by_poll(500)),
         ];
-        for poll in [20, 500] {
-            let own = vec![queues((99, 1), (DEFAULT_REQUEST, us(poll)))];
-            let title = format!("beside polls of {poll} µs that never end");
-            scenes.push(scene("polls", &title, usual, always(us(poll)), 6, own));
-        }
-        (0..).zip(&mut scenes).for_each(|(number, scene)| scene.number = number);
         Ok(scenes.into_iter().map(|scene| Box::new(scene) as _).collect())
     }
 
@@ -181,42 +145,9 @@ fn requests() -> Vec<Arm> {
     vec![queues((99, 1), (DEFAULT_REQUEST, us(100))), request(500), request(50)]
 }
 
-impl Experiment for Scene {
-    fn part(&self) -> &str {
-        self.part
-    }
-
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn arms(&self) -> &[String] {
-        &self.titles
-    }
-
-    fn rounds(&self) -> u32 {
-        self.rounds
-    }
-
-    fn side(&self) -> Side {
-        Side::Load
-    }
-
-    fn base(&self, figure: &str) -> usize {
-        if figure == BACKGROUND_CPU { LOCAL_SET } else { 0 }
-    }
-
-    fn sample(&mut self, window: &Window) -> Result<Sample> {
-        let part = self.number << 32 | u64::from(window.round);
-        let schedule = self.foreground.draw(self.seed, part, self.timing.whole()).into();
-        let (background, timing, pinning) = (self.background, self.timing, &self.pinning);
-        Trial { schedule, background, seed: self.seed ^ part, timing, pinning }.run(self.arms[window.arm])
-    }
-}
-
 fn table(found: &Comparison) -> Table {
     let latency = |statistic| format!("{}.{statistic}", trial::LATENCY);
-    Table::new(format!("Foreground {}", found.title))
+    Table::new(format!("{}: foreground {}", found.part, found.title))
         .values("p50", found, &latency("p50"), Unit::Nanos)
         .values("p99", found, &latency("p99"), Unit::Nanos)
         .column("p50 ÷ alone", found, &latency("p50"), Unit::Nanos)

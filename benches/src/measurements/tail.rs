@@ -6,7 +6,7 @@
 //!
 //! - *Response time*: intended arrival until the end of the last piece.
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.
-//! - *Size class*: a decade of sizes, and all below 10 µs. What becomes of the largest shows whether favouring small jobs starves them.
+//! - *Small* jobs are below 100 µs, *large* ones from 1 ms. What becomes of these shows whether favouring small jobs starves them.
 //!
 //! Jobs do no work: [a clock](clock) is moved on by it, and by the time that the executor really takes. So rounds of seconds take
 //! a moment, and other programs on the machine change little. A reader must not conclude from this what caches, which real work
@@ -23,7 +23,6 @@ pub mod schedule;
 pub mod server;
 pub mod slowdown;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -74,6 +73,10 @@ const ARMS: [(Arm, &str); 6] = [
 
 const RESPONSE: &str = "response_ns";
 const SLOWDOWN: &str = "slowdown";
+const SMALL: &str = "slowdown_of_small";
+const LARGE: &str = "slowdown_of_large";
+const SMALL_NS: u64 = 100_000;
+const LARGE_NS: u64 = 1_000_000;
 /// The mean response over that of the simulator with the same schedule and the round's own overhead.
 const SIMULATED: &str = "mean_by_simulated";
 /// Time that was neither work nor idle, for each piece served.
@@ -119,7 +122,7 @@ impl Measurement for Tail {
 
     fn tables(&self, found: &[Comparison]) -> Vec<Table> {
         let orders = found.iter().filter(|found| found.part == PART);
-        orders.flat_map(|found| [all_jobs(found), by_size(found)]).chain(slowdown::tables(found)).collect()
+        orders.map(table).chain(slowdown::tables(found)).collect()
     }
 }
 
@@ -144,24 +147,28 @@ fn order(
 }
 
 fn sample(schedule: &Schedule, served: &Served, policy: &str) -> Sample {
-    let slowdowns = || Distribution::in_units_of(0.001);
-    let (mut response, mut slowdown, mut by_class) = (Distribution::default(), slowdowns(), BTreeMap::new());
+    let slowdown = || Distribution::in_units_of(0.001);
+    let (mut response, mut all, mut small, mut large) =
+        (Distribution::default(), slowdown(), slowdown(), slowdown());
     for (job, end_ns) in schedule.jobs.iter().zip(&served.ends_ns) {
         let response_ns = (end_ns - job.at_ns) as f64;
         response.add(response_ns);
-        slowdown.add(response_ns / job.service_ns as f64);
-        let class = by_class.entry(class(job.service_ns)).or_insert_with(slowdowns);
-        class.add(response_ns / job.service_ns as f64);
+        let of_size = match job.service_ns {
+            ..SMALL_NS => Some(&mut small),
+            LARGE_NS.. => Some(&mut large),
+            _ => None,
+        };
+        let both = [&mut all].into_iter().chain(of_size);
+        both.for_each(|slowdown| slowdown.add(response_ns / job.service_ns as f64));
     }
-    let overhead_ns = served.overhead_ns_per_poll(schedule);
+    let overhead_ns = served.overhead.as_nanos() as f64 / served.polls.max(1) as f64;
     let sample = Sample::default()
         .rate(SIMULATED, response.mean(), simulated_ns(schedule, policy, overhead_ns))
         .number(OVERHEAD, overhead_ns)
         .distribution(RESPONSE, response)
-        .distribution(SLOWDOWN, slowdown);
-    by_class
-        .into_iter()
-        .fold(sample, |sample, (class, slowdown)| sample.distribution(&of_class(class), slowdown))
+        .distribution(SLOWDOWN, all);
+    let sizes = [(SMALL, small), (LARGE, large)].into_iter().filter(|(_, of_size)| of_size.count() > 0);
+    sizes.fold(sample, |sample, (key, of_size)| sample.distribution(key, of_size))
 }
 
 /// The mean response that the simulator has, where each piece takes such an overhead besides.
@@ -176,37 +183,15 @@ fn simulated_ns(schedule: &Schedule, policy: &str, overhead_ns: f64) -> f64 {
     sum / schedule.jobs.len().max(1) as f64
 }
 
-/// The classes: k for sizes from 10ᵏ to 10ᵏ⁺¹ ns. What is smaller than 10 µs waits mostly for polls of others under way.
-const CLASSES: [&str; 6] = ["below 10 µs", "10–100 µs", "0.1–1 ms", "1–10 ms", "10–100 ms", "from 100 ms"];
-const SMALLEST: u32 = 3;
-
-fn class(size_ns: u64) -> usize {
-    let class = size_ns.max(1).ilog10().max(SMALLEST) - SMALLEST;
-    (class as usize).min(CLASSES.len() - 1)
-}
-
-/// The key of the slowdowns of a class.
-fn of_class(class: usize) -> String {
-    format!("{SLOWDOWN}_of_{}", CLASSES[class])
-}
-
-fn all_jobs(found: &Comparison) -> Table {
-    Table::new(format!("All jobs: {}", found.title))
+fn table(found: &Comparison) -> Table {
+    Table::new(format!("Jobs of sizes {}", found.title))
         .column("mean response", found, "response_ns.mean", Unit::Nanos)
         .column("p99 slowdown", found, "slowdown.p99", Unit::Number)
         .column("p99.9 slowdown", found, "slowdown.p999", Unit::Number)
+        .column("of small: p99", found, "slowdown_of_small.p99", Unit::Number)
+        .column("of large: p99", found, "slowdown_of_large.p99", Unit::Number)
         .values("mean ÷ simulator's", found, SIMULATED, Unit::Number)
         .values("overhead of a poll", found, OVERHEAD, Unit::Nanos)
-}
-
-fn by_size(found: &Comparison) -> Table {
-    let title = format!("p99 slowdown by size: {}", found.title);
-    let classes = (0..CLASSES.len()).map(|class| (CLASSES[class], format!("{}.p99", of_class(class))));
-    // A class of a few jobs is not in every round.
-    let there = |(_, figure): &(&str, String)| found.arms.iter().all(|arm| arm.figures.contains_key(figure));
-    classes
-        .filter(there)
-        .fold(Table::new(title), |table, (class, figure)| table.column(class, found, &figure, Unit::Number))
 }
 
 #[cfg(test)]
@@ -229,25 +214,15 @@ mod tests {
         // Each piece is charged the overhead: the long job ends three pieces after the start, the short one two.
         let las = |overhead_ns| simulated_ns(&schedule(), "las", overhead_ns);
         assert_eq!(las(100.0) - las(0.0), (300.0 + 200.0) / 2.0);
+        assert!(services().iter().all(|(_, service)| (59_900.0..66_500.0).contains(&service.mean_ns())));
     }
 
     #[test]
     fn responses_count_from_the_intended_arrival() {
-        let served = Served { ends_ns: vec![60_000, 36_000], polls: 3, idle_ns: 0, gave_up: false };
+        let served =
+            Served { ends_ns: vec![60_000, 36_000], polls: 3, overhead: Duration::ZERO, gave_up: false };
         let figures = sample(&schedule(), &served, "fifo").figures();
         assert_eq!((figures["response_ns.max"], figures["response_ns.mean"]), (60_000.0, 47_500.0));
-        assert_eq!((figures["slowdown.max"], figures["slowdown_of_10–100 µs.max"]), (3.5, 3.5));
-    }
-
-    #[test]
-    fn a_class_is_a_decade() {
-        let classes = [0, 9_999, 10_000, 99_999, 100_000, 50_000_000, 2_000_000_000].map(class);
-        assert_eq!(classes, [0, 0, 1, 1, 2, 4, 5]);
-    }
-
-    #[test]
-    fn services_have_about_the_same_mean() {
-        let means = services().map(|(_, service)| service.mean_ns());
-        assert!(means.iter().all(|mean| (59_900.0..66_500.0).contains(mean)), "{means:?}");
+        assert_eq!((figures["slowdown.max"], figures["slowdown_of_small.max"]), (3.5, 3.5));
     }
 }

@@ -5,8 +5,13 @@ use crate::support::{assert_shows, comparisons, quick};
 #[test]
 fn every_order_is_measured_and_simulated_and_every_load_is_found() {
     let found = quick("tail");
-    let shown =
-        ["Pareto, α = 1.1", "mean ÷ simulator's", "10–100 µs", "yields at 25 µs", "Clockworker, FairGroups"];
+    let shown = [
+        "Pareto, α = 1.1",
+        "mean ÷ simulator's",
+        "of large: p99",
+        "50:1, 50:100 at 25 µs",
+        "Clockworker, FairGroups",
+    ];
     assert_shows(&found.printed, &shown);
     let value = |arm: &serde_json::Value, figure: &str| arm["figures"][figure]["value"].as_f64();
     for comparison in comparisons(&found.json) {

@@ -65,24 +65,15 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    const USUAL: Pattern = Pattern::USUAL;
-
-    const LENGTH: Duration = Duration::from_secs(100);
-
-    #[test]
-    fn a_seed_and_a_part_repeat_the_schedule() {
-        assert_eq!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 0, LENGTH));
-        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(2, 0, LENGTH));
-        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 1, LENGTH));
-    }
-
     #[test]
     fn arrivals_come_in_order_at_the_rate_with_segments_within_the_bounds() {
-        let arrivals = USUAL.draw(1, 0, LENGTH);
-        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at) && arrivals.last().unwrap().at < LENGTH);
+        let (usual, length) = (Pattern::USUAL, Duration::from_secs(100));
+        let arrivals = usual.draw(1, 0, length);
+        assert!(arrivals == usual.draw(1, 0, length) && arrivals != usual.draw(2, 0, length));
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at) && arrivals.last().unwrap().at < length);
         // A Poisson count of mean 100,000 has a standard deviation of 316.
         assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
-        let range = USUAL.shortest..=USUAL.longest;
+        let range = usual.shortest..=usual.longest;
         for Arrival { segments, .. } in &arrivals {
             assert!((1..=3).contains(&segments.len()) && segments[0].pause.is_zero());
             assert!(segments.iter().all(|segment| range.contains(&segment.cpu)));
@@ -90,7 +81,7 @@ mod tests {
         }
         let cpu: Duration =
             arrivals.iter().flat_map(|arrival| &arrival.segments).map(|segment| segment.cpu).sum();
-        let load = cpu.as_secs_f64() / LENGTH.as_secs_f64();
+        let load = cpu.as_secs_f64() / length.as_secs_f64();
         assert!((0.58..0.62).contains(&load), "two segments of 300 µs each millisecond, found {load}");
     }
 }

@@ -19,10 +19,13 @@ use crate::workload::self_waking::SelfWaking;
 use crate::workload::spin::burn;
 
 const FOREGROUND: usize = 0;
-pub const BACKGROUND: usize = 1;
+const BACKGROUND: usize = 1;
+
+/// Tasks of a background.
+const TASKS: u64 = 8;
 
 /// How long tasks may take to end once the last has arrived.
-pub const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
 /// When a task was first polled and when it ended, as far as it came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,9 +98,9 @@ async fn work(arrival: &Arrival, number: usize, journal: &Journal) {
 /// The shortest and the longest of times that are drawn.
 pub type Range = (Duration, Duration);
 
+/// Endless tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Background {
-    pub tasks: usize,
     /// The CPU time that a task uses up in one poll.
     pub poll: Range,
     /// How long it sleeps then; with `None` it is ready again at once.
@@ -123,8 +126,7 @@ impl Loops {
     /// Must be called inside [`Contender::run_until`].
     pub fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
         let random = |task| random(self.seed, Purpose::Work, task);
-        let tasks = 0..self.background.tasks as u64;
-        tasks.map(|task| contender.spawn(BACKGROUND, self.clone().repeat(random(task)))).collect()
+        (0..TASKS).map(|task| contender.spawn(BACKGROUND, self.clone().repeat(random(task)))).collect()
     }
 
     /// The CPU time that they have used up, to a poll.

@@ -3,15 +3,14 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, bail};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::arrivals::Arrival;
-use super::lanes::{self, Background, DRAIN_LIMIT, Loops, Times};
+use super::lanes::{self, Background, Loops, Times};
 use crate::arms::Contender;
 use crate::arms::clockworker::{QueueSetup, TwoQueues};
 #[cfg(feature = "rivals")]
@@ -35,33 +34,14 @@ pub enum Place {
     TwoRuntimes,
 }
 
-/// How much longer than the drain limit an arm may take before it is declared stuck.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// How long one arm runs in one round, the draining left out.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    pub warm_up: Duration,
-    pub counted: Duration,
-}
-
-impl Timing {
-    pub const fn of_millis(warm_up: u64, counted: u64) -> Self {
-        Timing { warm_up: Duration::from_millis(warm_up), counted: Duration::from_millis(counted) }
-    }
-
-    pub fn whole(self) -> Duration {
-        self.warm_up + self.counted
-    }
-}
-
 #[derive(Debug)]
 pub struct Trial<'a> {
     pub schedule: Arc<[Arrival]>,
     pub background: Background,
     /// For what the background draws.
     pub seed: u64,
-    pub timing: Timing,
+    /// For how long arrivals come that do not count, and for how long those that do.
+    pub times: (Duration, Duration),
     pub pinning: &'a Pinning,
 }
 
@@ -95,32 +75,22 @@ impl Trial<'_> {
     pub fn run(&self, place: Place) -> Result<Sample> {
         let background = Loops::new(self.background, self.seed);
         let (outbox, inbox) = unbounded_channel();
-        let (report, reported) = sync_channel(1);
-        let apart = matches!(place, Place::TwoRuntimes).then(|| background.clone());
-        let beside = (!matches!(place, Place::TwoRuntimes | Place::Alone)).then(|| background.clone());
-        let apart = apart.map(|background| {
-            self.pinning.thread(Side::Measured, move || {
-                be_nice();
-                run_apart(&background);
-            })
+        let (schedule, loops) = (self.schedule.clone(), background.clone());
+        let server = self.pinning.thread(Side::Measured, move || match place {
+            Place::Alone | Place::TwoRuntimes => serve(Baseline::default(), schedule, inbox, None),
+            Place::LocalSet => serve(Baseline::default(), schedule, inbox, Some(loops)),
+            Place::Clockworker(queues) => serve(TwoQueues::new(queues), schedule, inbox, Some(loops)),
+            #[cfg(feature = "rivals")]
+            Place::Published(shares) => serve(Published::with_shares(shares), schedule, inbox, Some(loops)),
         });
-        let schedule = self.schedule.clone();
-        let server = self.pinning.thread(Side::Measured, move || {
-            let served = match place {
-                Place::Clockworker(queues) => serve(TwoQueues::new(queues), schedule, inbox, beside),
-                #[cfg(feature = "rivals")]
-                Place::Published(shares) => serve(Published::with_shares(shares), schedule, inbox, beside),
-                _ => serve(Baseline::default(), schedule, inbox, beside),
-            };
-            // If the other end is gone the arm has been given up.
-            let _ = report.send(served);
-        });
+        let loops = background.clone();
+        let apart = matches!(place, Place::TwoRuntimes)
+            .then(|| self.pinning.thread(Side::Measured, move || run_apart(&loops)));
         let sent = self.send(&background, outbox);
-        let served = reported.recv_timeout(DRAIN_LIMIT + PATIENCE);
+        let served = server.join();
         background.stop();
-        let served = served.context("an arm did not come to an end")?;
-        let mut threads = apart.into_iter().chain([server]);
-        threads.try_for_each(JoinHandle::join).map_err(|_| anyhow!("an arm panicked"))?;
+        let apart = apart.map_or(Ok(()), JoinHandle::join);
+        let (Ok(served), Ok(())) = (served, apart) else { bail!("an arm panicked") };
         let is_alone = matches!(place, Place::Alone);
         let background_cpu = if is_alone { f64::NAN } else { sent.background_cpu };
         Ok(self.evaluate(&sent, &served).number(BACKGROUND_CPU, background_cpu))
@@ -142,40 +112,36 @@ impl Trial<'_> {
             (now(), background.done())
         };
         (0..self.warm()).for_each(|number| _ = send(number));
-        let before = done_at(self.timing.warm_up);
+        let before = done_at(self.times.0);
         let lateness = (self.warm()..self.schedule.len()).map(send).collect();
-        let background_cpu = part(before, done_at(self.timing.whole()));
+        let background_cpu = part(before, done_at(self.times.0 + self.times.1));
         Sent { start, lateness, background_cpu }
     }
 
     /// How many arrivals warm up.
     fn warm(&self) -> usize {
-        self.schedule.partition_point(|arrival| arrival.at < self.timing.warm_up)
+        self.schedule.partition_point(|arrival| arrival.at < self.times.0)
     }
 
     fn evaluate(&self, sent: &Sent, served: &Served) -> Sample {
+        let nanos = |time: Duration| time.as_nanos() as u64;
         let waits = |end: fn(&Times) -> Option<Instant>| {
             let tasks = self.schedule.iter().zip(&served.tasks).skip(self.warm());
             let wait = |(arrival, times): (&Arrival, _)| Some(nanos(end(times)? - (sent.start + arrival.at)));
             Distribution::of_nanos(tasks.map(wait))
         };
-        let durations =
-            |times: &[Duration]| Distribution::of_nanos(times.iter().map(|&time| Some(nanos(time))));
+        let all = |times: &[Duration]| Distribution::of_nanos(times.iter().copied().map(nanos).map(Some));
         Sample::default()
             .distribution(QUEUEING, waits(|times| times.started))
             .distribution(LATENCY, waits(|times| times.completed))
-            .distribution(OVERSLEPT, durations(&served.overslept))
-            .distribution(LATENESS, durations(&sent.lateness))
+            .distribution(OVERSLEPT, all(&served.overslept))
+            .distribution(LATENESS, all(&sent.lateness))
     }
 }
 
 /// The part of the time between two moments that is the increase of what was done.
 fn part((from, before): (Instant, Duration), (until, after): (Instant, Duration)) -> f64 {
     (after - before).as_secs_f64() / (until - from).as_secs_f64()
-}
-
-fn nanos(duration: Duration) -> u64 {
-    duration.as_nanos() as u64
 }
 
 fn serve(
@@ -202,6 +168,7 @@ fn be_nice() {
 }
 
 fn run_apart(background: &Loops) {
+    be_nice();
     let contender = Baseline::default();
     host().block_on(contender.run_until(async {
         for handle in background.spawn(&contender) {
@@ -215,13 +182,13 @@ mod tests {
     use super::*;
     use crate::measurements::priority::arrivals::{Pattern, Segment};
 
-    const TIMING: Timing = Timing::of_millis(10, 40);
+    const TIMES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(40));
     const MICROS: fn(u64) -> Duration = Duration::from_micros;
 
     fn trial(schedule: Vec<Arrival>, rests: bool, pinning: &Pinning) -> Trial<'_> {
         let range = (MICROS(100), MICROS(150));
-        let background = Background { tasks: 8, poll: range, rest: rests.then_some(range) };
-        Trial { schedule: schedule.into(), background, seed: 1, timing: TIMING, pinning }
+        let background = Background { poll: range, rest: rests.then_some(range) };
+        Trial { schedule: schedule.into(), background, seed: 1, times: TIMES, pinning }
     }
 
     fn arrival(at: u64) -> Arrival {
@@ -229,9 +196,10 @@ mod tests {
         Arrival { at: Duration::from_millis(at), segments: vec![work] }
     }
 
-    fn serves_every_arrival_everywhere(schedule: &[Arrival], rests: bool) {
+    #[test]
+    fn every_arm_serves_every_arrival_whatever_the_background_does() {
         let pinning = Pinning::detect();
-        let trial = trial(schedule.to_vec(), rests, &pinning);
+        let usual = || Pattern::USUAL.draw(1, 0, TIMES.0 + TIMES.1);
         let queue = |name| QueueSetup { name, share: 1, request: MICROS(100) };
         let places = [
             Place::Alone,
@@ -241,21 +209,15 @@ mod tests {
             Place::Published([99, 1]),
             Place::TwoRuntimes,
         ];
-        for place in places {
-            let figures = trial.run(place).unwrap().figures();
-            let max = |key: &str| figures[&format!("{key}.max")];
-            // Less than what a task without an end would count as.
-            assert!(max(QUEUEING) <= max(LATENCY) && max(LATENCY) < 50e9, "{place:?}: {figures:?}");
-            assert_eq!(figures.contains_key(BACKGROUND_CPU), !matches!(place, Place::Alone));
+        for (schedule, rests) in [(usual(), true), (usual(), false), (Vec::new(), false)] {
+            for place in places {
+                let figures = trial(schedule.clone(), rests, &pinning).run(place).unwrap().figures();
+                let max = |key: &str| figures[&format!("{key}.max")];
+                // Less than what a task without an end would count as.
+                assert!(max(QUEUEING) <= max(LATENCY) && max(LATENCY) < 50e9, "{place:?}: {figures:?}");
+                assert_eq!(figures.contains_key(BACKGROUND_CPU), !matches!(place, Place::Alone));
+            }
         }
-    }
-
-    #[test]
-    fn every_arm_serves_every_arrival_whatever_the_background_does() {
-        let usual = Pattern::USUAL.draw(1, 0, TIMING.whole());
-        serves_every_arrival_everywhere(&usual, true);
-        serves_every_arrival_everywhere(&usual, false);
-        serves_every_arrival_everywhere(&[], false);
     }
 
     #[test]
@@ -264,7 +226,7 @@ mod tests {
         let trial = trial([5, 10, 10, 20].map(arrival).into(), false, &pinning);
         let (outbox, mut inbox) = unbounded_channel();
         let sent = trial.send(&Loops::new(trial.background, 1), outbox);
-        assert!(now() >= sent.start + TIMING.whole());
+        assert!(now() >= sent.start + TIMES.0 + TIMES.1);
         assert_eq!((sent.lateness.len(), sent.background_cpu), (3, 0.0));
         assert_eq!(std::iter::from_fn(|| inbox.blocking_recv()).collect::<Vec<_>>(), [0, 1, 2, 3]);
     }
@@ -284,11 +246,6 @@ mod tests {
         assert_eq!((figure("queueing_delay_ns.mean"), figure("queueing_delay_ns.max")), (4.5e6, 6e6));
         assert_eq!((figure("total_latency_ns.mean"), figure("total_latency_ns.max")), (30.004e9, 60e9));
         assert_eq!((figure("lateness_ns.max"), figure("overslept_ns.max")), (1e6, 3e4));
-    }
-
-    #[test]
-    fn the_background_is_counted_between_two_moments() {
-        let from = now();
-        assert_eq!(part((from, MICROS(1)), (from + MICROS(10), MICROS(6))), 0.5);
+        assert_eq!(part((start, MICROS(1)), (start + MICROS(10), MICROS(6))), 0.5);
     }
 }

@@ -15,7 +15,7 @@
 //! change. Jobs wait because of crowds, which are rarer than the jobs that are hurt in one: so the p99.9 of a round is less certain
 //! than its number of jobs says, and errs to higher loads. `--jobs` makes it surer, and takes as much longer.
 
-use std::cell::Cell;
+use std::cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -25,10 +25,8 @@ use clockworker_schedulers::simulate::{Job, Service};
 use super::schedule::{Jobs, Schedule};
 use super::server::serve;
 use crate::arms::Arm;
-use crate::harness::comparison::{Comparison, Figure};
-use crate::harness::numbers::grouped;
-use crate::harness::table::{Cell as TableCell, Table, Unit};
-use crate::harness::{Sample, Sampling, Window, sign_test};
+use crate::harness::table::Cell;
+use crate::harness::{Comparison, Sample, Sampling, Table, Unit, Window};
 
 pub const PART: &str = "slowdown_50";
 
@@ -42,54 +40,33 @@ const ROUNDS: u32 = 6;
 
 /// In percent.
 const LOAD: &str = "load";
+/// Short jobs of a try that may be slowed down more.
+const BEYOND: &str = "short_jobs_beyond";
 
+/// A name (percent:µs of each kind of jobs), their sizes in nanoseconds, the part that is long, and how many there are in a try.
 #[derive(Clone, Copy)]
-struct Shape {
-    title: &'static str,
-    short_ns: u64,
-    long_ns: u64,
-    /// The part of the jobs that is long.
-    long: f64,
-    /// Lengths of polls, in microseconds.
-    yields: &'static [u64],
-    /// Jobs of a try.
-    jobs: usize,
-}
+struct Shape(&'static str, [u64; 2], f64, usize);
 
-const SHAPES: [Shape; 2] = [
-    Shape {
-        title: "99.5 % 0.5 µs, 0.5 % 500 µs",
-        short_ns: 500,
-        long_ns: 500_000,
-        long: 0.005,
-        yields: &[1, 5],
-        jobs: 1_000_000,
-    },
-    Shape {
-        title: "50 % 1 µs, 50 % 100 µs",
-        short_ns: 1_000,
-        long_ns: 100_000,
-        long: 0.5,
-        yields: &[1, 5, 25],
-        jobs: 100_000,
-    },
-];
+const RARE: Shape = Shape("99.5:0.5, 0.5:500", [500, 500_000], 0.005, 1_000_000);
+const HALF: Shape = Shape("50:1, 50:100", [1_000, 100_000], 0.5, 100_000);
+
+/// What is measured, with the lengths of polls in microseconds.
+const CELLS: [(Shape, u64); 5] = [(RARE, 1), (RARE, 5), (HALF, 1), (HALF, 5), (HALF, 25)];
 
 const QUICK_JOBS: usize = 2_000;
 
 /// An experiment for each shape and length of polls. `jobs` are those of a try, if not as many as usual.
 pub fn experiments(seed: u64, quick: bool, jobs: Option<usize>) -> Vec<Sampling> {
-    let each = |shape: Shape| shape.yields.iter().map(move |&micros| (shape, micros));
-    let experiment = |(number, (shape, micros)): (usize, (Shape, u64))| {
-        let jobs = jobs.unwrap_or(if quick { QUICK_JOBS } else { shape.jobs });
-        experiment(shape, jobs, Duration::from_micros(micros), seed, number as u64)
+    let experiment = |(number, (shape, micros)): (u64, (Shape, u64))| {
+        let jobs = jobs.unwrap_or(if quick { QUICK_JOBS } else { shape.3 });
+        experiment(shape, jobs, Duration::from_micros(micros), seed, number)
     };
-    SHAPES.into_iter().flat_map(each).enumerate().map(experiment).collect()
+    (0..).zip(CELLS).map(experiment).collect()
 }
 
 fn experiment(shape: Shape, count: usize, piece: Duration, seed: u64, number: u64) -> Sampling {
-    let title = format!("{}, yields at {} µs", shape.title, piece.as_micros());
-    let service = Service::bimodal(shape.short_ns, shape.long_ns, shape.long).expect("it is a distribution");
+    let Shape(title, [short_ns, long_ns], long, _) = shape;
+    let service = Service::bimodal(short_ns, long_ns, long).expect("it is a distribution");
     let mut drawn: Option<(u32, Jobs)> = None;
     // Where each place's search ended, which is where its next begins.
     let mut near: BTreeMap<usize, u32> = BTreeMap::new();
@@ -99,14 +76,15 @@ fn experiment(shape: Shape, count: usize, piece: Duration, seed: u64, number: u6
             drawn = Some((window.round, Jobs::draw(&service, count, seed, part)));
         }
         let jobs = drawn.as_ref().map(|(_, jobs)| jobs).expect("they were just drawn");
+        let allowed = jobs.count(short_ns) / ONE_IN;
         let near = near.entry(window.place).or_insert(75);
         *near = highest(*near, |percent| {
-            holds(ARMS[window.arm], &Rc::new(jobs.at_load(f64::from(percent) / 100.0)), shape.short_ns, piece)
+            let schedule = Rc::new(jobs.at_load(f64::from(percent) / 100.0));
+            holds(ARMS[window.arm], &schedule, (short_ns, allowed), piece)
         });
-        Ok(Sample::default().number(LOAD, f64::from(*near)))
+        Ok(Sample::default().number(LOAD, f64::from(*near)).number(BEYOND, allowed as f64))
     };
-    let short = (count as f64 * (1.0 - shape.long)) as u64;
-    let title = format!("{title} (p99.9 of {} short jobs)", grouped(short));
+    let title = format!("{title} at {} µs", piece.as_micros());
     Sampling::new(PART, title, ARMS.map(|arm| arm.title().to_owned()).to_vec(), take).rounds(ROUNDS)
 }
 
@@ -133,14 +111,13 @@ fn highest(guess: u32, mut holds: impl FnMut(u32) -> bool) -> u32 {
 }
 
 /// Whether few enough of the short jobs are slowed down too much, and the executor keeps up. Gives up when it is known that not.
-fn holds(arm: Arm, schedule: &Rc<Schedule>, short_ns: u64, piece: Duration) -> bool {
-    let short = schedule.jobs.iter().filter(|job| job.service_ns == short_ns).count();
+fn holds(arm: Arm, schedule: &Rc<Schedule>, (short_ns, allowed): (u64, usize), piece: Duration) -> bool {
     let patience_ns = schedule.length_ns + schedule.length_ns / 100 + 1_000_000;
-    let slow = Cell::new(0);
+    let slow = cell::Cell::new(0);
     let gives_up = move |job: &Job, end_ns: u64| {
         let is_slow = job.service_ns == short_ns && end_ns - job.at_ns > SLOWDOWN * short_ns;
         slow.set(slow.get() + usize::from(is_slow));
-        slow.get() > short / ONE_IN || end_ns > patience_ns
+        slow.get() > allowed || end_ns > patience_ns
     };
     !serve(arm, schedule, piece, Box::new(gives_up)).gave_up
 }
@@ -149,26 +126,19 @@ fn holds(arm: Arm, schedule: &Rc<Schedule>, short_ns: u64, piece: Duration) -> b
 pub fn tables(found: &[Comparison]) -> Vec<Table> {
     let found: Vec<&Comparison> = found.iter().filter(|found| found.part == PART).collect();
     let Some(first) = found.first() else { return Vec::new() };
-    let title = format!("Highest load, in percent, with a p99.9 slowdown of short jobs up to {SLOWDOWN}");
-    let mut loads = Table::new(format!("{title}: the median of the rounds"));
-    loads.columns = found.iter().map(|found| found.title.clone()).collect();
-    for arm in &first.arms {
-        let cells: Vec<TableCell> = found.iter().map(|found| load(found.figure(&arm.title, LOAD))).collect();
-        loads = loads.row(&arm.title, cells);
-    }
-    let ratios = Table::new(format!("{title}: LocalSet's, and ratios to it"));
-    let ratios =
-        found.iter().fold(ratios, |table, found| table.column(&found.title, found, LOAD, Unit::Number));
-    vec![loads, ratios]
-}
-
-/// With its interval, or with the least and the most.
-fn load(figure: Option<&Figure>) -> TableCell {
-    let Some(Figure { value, samples, .. }) = figure else { return TableCell::Nothing };
-    TableCell::Text(match sign_test::interval(samples) {
-        Some([low, high]) => format!("{value} ({low}–{high})"),
-        None => format!("{value} ({} rounds: no interval)", samples.len()),
-    })
+    let base = &first.arms[0].title;
+    let title = format!(
+        "Highest load in percent with a p99.9 slowdown of short jobs up to {SLOWDOWN} (percent:µs, yields)"
+    );
+    let (columns, ratios) = (found.iter(), Table::new(format!("{title}: ratios")));
+    let loads =
+        columns.clone().fold(Table::new(title), |table, found| table.medians(&found.title, found, LOAD));
+    let beyond = columns.clone().filter_map(|found| found.figure(base, BEYOND));
+    let beyond: Vec<Cell> = beyond.map(|figure| Cell::Value(figure.value, Unit::Number)).collect();
+    vec![
+        loads.row("short jobs beyond p99.9, a try", beyond),
+        columns.fold(ratios, |table, found| table.column(&found.title, found, LOAD, Unit::Number)),
+    ]
 }
 
 #[cfg(test)]
@@ -205,11 +175,11 @@ mod tests {
             Rc::new(Schedule { jobs: jobs.collect(), length_ns: 40 * gap_ns })
         };
         let (sparse, overload) = (schedule(8_000_000), schedule(1_800_000));
-        let holds = |arm, schedule| holds(arm, schedule, 10_000, piece);
+        let holds = |arm, schedule| holds(arm, schedule, (10_000, 0), piece);
         assert!(holds(Arm::LocalSet, &sparse) && holds(Arm::Qlas, &sparse));
         // It serves the long one to its end, and then the short.
         assert!(!holds(Arm::Qlas, &overload), "there is more work than time");
-        let blocked = super::holds(Arm::LocalSet, &sparse, 10_000, Duration::from_secs(1));
+        let blocked = super::holds(Arm::LocalSet, &sparse, (10_000, 0), Duration::from_secs(1));
         assert!(!blocked, "the long ones do not yield");
     }
 }
