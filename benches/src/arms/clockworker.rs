@@ -60,8 +60,8 @@ impl OneQueue {
         Clockworker { executor: executor_under::<S>(), lanes: DefaultQueue }
     }
 
-    pub fn on_clock<S: Scheduler + Default + 'static>(clock: ManualClock) -> Self {
-        let builder = Executor::builder().scheduler(S::default()).clock(clock);
+    pub fn on_clock(scheduler: impl Scheduler + 'static, clock: ManualClock) -> Self {
+        let builder = Executor::builder().scheduler(scheduler).clock(clock);
         Clockworker { executor: builder.build().expect("the defaults are valid"), lanes: DefaultQueue }
     }
 }

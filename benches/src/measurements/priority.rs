@@ -11,9 +11,10 @@
 //!
 //! `published_shape` is what the README of clockworker 0.2.x measured, with its arrivals: 1,000 a second (Poisson), each of one to
 //! three segments of 100 to 500 µs with sleeps as long between, and eight loops that work and sleep as long, at shares 99:1. Its p99
-//! beside the background may be *below* that of the foreground alone, which is no gain of an executor. Alone, the thread sleeps in
-//! `epoll_wait`, which takes whole milliseconds, rounded up, and with it sleep the timers of the foreground, which tokio has rounded
-//! up to a millisecond before. Beside work the thread does not sleep. The column `overslept` has what timers are late by.
+//! beside the background may be *below* that of the foreground alone, which is no gain of an executor. tokio rounds the end of a
+//! sleep up to its next millisecond. Alone, the thread then sleeps in `epoll_wait`, for a time that mio rounds up to whole
+//! milliseconds once more, and the foreground's timers sleep with it. Beside work the thread does not sleep. The column `overslept`
+//! has what sleeps were longer by.
 
 pub mod arrivals;
 pub mod lanes;
@@ -55,7 +56,6 @@ const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// An arm, by its title.
 type Arm = (String, Place);
 
 impl Measurement for Priority {

@@ -36,14 +36,14 @@ use crate::harness::{
     Window,
 };
 use schedule::{Jobs, Schedule};
-use server::{Served, serve};
+use server::{Served, Work};
 
 #[derive(Args, Debug)]
 pub struct Tail {
     #[command(flatten)]
     pub options: Options,
 
-    /// Jobs of each load that `slowdown_50` tries [default: 1,000,000 of the first shape, 100,000 of the second]
+    /// Jobs of each load that `slowdown_50` tries [default: 400,000 of the first shape, 50,000 of the second]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1_000..=50_000_000))]
     pub jobs: Option<u32>,
 }
@@ -139,7 +139,8 @@ fn order(
     let take = move |window: &Window| {
         let jobs = Jobs::draw(&service, count, seed, number << 32 | u64::from(window.round));
         let (schedule, (arm, policy)) = (Rc::new(jobs.at_load(load)), ARMS[window.arm]);
-        let served = serve(arm, &schedule, PIECE, Box::new(|_, _| false));
+        let served =
+            Work { schedule: schedule.clone(), piece: PIECE, give_up: Box::new(|_, _| false) }.on(arm);
         Ok(sample(&schedule, &served, policy))
     };
     let titles = ARMS.map(|(arm, _)| arm.title().to_owned()).to_vec();

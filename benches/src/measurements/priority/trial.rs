@@ -29,8 +29,7 @@ pub enum Place {
     /// Clockworker 0.2.6, with two queues of these shares.
     #[cfg(feature = "rivals")]
     Published([u64; 2]),
-    /// Foreground and background on a LocalSet and a tokio runtime each, on two threads that share a core. The background's is
-    /// as nice as can be.
+    /// Each on a LocalSet in a runtime, on two threads that share a core. The background's is as nice as can be.
     TwoRuntimes,
 }
 

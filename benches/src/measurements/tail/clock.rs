@@ -61,6 +61,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stopwatch::{Wait, wait_until};
     use crate::workload::spin::burn;
 
     #[test]
@@ -73,7 +74,7 @@ mod tests {
         burn(Duration::from_millis(2));
         let end = clock.wait_until(hour) - 3 * hour;
         assert!(end >= Duration::from_millis(2) && end <= clock.real() && end <= now() - real, "{end:?}");
-        std::thread::sleep(Duration::from_millis(30));
+        wait_until(now() + Duration::from_millis(30), Wait::Sleep);
         let without_the_core = clock.wait_until(hour) - 3 * hour - end;
         assert!(without_the_core < Duration::from_millis(15), "{without_the_core:?}");
     }

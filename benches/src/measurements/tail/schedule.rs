@@ -31,11 +31,6 @@ impl Jobs {
         Jobs { sizes, times }
     }
 
-    /// How many are of that size.
-    pub fn count(&self, size_ns: u64) -> usize {
-        self.sizes.iter().filter(|&&size| size == size_ns).count()
-    }
-
     /// In a window that is so long that their work is exactly the part `load` of it.
     ///
     /// Points anywhere in a window are a Poisson process of known count. If rate and window were fixed, the few large jobs of

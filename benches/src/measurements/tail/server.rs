@@ -10,7 +10,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::ManualClock;
-use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+use clockworker::schedulers::{
+    ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst,
+};
 use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
@@ -35,53 +37,67 @@ pub struct Served {
 /// Whether to give up, when a job has ended at that time.
 pub type GiveUp = Box<dyn Fn(&Job, u64) -> bool>;
 
-/// Serves a schedule in pieces of at most `piece`, on a fresh executor in a fresh host, until the last job has ended.
-pub fn serve(arm: Arm, schedule: &Rc<Schedule>, piece: Duration, give_up: GiveUp) -> Served {
-    let clock = ManualClock::new();
-    let arguments = (clock.clone(), schedule, piece, give_up);
-    match arm {
-        Arm::LocalSet => on(Baseline::default(), arguments),
-        Arm::Clockworker => on(OneQueue::on_clock::<WokenFirst>(clock), arguments),
-        Arm::Fifo => on(OneQueue::on_clock::<RunnableFifo>(clock), arguments),
-        Arm::ArrivalFifo => on(OneQueue::on_clock::<ArrivalFifo>(clock), arguments),
-        Arm::Las => on(OneQueue::on_clock::<Las>(clock), arguments),
-        Arm::Qlas => on(OneQueue::on_clock::<Qlas>(clock), arguments),
-        Arm::Serpt => on(OneQueue::on_clock::<Serpt>(clock), arguments),
-        Arm::FairGroups => on(OneQueue::on_clock::<FairGroups>(clock), arguments),
-        other => unreachable!("{} has no policy to be measured here", other.title()),
+/// What is to be served, in pieces of such a length.
+pub struct Work {
+    pub schedule: Rc<Schedule>,
+    pub piece: Duration,
+    pub give_up: GiveUp,
+}
+
+impl Work {
+    /// Serves it on a fresh executor, until the last job has ended.
+    pub fn on(self, arm: Arm) -> Served {
+        match arm {
+            Arm::LocalSet => self.inside(Baseline::default(), ManualClock::new()),
+            Arm::Clockworker => self.under(WokenFirst::default()),
+            Arm::Fifo => self.under(RunnableFifo::default()),
+            Arm::ArrivalFifo => self.under(ArrivalFifo::default()),
+            Arm::Las => self.under(Las::default()),
+            Arm::Qlas => self.under(Qlas::default()),
+            Arm::Serpt => self.under(Serpt::default()),
+            Arm::FairGroups => self.under(FairGroups::default()),
+            other => unreachable!("{} has no policy to be measured here", other.title()),
+        }
+    }
+
+    /// Serves it on clockworker under a policy.
+    pub fn under(self, policy: impl Scheduler + 'static) -> Served {
+        let clock = ManualClock::new();
+        self.inside(OneQueue::on_clock(policy, clock.clone()), clock)
+    }
+
+    fn inside(self, contender: impl Contender, clock: ManualClock) -> Served {
+        let contender = Rc::new(contender);
+        host().block_on(contender.run_until(serve(&contender, self, clock)))
     }
 }
 
-type Arguments<'a> = (ManualClock, &'a Rc<Schedule>, Duration, GiveUp);
-
-fn on(contender: impl Contender, (clock, schedule, piece, give_up): Arguments<'_>) -> Served {
-    let contender = Rc::new(contender);
-    host().block_on(contender.run_until(async {
-        let server = Rc::new(Server {
-            contender: contender.clone(),
-            schedule: schedule.clone(),
-            piece_ns: piece.as_nanos() as u64,
-            give_up,
-            gave_up: Cell::new(false),
-            ends_ns: vec![Cell::new(0); schedule.jobs.len()],
-            admitted: Cell::new(0),
-            inside: Cell::new(0),
-            emptied: Notify::new(),
-            polls: Cell::new(0),
-            clock: Clock::start(clock),
-        });
-        while let Some(next) = server.next() {
-            let now = server.clock.wait_until(Duration::from_nanos(next.at_ns));
-            server.admit(now);
-            server.emptied.notified().await;
-        }
-        Served {
-            ends_ns: server.ends_ns.iter().map(Cell::get).collect(),
-            polls: server.polls.get(),
-            overhead: server.clock.real(),
-            gave_up: server.gave_up.get(),
-        }
-    }))
+async fn serve<C: Contender>(contender: &Rc<C>, work: Work, clock: ManualClock) -> Served {
+    let Work { schedule, piece, give_up } = work;
+    let server = Rc::new(Server {
+        contender: contender.clone(),
+        piece_ns: piece.as_nanos() as u64,
+        give_up,
+        gave_up: Cell::new(false),
+        ends_ns: vec![Cell::new(0); schedule.jobs.len()],
+        schedule,
+        admitted: Cell::new(0),
+        inside: Cell::new(0),
+        emptied: Notify::new(),
+        polls: Cell::new(0),
+        clock: Clock::start(clock),
+    });
+    while let Some(next) = server.next() {
+        let now = server.clock.wait_until(Duration::from_nanos(next.at_ns));
+        server.admit(now);
+        server.emptied.notified().await;
+    }
+    Served {
+        ends_ns: server.ends_ns.iter().map(Cell::get).collect(),
+        polls: server.polls.get(),
+        overhead: server.clock.real(),
+        gave_up: server.gave_up.get(),
+    }
 }
 
 struct Server<C> {
@@ -148,7 +164,10 @@ mod tests {
     use super::*;
     use crate::measurements::tail::schedule::job;
 
-    const PIECE: Duration = Duration::from_micros(25);
+    fn work(schedule: &Rc<Schedule>, gives_up: bool) -> Work {
+        let (schedule, give_up) = (schedule.clone(), Box::new(move |_: &Job, _| gives_up));
+        Work { schedule, piece: Duration::from_micros(25), give_up }
+    }
 
     fn arms() -> impl Iterator<Item = Arm> {
         [Arm::LocalSet].into_iter().chain(Arm::POLICIES)
@@ -164,7 +183,7 @@ mod tests {
         let schedule =
             schedule(&[(0, 100_000), (10_000, 25_000), (10_000, 1), (5_000_000, 25_001)], 6_000_000);
         for arm in arms() {
-            let served = serve(arm, &schedule, PIECE, Box::new(|_, _| false));
+            let served = work(&schedule, false).on(arm);
             assert_eq!((served.polls, served.gave_up), (4 + 1 + 1 + 2, false), "{arm:?}");
             let jobs = schedule.jobs.iter().zip(&served.ends_ns);
             jobs.for_each(|(job, &end_ns)| assert!(end_ns >= job.at_ns + job.service_ns, "{arm:?}"));
@@ -180,10 +199,10 @@ mod tests {
     fn giving_up_ends_it_in_every_arm() {
         let schedule = schedule(&[(0, 1_000_000_000), (0, 1), (0, 2_000_000_000), (5, 1)], 10);
         for arm in arms() {
-            let served = serve(arm, &schedule, PIECE, Box::new(|_, _| true));
+            let served = work(&schedule, true).on(arm);
             assert!(served.gave_up && served.ends_ns[2] == 0, "{arm:?}: {:?}", served.ends_ns);
         }
-        let nothing = serve(Arm::Qlas, &self::schedule(&[], 10), PIECE, Box::new(|_, _| true));
+        let nothing = work(&self::schedule(&[], 10), true).on(Arm::Qlas);
         assert_eq!((nothing.polls, nothing.gave_up), (0, false));
     }
 }

@@ -1,14 +1,14 @@
 //! The part `slowdown_50`: the highest load at which the p99.9 slowdown of the short jobs is at most 50.
 //!
 //! It is the currency of the literature on scheduling at microseconds: Shinjuku (NSDI '19), Perséphone (SOSP '21), Concord
-//! (SOSP '23), Tiny Quanta (ASPLOS '24). The two shapes are those of Perséphone's artefact (schedules `SBIM2` and `DISP2`), as
-//! they are of its successors. *Slowdown* is the time from arrival to end over the job's own work, without what its executor
-//! takes. *Load* is that work over time, so overhead lowers the load that is reached.
+//! (SOSP '23), Tiny Quanta (ASPLOS '24). The two shapes are those of Perséphone's artefact (its schedules `SBIM2` and `DISP2`).
+//! *Slowdown* is the time from arrival to end over the job's own work, without what its executor takes. *Load* is that work over
+//! time, so overhead lowers the load that is reached.
 //!
-//! Those systems have arrivals from an open loop over a network, at exponential gaps; so they are here, but for the network, and
-//! each try has exactly its load. They serve with 8 to 14 cores and preempt by interrupts or by yields that a compiler inserts;
-//! here is one thread, and a job yields by itself each so many microseconds. So compare arms here, and shapes with theirs, but no
-//! figure with a figure. Some of them count all jobs in the percentile. Here only the short ones count, and an executor that
+//! There, clients send over a network in an open loop with exponential gaps; here arrivals are such a process without a network, and
+//! each try has exactly its load. Those systems serve with several cores and preempt by interrupts, or by yields that a compiler
+//! inserts; here is one thread, and a job yields by itself each so many microseconds. So compare arms with each other, and what a
+//! yield changes with what it changes there, but no figure with a figure. Only short jobs are in the percentile; an executor that
 //! favours them has to keep up as well: the last job must have ended when the window, and a hundredth of it, is over.
 //!
 //! In each round an arm's highest load is looked for anew, in steps of 1 %, with the same jobs at every load: only their gaps
@@ -20,17 +20,32 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clockworker::schedulers::{FairGroups, Qlas};
 use clockworker_schedulers::simulate::{Job, Service};
 
 use super::schedule::{Jobs, Schedule};
-use super::server::serve;
+use super::server::{Served, Work};
 use crate::arms::Arm;
 use crate::harness::table::Cell;
 use crate::harness::{Comparison, Sample, Sampling, Table, Unit, Window};
 
 pub const PART: &str = "slowdown_50";
 
-const ARMS: [Arm; 5] = [Arm::LocalSet, Arm::Clockworker, Arm::Fifo, Arm::Qlas, Arm::FairGroups];
+type Order = fn(Work) -> Served;
+
+/// Executors as they come, and with QLAS's level 0 and FairGroups' turns as short as their pages advise for short jobs.
+const ORDERS: [(&str, Order); 7] = [
+    ("LocalSet", |work| work.on(Arm::LocalSet)),
+    ("Clockworker", |work| work.on(Arm::Clockworker)),
+    ("Clockworker, RunnableFifo", |work| work.on(Arm::Fifo)),
+    ("Clockworker, QLAS", |work| work.on(Arm::Qlas)),
+    ("Clockworker, QLAS, base 2 µs", |work| work.under(Qlas::new().with_base_ns(SHORT_NS))),
+    ("Clockworker, FairGroups", |work| work.on(Arm::FairGroups)),
+    ("Clockworker, FairGroups, quantum 2 µs", |work| {
+        work.under(FairGroups::new().with_quantum_ns(SHORT_NS))
+    }),
+];
+const SHORT_NS: u64 = 2_048;
 
 /// The slowdown that is exceeded by one short job in a thousand at most.
 const SLOWDOWN: u64 = 50;
@@ -47,8 +62,8 @@ const BEYOND: &str = "short_jobs_beyond";
 #[derive(Clone, Copy)]
 struct Shape(&'static str, [u64; 2], f64, usize);
 
-const RARE: Shape = Shape("99.5:0.5, 0.5:500", [500, 500_000], 0.005, 1_000_000);
-const HALF: Shape = Shape("50:1, 50:100", [1_000, 100_000], 0.5, 100_000);
+const RARE: Shape = Shape("99.5:0.5, 0.5:500", [500, 500_000], 0.005, 400_000);
+const HALF: Shape = Shape("50:1, 50:100", [1_000, 100_000], 0.5, 50_000);
 
 /// What is measured, with the lengths of polls in microseconds.
 const CELLS: [(Shape, u64); 5] = [(RARE, 1), (RARE, 5), (HALF, 1), (HALF, 5), (HALF, 25)];
@@ -68,6 +83,7 @@ fn experiment(shape: Shape, count: usize, piece: Duration, seed: u64, number: u6
     let Shape(title, [short_ns, long_ns], long, _) = shape;
     let service = Service::bimodal(short_ns, long_ns, long).expect("it is a distribution");
     let mut drawn: Option<(u32, Jobs)> = None;
+    let allowed = (count as f64 * (1.0 - long)) as usize / ONE_IN;
     // Where each place's search ended, which is where its next begins.
     let mut near: BTreeMap<usize, u32> = BTreeMap::new();
     let take = move |window: &Window| {
@@ -76,16 +92,15 @@ fn experiment(shape: Shape, count: usize, piece: Duration, seed: u64, number: u6
             drawn = Some((window.round, Jobs::draw(&service, count, seed, part)));
         }
         let jobs = drawn.as_ref().map(|(_, jobs)| jobs).expect("they were just drawn");
-        let allowed = jobs.count(short_ns) / ONE_IN;
         let near = near.entry(window.place).or_insert(75);
         *near = highest(*near, |percent| {
             let schedule = Rc::new(jobs.at_load(f64::from(percent) / 100.0));
-            holds(ARMS[window.arm], &schedule, (short_ns, allowed), piece)
+            holds(ORDERS[window.arm].1, &schedule, (short_ns, allowed), piece)
         });
         Ok(Sample::default().number(LOAD, f64::from(*near)).number(BEYOND, allowed as f64))
     };
     let title = format!("{title} at {} µs", piece.as_micros());
-    Sampling::new(PART, title, ARMS.map(|arm| arm.title().to_owned()).to_vec(), take).rounds(ROUNDS)
+    Sampling::new(PART, title, ORDERS.map(|(title, _)| title.to_owned()).to_vec(), take).rounds(ROUNDS)
 }
 
 /// The highest percentage at which it holds, if it holds below and not above that; 0 if it holds nowhere. Is found soonest if it
@@ -111,15 +126,15 @@ fn highest(guess: u32, mut holds: impl FnMut(u32) -> bool) -> u32 {
 }
 
 /// Whether few enough of the short jobs are slowed down too much, and the executor keeps up. Gives up when it is known that not.
-fn holds(arm: Arm, schedule: &Rc<Schedule>, (short_ns, allowed): (u64, usize), piece: Duration) -> bool {
+fn holds(order: Order, schedule: &Rc<Schedule>, (short_ns, allowed): (u64, usize), piece: Duration) -> bool {
     let patience_ns = schedule.length_ns + schedule.length_ns / 100 + 1_000_000;
     let slow = cell::Cell::new(0);
-    let gives_up = move |job: &Job, end_ns: u64| {
+    let give_up = Box::new(move |job: &Job, end_ns: u64| {
         let is_slow = job.service_ns == short_ns && end_ns - job.at_ns > SLOWDOWN * short_ns;
         slow.set(slow.get() + usize::from(is_slow));
         slow.get() > allowed || end_ns > patience_ns
-    };
-    !serve(arm, schedule, piece, Box::new(gives_up)).gave_up
+    });
+    !order(Work { schedule: schedule.clone(), piece, give_up }).gave_up
 }
 
 /// The loads, and their ratios to LocalSet's.
@@ -175,11 +190,12 @@ mod tests {
             Rc::new(Schedule { jobs: jobs.collect(), length_ns: 40 * gap_ns })
         };
         let (sparse, overload) = (schedule(8_000_000), schedule(1_800_000));
-        let holds = |arm, schedule| holds(arm, schedule, (10_000, 0), piece);
-        assert!(holds(Arm::LocalSet, &sparse) && holds(Arm::Qlas, &sparse));
+        let [local_set, _, _, qlas, ..] = ORDERS.map(|(_, order)| order);
+        let holds = |order, schedule| holds(order, schedule, (10_000, 0), piece);
+        assert!(holds(local_set, &sparse) && holds(qlas, &sparse));
         // It serves the long one to its end, and then the short.
-        assert!(!holds(Arm::Qlas, &overload), "there is more work than time");
-        let blocked = super::holds(Arm::LocalSet, &sparse, (10_000, 0), Duration::from_secs(1));
+        assert!(!holds(qlas, &overload), "there is more work than time");
+        let blocked = super::holds(local_set, &sparse, (10_000, 0), Duration::from_secs(1));
         assert!(!blocked, "the long ones do not yield");
     }
 }
