@@ -126,7 +126,7 @@ fn arms(own: Vec<Arm>) -> Vec<Arm> {
     [alone, local_set].into_iter().chain(own).chain(others).collect()
 }
 
-/// The place of LocalSet in that, which is the base of backgrounds.
+/// Its place there: the base of backgrounds.
 const LOCAL_SET: usize = 1;
 
 /// Clockworker with two queues of such shares and requests.

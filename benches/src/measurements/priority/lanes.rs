@@ -121,9 +121,7 @@ impl Loops {
         Loops { background, seed, done_ns: Arc::default(), stopped: Arc::default() }
     }
 
-    /// Spawns the tasks in the background lane. They run until they are stopped, or dropped with their executor.
-    ///
-    /// Must be called inside [`Contender::run_until`].
+    /// Spawns the tasks, inside [`Contender::run_until`]. They run until they are stopped, or dropped with their executor.
     pub fn spawn<C: Contender>(&self, contender: &C) -> Vec<C::Handle> {
         let random = |task| random(self.seed, Purpose::Work, task);
         (0..TASKS).map(|task| contender.spawn(BACKGROUND, self.clone().repeat(random(task)))).collect()

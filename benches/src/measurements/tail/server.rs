@@ -10,17 +10,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::ManualClock;
-use clockworker::schedulers::{
-    ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst,
-};
+use clockworker::schedulers::Scheduler;
 use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
-use super::clock::Clock;
 use super::schedule::Schedule;
+use crate::arms::Contender;
 use crate::arms::clockworker::OneQueue;
 use crate::arms::tokio::{Baseline, host};
-use crate::arms::{Arm, Contender};
+use crate::workload::clock::Clock;
 use crate::workload::self_waking::SelfWaking;
 
 /// What became of a schedule.
@@ -44,23 +42,15 @@ pub struct Work {
     pub give_up: GiveUp,
 }
 
+/// Serves work on a fresh executor, until the last job has ended.
+pub type Order = fn(Work) -> Served;
+
 impl Work {
-    /// Serves it on a fresh executor, until the last job has ended.
-    pub fn on(self, arm: Arm) -> Served {
-        match arm {
-            Arm::LocalSet => self.inside(Baseline::default(), ManualClock::new()),
-            Arm::Clockworker => self.under(WokenFirst::default()),
-            Arm::Fifo => self.under(RunnableFifo::default()),
-            Arm::ArrivalFifo => self.under(ArrivalFifo::default()),
-            Arm::Las => self.under(Las::default()),
-            Arm::Qlas => self.under(Qlas::default()),
-            Arm::Serpt => self.under(Serpt::default()),
-            Arm::FairGroups => self.under(FairGroups::default()),
-            other => unreachable!("{} has no policy to be measured here", other.title()),
-        }
+    pub fn on_local_set(self) -> Served {
+        self.inside(Baseline::default(), ManualClock::new())
     }
 
-    /// Serves it on clockworker under a policy.
+    /// On clockworker.
     pub fn under(self, policy: impl Scheduler + 'static) -> Served {
         let clock = ManualClock::new();
         self.inside(OneQueue::on_clock(policy, clock.clone()), clock)
@@ -162,15 +152,17 @@ impl<C: Contender> Server<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measurements::tail::ARMS;
     use crate::measurements::tail::schedule::job;
+    use crate::measurements::tail::slowdown::ORDERS;
 
     fn work(schedule: &Rc<Schedule>, gives_up: bool) -> Work {
         let (schedule, give_up) = (schedule.clone(), Box::new(move |_: &Job, _| gives_up));
         Work { schedule, piece: Duration::from_micros(25), give_up }
     }
 
-    fn arms() -> impl Iterator<Item = Arm> {
-        [Arm::LocalSet].into_iter().chain(Arm::POLICIES)
+    fn orders() -> impl Iterator<Item = (&'static str, Order)> {
+        ARMS.into_iter().map(|(title, _, order)| (title, order)).chain(ORDERS)
     }
 
     fn schedule(jobs: &[(u64, u64)], length_ns: u64) -> Rc<Schedule> {
@@ -182,27 +174,27 @@ mod tests {
     fn every_job_is_served_by_every_arm() {
         let schedule =
             schedule(&[(0, 100_000), (10_000, 25_000), (10_000, 1), (5_000_000, 25_001)], 6_000_000);
-        for arm in arms() {
-            let served = work(&schedule, false).on(arm);
-            assert_eq!((served.polls, served.gave_up), (4 + 1 + 1 + 2, false), "{arm:?}");
+        for (title, order) in orders() {
+            let served = order(work(&schedule, false));
+            assert_eq!((served.polls, served.gave_up), (4 + 1 + 1 + 2, false), "{title}");
             let jobs = schedule.jobs.iter().zip(&served.ends_ns);
-            jobs.for_each(|(job, &end_ns)| assert!(end_ns >= job.at_ns + job.service_ns, "{arm:?}"));
+            jobs.for_each(|(job, &end_ns)| assert!(end_ns >= job.at_ns + job.service_ns, "{title}"));
             // The others came in when its first piece ended.
             let first_is_last = served.ends_ns[0] > served.ends_ns[2];
-            assert_eq!(first_is_last, arm != Arm::ArrivalFifo, "{arm:?}: {:?}", served.ends_ns);
+            assert_eq!(first_is_last, !title.ends_with("ArrivalFifo"), "{title}: {:?}", served.ends_ns);
             // Between the two there was nothing to do.
-            assert!(served.overhead < Duration::from_millis(5), "{arm:?}: {:?}", served.overhead);
+            assert!(served.overhead < Duration::from_millis(5), "{title}: {:?}", served.overhead);
         }
     }
 
     #[test]
     fn giving_up_ends_it_in_every_arm() {
         let schedule = schedule(&[(0, 1_000_000_000), (0, 1), (0, 2_000_000_000), (5, 1)], 10);
-        for arm in arms() {
-            let served = work(&schedule, true).on(arm);
-            assert!(served.gave_up && served.ends_ns[2] == 0, "{arm:?}: {:?}", served.ends_ns);
+        for (title, order) in orders() {
+            let served = order(work(&schedule, true));
+            assert!(served.gave_up && served.ends_ns[2] == 0, "{title}: {:?}", served.ends_ns);
         }
-        let nothing = work(&self::schedule(&[], 10), true).on(Arm::Qlas);
+        let nothing = work(&self::schedule(&[], 10), true).on_local_set();
         assert_eq!((nothing.polls, nothing.gave_up), (0, false));
     }
 }

@@ -20,27 +20,24 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{FairGroups, Qlas};
+use clockworker::schedulers::{FairGroups, Qlas, RunnableFifo, WokenFirst};
 use clockworker_schedulers::simulate::{Job, Service};
 
 use super::schedule::{Jobs, Schedule};
-use super::server::{Served, Work};
-use crate::arms::Arm;
+use super::server::{Order, Work};
 use crate::harness::table::Cell;
 use crate::harness::{Comparison, Sample, Sampling, Table, Unit, Window};
 
 pub const PART: &str = "slowdown_50";
 
-type Order = fn(Work) -> Served;
-
 /// Executors as they come, and with QLAS's level 0 and FairGroups' turns as short as their pages advise for short jobs.
-const ORDERS: [(&str, Order); 7] = [
-    ("LocalSet", |work| work.on(Arm::LocalSet)),
-    ("Clockworker", |work| work.on(Arm::Clockworker)),
-    ("Clockworker, RunnableFifo", |work| work.on(Arm::Fifo)),
-    ("Clockworker, QLAS", |work| work.on(Arm::Qlas)),
+pub const ORDERS: [(&str, Order); 7] = [
+    ("LocalSet", |work| work.on_local_set()),
+    ("Clockworker", |work| work.under(WokenFirst::default())),
+    ("Clockworker, RunnableFifo", |work| work.under(RunnableFifo::default())),
+    ("Clockworker, QLAS", |work| work.under(Qlas::default())),
     ("Clockworker, QLAS, base 2 µs", |work| work.under(Qlas::new().with_base_ns(SHORT_NS))),
-    ("Clockworker, FairGroups", |work| work.on(Arm::FairGroups)),
+    ("Clockworker, FairGroups", |work| work.under(FairGroups::default())),
     ("Clockworker, FairGroups, quantum 2 µs", |work| {
         work.under(FairGroups::new().with_quantum_ns(SHORT_NS))
     }),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use clockworker::ManualClock;
 
+use super::spin::cpu_time;
 use crate::stopwatch::now;
-use crate::workload::spin::cpu_time;
 
 /// The time of a thread on which work is not done: the clock is moved on by its length. What executors do is done, and the
 /// clock is moved on by the time that it took.
