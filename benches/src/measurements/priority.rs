@@ -120,9 +120,11 @@ impl Measurement for Priority {
 fn arms(own: Vec<Arm>) -> Vec<Arm> {
     let alone = ("LocalSet, foreground alone".to_owned(), Place::Alone);
     let local_set = ("LocalSet".to_owned(), Place::LocalSet);
-    let mut others = vec![("two runtimes, background nice 19".to_owned(), Place::TwoRuntimes)];
-    #[cfg(feature = "rivals")]
-    others.push(("clockworker 0.2.6, 99:1".to_owned(), Place::Published([99, 1])));
+    let others = [
+        ("two runtimes, background nice 19".to_owned(), Place::TwoRuntimes),
+        #[cfg(feature = "rivals")]
+        ("clockworker 0.2.6, 99:1".to_owned(), Place::Published([99, 1])),
+    ];
     [alone, local_set].into_iter().chain(own).chain(others).collect()
 }
 
