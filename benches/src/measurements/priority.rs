@@ -116,7 +116,7 @@ impl Measurement for Priority {
     }
 }
 
-/// Own arms, and those that they are compared with. The first is the base of latencies.
+/// Own arms, after those that they are compared with. The first is the base of latencies.
 fn arms(own: Vec<Arm>) -> Vec<Arm> {
     let alone = ("LocalSet, foreground alone".to_owned(), Place::Alone);
     let local_set = ("LocalSet".to_owned(), Place::LocalSet);

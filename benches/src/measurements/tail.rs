@@ -8,10 +8,11 @@
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.
 //! - *Small* jobs are below 100 µs, *large* ones from 1 ms. What becomes of these shows whether favouring small jobs starves them.
 //!
-//! Jobs do no work: [a clock](crate::workload::clock) is moved on by it, and by the time that the executor really takes. So rounds of seconds take
-//! a moment, and other programs on the machine change little. A reader must not conclude from this what caches, which real work
-//! would fill, do to an executor; nor what its own readings of the clock cost, which here are of a number in memory. Instead each
-//! piece is charged one reading of the system's clock, in every arm, also in LocalSet, which would need none.
+//! Jobs do no work: [a clock](crate::workload::clock) is moved on by it, and by the time that the executor really takes. So rounds
+//! of seconds take a moment, and other programs on the machine change little. A reader must not conclude from this what caches,
+//! which real work would fill, do to an executor; nor how often it stops for more than 20 µs; nor what its readings of the clock
+//! cost, which here are of a number in memory. Instead each piece is charged one reading of the system's clock, in every arm, also
+//! in LocalSet, which would need none.
 //!
 //! Each arm is compared with the [simulator](clockworker_schedulers::simulate) by the mean response: that is given the round's
 //! schedule, and for each piece the overhead that the round itself had.
